@@ -1,0 +1,64 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as rabbitmq from "@pulumi/rabbitmq";
+import type { BindingPlan, ExchangePlan, PolicyPlan, QueuePlan } from "rabbitmq-delay-topology";
+
+/** Declares planned entities in one vhost, as children of a component; each with its broker name in its logical name. */
+export class Declarer {
+  /**
+   * @param name start of all logical names
+   * @param vhost where to declare
+   * @param options parent and removal rule
+   */
+  constructor(
+    private readonly name: string,
+    private readonly vhost: pulumi.Input<string>,
+    private readonly options: pulumi.CustomResourceOptions,
+  ) {}
+
+  /** A changed exchange setting is planned as an update that the provider then refuses, so it has to be a replacement. */
+  exchange(plan: ExchangePlan): rabbitmq.Exchange {
+    return new rabbitmq.Exchange(
+      `${this.name}-${plan.name}`,
+      { name: plan.name, vhost: this.vhost, settings: { type: plan.type, durable: plan.durable, autoDelete: false } },
+      { ...this.options, replaceOnChanges: ["settings"], deleteBeforeReplace: true },
+    );
+  }
+
+  queue(plan: QueuePlan): rabbitmq.Queue {
+    const settings = { durable: plan.durable, autoDelete: false, argumentsJson: argumentsJson(plan.arguments) };
+    return new rabbitmq.Queue(`${this.name}-${plan.name}`, { name: plan.name, vhost: this.vhost, settings }, this.options);
+  }
+
+  /**
+   * @param label last part of the logical name
+   * @param source name of the source exchange, as that resource's output: a replaced exchange then replaces its bindings
+   * @param destination name of the bound queue or exchange, likewise
+   */
+  binding(
+    label: string,
+    plan: { destinationType: pulumi.Input<BindingPlan["destinationType"]>; routingKey: pulumi.Input<string> },
+    source: pulumi.Input<string>,
+    destination: pulumi.Input<string>,
+  ): rabbitmq.Binding {
+    const { destinationType, routingKey } = plan;
+    return new rabbitmq.Binding(
+      `${this.name}-${label}`,
+      { source, vhost: this.vhost, destination, destinationType, routingKey },
+      this.options,
+    );
+  }
+
+  policy(plan: PolicyPlan): rabbitmq.Policy {
+    const { pattern, applyTo, priority, definition } = plan;
+    return new rabbitmq.Policy(
+      `${this.name}-${plan.name}`,
+      { name: plan.name, vhost: this.vhost, policy: { pattern, applyTo, priority, definition } },
+      this.options,
+    );
+  }
+}
+
+/** Compact and with sorted keys, as the provider writes it when it reads a queue back; else each refresh shows a change. */
+export function argumentsJson(values: Record<string, unknown>): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))));
+}

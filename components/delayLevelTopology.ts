@@ -1,0 +1,82 @@
+import * as pulumi from "@pulumi/pulumi";
+import {
+  DelayNetworkOptions,
+  EntityPlan,
+  PolicyPlan,
+  delayNetwork,
+  parkingPolicy,
+  planEntities,
+} from "rabbitmq-delay-topology";
+import { Declarer } from "./declare";
+import { DelayNetworkDescriptor, toDescriptor } from "./descriptor";
+import { Matching, Preset, QueueType, Removal } from "./enums";
+import { rememberNetwork } from "./knownNetworks";
+import { removalOptions } from "./removal";
+
+/** What a delay network is made from. */
+export interface DelayLevelTopologyArgs {
+  /** Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`. */
+  preset: Preset;
+  /** Start of all names; needed for `custom`, optional for `celery`, fixed for the others. */
+  prefix?: string;
+  /** Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness. */
+  radix?: number;
+  /** Number of levels; `custom` only, default as many as a year needs. */
+  levels?: number;
+  /** Smallest delay in milliseconds; `custom` only, default 1000. */
+  unitMs?: number;
+  /** `quorum` (default) or `classic`; `custom` and `celery` only. */
+  queueType?: QueueType;
+  /** `exact` (default) or `suffix`. */
+  matching?: Matching;
+  /** Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level. */
+  parking?: boolean;
+  /**
+   * What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of
+   * it working, so that waiting messages still arrive; `delete` deletes it with its messages.
+   */
+  removal?: Removal;
+  /** The vhost; default `/`. */
+  vhost?: pulumi.Input<string>;
+}
+
+/**
+ * A delay network: the exchanges, TTL queues, dead-letter arguments and bindings that delay a message by what its routing
+ * key says, and a parking queue for what nobody takes.
+ * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ */
+export class DelayLevelTopology extends pulumi.ComponentResource {
+  /** The descriptor: export it from the stack, and give it to publishers and to other stacks' `EndpointDelayBinding`. */
+  public readonly network: pulumi.Output<DelayNetworkDescriptor>;
+
+  constructor(name: string, args: DelayLevelTopologyArgs, opts?: pulumi.ComponentResourceOptions) {
+    const { vhost, removal, ...shape } = args;
+    const network = delayNetwork(shape as DelayNetworkOptions);
+    const options = removalOptions(removal);
+    super("rabbitmq-delay:index:DelayLevelTopology", name, {}, opts);
+
+    const declarer = new Declarer(name, vhost ?? "/", { ...options, parent: this });
+    const declared = declareEntities(declarer, planEntities(network), parkingPolicy(network));
+
+    rememberNetwork(this, network);
+    this.network = pulumi.output(declared).apply(() => toDescriptor(network));
+    this.registerOutputs({ network: this.network });
+  }
+}
+
+/** Declares a plan; what is returned resolves when the entities that publishers and endpoints use are there. */
+function declareEntities(declarer: Declarer, plan: EntityPlan, policy: PolicyPlan | undefined): pulumi.Input<string>[] {
+  const exchanges = new Map(plan.exchanges.map((exchange) => [exchange.name, declarer.exchange(exchange)]));
+  const queues = new Map(plan.queues.map((queue) => [queue.name, declarer.queue(queue)]));
+  for (const binding of plan.bindings) {
+    const targets = binding.destinationType === "queue" ? queues : exchanges;
+    const [source, destination] = [exchanges.get(binding.source), targets.get(binding.destination)];
+    if (source === undefined || destination === undefined) {
+      throw new Error(`the plan binds ${binding.source} to ${binding.destination} without declaring both`);
+    }
+    declarer.binding(`${binding.source}-to-${binding.destination}`, binding, source.name, destination.name);
+  }
+  if (policy !== undefined) declarer.policy(policy);
+  return [...exchanges.values()].map((exchange) => exchange.name);
+}
+

@@ -1,0 +1,45 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { DelayNetwork } from "rabbitmq-delay-topology";
+
+/** A delay network's descriptor in types that every Pulumi language has; its meaning is that of `DelayNetwork`. */
+export interface DelayNetworkDescriptor {
+  /** Always `delay-network`. */
+  kind: string;
+  /** Version of the descriptor's format, 1. */
+  version: number;
+  /** `nservicebus`, `nservicebus-v1`, `celery` or `custom`. */
+  preset: string;
+  /** What all names of the network start with. */
+  prefix: string;
+  /** Digits per level: 2, 4, 8 or 16. */
+  radix: number;
+  /** Number of levels. */
+  levels: number;
+  /** Smallest delay, in milliseconds. */
+  unitMs: number;
+  /** `quorum` or `classic`. */
+  queueType: string;
+  /** `exact` or `suffix`. */
+  matching: string;
+  /** The exchange of each level; the index is the level. */
+  entryExchanges: string[];
+  /** The exchange that endpoints are bound to. */
+  deliveryExchange: string;
+  /** The exchange that gets what no binding takes. */
+  parkingExchange?: string;
+  /** The queue that keeps what no binding takes. */
+  parkingQueue?: string;
+  /** The longest delay, in milliseconds. */
+  maximumDelayMs: number;
+}
+
+/** Whatever exposes a network's descriptor: a `DelayLevelTopology` of the same program. */
+export interface DelayNetworkSource {
+  /** The descriptor. */
+  network: pulumi.Input<DelayNetworkDescriptor>;
+}
+
+/** Fails to compile when the descriptor and the pure core's type drift apart. */
+export function toDescriptor(network: DelayNetwork): DelayNetworkDescriptor {
+  return network;
+}

@@ -1,0 +1,120 @@
+import * as pulumi from "@pulumi/pulumi";
+import { DelayTopologyError, Endpoint, EndpointPlan, parseDelayNetwork, planBinding } from "rabbitmq-delay-topology";
+import { Declarer } from "./declare";
+import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
+import { EndpointType, QueueType, Removal } from "./enums";
+import { knownNetwork, rememberEndpoint } from "./knownNetworks";
+import { removalOptions } from "./removal";
+
+/** Which queue or exchange receives delayed messages, and from which network. */
+export interface EndpointDelayBindingArgs {
+  /** Name of the queue or exchange, and the destination that publishers give. */
+  endpoint: string;
+  /** The network, as a topology of the same program. Give this or `network`. */
+  topology?: DelayNetworkSource;
+  /** The network, as a descriptor out of another stack (`stackReference.requireOutput("delayNetwork")`). */
+  network?: pulumi.Input<DelayNetworkDescriptor>;
+  /** `queue` (default) or `exchange`. */
+  endpointType?: EndpointType;
+  /** Destinations that reach this endpoint, `*` for any one word; default: the endpoint's name. */
+  patterns?: string[];
+  /**
+   * Name of the queue or exchange to bind, default `endpoint`. Give the resource's own `name` output where your program
+   * declares it, so that a replaced queue gets its binding back.
+   */
+  destination?: pulumi.Input<string>;
+  /** Whether to declare the queue; default false: bind one that exists. */
+  createQueue?: boolean;
+  /** Type of the declared queue: `quorum` (default) or `classic`. */
+  queueType?: QueueType;
+  /** Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`. */
+  queueArguments?: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the schema takes
+  /** What happens to the declared queue when it leaves the program: `retain` (default) or `delete`. Bindings always go. */
+  removal?: Removal;
+  /** The vhost of the network; default `/`. */
+  vhost?: pulumi.Input<string>;
+}
+
+/**
+ * Lets one queue or exchange of a service receive the delayed messages of a network.
+ * Throws a DelayTopologyError, before anything is made where the network is known by then, for bad arguments and for an
+ * endpoint that the network can't tell from another one of the same topology.
+ */
+export class EndpointDelayBinding extends pulumi.ComponentResource {
+  /** Name of the bound queue or exchange. */
+  public readonly destination: pulumi.Output<string>;
+  /** The binding keys at the network's delivery exchange. */
+  public readonly bindingKeys: pulumi.Output<string[]>;
+
+  constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
+    const endpoint: Endpoint = { name: args.endpoint, type: args.endpointType, patterns: args.patterns };
+    const plan = planEndpoint(args, endpoint);
+    const options = removalOptions(args.removal);
+    checkQueueArguments(args);
+    super("rabbitmq-delay:index:EndpointDelayBinding", name, {}, opts);
+
+    const vhost = args.vhost ?? "/";
+    const destination = args.createQueue
+      ? declareQueue(new Declarer(name, vhost, { ...options, parent: this }), args)
+      : (args.destination ?? args.endpoint);
+    declareBindings(new Declarer(name, vhost, { parent: this }), endpoint, plan, destination);
+
+    this.destination = pulumi.output(destination);
+    this.bindingKeys = plan.apply(({ bindings }) => bindings.map(({ routingKey }) => routingKey));
+    this.registerOutputs({ destination: this.destination, bindingKeys: this.bindingKeys });
+  }
+}
+
+/** Plans at once where the network is known, so that a mistake shows before the first resource; else when it arrives. */
+function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): pulumi.Output<EndpointPlan> {
+  const { topology, network } = args;
+  if ((topology === undefined) === (network === undefined)) {
+    throw new DelayTopologyError("network", network, "give exactly one of topology and network");
+  }
+  const known = topology === undefined ? undefined : knownNetwork(topology);
+  if (topology !== undefined && known !== undefined) {
+    const plan = planBinding(known, endpoint);
+    rememberEndpoint(topology, plan);
+    // The delivery exchange has to be there before it is bound.
+    return pulumi.output(topology.network).apply(() => plan);
+  }
+  const descriptor = topology === undefined ? network : topology.network;
+  const isPlain = !pulumi.Output.isInstance(descriptor) && !(descriptor instanceof Promise);
+  if (isPlain) return pulumi.output(planBinding(parseDelayNetwork(descriptor), endpoint));
+  return pulumi.output(descriptor).apply((value) => planBinding(parseDelayNetwork(value), endpoint));
+}
+
+function checkQueueArguments(args: EndpointDelayBindingArgs): void {
+  const { createQueue, queueType, queueArguments, destination, endpointType } = args;
+  if (createQueue && (endpointType === EndpointType.Exchange || destination !== undefined)) {
+    throw new DelayTopologyError("createQueue", createQueue, "it is for a queue with the endpoint's own name");
+  }
+  if (!createQueue && (queueType !== undefined || queueArguments !== undefined)) {
+    throw new DelayTopologyError("queueType", queueType, "queueType and queueArguments go with createQueue: true");
+  }
+  if (queueType !== undefined && !Object.values(QueueType).includes(queueType)) {
+    throw new DelayTopologyError("queueType", queueType, `it must be one of ${Object.values(QueueType).join(", ")}`);
+  }
+  if (queueArguments !== undefined && "x-queue-type" in queueArguments) {
+    throw new DelayTopologyError("queueArguments", queueArguments, "give the type as queueType");
+  }
+}
+
+function declareQueue(declarer: Declarer, args: EndpointDelayBindingArgs): pulumi.Output<string> {
+  const queueArguments = { ...args.queueArguments, "x-queue-type": args.queueType ?? QueueType.Quorum };
+  return declarer.queue({ name: args.endpoint, durable: true, arguments: queueArguments }).name;
+}
+
+/** One binding a pattern; the patterns are plain values, so their number and names never depend on another stack. */
+function declareBindings(
+  declarer: Declarer,
+  endpoint: Endpoint,
+  plan: pulumi.Output<EndpointPlan>,
+  destination: pulumi.Input<string>,
+): void {
+  (endpoint.patterns ?? [endpoint.name]).forEach((pattern, index) => {
+    const source = plan.apply(({ bindings }) => bindings[index]?.source ?? "");
+    const routingKey = plan.apply(({ bindings }) => bindings[index]?.routingKey ?? "");
+    declarer.binding(pattern, { destinationType: endpoint.type ?? "queue", routingKey }, source, destination);
+  });
+}

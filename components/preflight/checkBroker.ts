@@ -1,0 +1,209 @@
+import { BindingPlan, EntityPlan, PolicyPlan } from "rabbitmq-delay-topology";
+import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
+
+/** The oldest broker with message TTL and at-least-once dead-lettering in quorum queues. */
+const OLDEST_VERSION = "3.10";
+
+/** A broker that a topology can't be declared on; the message is one line with what is wrong and how to mend it. */
+export class BrokerCheckError extends Error {
+  override readonly name = "BrokerCheckError";
+}
+
+/** What is going to be declared. */
+export interface Expectation {
+  /** The vhost. */
+  vhost: string;
+  /** Planned exchanges and queues. */
+  entities: Pick<EntityPlan, "exchanges" | "queues">;
+  /** The parking policy, if any. */
+  policy?: PolicyPlan;
+  /** Bindings to queues and exchanges; those that are not planned must exist. */
+  bindings?: BindingPlan[];
+  /**
+   * Whether a network that these components declared before may differ: the engine replaces it then (`removal: "delete"`).
+   * What others declared may never differ.
+   */
+  replaceable?: boolean;
+}
+
+interface FoundExchange {
+  name: string;
+  type: string;
+  durable: boolean;
+  auto_delete: boolean;
+  internal: boolean;
+  arguments: Record<string, unknown>;
+}
+interface FoundQueue {
+  name: string;
+  durable: boolean;
+  auto_delete: boolean;
+  arguments: Record<string, unknown>;
+}
+interface FoundPolicy {
+  name: string;
+  pattern: string;
+  "apply-to": string;
+  priority: number;
+}
+
+/**
+ * Looks at a broker before anything is declared on it.
+ * @returns warnings: what is allowed but worth knowing, a line each
+ * @throws BrokerCheckError for a broker that is out of reach, too old or without the management plugin, for wrong
+ * credentials, an unknown vhost, an existing entity with other arguments, a policy in conflict, or a missing endpoint
+ */
+export async function checkBroker(broker: BrokerAddress, expectation: Expectation): Promise<string[]> {
+  const api = new ManagementApi(broker);
+  await checkReachable(api, broker);
+  const vhost = encodeURIComponent(expectation.vhost);
+  const [exchanges, queues, policies] = await Promise.all([
+    inVhost<FoundExchange[]>(api, broker, expectation, `exchanges/${vhost}`),
+    inVhost<FoundQueue[]>(api, broker, expectation, `queues/${vhost}?columns=name,durable,auto_delete,arguments`),
+    inVhost<FoundPolicy[]>(api, broker, expectation, `policies/${vhost}`),
+  ]);
+  checkDestinations(expectation, exchanges, queues);
+  const differences = [
+    ...expectation.entities.exchanges.flatMap((plan) => compareExchange(plan, byName(exchanges, plan.name))),
+    ...expectation.entities.queues.flatMap((plan) => compareQueue(plan, byName(queues, plan.name))),
+  ];
+  const isOurs = policies.some((policy) => policy.name === expectation.policy?.name);
+  if (differences.length > 0 && !(expectation.replaceable && isOurs)) {
+    throw new BrokerCheckError(
+      `${differences.slice(0, 3).join("; ")}${differences.length > 3 ? `; and ${differences.length - 3} more` : ""}: ` +
+        `an entity can't change its arguments. Drain and delete it, or give the network another prefix or shape`,
+    );
+  }
+  return [
+    ...differences.map((difference) => `${difference}: it will be replaced, with the messages in it`),
+    ...checkPolicies(expectation, policies),
+  ];
+}
+
+async function checkReachable(api: ManagementApi, { managementUrl, username }: BrokerAddress): Promise<void> {
+  let version: string;
+  try {
+    const overview = await api.get<{ rabbitmq_version?: string }>("overview");
+    version = overview.rabbitmq_version ?? "unknown";
+  } catch (error) {
+    const { status, message } = error as ManagementApiError;
+    if (status === 401) {
+      throw new BrokerCheckError(
+        `broker.username: the broker at ${managementUrl} refuses user ${username} or its password, or the user lacks the ` +
+          `tag management`,
+      );
+    }
+    if (status === 0) {
+      throw new BrokerCheckError(
+        `broker.managementUrl: no broker answers at ${managementUrl} (${message}); make up starts a local one, and ` +
+          `RABBITMQ_MANAGEMENT_URL or the stack's config points at yours`,
+      );
+    }
+    throw new BrokerCheckError(
+      `broker.managementUrl: ${managementUrl} is not RabbitMQ's management API (HTTP ${status}); enable the plugin with ` +
+        `rabbitmq-plugins enable rabbitmq_management`,
+    );
+  }
+  if (!isAtLeast(version, OLDEST_VERSION)) {
+    throw new BrokerCheckError(
+      `broker.managementUrl: the broker at ${managementUrl} is RabbitMQ ${version}; ${OLDEST_VERSION} or newer is needed for ` +
+        `message TTL and at-least-once dead-lettering in quorum queues`,
+    );
+  }
+}
+
+async function inVhost<T>(api: ManagementApi, broker: BrokerAddress, { vhost }: Expectation, path: string): Promise<T> {
+  try {
+    return await api.get<T>(path);
+  } catch (error) {
+    const { status, message } = error as ManagementApiError;
+    const why =
+      status === 404
+        ? `there is no vhost ${vhost}; create it with rabbitmqctl add_vhost`
+        : status === 401 || status === 403
+          ? `user ${broker.username} may not read vhost ${vhost}`
+          : `GET ${path} failed (HTTP ${status}: ${message})`;
+    throw new BrokerCheckError(`broker.vhost: ${why}`);
+  }
+}
+
+/** Numeric comparison of dotted versions; parts that are no numbers count as 0. */
+export function isAtLeast(version: string, oldest: string): boolean {
+  const [found, needed] = [version, oldest].map((text) => text.split(/[.+-]/).map((part) => Number(part) || 0));
+  for (let index = 0; index < (needed as number[]).length; index++) {
+    const difference = ((found as number[])[index] ?? 0) - ((needed as number[])[index] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
+
+function byName<T extends { name: string }>(found: T[], name: string): T | undefined {
+  return found.find((entity) => entity.name === name);
+}
+
+function compareExchange(plan: EntityPlan["exchanges"][number], found: FoundExchange | undefined): string[] {
+  if (found === undefined) return [];
+  const wanted = { type: plan.type, durable: true, auto_delete: false, internal: false };
+  const given = { type: found.type, durable: found.durable, auto_delete: found.auto_delete, internal: found.internal };
+  return describe(`exchange ${plan.name}`, { ...given, ...found.arguments }, wanted);
+}
+
+function compareQueue(plan: EntityPlan["queues"][number], found: FoundQueue | undefined): string[] {
+  if (found === undefined) return [];
+  const given: Record<string, unknown> = { durable: found.durable, auto_delete: found.auto_delete, ...found.arguments };
+  const wanted: Record<string, unknown> = { durable: true, auto_delete: false, ...plan.arguments };
+  // For the broker, a classic queue is the same with and without the argument, whichever way its default type points.
+  if (wanted["x-queue-type"] === "classic" && given["x-queue-type"] === undefined) given["x-queue-type"] = "classic";
+  if (given["x-queue-type"] === "classic" && wanted["x-queue-type"] === undefined) delete given["x-queue-type"];
+  return describe(`queue ${plan.name}`, given, wanted);
+}
+
+function describe(what: string, found: Record<string, unknown>, wanted: Record<string, unknown>): string[] {
+  const keys = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
+  const differing = keys.filter((key) => found[key] !== wanted[key]);
+  if (differing.length === 0) return [];
+  const show = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));
+  return [
+    `${what} exists with ${differing.map((key) => `${key} ${show(found[key])} (declared here: ${show(wanted[key])})`).join(", ")}`,
+  ];
+}
+
+function checkDestinations(expectation: Expectation, exchanges: FoundExchange[], queues: FoundQueue[]): void {
+  for (const { destination, destinationType } of expectation.bindings ?? []) {
+    const planned = destinationType === "queue" ? expectation.entities.queues : expectation.entities.exchanges;
+    const found = destinationType === "queue" ? queues : exchanges;
+    if (byName<{ name: string }>(planned, destination) === undefined && byName<{ name: string }>(found, destination) === undefined) {
+      throw new BrokerCheckError(
+        `endpoints: there is no ${destinationType} ${destination} in vhost ${expectation.vhost}` +
+          (destinationType === "queue" ? "; declare it first, or set createQueue: true" : "; declare it first"),
+      );
+    }
+  }
+}
+
+/** Only one policy applies to an exchange, so another one that matches takes the parking away, or loses its own effect. */
+function checkPolicies({ entities, policy }: Expectation, policies: FoundPolicy[]): string[] {
+  if (policy === undefined) return [];
+  const ours = entities.exchanges.filter(({ name }) => new RegExp(policy.pattern, "u").test(name));
+  const others = policies
+    .filter((other) => other.name !== policy.name && ["exchanges", "all"].includes(other["apply-to"]))
+    .filter((other) => ours.some(({ name }) => matches(other.pattern, name)));
+  const stronger = others.find((other) => other.priority >= policy.priority);
+  if (stronger !== undefined) {
+    throw new BrokerCheckError(
+      `policy ${stronger.name} (pattern ${stronger.pattern}, priority ${stronger.priority}) applies to the network's exchanges ` +
+        `and would keep ${policy.name} (priority ${policy.priority}) from parking unroutable messages; lower its priority, narrow ` +
+        `its pattern, or set parking: false`,
+    );
+  }
+  return others.map((other) => `policy ${other.name} no longer applies to the network's exchanges: ${policy.name} goes before it`);
+}
+
+/** A pattern in the broker's dialect that JavaScript can't read is taken as one that matches. */
+function matches(pattern: string, name: string): boolean {
+  try {
+    return new RegExp(pattern).test(name);
+  } catch {
+    return true;
+  }
+}

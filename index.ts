@@ -1,0 +1,37 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as rabbitmq from "@pulumi/rabbitmq";
+import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding, checkBroker } from "rabbitmq-delay";
+import { DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
+import { readConfig } from "./program/config";
+import { expectationOf } from "./program/expectation";
+
+/** One stack is one broker environment: a delay network, and the endpoints that this stack owns. */
+export = async function program(): Promise<Record<string, unknown>> {
+  const config = readConfig();
+  const { vhost, removal } = config;
+  const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
+  const warnings = await checkBroker(config.broker, expectationOf(network, config));
+  await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
+
+  const { managementUrl, username, password, caCertFile, insecure } = config.broker;
+  const provider = new rabbitmq.Provider("broker", {
+    endpoint: managementUrl,
+    username,
+    password: pulumi.secret(password),
+    cacertFile: caCertFile,
+    insecure,
+  });
+  const topology = new DelayLevelTopology(
+    "delay",
+    { ...(config.network as unknown as DelayLevelTopologyArgs), vhost, removal },
+    { provider },
+  );
+
+  const outputs: Record<string, unknown> = { delayNetwork: topology.network };
+  for (const { name, type, patterns, createQueue, queueType } of config.endpoints) {
+    const args = { topology, endpoint: name, endpointType: type, patterns, createQueue, queueType, vhost, removal };
+    const binding = new EndpointDelayBinding(name, args, { provider });
+    outputs[`endpoint ${name}`] = pulumi.interpolate`${type ?? "queue"} ${binding.destination} gets ${binding.bindingKeys.apply((keys) => keys.join(", "))} from ${network.deliveryExchange}`;
+  }
+  return outputs;
+};

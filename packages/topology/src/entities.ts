@@ -1,0 +1,122 @@
+import type { DelayNetwork } from "./network";
+import { digitName, levelQueueName, queueTtlMs } from "./shape";
+
+/** A durable exchange. */
+export interface ExchangePlan {
+  name: string;
+  type: "topic" | "fanout";
+  durable: true;
+}
+
+/** A durable queue and its arguments, in the broker's own words. */
+export interface QueuePlan {
+  name: string;
+  durable: true;
+  arguments: Record<string, string | number>;
+}
+
+/** A binding between a source exchange and a queue or exchange. */
+export interface BindingPlan {
+  source: string;
+  destination: string;
+  destinationType: "queue" | "exchange";
+  routingKey: string;
+}
+
+/** A policy, in the broker's own words. */
+export interface PolicyPlan {
+  name: string;
+  /** Regular expression over names. */
+  pattern: string;
+  applyTo: "exchanges";
+  priority: number;
+  definition: Record<string, string>;
+}
+
+/** All that a broker must hold for a network, each list in an order in which it can be declared. */
+export interface EntityPlan {
+  exchanges: ExchangePlan[];
+  queues: QueuePlan[];
+  bindings: BindingPlan[];
+}
+
+/** Plans the entities of a network: delivery, parking, then the levels from the shortest delay up, so that targets come first. */
+export function planEntities(network: DelayNetwork): EntityPlan {
+  const levels = Array.from({ length: network.levels }, (_, level) => planLevel(network, level));
+  const parking = planParking(network);
+  return {
+    exchanges: [topic(network.deliveryExchange), ...parking.exchanges, ...network.entryExchanges.map(topic)],
+    queues: [...parking.queues, ...levels.flatMap((level) => level.queues)],
+    bindings: [...parking.bindings, ...levels.flatMap((level) => level.bindings)],
+  };
+}
+
+/**
+ * The policy that sends what no binding takes to the parking exchange; undefined for a network without parking.
+ * A policy, because an argument would make the exchanges differ from those that the preset's own clients declare.
+ */
+export function parkingPolicy(network: DelayNetwork): PolicyPlan | undefined {
+  if (network.parkingExchange === undefined) return undefined;
+  const suffix = network.deliveryExchange.slice(network.prefix.length);
+  const level = network.entryExchanges.map((name) => escapeRegex(name.slice(network.prefix.length)));
+  return {
+    name: network.parkingExchange,
+    pattern: `^${escapeRegex(network.prefix)}(${[escapeRegex(suffix), ...level].join("|")})$`,
+    applyTo: "exchanges",
+    priority: 100,
+    definition: { "alternate-exchange": network.parkingExchange },
+  };
+}
+
+/** Messages of one digit wait in the digit's queue; those with a 0 go on at once. */
+function planLevel(network: DelayNetwork, level: number): Pick<EntityPlan, "queues" | "bindings"> {
+  const source = network.entryExchanges[level] as string;
+  const next = level === 0 ? network.deliveryExchange : (network.entryExchanges[level - 1] as string);
+  const before = "*.".repeat(network.levels - 1 - level);
+  const digits = Array.from({ length: network.radix - 1 }, (_, index) => index + 1);
+  const queues = digits.map((digit) => ({
+    name: levelQueueName(network, level, digit),
+    durable: true as const,
+    arguments: levelArguments(network, queueTtlMs(network, level, digit), next),
+  }));
+  const bindings: BindingPlan[] = digits.map((digit) => ({
+    source,
+    destination: levelQueueName(network, level, digit),
+    destinationType: "queue",
+    routingKey: `${before}${digitName(digit)}.#`,
+  }));
+  bindings.push({ source, destination: next, destinationType: "exchange", routingKey: `${before}0.#` });
+  return { queues, bindings };
+}
+
+/**
+ * The arguments of a level queue, as each preset's own client declares them: a difference makes its start-up fail.
+ * At-least-once needs quorum, reject-publish and a dead-letter exchange together; source: RabbitMQ's quorum queue guide.
+ */
+function levelArguments(network: DelayNetwork, ttlMs: number, next: string): Record<string, string | number> {
+  const wait = { "x-message-ttl": ttlMs, "x-dead-letter-exchange": next };
+  if (network.queueType === "quorum") {
+    return { "x-queue-type": "quorum", "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish", ...wait };
+  }
+  if (network.preset === "celery") return { "x-queue-type": "classic", "x-overflow": "reject-publish", ...wait };
+  if (network.preset === "nservicebus-v1") return { "x-queue-mode": "lazy", ...wait };
+  return { "x-queue-type": "classic", ...wait };
+}
+
+function planParking(network: DelayNetwork): EntityPlan {
+  const { parkingExchange, parkingQueue } = network;
+  if (parkingExchange === undefined || parkingQueue === undefined) return { exchanges: [], queues: [], bindings: [] };
+  return {
+    exchanges: [{ name: parkingExchange, type: "fanout", durable: true }],
+    queues: [{ name: parkingQueue, durable: true, arguments: { "x-queue-type": network.queueType } }],
+    bindings: [{ source: parkingExchange, destination: parkingQueue, destinationType: "queue", routingKey: "" }],
+  };
+}
+
+function topic(name: string): ExchangePlan {
+  return { name, type: "topic", durable: true };
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,12 @@
+export { DelayTopologyError } from "./errors";
+export { brokerLimits, checkEntityName, checkEndpointName, utf8Length } from "./names";
+export { DelayNetwork, Preset, QueueType, Matching, Radix, parseDelayNetwork, presets, queueTypes } from "./network";
+export { DelayNetworkOptions, delayNetwork } from "./options";
+export { digitName, levelExchangeName, levelQueueName, queueTtlMs, maximumDelayMs, keyPrefixBytes } from "./shape";
+export { EncodedDelay, EncodeOptions, encodeDelay, maximumDestinationBytes } from "./encode";
+export { DecodedKey, decodeRoutingKey, isNetworkKey } from "./decode";
+export { RemainingDelay, RemainingDelayInput, remainingDelay } from "./remaining";
+export { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, parkingPolicy, planEntities } from "./entities";
+export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./endpoint";
+export { checkEndpointsApart, patternsOverlap, topicMatches } from "./topic";
+export { formatDelay, parseDelay } from "./duration";

@@ -1,0 +1,127 @@
+import { DelayTopologyError, checkInteger, checkOneOf } from "./errors";
+import { brokerLimits, checkEntityName, checkShortString } from "./names";
+import { keyPrefixBytes, levelExchangeName, levelQueueName, queueTtlMs } from "./shape";
+
+/** Whose names and arguments a network has: a vendor's, byte for byte, or your own (`custom`). */
+export const presets = ["nservicebus", "nservicebus-v1", "celery", "custom"] as const;
+export type Preset = (typeof presets)[number];
+
+export const queueTypes = ["quorum", "classic"] as const;
+/** `quorum` level queues dead-letter at least once; `classic` ones lose a message that can't be delivered onwards. */
+export type QueueType = (typeof queueTypes)[number];
+
+export const matchings = ["exact", "suffix"] as const;
+/** `exact`: one `*` per level, then the endpoint; `suffix`: `#.ENDPOINT`, which also catches `OTHER.ENDPOINT`. */
+export type Matching = (typeof matchings)[number];
+
+export const radixes = [2, 4, 8, 16] as const;
+/** Digits per level: each level has `radix − 1` queues. */
+export type Radix = (typeof radixes)[number];
+
+/** The descriptor: plain JSON that a broker's stack exports and that services read. */
+export interface DelayNetwork {
+  kind: "delay-network";
+  version: 1;
+  preset: Preset;
+  /** What the names start with, e.g. `nsb.v2.delay`, `celery_delayed`, `orders.r4x14u1000`. */
+  prefix: string;
+  radix: Radix;
+  /** Number of levels; the routing key has one word for each. */
+  levels: number;
+  /** Smallest delay, in milliseconds; all delays are multiples of it. */
+  unitMs: number;
+  queueType: QueueType;
+  matching: Matching;
+  /** The exchange of each level; the index is the level. */
+  entryExchanges: string[];
+  /** The topic exchange that every message reaches when its delay is over; endpoints are bound to it. */
+  deliveryExchange: string;
+  /** The exchange and the queue that keep what no binding takes; without them such a message stalls its level. */
+  parkingExchange?: string;
+  parkingQueue?: string;
+  /** The longest delay, in milliseconds. */
+  maximumDelayMs: number;
+}
+
+/**
+ * Reads a descriptor that came from elsewhere: another stack, a file, an environment variable.
+ * @param property what the error shall call it
+ * @throws DelayTopologyError for another kind or version, a missing or malformed part, or names that don't fit the shape
+ */
+export function parseDelayNetwork(value: unknown, property = "network"): DelayNetwork {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new DelayTopologyError(property, value, "it must be a delay network's descriptor (an object with kind: delay-network)");
+  }
+  const network = value as Partial<DelayNetwork>;
+  if (network.kind !== "delay-network") {
+    throw new DelayTopologyError(`${property}.kind`, network.kind, `it must be "delay-network"`);
+  }
+  if (network.version !== 1) {
+    throw new DelayTopologyError(`${property}.version`, network.version, "this release reads version 1");
+  }
+  return checkNetwork(network as DelayNetwork, property);
+}
+
+/** Throws unless the shape is possible on a broker and all names are those of the shape; returns a copy without foreign fields. */
+export function checkNetwork(network: DelayNetwork, property = "network"): DelayNetwork {
+  const at = (name: string): string => (property === "" ? name : `${property}.${name}`);
+  const { levels, unitMs } = network;
+  checkOneOf(at("preset"), network.preset, presets);
+  const radix = checkOneOf(at("radix"), network.radix, radixes);
+  checkOneOf(at("queueType"), network.queueType, queueTypes);
+  checkOneOf(at("matching"), network.matching, matchings);
+  checkInteger(at("unitMs"), unitMs, 1, brokerLimits.messageTtlMs);
+  // A routing key needs two bytes a level and at least one for the destination.
+  checkInteger(at("levels"), levels, 1, (brokerLimits.shortStringBytes - 1) / 2);
+  const longestTtlMs = (radix - 1) * radix ** (levels - 1) * unitMs;
+  if (longestTtlMs > brokerLimits.messageTtlMs) {
+    throw new DelayTopologyError(
+      at("levels"),
+      levels,
+      `with radix ${radix} and unitMs ${unitMs} a queue's TTL would be ${longestTtlMs} ms, over the broker's limit of ` +
+        `${brokerLimits.messageTtlMs} ms; at most ${mostLevels(radix, unitMs)} levels are allowed`,
+    );
+  }
+  checkEntityName(at("prefix"), network.prefix);
+  checkEntityName(at("deliveryExchange"), network.deliveryExchange);
+  const names = Array.from({ length: levels }, (_, level) => levelExchangeName(network, level));
+  if (!Array.isArray(network.entryExchanges) || names.some((name, level) => name !== network.entryExchanges[level])) {
+    throw new DelayTopologyError(at("entryExchanges"), network.entryExchanges, `it must be the ${levels} exchanges ${names[0]} …`);
+  }
+  names.forEach((name) => checkShortString(at("prefix"), name));
+  checkShortString(at("prefix"), levelQueueName(network, levels - 1, radix - 1));
+  if ((network.parkingExchange === undefined) !== (network.parkingQueue === undefined)) {
+    throw new DelayTopologyError(at("parkingQueue"), network.parkingQueue, "parkingExchange and parkingQueue go together");
+  }
+  if (network.parkingExchange !== undefined) {
+    checkEntityName(at("parkingExchange"), network.parkingExchange);
+    checkEntityName(at("parkingQueue"), network.parkingQueue);
+  }
+  const maximumDelayMs = (radix ** levels - 1) * unitMs;
+  if (network.maximumDelayMs !== maximumDelayMs) {
+    throw new DelayTopologyError(at("maximumDelayMs"), network.maximumDelayMs, `for this shape it must be ${maximumDelayMs}`);
+  }
+  return {
+    kind: "delay-network",
+    version: 1,
+    preset: network.preset,
+    prefix: network.prefix,
+    radix,
+    levels,
+    unitMs,
+    queueType: network.queueType,
+    matching: network.matching,
+    entryExchanges: names,
+    deliveryExchange: network.deliveryExchange,
+    ...(network.parkingExchange === undefined
+      ? {}
+      : { parkingExchange: network.parkingExchange, parkingQueue: network.parkingQueue }),
+    maximumDelayMs,
+  };
+}
+
+function mostLevels(radix: Radix, unitMs: number): number {
+  let levels = 0;
+  while (queueTtlMs({ radix, unitMs }, levels, radix - 1) <= brokerLimits.messageTtlMs) levels++;
+  return Math.min(levels, Math.floor((brokerLimits.shortStringBytes - 1) / keyPrefixBytes({ levels: 1 })));
+}

@@ -1,0 +1,32 @@
+"use strict";
+
+// What Pulumi runs. The program is compiled ahead, because a preview through ts-node takes half as long again; sources that
+// are newer than the compiled program are compiled first, so that plain `pulumi` never runs a stale one.
+const { execFileSync } = require("node:child_process");
+const { readdirSync, statSync } = require("node:fs");
+const { join } = require("node:path");
+
+const sources = ["index.ts", "program", "components", "packages/topology/src"];
+const compiled = join(__dirname, "dist", "index.js");
+
+function newest(path) {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return path.endsWith(".ts") ? stats.mtimeMs : 0;
+  const skipped = ["dist", "node_modules", "test"];
+  return Math.max(0, ...readdirSync(path).map((name) => (skipped.includes(name) ? 0 : newest(join(path, name)))));
+}
+
+function builtAt() {
+  const marks = [".", "components", "packages/topology"].map((room) => join(__dirname, room, "dist", ".tsbuildinfo"));
+  try {
+    return Math.max(...marks.map((mark) => statSync(mark).mtimeMs));
+  } catch {
+    return 0;
+  }
+}
+
+if (Math.max(...sources.map((source) => newest(join(__dirname, source)))) > builtAt()) {
+  execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "-b", __dirname], { stdio: "inherit" });
+}
+
+module.exports = require(compiled);

@@ -1,0 +1,81 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { BrokerAddress } from "rabbitmq-delay";
+import { z } from "zod";
+
+const text = z.string().min(1);
+const endpoint = z.strictObject({
+  /** Name of the queue or exchange. */
+  name: text,
+  type: z.enum(["queue", "exchange"]).optional(),
+  patterns: z.array(text).min(1).optional(),
+  /** Whether this stack declares the queue. */
+  createQueue: z.boolean().optional(),
+  queueType: z.enum(["quorum", "classic"]).optional(),
+});
+
+const schema = z.strictObject({
+  broker: z
+    .strictObject({
+      managementUrl: z.url({ protocol: /^https?$/ }).optional(),
+      username: text.optional(),
+      vhost: text.optional(),
+      caCertFile: text.optional(),
+      insecure: z.boolean().optional(),
+    })
+    .optional(),
+  /** What a DelayLevelTopology takes; the component checks it. */
+  network: z.looseObject({ preset: z.string() }),
+  removal: z.enum(["retain", "delete"]).optional(),
+  endpoints: z.array(z.union([text, endpoint])).optional(),
+});
+
+/** One endpoint of the stack's config. */
+export type EndpointConfig = z.infer<typeof endpoint>;
+
+/** The stack's config, checked. */
+export interface ProgramConfig {
+  broker: BrokerAddress;
+  vhost: string;
+  network: Record<string, unknown>;
+  removal: "retain" | "delete";
+  endpoints: EndpointConfig[];
+}
+
+/** A mistake in a stack's config; the message is one line. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/**
+ * Reads the stack's config; what says where the broker is may come from the environment instead (RABBITMQ_MANAGEMENT_URL,
+ * RABBITMQ_USERNAME, RABBITMQ_PASSWORD, RABBITMQ_CACERT).
+ * @throws ConfigError naming the property, the value and what is allowed
+ */
+export function readConfig(config = new pulumi.Config(), environment = process.env): ProgramConfig {
+  const given = {
+    broker: config.getObject("broker"),
+    network: config.requireObject("network"),
+    removal: config.get("removal"),
+    endpoints: config.getObject("endpoints"),
+  };
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0] as z.core.$ZodIssue;
+    const value = issue.path.reduce<unknown>((part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key], given);
+    throw new ConfigError(`${issue.path.join(".")}: ${JSON.stringify(value)} is not allowed; ${issue.message}`);
+  }
+  const { broker = {}, network, removal = "retain", endpoints = [] } = parsed.data;
+  return {
+    broker: {
+      managementUrl: broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL ?? "http://127.0.0.1:15672",
+      username: broker.username ?? environment.RABBITMQ_USERNAME ?? "guest",
+      password: (config.get("brokerPassword") || undefined) ?? environment.RABBITMQ_PASSWORD ?? "guest",
+      caCertFile: broker.caCertFile ?? environment.RABBITMQ_CACERT,
+      insecure: broker.insecure,
+    },
+    vhost: broker.vhost ?? "/",
+    network,
+    removal,
+    endpoints: endpoints.map((entry) => (typeof entry === "string" ? { name: entry } : entry)),
+  };
+}
