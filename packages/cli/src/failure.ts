@@ -1,0 +1,12 @@
+/** What the command's exit code says. */
+export const exitCodes = { done: 0, finding: 1, badInput: 2, outOfReach: 3 } as const;
+
+/** A failure with its exit code; the message is one line: what, and how to mend it. */
+export class CommandError extends Error {
+  constructor(
+    readonly exitCode: (typeof exitCodes)[keyof typeof exitCodes],
+    message: string,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import * as amqp from "amqplib";
+import { Command } from "commander";
+import { DelayPublishError, MessageRefusedError, PublishReceipt, createDelayPublisher } from "rabbitmq-delay-publish";
+import { DelayNetwork, DelayTopologyError, formatDelay } from "rabbitmq-delay-topology";
+import { DelayOptions, addDelayOptions, delayOf } from "./delayOption";
+import { CommandError, exitCodes } from "./failure";
+import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
+import { printRows } from "./print";
+
+interface PublishOptions extends NetworkOptions, DelayOptions {
+  amqp: string;
+  destination: string;
+  body?: string;
+  bodyFile?: string;
+  header: Record<string, string>;
+  messageId?: string;
+  contentType?: string;
+  json?: boolean;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** `publish`: one delayed message, confirmed by the broker. */
+export function addPublish(program: Command): void {
+  const command = program.command("publish").description("publish one delayed message and wait for the broker's confirm");
+  addDelayOptions(addNetworkOptions(command))
+    .requiredOption("--amqp <url>", "the broker, e.g. amqp://guest:guest@127.0.0.1:5672 (amqps for TLS)")
+    .requiredOption("--destination <name>", "the endpoint")
+    .option("--body <text>", "the message")
+    .option("--body-file <file>", "the message's bytes; - reads them from standard input")
+    .option("--header <name=value>", "a header; may be repeated", collectHeader, {})
+    .option("--message-id <id>", "the message's id; made up when left out")
+    .option("--content-type <type>", "its content type")
+    .option("--json", "print JSON")
+    .action(async (options: PublishOptions) => {
+      const network = networkOf(options);
+      const delay = delayOf(options);
+      const body = bodyOf(options);
+      const receipt = await publishOnce(options, network, delay, body);
+      if (options.json) console.log(JSON.stringify(receipt));
+      else printRows({ ...receipt, delayMs: `${receipt.delayMs} (${formatDelay(receipt.delayMs)})`, dueAt: receipt.dueAt.toISOString() });
+    });
+}
+
+async function publishOnce(
+  options: PublishOptions,
+  network: DelayNetwork,
+  delay: ReturnType<typeof delayOf>,
+  body: Buffer,
+): Promise<PublishReceipt> {
+  const connection = await connect(options.amqp);
+  connection.on("error", () => undefined);
+  try {
+    const channel = await connection.createConfirmChannel();
+    channel.on("error", () => undefined);
+    const { destination, header, messageId, contentType } = options;
+    return await createDelayPublisher(channel, network).publish(destination, body, {
+      ...delay,
+      headers: header,
+      ...(messageId === undefined ? {} : { messageId }),
+      ...(contentType === undefined ? {} : { contentType }),
+    });
+  } catch (error) {
+    if (error instanceof DelayTopologyError || error instanceof MessageRefusedError) throw error;
+    const hint =
+      error instanceof DelayPublishError && error.name === "ChannelClosedError"
+        ? `; is the network there (exchange ${error.exchange})? pulumi up declares it`
+        : "";
+    const code = (error as Error).name === "MessageReturnedError" ? exitCodes.finding : exitCodes.outOfReach;
+    throw new CommandError(code, `--amqp: ${(error as Error).message}${hint}`);
+  } finally {
+    await connection.close().catch(() => undefined);
+  }
+}
+
+async function connect(url: string): Promise<amqp.ChannelModel> {
+  let where: string;
+  try {
+    const { protocol, host } = new URL(url);
+    if (!/^amqps?:$/.test(protocol)) throw new Error();
+    where = host;
+  } catch {
+    throw new CommandError(exitCodes.badInput, "--amqp: it must be an address like amqp://user:password@host:5672/vhost");
+  }
+  try {
+    return await amqp.connect(url, { timeout: CONNECT_TIMEOUT_MS });
+  } catch (error) {
+    const { message, code } = error as { message?: string; code?: string };
+    throw new CommandError(exitCodes.outOfReach, `--amqp: no broker at ${where} (${message || code}); make up starts a local one`);
+  }
+}
+
+function bodyOf({ body, bodyFile, network }: PublishOptions): Buffer {
+  if (body !== undefined && bodyFile !== undefined) {
+    throw new CommandError(exitCodes.badInput, "give one of --body TEXT and --body-file FILE");
+  }
+  if (bodyFile === "-" && network === "-") {
+    throw new CommandError(exitCodes.badInput, "--network and --body-file can't both be standard input");
+  }
+  if (bodyFile === undefined) return Buffer.from(body ?? "");
+  try {
+    return readFileSync(bodyFile === "-" ? 0 : bodyFile);
+  } catch (error) {
+    throw new CommandError(exitCodes.badInput, `--body-file: ${bodyFile} can't be read (${(error as Error).message})`);
+  }
+}
+
+function collectHeader(text: string, headers: Record<string, string>): Record<string, string> {
+  const split = text.indexOf("=");
+  if (split < 1) throw new CommandError(exitCodes.badInput, `--header: ${JSON.stringify(text)} is not allowed; write NAME=VALUE`);
+  return { ...headers, [text.slice(0, split)]: text.slice(split + 1) };
+}

@@ -1,0 +1,122 @@
+import { MessageRefusedError } from "./errors";
+import type { MessageProperties } from "./options";
+
+/** A message that came back because no queue takes it. */
+export interface ReturnedMessage {
+  exchange: string;
+  routingKey: string;
+  replyText: string;
+  messageId: string | undefined;
+}
+
+/** The little that a publisher needs of a client library. */
+export interface ConfirmPort {
+  /** Publishes persistent and mandatory; resolves with whether the broker took it, rejects when the channel ended. */
+  publish(exchange: string, routingKey: string, body: Buffer, properties: MessageProperties): Promise<boolean>;
+  /** Resolves when the socket takes more; at once when it does. */
+  writable(): Promise<void>;
+  onReturn(listener: (message: ReturnedMessage) => void): void;
+  onClose(listener: () => void): void;
+}
+
+type Listen = (event: string, listener: (...args: never[]) => void) => unknown;
+
+/** What is used of amqplib's ConfirmChannel. */
+interface AmqplibChannel {
+  publish(exchange: string, key: string, body: Buffer, options: object, callback: (error: unknown) => void): boolean;
+  waitForConfirms: unknown;
+  on: Listen;
+}
+
+/** What is used of rabbitmq-client's Channel (`await connection.acquire()`). */
+interface RabbitmqClientChannel {
+  basicPublish(envelope: object, body: Buffer): Promise<void>;
+  confirmSelect(): Promise<void>;
+  on: Listen;
+}
+
+/**
+ * Wraps a channel that the caller owns: amqplib's ConfirmChannel or rabbitmq-client's Channel.
+ * @throws MessageRefusedError for anything else, such as amqplib's channel without confirms
+ */
+export function toConfirmPort(channel: unknown): ConfirmPort {
+  const candidate = channel as Partial<AmqplibChannel & RabbitmqClientChannel> | null | undefined;
+  if (typeof candidate?.basicPublish === "function") return rabbitmqClientPort(channel as RabbitmqClientChannel);
+  if (typeof candidate?.waitForConfirms === "function") return amqplibPort(channel as AmqplibChannel);
+  throw new MessageRefusedError(
+    "channel",
+    "it must be amqplib's confirm channel (connection.createConfirmChannel()) or rabbitmq-client's channel " +
+      "(connection.acquire()): without confirms nobody knows whether the broker has the message",
+  );
+}
+
+function amqplibPort(channel: AmqplibChannel): ConfirmPort {
+  let drained: Promise<void> | undefined;
+  let open: () => void = () => undefined;
+  const release = (): void => {
+    drained = undefined;
+    open();
+  };
+  channel.on("drain", release);
+  channel.on("close", release);
+  return {
+    publish: (exchange, routingKey, body, properties) =>
+      new Promise((resolve, reject) => {
+        const options = { ...properties, persistent: true, mandatory: true };
+        let settled = false;
+        // A nack and a closed channel come through the same callback; only the latter is preceded by the close event.
+        const done = (error: unknown): void => {
+          settled = true;
+          if (error === null || error === undefined) resolve(true);
+          else if (/clos/i.test(String((error as Error).message))) reject(error as Error);
+          else resolve(false);
+        };
+        const goesOn = channel.publish(exchange, routingKey, body, options, done);
+        if (!goesOn && !settled) drained ??= new Promise((resume) => (open = resume));
+      }),
+    writable: () => drained ?? Promise.resolve(),
+    onReturn: (listener) => {
+      channel.on("return", (message: { fields: ReturnedMessage; properties: MessageProperties }) =>
+        listener({
+          exchange: message.fields.exchange,
+          routingKey: message.fields.routingKey,
+          replyText: message.fields.replyText,
+          messageId: message.properties.messageId,
+        }),
+      );
+    },
+    onClose: (listener) => {
+      channel.on("close", listener);
+    },
+  };
+}
+
+function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {
+  let confirming: Promise<void> | undefined;
+  return {
+    async publish(exchange, routingKey, body, properties) {
+      await (confirming ??= channel.confirmSelect());
+      try {
+        await channel.basicPublish({ ...properties, exchange, routingKey, durable: true, mandatory: true }, body);
+        return true;
+      } catch (error) {
+        if ((error as { code?: string }).code === "NACK") return false;
+        throw error;
+      }
+    },
+    writable: () => Promise.resolve(),
+    onReturn: (listener) => {
+      channel.on("basic.return", (message: ReturnedMessage) =>
+        listener({
+          exchange: message.exchange,
+          routingKey: message.routingKey,
+          replyText: message.replyText,
+          messageId: message.messageId,
+        }),
+      );
+    },
+    onClose: (listener) => {
+      channel.on("close", listener);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** A message that was not (or not for certain) taken by the broker. Each subclass is one reason. */
+export abstract class DelayPublishError extends Error {
+  /**
+   * @param exchange where the message was published
+   * @param routingKey with which key
+   */
+  constructor(
+    readonly exchange: string,
+    readonly routingKey: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
+
+/** The message was not published at all: an option would break its delay, or the delay or the destination is impossible. */
+export class MessageRefusedError extends Error {
+  override readonly name = "MessageRefusedError";
+
+  /**
+   * @param property the refused option
+   * @param reason why, and what to do instead
+   */
+  constructor(
+    readonly property: string,
+    reason: string,
+  ) {
+    super(`${property}: ${reason}`);
+  }
+}
+
+/** No queue takes the message: nothing is bound for it, and the network has no parking. */
+export class MessageReturnedError extends DelayPublishError {
+  constructor(exchange: string, routingKey: string, replyText: string) {
+    super(exchange, routingKey, `the broker returned the message for ${routingKey} (${replyText}): no queue is bound for it`);
+  }
+}
+
+/** The broker refused the message, e.g. because a queue is full; it can be published again. */
+export class MessageNackedError extends DelayPublishError {
+  constructor(exchange: string, routingKey: string) {
+    super(exchange, routingKey, `the broker did not take the message for ${routingKey} (nack); it may be published again`);
+  }
+}
+
+/** The channel closed before the broker's answer: the message may have been taken, publish it again for at least once. */
+export class ChannelClosedError extends DelayPublishError {
+  constructor(exchange: string, routingKey: string) {
+    super(exchange, routingKey, `the channel closed before the broker confirmed the message for ${routingKey}`);
+  }
+}
+
+/** The broker did not answer in time: the message may have been taken, publish it again for at least once. */
+export class PublishTimeoutError extends DelayPublishError {
+  constructor(exchange: string, routingKey: string, timeoutMs: number) {
+    super(exchange, routingKey, `the broker did not confirm the message for ${routingKey} within ${timeoutMs} ms`);
+  }
+}

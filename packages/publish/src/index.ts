@@ -1,0 +1,12 @@
+export { DelayPublisher, createDelayPublisher } from "./publisher";
+export { DelayPublisherOptions, DelayedMessageOptions, MessageProperties, PublishReceipt } from "./options";
+export {
+  ChannelClosedError,
+  DelayPublishError,
+  MessageNackedError,
+  MessageRefusedError,
+  MessageReturnedError,
+  PublishTimeoutError,
+} from "./errors";
+export { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
+export { dueHeader, nserviceBusDelayHeader } from "./headers";

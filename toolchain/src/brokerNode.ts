@@ -1,0 +1,216 @@
+import { ChildProcess, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fetch } from "undici";
+import { run, whichCommand } from "./run";
+
+/** Where a RabbitMQ is installed: on this machine, or in a folder that is entered with chroot. */
+export interface BrokerInstallation {
+  /** `""` for this machine. */
+  root: string;
+  /** The server's start script, seen from inside the root. */
+  script: string;
+}
+
+/** A private node's files and ports; all ports on loopback. */
+export interface BrokerNode {
+  name: string;
+  installation: BrokerInstallation;
+  /** Data, logs and config, seen from inside the root. */
+  folder: string;
+  ports: { amqp: number; management: number; distribution: number; epmd: number };
+  amqpUrl: string;
+  managementUrl: string;
+  /** The process group. */
+  processId: number;
+}
+
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 30_000;
+
+/** The server's start script of an installation, or undefined: Debian's wrapper would drop to a system user. */
+export async function findInstallation(root = ""): Promise<BrokerInstallation | undefined> {
+  const library = "/usr/lib/rabbitmq/lib";
+  if (existsSync(root + library)) {
+    const version = readdirSync(root + library).find((name) => name.startsWith("rabbitmq_server-"));
+    const script = `${library}/${version}/sbin/rabbitmq-server`;
+    if (version !== undefined && existsSync(root + script)) return { root, script };
+  }
+  const script = root === "" ? await whichCommand("rabbitmq-server") : undefined;
+  return script === undefined ? undefined : { root, script };
+}
+
+/** Starts a node (again, on the same ports, when it is given as it was) and waits until its management API answers. */
+export async function startNode(
+  given: Pick<BrokerNode, "name" | "installation" | "folder"> & Partial<BrokerNode> & { preferDefaultPorts?: boolean },
+): Promise<BrokerNode> {
+  const ports = given.ports ?? (await freePorts(given.preferDefaultPorts ?? false));
+  const { name, installation, folder } = given;
+  const outside = installation.root + folder;
+  mkdirSync(outside, { recursive: true });
+  writeFileSync(join(outside, "enabled_plugins"), "[rabbitmq_management,rabbitmq_prometheus].\n");
+  writeFileSync(
+    join(outside, "rabbitmq.conf"),
+    [
+      `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
+      "management.tcp.ip = 127.0.0.1",
+      `management.tcp.port = ${ports.management}`,
+      "prometheus.tcp.ip = 127.0.0.1",
+      `prometheus.tcp.port = ${await freePort()}`,
+      "",
+    ].join("\n"),
+  );
+  const log = openSync(join(outside, "console.log"), "a");
+  const child = spawn(...nodeCommand(installation), {
+    cwd: outside,
+    detached: true,
+    stdio: ["ignore", log, log],
+    env: { ...process.env, ...nodeEnvironment(name, folder, ports) },
+  });
+  closeSync(log);
+  const node: BrokerNode = {
+    name,
+    installation,
+    folder,
+    ports,
+    amqpUrl: `amqp://guest:guest@127.0.0.1:${ports.amqp}`,
+    managementUrl: `http://127.0.0.1:${ports.management}`,
+    processId: child.pid ?? 0,
+  };
+  try {
+    await untilReady(node, child);
+  } catch (error) {
+    await killNode(node);
+    throw error;
+  }
+  child.unref();
+  return node;
+}
+
+/** In a folder, the node needs /proc for its memory monitor; a private mount namespace takes the mount away with the process. */
+function nodeCommand({ root, script }: BrokerInstallation): [string, string[]] {
+  if (root === "") return [script, []];
+  return ["unshare", ["--mount", "sh", "-c", 'mount -t proc proc "$1/proc" && exec chroot "$1" "$2"', "sh", root, script]];
+}
+
+function nodeEnvironment(name: string, folder: string, ports: BrokerNode["ports"]): NodeJS.ProcessEnv {
+  return {
+    HOME: folder,
+    RABBITMQ_NODENAME: `${name}@localhost`,
+    RABBITMQ_DIST_PORT: String(ports.distribution),
+    RABBITMQ_MNESIA_BASE: join(folder, "data"),
+    RABBITMQ_LOG_BASE: join(folder, "log"),
+    RABBITMQ_PID_FILE: join(folder, "pid"),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, "enabled_plugins"),
+    RABBITMQ_CONFIG_FILE: join(folder, "rabbitmq.conf"),
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "-kernel inet_dist_use_interface {127,0,0,1}",
+    // A port mapper of its own: it can be stopped with the node, and other nodes of the machine don't matter.
+    ERL_EPMD_PORT: String(ports.epmd),
+    ERL_EPMD_ADDRESS: "127.0.0.1",
+    LANG: "C.UTF-8",
+    LC_ALL: "C.UTF-8",
+  };
+}
+
+/** Whether the node's processes live. */
+export function isAlive(node: Pick<BrokerNode, "processId">): boolean {
+  try {
+    process.kill(-node.processId, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Stops a node in order, and its port mapper. */
+export async function stopNode(node: BrokerNode): Promise<void> {
+  await endNode(node, "SIGTERM");
+  await stopPortMapper(node);
+}
+
+/** Kills a node as a power cut would; its port mapper too. */
+export async function killNode(node: BrokerNode): Promise<void> {
+  await endNode(node, "SIGKILL");
+  await stopPortMapper(node);
+}
+
+async function endNode(node: BrokerNode, signal: NodeJS.Signals): Promise<void> {
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  signalGroup(node, signal);
+  while (isAlive(node)) {
+    if (Date.now() > deadline) signalGroup(node, "SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function signalGroup(node: BrokerNode, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-node.processId, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+async function stopPortMapper({ installation, ports }: BrokerNode): Promise<void> {
+  const env = { ...process.env, ERL_EPMD_PORT: String(ports.epmd), ERL_EPMD_ADDRESS: "127.0.0.1" };
+  const [command, args] = installation.root === "" ? ["epmd", []] : ["chroot", [installation.root, "epmd"]];
+  // A killed node may have taken its port mapper along.
+  await run(command as string, [...(args as string[]), "-kill"], { env }).catch(() => undefined);
+}
+
+/** Waits until the management API answers and the node takes work. */
+async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  let exited = false;
+  child.once("exit", () => (exited = true));
+  child.once("error", () => (exited = true));
+  while (!(await answers(node.managementUrl))) {
+    if (exited || Date.now() > deadline) {
+      const log = readFileSync(join(node.installation.root + node.folder, "console.log"), "utf8");
+      const what = exited ? "ended while starting" : `did not answer within ${START_TIMEOUT_MS / 1000} s`;
+      throw new Error(`the broker ${node.name} ${what}; the end of its log:\n${log.trim().split("\n").slice(-6).join("\n")}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function answers(managementUrl: string): Promise<boolean> {
+  const headers = { authorization: `Basic ${Buffer.from("guest:guest").toString("base64")}` };
+  try {
+    const reply = await fetch(`${managementUrl}/api/health/checks/virtual-hosts`, { headers, signal: AbortSignal.timeout(5000) });
+    await reply.text();
+    return reply.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** The well-known ports where they are free and asked for; nodes of tests never take them. */
+async function freePorts(preferDefault: boolean): Promise<BrokerNode["ports"]> {
+  const preferred = async (port: number): Promise<number> => (preferDefault && (await isFree(port)) ? port : freePort());
+  return {
+    amqp: await preferred(5672),
+    management: await preferred(15672),
+    distribution: await freePort(),
+    epmd: await freePort(),
+  };
+}
+
+function freePort(port = 0): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address() as { port: number };
+      server.close(() => resolve(address.port));
+    });
+  });
+}
+
+function isFree(port: number): Promise<boolean> {
+  return freePort(port).then(
+    () => true,
+    () => false,
+  );
+}

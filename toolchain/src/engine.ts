@@ -1,0 +1,115 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fetch } from "undici";
+import { Way, cached } from "./cache";
+import { goBuild } from "./goBuild";
+import { run, whichCommand } from "./run";
+import { versions } from "./versions";
+
+/** What `pulumi` needs in the environment to run without any download. */
+export interface Engine {
+  /** Folder of `pulumi` and its Node host, for PATH. */
+  binFolder: string;
+  /** PULUMI_HOME with the RabbitMQ provider. */
+  home: string;
+  /** Where the engine came from, for people. */
+  origin: string;
+}
+
+const DOWNLOAD_TIMEOUT_MS = 15_000;
+const VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version";
+
+/** Finds the engine, its Node host and the RabbitMQ provider, or gets them: PATH, cache, download, build. */
+export async function findEngine(progress: (line: string) => void): Promise<Engine> {
+  const installed = await installedEngine();
+  const cachedFolder = installed ?? join(await cached(`pulumi-${versions.pulumi}`, [download(), buildEngine()], progress), "bin");
+  const provider = await cached(`provider-rabbitmq-${versions.rabbitmqProvider}`, [downloadProvider(), buildProvider()], progress);
+  return { binFolder: cachedFolder, home: provider, origin: installed === undefined ? "cache" : "PATH" };
+}
+
+/** A `pulumi` on PATH counts when its Node host is there too. */
+async function installedEngine(): Promise<string | undefined> {
+  const [pulumi, host] = await Promise.all([whichCommand("pulumi"), whichCommand("pulumi-language-nodejs")]);
+  return pulumi !== undefined && host !== undefined ? dirname(pulumi) : undefined;
+}
+
+function download(): Way {
+  return {
+    name: "download from pulumi.com",
+    async fill(folder, progress) {
+      const [system, machine] = platform();
+      const name = `pulumi-v${versions.pulumi}-${system}-${machine}.tar.gz`;
+      await fetchArchive(`https://get.pulumi.com/releases/sdk/${name}`, folder, progress);
+      await run("sh", ["-c", "mv pulumi bin"], { cwd: folder });
+    },
+  };
+}
+
+function buildEngine(): Way {
+  return {
+    name: "build from Go modules",
+    async fill(folder, progress) {
+      const bin = join(folder, "bin");
+      const host = "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs";
+      const ldflags = (version: string): string => `-X ${VERSION_VARIABLE}=${version}`;
+      mkdirSync(bin);
+      await goBuild(
+        { module: "pulumi", package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", ldflags: ldflags(versions.pulumi) },
+        join(bin, "pulumi"),
+        progress,
+      );
+      await goBuild(
+        { module: "pulumi-language-nodejs", package: host, ldflags: ldflags(versions.nodeHost) },
+        join(bin, "pulumi-language-nodejs"),
+        progress,
+      );
+    },
+  };
+}
+
+function downloadProvider(): Way {
+  return {
+    name: "download from pulumi.com",
+    async fill(folder, progress) {
+      const [system, machine] = platform("amd64");
+      const name = `pulumi-resource-rabbitmq-v${versions.rabbitmqProvider}-${system}-${machine}.tar.gz`;
+      await fetchArchive(`https://get.pulumi.com/releases/plugins/${name}`, pluginFolder(folder), progress);
+    },
+  };
+}
+
+function buildProvider(): Way {
+  return {
+    name: "build from Go modules",
+    fill: (folder, progress) =>
+      goBuild(
+        { module: "pulumi-resource-rabbitmq", package: "." },
+        join(pluginFolder(folder), "pulumi-resource-rabbitmq"),
+        progress,
+      ),
+  };
+}
+
+function pluginFolder(home: string): string {
+  const folder = join(home, "plugins", `resource-rabbitmq-v${versions.rabbitmqProvider}`);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+async function fetchArchive(url: string, folder: string, progress: (line: string) => void): Promise<void> {
+  progress(`fetching ${url}`);
+  const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) }).catch((error: Error) => {
+    throw new Error(`${url}: ${error.cause instanceof Error ? error.cause.message : error.message}`);
+  });
+  if (!response.ok) throw new Error(`${url}: HTTP ${response.status}`);
+  const archive = join(folder, "archive.tar.gz");
+  writeFileSync(archive, Buffer.from(await response.arrayBuffer()));
+  await run("tar", ["-xzf", "archive.tar.gz"], { cwd: folder });
+  await run("rm", ["archive.tar.gz"], { cwd: folder });
+}
+
+/** The names that Pulumi's archives use; `x64` there is `amd64` for plugins. */
+function platform(x64 = "x64"): [string, string] {
+  const system = process.platform === "darwin" ? "darwin" : "linux";
+  return [system, process.arch === "arm64" ? "arm64" : x64];
+}

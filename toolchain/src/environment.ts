@@ -1,0 +1,47 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Engine } from "./engine";
+import type { LocalBroker } from "./localBroker";
+import { localFolder } from "./paths";
+
+/** The file that a shell sources to use plain `pulumi` and `rabbitmq-delay` on this checkout. */
+export const environmentFile = join(localFolder, "env");
+
+/**
+ * What plain `pulumi` needs. Writing the whole state after each resource costs the square of their number; without it an
+ * interrupted update is repaired by the next one, because the broker's declarations can be repeated.
+ */
+export function pulumiEnvironment(engine: Engine, given: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  const state = join(localFolder, "state");
+  mkdirSync(state, { recursive: true });
+  return {
+    PULUMI_BACKEND_URL: given.PULUMI_BACKEND_URL ?? `file://${state}`,
+    PULUMI_HOME: engine.home,
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_EXPERIMENTAL: "true",
+    PULUMI_SKIP_CHECKPOINTS: given.PULUMI_SKIP_CHECKPOINTS ?? "true",
+    ...(given.PULUMI_CONFIG_PASSPHRASE_FILE === undefined
+      ? { PULUMI_CONFIG_PASSPHRASE: given.PULUMI_CONFIG_PASSPHRASE ?? "dev" }
+      : {}),
+  };
+}
+
+/** Where the broker is. */
+export function brokerEnvironment(broker: LocalBroker): Record<string, string> {
+  const { username, password } = new URL(broker.amqpUrl);
+  return {
+    RABBITMQ_URL: broker.amqpUrl,
+    RABBITMQ_MANAGEMENT_URL: broker.managementUrl,
+    ...(username === "" ? {} : { RABBITMQ_USERNAME: decodeURIComponent(username) }),
+    ...(password === "" ? {} : { RABBITMQ_PASSWORD: decodeURIComponent(password) }),
+  };
+}
+
+/** Writes {@link environmentFile}, readable by its owner alone: the broker's password stands in it. */
+export function writeEnvironmentFile(variables: Record<string, string>, binFolder: string): void {
+  const quote = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`);
+  const path = `case ":$PATH:" in *:${binFolder}:*) ;; *) export PATH=${quote(binFolder)}:"$PATH" ;; esac`;
+  mkdirSync(localFolder, { recursive: true });
+  writeFileSync(environmentFile, `${[...lines, path].join("\n")}\n`, { mode: 0o600 });
+}

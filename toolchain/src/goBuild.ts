@@ -1,0 +1,29 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "./paths";
+import { hasCommand, run } from "./run";
+
+/** A program that is built from the pinned modules in `toolchain/go/MODULE`. */
+export interface GoProgram {
+  /** Folder in toolchain/go with go.mod and go.sum. */
+  module: string;
+  /** The package to build; `.` for the folder's own. */
+  package: string;
+  /** Linked in as the version, e.g. for the Automation API, which refuses an engine without. */
+  ldflags?: string;
+}
+
+/** Builds a program into `output`, in a copy of its module: a build must not change the checkout. */
+export async function goBuild(program: GoProgram, output: string, progress: (line: string) => void): Promise<void> {
+  if (!(await hasCommand("go"))) throw new Error("Go is not installed (https://go.dev/doc/install)");
+  const scratch = mkdtempSync(join(tmpdir(), "rabbitmq-delay-go-"));
+  try {
+    cpSync(join(root, "toolchain", "go", program.module), scratch, { recursive: true });
+    const flags = ["-mod=mod", "-buildvcs=false", "-trimpath", "-ldflags", `-s -w ${program.ldflags ?? ""}`.trim()];
+    progress(`compiling ${program.package}`);
+    await run("go", ["build", ...flags, "-o", output, program.package], { cwd: scratch, onLine: progress });
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,13 @@
+/** All that the toolchain fetches or builds, pinned. The Go modules' own pins are in toolchain/go. */
+export const versions = {
+  /** The engine; its minor version may be older than the SDK's. */
+  pulumi: "3.220.0",
+  /** The last Node host whose Go package lies in a module that a module proxy has. */
+  nodeHost: "3.68.0",
+  /** Must equal the npm package @pulumi/rabbitmq. */
+  rabbitmqProvider: "3.3.8",
+  /** For the bench only. */
+  openTofu: "1.12.6",
+  /** The Debian release that has RabbitMQ 4.3. */
+  debianWithRabbit43: "forky",
+} as const;
