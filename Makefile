@@ -35,7 +35,7 @@ lint: build
 test: build lint
 	@node toolchain/dist/main.js prepare-tests
 	npx tsc -p tsconfig.test.json
-	npx mocha
+	TS_NODE_PROJECT=tsconfig.test.json npx mocha
 
 bench: build
 	@node toolchain/dist/main.js prepare-tests

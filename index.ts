@@ -31,7 +31,8 @@ export = async function program(): Promise<Record<string, unknown>> {
   for (const { name, type, patterns, createQueue, queueType } of config.endpoints) {
     const args = { topology, endpoint: name, endpointType: type, patterns, createQueue, queueType, vhost, removal };
     const binding = new EndpointDelayBinding(name, args, { provider });
-    outputs[`endpoint ${name}`] = pulumi.interpolate`${type ?? "queue"} ${binding.destination} gets ${binding.bindingKeys.apply((keys) => keys.join(", "))} from ${network.deliveryExchange}`;
+    outputs[`endpoint ${name}`] =
+      pulumi.interpolate`${type ?? "queue"} ${binding.destination} gets ${binding.bindingKeys.apply((keys) => keys.join(", "))} from ${network.deliveryExchange}`;
   }
   return outputs;
 };

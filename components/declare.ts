@@ -26,7 +26,11 @@ export class Declarer {
 
   queue(plan: QueuePlan): rabbitmq.Queue {
     const settings = { durable: plan.durable, autoDelete: false, argumentsJson: argumentsJson(plan.arguments) };
-    return new rabbitmq.Queue(`${this.name}-${plan.name}`, { name: plan.name, vhost: this.vhost, settings }, this.options);
+    return new rabbitmq.Queue(
+      `${this.name}-${plan.name}`,
+      { name: plan.name, vhost: this.vhost, settings },
+      this.options,
+    );
   }
 
   /**

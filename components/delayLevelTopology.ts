@@ -79,4 +79,3 @@ function declareEntities(declarer: Declarer, plan: EntityPlan, policy: PolicyPla
   if (policy !== undefined) declarer.policy(policy);
   return [...exchanges.values()].map((exchange) => exchange.name);
 }
-

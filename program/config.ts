@@ -61,7 +61,10 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
     const issue = parsed.error.issues[0] as z.core.$ZodIssue;
-    const value = issue.path.reduce<unknown>((part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key], given);
+    const value = issue.path.reduce<unknown>(
+      (part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key],
+      given,
+    );
     throw new ConfigError(`${issue.path.join(".")}: ${JSON.stringify(value)} is not allowed; ${issue.message}`);
   }
   const { broker = {}, network, removal = "retain", endpoints = [] } = parsed.data;

@@ -19,7 +19,11 @@ export function expectationOf(network: DelayNetwork, config: ProgramConfig): Exp
   checkEndpointsApart(plans.flatMap(({ bound }) => bound));
   const created = config.endpoints
     .filter(({ createQueue }) => createQueue)
-    .map(({ name, queueType = "quorum" }) => ({ name, durable: true as const, arguments: { "x-queue-type": queueType } }));
+    .map(({ name, queueType = "quorum" }) => ({
+      name,
+      durable: true as const,
+      arguments: { "x-queue-type": queueType },
+    }));
   return {
     vhost: config.vhost,
     entities: { exchanges, queues: [...queues, ...created] },

@@ -172,7 +172,10 @@ function checkDestinations(expectation: Expectation, exchanges: FoundExchange[],
   for (const { destination, destinationType } of expectation.bindings ?? []) {
     const planned = destinationType === "queue" ? expectation.entities.queues : expectation.entities.exchanges;
     const found = destinationType === "queue" ? queues : exchanges;
-    if (byName<{ name: string }>(planned, destination) === undefined && byName<{ name: string }>(found, destination) === undefined) {
+    if (
+      byName<{ name: string }>(planned, destination) === undefined &&
+      byName<{ name: string }>(found, destination) === undefined
+    ) {
       throw new BrokerCheckError(
         `endpoints: there is no ${destinationType} ${destination} in vhost ${expectation.vhost}` +
           (destinationType === "queue" ? "; declare it first, or set createQueue: true" : "; declare it first"),
@@ -196,7 +199,9 @@ function checkPolicies({ entities, policy }: Expectation, policies: FoundPolicy[
         `its pattern, or set parking: false`,
     );
   }
-  return others.map((other) => `policy ${other.name} no longer applies to the network's exchanges: ${policy.name} goes before it`);
+  return others.map(
+    (other) => `policy ${other.name} no longer applies to the network's exchanges: ${policy.name} goes before it`,
+  );
 }
 
 /** A pattern in the broker's dialect that JavaScript can't read is taken as one that matches. */

@@ -29,7 +29,8 @@ export async function localInstallation(progress: (line: string) => void): Promi
   }
   await installPackages(["rabbitmq-server"], progress);
   const installed = await findInstallation();
-  if (installed === undefined) throw new Error("Debian's rabbitmq-server was installed, but its start script was not found");
+  if (installed === undefined)
+    throw new Error("Debian's rabbitmq-server was installed, but its start script was not found");
   return installed;
 }
 
@@ -40,7 +41,8 @@ export async function localInstallation(progress: (line: string) => void): Promi
 export async function newestInstallation(progress: (line: string) => void): Promise<BrokerInstallation> {
   const folder = await cached(`debian-${versions.debianWithRabbit43}`, [debootstrap()], progress);
   const installation = await findInstallation(folder);
-  if (installation === undefined) throw new Error(`no rabbitmq-server in ${folder}; remove the folder to have it made again`);
+  if (installation === undefined)
+    throw new Error(`no rabbitmq-server in ${folder}; remove the folder to have it made again`);
   return installation;
 }
 

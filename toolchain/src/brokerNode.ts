@@ -91,7 +91,10 @@ export async function startNode(
 /** In a folder, the node needs /proc for its memory monitor; a private mount namespace takes the mount away with the process. */
 function nodeCommand({ root, script }: BrokerInstallation): [string, string[]] {
   if (root === "") return [script, []];
-  return ["unshare", ["--mount", "sh", "-c", 'mount -t proc proc "$1/proc" && exec chroot "$1" "$2"', "sh", root, script]];
+  return [
+    "unshare",
+    ["--mount", "sh", "-c", 'mount -t proc proc "$1/proc" && exec chroot "$1" "$2"', "sh", root, script],
+  ];
 }
 
 function nodeEnvironment(name: string, folder: string, ports: BrokerNode["ports"]): NodeJS.ProcessEnv {
@@ -169,7 +172,9 @@ async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> 
     if (exited || Date.now() > deadline) {
       const log = readFileSync(join(node.installation.root + node.folder, "console.log"), "utf8");
       const what = exited ? "ended while starting" : `did not answer within ${START_TIMEOUT_MS / 1000} s`;
-      throw new Error(`the broker ${node.name} ${what}; the end of its log:\n${log.trim().split("\n").slice(-6).join("\n")}`);
+      throw new Error(
+        `the broker ${node.name} ${what}; the end of its log:\n${log.trim().split("\n").slice(-6).join("\n")}`,
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -178,7 +183,10 @@ async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> 
 async function answers(managementUrl: string): Promise<boolean> {
   const headers = { authorization: `Basic ${Buffer.from("guest:guest").toString("base64")}` };
   try {
-    const reply = await fetch(`${managementUrl}/api/health/checks/virtual-hosts`, { headers, signal: AbortSignal.timeout(5000) });
+    const reply = await fetch(`${managementUrl}/api/health/checks/virtual-hosts`, {
+      headers,
+      signal: AbortSignal.timeout(5000),
+    });
     await reply.text();
     return reply.ok;
   } catch {
@@ -188,7 +196,8 @@ async function answers(managementUrl: string): Promise<boolean> {
 
 /** The well-known ports where they are free and asked for; nodes of tests never take them. */
 async function freePorts(preferDefault: boolean): Promise<BrokerNode["ports"]> {
-  const preferred = async (port: number): Promise<number> => (preferDefault && (await isFree(port)) ? port : freePort());
+  const preferred = async (port: number): Promise<number> =>
+    preferDefault && (await isFree(port)) ? port : freePort();
   return {
     amqp: await preferred(5672),
     management: await preferred(15672),

@@ -12,7 +12,11 @@ export interface Way {
 }
 
 /** Two runs at the same time: the second one waits, as long as the first one shows that it is alive. */
-const LOCK_OPTIONS = { stale: 30_000, update: 5_000, retries: { retries: 3600, factor: 1, minTimeout: 1000, maxTimeout: 1000 } };
+const LOCK_OPTIONS = {
+  stale: 30_000,
+  update: 5_000,
+  retries: { retries: 3600, factor: 1, minTimeout: 1000, maxTimeout: 1000 },
+};
 
 /**
  * A folder in the cache, filled once by the first way that works, and moved into place only when it is whole.

@@ -22,8 +22,13 @@ const VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Vers
 /** Finds the engine, its Node host and the RabbitMQ provider, or gets them: PATH, cache, download, build. */
 export async function findEngine(progress: (line: string) => void): Promise<Engine> {
   const installed = await installedEngine();
-  const cachedFolder = installed ?? join(await cached(`pulumi-${versions.pulumi}`, [download(), buildEngine()], progress), "bin");
-  const provider = await cached(`provider-rabbitmq-${versions.rabbitmqProvider}`, [downloadProvider(), buildProvider()], progress);
+  const cachedFolder =
+    installed ?? join(await cached(`pulumi-${versions.pulumi}`, [download(), buildEngine()], progress), "bin");
+  const provider = await cached(
+    `provider-rabbitmq-${versions.rabbitmqProvider}`,
+    [downloadProvider(), buildProvider()],
+    progress,
+  );
   return { binFolder: cachedFolder, home: provider, origin: installed === undefined ? "cache" : "PATH" };
 }
 

@@ -91,7 +91,9 @@ async function startContainer(progress: (line: string) => void): Promise<LocalBr
   progress("docker: rabbitmq:4.3-management");
   const ports = ["-p", "127.0.0.1:5672:5672", "-p", "127.0.0.1:15672:15672"];
   const options = ["--name", CONTAINER, "--hostname", CONTAINER, ...ports];
-  await run("docker", exists ? ["start", CONTAINER] : ["run", "-d", ...options, "rabbitmq:4.3-management"], { onLine: progress });
+  await run("docker", exists ? ["start", CONTAINER] : ["run", "-d", ...options, "rabbitmq:4.3-management"], {
+    onLine: progress,
+  });
   await run("docker", ["exec", CONTAINER, "rabbitmqctl", "await_startup"], { onLine: progress });
   const address = { amqpUrl: "amqp://guest:guest@127.0.0.1:5672", managementUrl: "http://127.0.0.1:15672" };
   return broker(writeNote({ kind: "docker", ...address }), "running");

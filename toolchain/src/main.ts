@@ -30,7 +30,11 @@ async function up(): Promise<void> {
   }
   // The state may speak of another broker than the one that RABBITMQ_URL names today.
   const refresh = broker.isForeign ? ["--refresh"] : [];
-  await interactive("pulumi", ["up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", STACK, ...refresh], env);
+  await interactive(
+    "pulumi",
+    ["up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", STACK, ...refresh],
+    env,
+  );
   printWhatNow(broker);
 }
 
@@ -87,12 +91,16 @@ function interactive(command: string, args: string[], env: NodeJS.ProcessEnv): P
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, env, stdio: "inherit" });
     child.on("error", reject);
-    child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`${command} ${args[0]} ended with ${code}`))));
+    child.on("close", (code) =>
+      code === 0 ? resolve() : reject(new Error(`${command} ${args[0]} ended with ${code}`)),
+    );
   });
 }
 
 async function down(): Promise<void> {
-  console.log((await stopBroker()) ? "The broker is stopped; its data stays until make clean." : "No broker was running.");
+  console.log(
+    (await stopBroker()) ? "The broker is stopped; its data stays until make clean." : "No broker was running.",
+  );
 }
 
 async function clean(): Promise<void> {

@@ -11,11 +11,18 @@ export interface RunOptions {
 /** Runs a command to its end. @throws Error with the end of its output when it fails */
 export function run(command: string, args: string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, {
+      cwd: options.cwd,
+      env: options.env ?? process.env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let output = "";
     const read = (data: Buffer): void => {
       output += data.toString();
-      const lines = data.toString().split("\n").filter((line) => line.trim() !== "");
+      const lines = data
+        .toString()
+        .split("\n")
+        .filter((line) => line.trim() !== "");
       const last = lines.at(-1);
       if (last !== undefined) options.onLine?.(last.trim());
     };
@@ -24,7 +31,12 @@ export function run(command: string, args: string[], options: RunOptions = {}): 
     child.on("error", (error) => reject(new Error(`${command} can't be run: ${error.message}`)));
     child.on("close", (code) => {
       if (code === 0) resolve(output);
-      else reject(new Error(`${command} ${args.join(" ")} failed (${code}):\n${output.trim().split("\n").slice(-8).join("\n")}`));
+      else
+        reject(
+          new Error(
+            `${command} ${args.join(" ")} failed (${code}):\n${output.trim().split("\n").slice(-8).join("\n")}`,
+          ),
+        );
     });
   });
 }

@@ -11,6 +11,10 @@ export function addDecode(program: Command): void {
     .action((options: NetworkOptions & { key: string; json?: boolean }) => {
       const decoded = decodeRoutingKey(networkOf(options), options.key);
       if (options.json) console.log(JSON.stringify(decoded));
-      else printRows({ delayMs: `${decoded.delayMs} (${formatDelay(decoded.delayMs)})`, destination: decoded.destination });
+      else
+        printRows({
+          delayMs: `${decoded.delayMs} (${formatDelay(decoded.delayMs)})`,
+          destination: decoded.destination,
+        });
     });
 }

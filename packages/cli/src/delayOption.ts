@@ -16,7 +16,9 @@ export function addDelayOptions(command: Command): Command {
 }
 
 /** Milliseconds from now, or the time; @throws CommandError */
-export function delayOf(options: DelayOptions): { delayMs: number; at?: undefined } | { delayMs?: undefined; at: Date } {
+export function delayOf(
+  options: DelayOptions,
+): { delayMs: number; at?: undefined } | { delayMs?: undefined; at: Date } {
   const { delay, at } = options;
   if ((delay === undefined) === (at === undefined)) {
     throw new CommandError(exitCodes.badInput, "give exactly one of --delay DELAY and --at TIME");
@@ -25,7 +27,10 @@ export function delayOf(options: DelayOptions): { delayMs: number; at?: undefine
   const text = at as string;
   const time = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/.test(text) || Number.isNaN(time.getTime())) {
-    throw new CommandError(exitCodes.badInput, `--at: ${JSON.stringify(text)} is not allowed; it must be an ISO-8601 time, e.g. 2030-01-31T12:00:00Z`);
+    throw new CommandError(
+      exitCodes.badInput,
+      `--at: ${JSON.stringify(text)} is not allowed; it must be an ISO-8601 time, e.g. 2030-01-31T12:00:00Z`,
+    );
   }
   return { at: time };
 }

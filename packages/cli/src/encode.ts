@@ -19,7 +19,12 @@ export function addEncode(program: Command): void {
     .option("--json", "print JSON")
     .action((options: EncodeOptions) => {
       const { delayMs, at } = delayOf(options);
-      const encoded = encodeDelay(networkOf(options), delayMs ?? at.getTime() - Date.now(), options.destination, options);
+      const encoded = encodeDelay(
+        networkOf(options),
+        delayMs ?? at.getTime() - Date.now(),
+        options.destination,
+        options,
+      );
       if (options.json) console.log(JSON.stringify(encoded));
       else printRows({ ...encoded, delayMs: `${encoded.delayMs} (${formatDelay(encoded.delayMs)})` });
     });

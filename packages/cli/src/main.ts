@@ -26,8 +26,13 @@ export async function main(argv: string[]): Promise<void> {
 function report(error: unknown): number {
   // Commander has already said what is wrong; asking for help is no mistake.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.badInput;
-  const known = error instanceof CommandError || error instanceof DelayTopologyError || (error as Error).name === "MessageRefusedError";
-  console.error(`${pc.isColorSupported && process.stderr.isTTY ? pc.red("error:") : "error:"} ${(error as Error).message}`);
+  const known =
+    error instanceof CommandError ||
+    error instanceof DelayTopologyError ||
+    (error as Error).name === "MessageRefusedError";
+  console.error(
+    `${pc.isColorSupported && process.stderr.isTTY ? pc.red("error:") : "error:"} ${(error as Error).message}`,
+  );
   if (!known && process.env.DEBUG) console.error(error);
   return error instanceof CommandError ? error.exitCode : exitCodes.badInput;
 }

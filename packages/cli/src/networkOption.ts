@@ -18,7 +18,10 @@ export interface NetworkOptions {
 /** Adds the options that name a network: a descriptor's file, or a preset with its shape. */
 export function addNetworkOptions(command: Command): Command {
   return command
-    .option("--network <file>", "a network's descriptor, or the output of pulumi stack output --json; - reads it from standard input")
+    .option(
+      "--network <file>",
+      "a network's descriptor, or the output of pulumi stack output --json; - reads it from standard input",
+    )
     .option("--preset <preset>", "nservicebus, nservicebus-v1, celery or custom")
     .option("--prefix <name>", "start of all names (custom, celery)")
     .option("--radix <number>", "digits per level: 2, 4, 8 or 16 (custom)", wholeNumber)
@@ -36,7 +39,9 @@ export function networkOf(options: NetworkOptions): DelayNetwork {
   }
   if (network !== undefined) return parseDelayNetwork(readDescriptor(network), "--network");
   const given = Object.entries({ preset, prefix, radix, levels, unitMs, queueType, matching });
-  return delayNetwork(Object.fromEntries(given.filter(([, value]) => value !== undefined)) as unknown as DelayNetworkOptions);
+  return delayNetwork(
+    Object.fromEntries(given.filter(([, value]) => value !== undefined)) as unknown as DelayNetworkOptions,
+  );
 }
 
 /** A descriptor, or a stack's outputs with one in them. */

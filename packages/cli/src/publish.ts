@@ -23,7 +23,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** `publish`: one delayed message, confirmed by the broker. */
 export function addPublish(program: Command): void {
-  const command = program.command("publish").description("publish one delayed message and wait for the broker's confirm");
+  const command = program
+    .command("publish")
+    .description("publish one delayed message and wait for the broker's confirm");
   addDelayOptions(addNetworkOptions(command))
     .requiredOption("--amqp <url>", "the broker, e.g. amqp://guest:guest@127.0.0.1:5672 (amqps for TLS)")
     .requiredOption("--destination <name>", "the endpoint")
@@ -39,7 +41,12 @@ export function addPublish(program: Command): void {
       const body = bodyOf(options);
       const receipt = await publishOnce(options, network, delay, body);
       if (options.json) console.log(JSON.stringify(receipt));
-      else printRows({ ...receipt, delayMs: `${receipt.delayMs} (${formatDelay(receipt.delayMs)})`, dueAt: receipt.dueAt.toISOString() });
+      else
+        printRows({
+          ...receipt,
+          delayMs: `${receipt.delayMs} (${formatDelay(receipt.delayMs)})`,
+          dueAt: receipt.dueAt.toISOString(),
+        });
     });
 }
 
@@ -81,13 +88,19 @@ async function connect(url: string): Promise<amqp.ChannelModel> {
     if (!/^amqps?:$/.test(protocol)) throw new Error();
     where = host;
   } catch {
-    throw new CommandError(exitCodes.badInput, "--amqp: it must be an address like amqp://user:password@host:5672/vhost");
+    throw new CommandError(
+      exitCodes.badInput,
+      "--amqp: it must be an address like amqp://user:password@host:5672/vhost",
+    );
   }
   try {
     return await amqp.connect(url, { timeout: CONNECT_TIMEOUT_MS });
   } catch (error) {
     const { message, code } = error as { message?: string; code?: string };
-    throw new CommandError(exitCodes.outOfReach, `--amqp: no broker at ${where} (${message || code}); make up starts a local one`);
+    throw new CommandError(
+      exitCodes.outOfReach,
+      `--amqp: no broker at ${where} (${message || code}); make up starts a local one`,
+    );
   }
 }
 
@@ -108,6 +121,7 @@ function bodyOf({ body, bodyFile, network }: PublishOptions): Buffer {
 
 function collectHeader(text: string, headers: Record<string, string>): Record<string, string> {
   const split = text.indexOf("=");
-  if (split < 1) throw new CommandError(exitCodes.badInput, `--header: ${JSON.stringify(text)} is not allowed; write NAME=VALUE`);
+  if (split < 1)
+    throw new CommandError(exitCodes.badInput, `--header: ${JSON.stringify(text)} is not allowed; write NAME=VALUE`);
   return { ...headers, [text.slice(0, split)]: text.slice(split + 1) };
 }

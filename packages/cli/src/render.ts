@@ -14,7 +14,8 @@ interface RenderOptions extends NetworkOptions {
 }
 
 const formats = {
-  definitions: (plan: RenderedPlan, vhost: string): string => JSON.stringify(renderDefinitions(plan, vhost), undefined, 2),
+  definitions: (plan: RenderedPlan, vhost: string): string =>
+    JSON.stringify(renderDefinitions(plan, vhost), undefined, 2),
   mermaid: renderMermaid,
   svg: renderSvg,
   json: (plan: RenderedPlan): string => JSON.stringify(plan, undefined, 2),
@@ -22,9 +23,16 @@ const formats = {
 
 /** `render`: the whole plan, for a broker, for documents or for eyes. */
 export function addRender(program: Command): void {
-  addNetworkOptions(program.command("render").description("the whole plan: for the broker's import, as a picture, as JSON"))
+  addNetworkOptions(
+    program.command("render").description("the whole plan: for the broker's import, as a picture, as JSON"),
+  )
     .addOption(new Option("--format <format>", "what to print").choices(Object.keys(formats)).default("json"))
-    .option("--endpoint <name>", "an endpoint's queue to draw with it; may be repeated", (name, names: string[]) => [...names, name], [])
+    .option(
+      "--endpoint <name>",
+      "an endpoint's queue to draw with it; may be repeated",
+      (name, names: string[]) => [...names, name],
+      [],
+    )
     .option("--vhost <vhost>", "the vhost of the definitions", "/")
     .option("--json", "the same as --format json")
     .action((options: RenderOptions) => {

@@ -33,14 +33,22 @@ export class MessageRefusedError extends Error {
 /** No queue takes the message: nothing is bound for it, and the network has no parking. */
 export class MessageReturnedError extends DelayPublishError {
   constructor(exchange: string, routingKey: string, replyText: string) {
-    super(exchange, routingKey, `the broker returned the message for ${routingKey} (${replyText}): no queue is bound for it`);
+    super(
+      exchange,
+      routingKey,
+      `the broker returned the message for ${routingKey} (${replyText}): no queue is bound for it`,
+    );
   }
 }
 
 /** The broker refused the message, e.g. because a queue is full; it can be published again. */
 export class MessageNackedError extends DelayPublishError {
   constructor(exchange: string, routingKey: string) {
-    super(exchange, routingKey, `the broker did not take the message for ${routingKey} (nack); it may be published again`);
+    super(
+      exchange,
+      routingKey,
+      `the broker did not take the message for ${routingKey} (nack); it may be published again`,
+    );
   }
 }
 

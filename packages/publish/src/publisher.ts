@@ -92,7 +92,8 @@ class ChannelPublisher implements DelayPublisher {
     try {
       await this.port.writable();
       // A message that had to wait for its turn is not delayed twice: the time it was asked for counts from now or from `at`.
-      const current = at === undefined ? encoded : encodeDelay(this.network, delayOf(undefined, at), destination, { tolerance });
+      const current =
+        at === undefined ? encoded : encodeDelay(this.network, delayOf(undefined, at), destination, { tolerance });
       return await this.send(current, bytes, properties);
     } finally {
       this.slots.giveBack();
@@ -119,7 +120,10 @@ class ChannelPublisher implements DelayPublisher {
   private confirmation(entry: Unconfirmed, published: Promise<boolean>): Promise<void> {
     const { exchange, routingKey } = entry;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new PublishTimeoutError(exchange, routingKey, this.timeoutMs)), this.timeoutMs);
+      const timer = setTimeout(
+        () => reject(new PublishTimeoutError(exchange, routingKey, this.timeoutMs)),
+        this.timeoutMs,
+      );
       const settle = (error?: Error): void => {
         clearTimeout(timer);
         if (error === undefined) resolve();
@@ -197,6 +201,7 @@ function toBuffer(body: unknown, properties: MessageProperties): Buffer {
 }
 
 function positive(property: string, value: number): number {
-  if (!Number.isFinite(value) || value < 1) throw new MessageRefusedError(property, `${value} is not allowed; it must be at least 1`);
+  if (!Number.isFinite(value) || value < 1)
+    throw new MessageRefusedError(property, `${value} is not allowed; it must be at least 1`);
   return Math.floor(value);
 }

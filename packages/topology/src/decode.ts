@@ -12,7 +12,10 @@ export interface DecodedKey {
  * Reads a routing key of this network.
  * @throws DelayTopologyError for a key with too few levels, a digit that the radix doesn't have, or no destination
  */
-export function decodeRoutingKey(network: Pick<DelayNetwork, "radix" | "levels" | "unitMs">, routingKey: string): DecodedKey {
+export function decodeRoutingKey(
+  network: Pick<DelayNetwork, "radix" | "levels" | "unitMs">,
+  routingKey: string,
+): DecodedKey {
   const { radix, levels, unitMs } = network;
   const prefix = keyPrefixBytes(network);
   const allowed = `a key of this network is ${levels} digits below ${radix}, each with a dot behind it, then the destination`;

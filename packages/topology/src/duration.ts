@@ -3,7 +3,8 @@ import { DelayTopologyError } from "./errors";
 const unitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const SHORT = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 // Years and months are left out: how long they are depends on the calendar.
-const ISO = /^P(?=.)(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?=.)(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+const ISO =
+  /^P(?=.)(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?=.)(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 
 /**
  * Reads a delay as people write it: `1500ms`, `10s`, `5m`, `2h`, `3d`, or an ISO-8601 duration of weeks to seconds (`PT1M30S`).
@@ -19,7 +20,11 @@ export function parseDelay(text: string, property = "delay"): number {
     const factors = [unitsMs.w, unitsMs.d, unitsMs.h, unitsMs.m, unitsMs.s];
     return Math.ceil(round(factors.reduce((sum, factor, index) => sum + Number(iso[index + 1] ?? 0) * factor, 0)));
   }
-  throw new DelayTopologyError(property, text, "write a number with ms, s, m, h, d or w behind it (10s), or an ISO-8601 duration (PT10S)");
+  throw new DelayTopologyError(
+    property,
+    text,
+    "write a number with ms, s, m, h, d or w behind it (10s), or an ISO-8601 duration (PT10S)",
+  );
 }
 
 /** Writes a delay for people, as exactly as {@link parseDelay} reads it: `1500ms`, `10s`, `2h`. */

@@ -37,9 +37,16 @@ export function bindingKey(network: Pick<DelayNetwork, "matching" | "levels">, p
 export function planBinding(network: DelayNetwork, endpoint: Endpoint): EndpointPlan {
   const type = checkOneOf("endpoint.type", endpoint.type ?? "queue", ["queue", "exchange"] as const);
   const explicit = endpoint.patterns;
-  const name = explicit === undefined ? checkEndpointName("endpoint.name", endpoint.name) : checkEntityName("endpoint.name", endpoint.name);
+  const name =
+    explicit === undefined
+      ? checkEndpointName("endpoint.name", endpoint.name)
+      : checkEntityName("endpoint.name", endpoint.name);
   if (explicit !== undefined && (!Array.isArray(explicit) || explicit.length === 0)) {
-    throw new DelayTopologyError("endpoint.patterns", explicit, "it must be a list of at least one pattern, or left out");
+    throw new DelayTopologyError(
+      "endpoint.patterns",
+      explicit,
+      "it must be a list of at least one pattern, or left out",
+    );
   }
   const patterns = explicit ?? [name];
   patterns.forEach((pattern, index) =>

@@ -96,7 +96,12 @@ function planLevel(network: DelayNetwork, level: number): Pick<EntityPlan, "queu
 function levelArguments(network: DelayNetwork, ttlMs: number, next: string): Record<string, string | number> {
   const wait = { "x-message-ttl": ttlMs, "x-dead-letter-exchange": next };
   if (network.queueType === "quorum") {
-    return { "x-queue-type": "quorum", "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish", ...wait };
+    return {
+      "x-queue-type": "quorum",
+      "x-dead-letter-strategy": "at-least-once",
+      "x-overflow": "reject-publish",
+      ...wait,
+    };
   }
   if (network.preset === "celery") return { "x-queue-type": "classic", "x-overflow": "reject-publish", ...wait };
   if (network.preset === "nservicebus-v1") return { "x-queue-mode": "lazy", ...wait };

@@ -19,10 +19,13 @@ export function utf8Length(text: string): number {
  * separates the parts of its ids by `@` and `/`), or with the reserved start `amq.`
  */
 export function checkEntityName(property: string, name: unknown): string {
-  if (typeof name !== "string" || name === "") throw new DelayTopologyError(property, name, "it must be a non-empty text");
+  if (typeof name !== "string" || name === "")
+    throw new DelayTopologyError(property, name, "it must be a non-empty text");
   if (/[@/]/.test(name)) throw new DelayTopologyError(property, name, "it must not contain @ or /");
-  if (!isClean(name)) throw new DelayTopologyError(property, name, "it must not contain control characters or lone surrogates");
-  if (name.startsWith("amq.")) throw new DelayTopologyError(property, name, "names that start with amq. belong to the broker");
+  if (!isClean(name))
+    throw new DelayTopologyError(property, name, "it must not contain control characters or lone surrogates");
+  if (name.startsWith("amq."))
+    throw new DelayTopologyError(property, name, "names that start with amq. belong to the broker");
   checkShortString(property, name);
   return name;
 }
@@ -34,13 +37,21 @@ export function checkEntityName(property: string, name: unknown): string {
 export function checkEndpointName(property: string, name: unknown): string {
   const checked = checkEntityName(property, name);
   if (checked.split(".").some((word) => word === "*" || word === "#")) {
-    throw new DelayTopologyError(property, name, "no word between dots may be * or #, which are wildcards in a binding");
+    throw new DelayTopologyError(
+      property,
+      name,
+      "no word between dots may be * or #, which are wildcards in a binding",
+    );
   }
   return checked;
 }
 
 /** Throws a DelayTopologyError when `text` has more bytes than an AMQP short string may have. */
-export function checkShortString(property: string, text: string, maximumBytes: number = brokerLimits.shortStringBytes): void {
+export function checkShortString(
+  property: string,
+  text: string,
+  maximumBytes: number = brokerLimits.shortStringBytes,
+): void {
   const bytes = utf8Length(text);
   if (bytes > maximumBytes) {
     throw new DelayTopologyError(property, text, `it has ${bytes} bytes, at most ${maximumBytes} bytes are allowed`);

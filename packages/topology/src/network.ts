@@ -50,7 +50,11 @@ export interface DelayNetwork {
  */
 export function parseDelayNetwork(value: unknown, property = "network"): DelayNetwork {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new DelayTopologyError(property, value, "it must be a delay network's descriptor (an object with kind: delay-network)");
+    throw new DelayTopologyError(
+      property,
+      value,
+      "it must be a delay network's descriptor (an object with kind: delay-network)",
+    );
   }
   const network = value as Partial<DelayNetwork>;
   if (network.kind !== "delay-network") {
@@ -86,12 +90,20 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
   checkEntityName(at("deliveryExchange"), network.deliveryExchange);
   const names = Array.from({ length: levels }, (_, level) => levelExchangeName(network, level));
   if (!Array.isArray(network.entryExchanges) || names.some((name, level) => name !== network.entryExchanges[level])) {
-    throw new DelayTopologyError(at("entryExchanges"), network.entryExchanges, `it must be the ${levels} exchanges ${names[0]} …`);
+    throw new DelayTopologyError(
+      at("entryExchanges"),
+      network.entryExchanges,
+      `it must be the ${levels} exchanges ${names[0]} …`,
+    );
   }
   names.forEach((name) => checkShortString(at("prefix"), name));
   checkShortString(at("prefix"), levelQueueName(network, levels - 1, radix - 1));
   if ((network.parkingExchange === undefined) !== (network.parkingQueue === undefined)) {
-    throw new DelayTopologyError(at("parkingQueue"), network.parkingQueue, "parkingExchange and parkingQueue go together");
+    throw new DelayTopologyError(
+      at("parkingQueue"),
+      network.parkingQueue,
+      "parkingExchange and parkingQueue go together",
+    );
   }
   if (network.parkingExchange !== undefined) {
     checkEntityName(at("parkingExchange"), network.parkingExchange);
@@ -99,7 +111,11 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
   }
   const maximumDelayMs = (radix ** levels - 1) * unitMs;
   if (network.maximumDelayMs !== maximumDelayMs) {
-    throw new DelayTopologyError(at("maximumDelayMs"), network.maximumDelayMs, `for this shape it must be ${maximumDelayMs}`);
+    throw new DelayTopologyError(
+      at("maximumDelayMs"),
+      network.maximumDelayMs,
+      `for this shape it must be ${maximumDelayMs}`,
+    );
   }
   return {
     kind: "delay-network",

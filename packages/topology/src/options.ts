@@ -38,16 +38,18 @@ export function delayNetwork(options: DelayNetworkOptions): DelayNetwork {
     throw new DelayTopologyError("network", options, "it must be an object with at least a preset");
   }
   for (const key of Object.keys(options)) {
-    if (!known.includes(key)) throw new DelayTopologyError(key, options[key as "preset"], `known properties are ${known.join(", ")}`);
+    if (!known.includes(key))
+      throw new DelayTopologyError(key, options[key as "preset"], `known properties are ${known.join(", ")}`);
   }
   const preset = checkOneOf("preset", options.preset, presets);
   const parking = options.parking ?? true;
   if (typeof parking !== "boolean") throw new DelayTopologyError("parking", parking, "it must be true or false");
   const identity = preset === "custom" ? customIdentity(options) : vendorIdentity(preset, options);
   const { prefix, radix, levels, unitMs, queueType, deliveryExchange } = identity;
-  const entryExchanges = Number.isSafeInteger(levels) && levels > 0 && levels < 128
-    ? Array.from({ length: levels }, (_, level) => levelExchangeName({ preset, prefix }, level))
-    : [];
+  const entryExchanges =
+    Number.isSafeInteger(levels) && levels > 0 && levels < 128
+      ? Array.from({ length: levels }, (_, level) => levelExchangeName({ preset, prefix }, level))
+      : [];
   return checkNetwork(
     {
       kind: "delay-network",
@@ -92,7 +94,11 @@ function vendorIdentity(preset: Exclude<Preset, "custom">, options: DelayNetwork
     const given = options[property as keyof DelayNetworkOptions];
     if (given !== undefined && given !== value) {
       const allowed = value === undefined ? "leave it out" : `it must be ${String(value)} or left out`;
-      throw new DelayTopologyError(property, given, `preset ${preset} has fixed names and arguments, so ${allowed}; preset custom lets you choose`);
+      throw new DelayTopologyError(
+        property,
+        given,
+        `preset ${preset} has fixed names and arguments, so ${allowed}; preset custom lets you choose`,
+      );
     }
   }
   if (preset === "celery") {

@@ -34,7 +34,11 @@ export function remainingDelay(network: DelayNetwork, input: RemainingDelayInput
   const level = checkInteger("level", input.level, 0, network.levels - 1);
   const digit = parseInt(input.routingKey.charAt(2 * (network.levels - 1 - level)), 16);
   if (digit === 0) {
-    throw new DelayTopologyError("level", level, `the key ${input.routingKey} has a 0 there, so the message never waits at that level`);
+    throw new DelayTopologyError(
+      "level",
+      level,
+      `the key ${input.routingKey} has a 0 there, so the message never waits at that level`,
+    );
   }
   const ownMs = queueTtlMs(network, level, digit);
   const belowMs = delayMs % (network.radix ** level * network.unitMs);

@@ -62,7 +62,9 @@ export function checkEndpointsApart(bound: readonly BoundPattern[]): void {
         "endpoints",
         candidate.endpoint,
         `its pattern ${candidate.pattern} and ${clash.endpoint}'s ${clash.pattern} would both get some messages; ` +
-          (candidate.bindingKey.startsWith("#.") ? `use matching exact, or other names` : `give each message one endpoint`),
+          (candidate.bindingKey.startsWith("#.")
+            ? `use matching exact, or other names`
+            : `give each message one endpoint`),
       );
     }
     seen.add(candidate);
@@ -81,7 +83,8 @@ class OverlapIndex {
 
   findOverlap(candidate: BoundPattern): BoundPattern | undefined {
     const overlapping = (other: BoundPattern): boolean => patternsOverlap(other.bindingKey, candidate.bindingKey);
-    if (isExactLiteral(candidate.bindingKey)) return this.literal.get(candidate.bindingKey) ?? this.wild.find(overlapping);
+    if (isExactLiteral(candidate.bindingKey))
+      return this.literal.get(candidate.bindingKey) ?? this.wild.find(overlapping);
     return this.wild.find(overlapping) ?? [...this.literal.values()].find(overlapping);
   }
 }

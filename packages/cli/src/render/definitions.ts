@@ -18,14 +18,16 @@ export function renderDefinitions(plan: RenderedPlan, vhost: string): object {
       arguments: {},
     })),
     queues: [...plan.queues, ...endpointQueues].map((queue) => ({ ...queue, vhost, auto_delete: false })),
-    bindings: [...plan.bindings, ...plan.endpointBindings].map(({ source, destination, destinationType, routingKey }) => ({
-      source,
-      vhost,
-      destination,
-      destination_type: destinationType,
-      routing_key: routingKey,
-      arguments: {},
-    })),
+    bindings: [...plan.bindings, ...plan.endpointBindings].map(
+      ({ source, destination, destinationType, routingKey }) => ({
+        source,
+        vhost,
+        destination,
+        destination_type: destinationType,
+        routing_key: routingKey,
+        arguments: {},
+      }),
+    ),
     policies: plan.policy === undefined ? [] : [policyOf(plan.policy, vhost)],
   };
 }

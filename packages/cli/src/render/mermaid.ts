@@ -9,7 +9,8 @@ export function renderMermaid(plan: RenderedPlan): string {
     if (!ids.has(key)) ids.set(key, `${kind}${ids.size}`);
     return ids.get(key) as string;
   };
-  const label = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  const label = (text: string): string =>
+    text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
   const lines = ["flowchart TD"];
   for (const { name } of plan.exchanges) lines.push(`  ${id("exchange", name)}(["${label(name)}"])`);
   for (const { name, arguments: values } of plan.queues) {
@@ -29,7 +30,9 @@ export function renderMermaid(plan: RenderedPlan): string {
     if (typeof next === "string") lines.push(`  ${id("queue", name)} -. "expired" .-> ${id("exchange", next)}`);
   }
   if (plan.network.parkingExchange !== undefined) {
-    lines.push(`  ${id("exchange", plan.network.deliveryExchange)} -. "unroutable" .-> ${id("exchange", plan.network.parkingExchange)}`);
+    lines.push(
+      `  ${id("exchange", plan.network.deliveryExchange)} -. "unroutable" .-> ${id("exchange", plan.network.parkingExchange)}`,
+    );
   }
   return lines.join("\n");
 }

@@ -70,7 +70,9 @@ function drawLevel({ network }: RenderedPlan, level: number, y: number, queuesEn
   parts.push(arrow("zero", `M${start} ${middle} H${start + 32}`, false));
   // Expired messages fall to the next exchange; one line for all queues of a level.
   const lane = queuesEnd + 12;
-  parts.push(arrow("expired", `M${queuesEnd - QUEUE_GAP} ${middle} H${lane} V${y + 38} H${start - 20} V${y + 44}`, true));
+  parts.push(
+    arrow("expired", `M${queuesEnd - QUEUE_GAP} ${middle} H${lane} V${y + 38} H${start - 20} V${y + 44}`, true),
+  );
   parts.push(arrow("zero", `M${LEFT + 40} ${y + 30} V${y + 44}`, true));
   parts.push(`<text class="digit" x="${LEFT + 48}" y="${y + 42}">0</text>`);
   return parts.join("");
@@ -115,7 +117,13 @@ function marker(kind: string): string {
 
 /** The largest fitting unit with one decimal: for eyes, the exact number is in the title. */
 function approximately(delayMs: number): string {
-  const units: [string, number][] = [["y", 31_536_000_000], ["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000]];
+  const units: [string, number][] = [
+    ["y", 31_536_000_000],
+    ["d", 86_400_000],
+    ["h", 3_600_000],
+    ["min", 60_000],
+    ["s", 1000],
+  ];
   const [unit, size] = units.find(([, ms]) => delayMs >= ms) ?? ["ms", 1];
   return `${Number((delayMs / size).toFixed(1))} ${unit}`;
 }
