@@ -84,9 +84,6 @@ function fewestDigits(network: DelayNetwork, units: number, delayMs: number, tol
   return best;
 }
 
-/** Digits looked up together; 256 entries at the most, so that a network's tables stay small. */
-const CHUNK_STATES = 256;
-
 interface KeyTables {
   keyOf: (units: number) => string;
   highestLevel: (units: number) => number;
@@ -114,7 +111,9 @@ function tablesOf(network: DelayNetwork): KeyTables {
 function makeTables(network: DelayNetwork): KeyTables {
   const { radix, levels } = network;
   const room = maximumDestinationBytes(network);
-  const digitsPerChunk = Math.round(Math.log(CHUNK_STATES) / Math.log(radix));
+  // Digits looked up together: 256 texts at the most, so that a network's tables stay small.
+  const digitsPerChunk = { 2: 8, 4: 4, 8: 2, 16: 2 }[radix];
+  const chunkStates = radix ** digitsPerChunk;
   const chunks: string[][] = [];
   for (let done = 0; done < levels; done += digitsPerChunk) {
     chunks.push(keyTexts(radix, Math.min(digitsPerChunk, levels - done)));
@@ -127,8 +126,8 @@ function makeTables(network: DelayNetwork): KeyTables {
       let key = "";
       let rest = units;
       for (let index = 0; index < count; index++) {
-        const higher = Math.floor(rest / CHUNK_STATES);
-        key = ((chunks[index] as string[])[rest - higher * CHUNK_STATES] as string) + key;
+        const higher = Math.floor(rest / chunkStates);
+        key = ((chunks[index] as string[])[rest - higher * chunkStates] as string) + key;
         rest = higher;
       }
       return key;

@@ -1,6 +1,6 @@
 import { DelayTopologyError, checkOneOf } from "./errors";
 import { DelayNetwork, Matching, Preset, QueueType, Radix, checkNetwork, presets, radixes } from "./network";
-import { checkEntityName } from "./names";
+import { brokerLimits, checkEntityName, utf8Length } from "./names";
 import { levelExchangeName, maximumDelayMs } from "./shape";
 
 /** What a network is made from. Only `preset` is needed; what a vendor fixes can't be changed. */
@@ -50,6 +50,8 @@ export function delayNetwork(options: DelayNetworkOptions): DelayNetwork {
     Number.isSafeInteger(levels) && levels > 0 && levels < 128
       ? Array.from({ length: levels }, (_, level) => levelExchangeName({ preset, prefix }, level))
       : [];
+  const names = [...entryExchanges, deliveryExchange, ...Object.values(parkingNames(preset, prefix))];
+  checkPrefixRoom(options.prefix, preset === "custom" ? names.map((name) => `${name}-f`) : names);
   return checkNetwork(
     {
       kind: "delay-network",
@@ -114,6 +116,18 @@ function vendorIdentity(preset: Exclude<Preset, "custom">, options: DelayNetwork
 function parkingNames(preset: Preset, prefix: string): Pick<DelayNetwork, "parkingExchange" | "parkingQueue"> {
   const separator = { celery: "_", custom: ".", nservicebus: "-", "nservicebus-v1": "-" }[preset];
   return { parkingExchange: `${prefix}${separator}parking`, parkingQueue: `${prefix}${separator}parking` };
+}
+
+/** The names of a network are longer than its prefix; the error is about what was given. */
+function checkPrefixRoom(given: string | undefined, names: string[]): void {
+  const longest = Math.max(...names.map(utf8Length));
+  if (given === undefined || longest <= brokerLimits.shortStringBytes) return;
+  const room = brokerLimits.shortStringBytes - (longest - utf8Length(given));
+  throw new DelayTopologyError(
+    "prefix",
+    given,
+    `it has ${utf8Length(given)} bytes; names made from it leave at most ${room} bytes`,
+  );
 }
 
 function levelsForAYear(radix: Radix, unitMs: number): number {

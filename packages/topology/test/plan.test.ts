@@ -1,0 +1,151 @@
+import { strict as assert } from "node:assert";
+import * as fc from "fast-check";
+import {
+  checkEndpointsApart,
+  delayNetwork,
+  formatDelay,
+  parkingPolicy,
+  parseDelay,
+  patternsOverlap,
+  planBinding,
+  planEntities,
+  topicMatches,
+} from "rabbitmq-delay-topology";
+import { anyNetwork } from "./arbitraries";
+import { regexOf } from "./walk";
+
+describe("planEntities", () => {
+  it("is 29 exchanges, 28 queues and 56 bindings for 28 binary levels, and parking beside", () => {
+    const bare = planEntities(delayNetwork({ preset: "nservicebus", parking: false }));
+    assert.deepEqual([bare.exchanges.length, bare.queues.length, bare.bindings.length], [29, 28, 56]);
+    const parked = planEntities(delayNetwork({ preset: "nservicebus" }));
+    assert.deepEqual([parked.exchanges.length, parked.queues.length, parked.bindings.length], [30, 29, 57]);
+  });
+
+  it("declares each level queue as NServiceBus does", () => {
+    const { queues } = planEntities(delayNetwork({ preset: "nservicebus", parking: false }));
+    queues.forEach((queue, level) => {
+      const next = level === 0 ? "nsb.v2.delay-delivery" : `nsb.v2.delay-level-${String(level - 1).padStart(2, "0")}`;
+      assert.deepEqual(queue.arguments, {
+        "x-queue-type": "quorum",
+        "x-dead-letter-strategy": "at-least-once",
+        "x-overflow": "reject-publish",
+        "x-message-ttl": 2 ** level * 1000,
+        "x-dead-letter-exchange": next,
+      });
+    });
+  });
+
+  it("names every entity once, and declares what it binds", () => {
+    fc.assert(
+      fc.property(anyNetwork, (network) => {
+        const { exchanges, queues, bindings } = planEntities(network);
+        const names = [exchanges, queues].map((entities) => new Set<string>(entities.map(({ name }) => name)));
+        assert.deepEqual([names[0]?.size, names[1]?.size], [exchanges.length, queues.length]);
+        for (const { source, destination, destinationType } of bindings) {
+          assert.ok(names[0]?.has(source));
+          assert.ok(names[destinationType === "exchange" ? 0 : 1]?.has(destination));
+        }
+      }),
+    );
+  });
+
+  it("parks for each exchange of the network, and for no other", () => {
+    fc.assert(
+      fc.property(anyNetwork, (network) => {
+        const policy = parkingPolicy(network);
+        if (policy === undefined) return assert.equal(network.parkingExchange, undefined);
+        const pattern = new RegExp(policy.pattern);
+        for (const name of [...network.entryExchanges, network.deliveryExchange]) assert.ok(pattern.test(name), name);
+        assert.ok(!pattern.test(network.parkingExchange as string));
+        assert.ok(!pattern.test(`${network.deliveryExchange}2`) && !pattern.test(`x${network.deliveryExchange}`));
+      }),
+    );
+  });
+});
+
+describe("topic patterns", () => {
+  const words = fc.constantFrom("a", "b", "*", "#", "");
+  const pattern = fc.array(words, { minLength: 1, maxLength: 5 }).map((list) => list.join("."));
+  const key = fc.array(fc.constantFrom("a", "b", ""), { minLength: 1, maxLength: 6 }).map((list) => list.join("."));
+
+  it("match as a regular expression does", () => {
+    fc.assert(
+      fc.property(pattern, key, (one, text) => assert.equal(topicMatches(one, text), regexOf(one).test(text))),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("overlap when some key matches both, and are told apart when none does", () => {
+    fc.assert(
+      fc.property(pattern, pattern, key, (one, other, text) => {
+        if (topicMatches(one, text) && topicMatches(other, text)) assert.ok(patternsOverlap(one, other));
+        assert.equal(patternsOverlap(one, other), patternsOverlap(other, one));
+      }),
+      { numRuns: 3000 },
+    );
+    assert.ok(!patternsOverlap("*.*.Sales", "*.*.Europe.Sales"));
+    assert.ok(patternsOverlap("#.Sales", "#.Europe.Sales"));
+    assert.ok(!patternsOverlap("#.Sales", "#.Sales.Europe"));
+  });
+});
+
+describe("planBinding", () => {
+  const exact = delayNetwork({ preset: "nservicebus" });
+  const suffix = delayNetwork({ preset: "nservicebus", matching: "suffix" });
+  const boundOf = (network: typeof exact, names: string[]): ReturnType<typeof planBinding>["bound"] =>
+    names.flatMap((name) => planBinding(network, { name }).bound);
+
+  it("binds a star for each level, or the vendors' suffix", () => {
+    assert.equal(planBinding(exact, { name: "Sales" }).bindings[0]?.routingKey, `${"*.".repeat(28)}Sales`);
+    assert.equal(planBinding(suffix, { name: "Sales" }).bindings[0]?.routingKey, "#.Sales");
+  });
+
+  it("tells what suffix matching would mix from what exact matching keeps apart", () => {
+    const names = ["Sales", "Europe.Sales", "Sales.Europe"];
+    checkEndpointsApart(boundOf(exact, names));
+    assert.throws(() => checkEndpointsApart(boundOf(suffix, names)), /Europe\.Sales.*Sales.*use matching exact/);
+    assert.throws(() => checkEndpointsApart(boundOf(exact, ["Sales", "Sales"])), /bound twice/);
+  });
+
+  it("compares patterns, and refuses those that share a message", () => {
+    const wild = planBinding(exact, { name: "Audit", patterns: ["orders.*"] }).bound;
+    assert.throws(
+      () => checkEndpointsApart([...wild, ...boundOf(exact, ["orders.paid"])]),
+      /orders\.\*.*|orders\.paid/,
+    );
+    checkEndpointsApart([...wild, ...boundOf(exact, ["orders.paid.late"])]);
+  });
+
+  it("refuses wildcards in a name, # in a pattern, and what no key has room for", () => {
+    assert.throws(() => planBinding(exact, { name: "a.*" }), /endpoint\.name.*wildcards/);
+    assert.throws(() => planBinding(exact, { name: "a", patterns: ["b.#"] }), /endpoint\.patterns\[0\]/);
+    assert.throws(() => planBinding(exact, { name: "a", patterns: [] }), /endpoint\.patterns/);
+    assert.throws(() => planBinding(exact, { name: "x".repeat(200) }), /200 bytes, at most 199/);
+    assert.equal(planBinding(exact, { name: "x".repeat(199) }).bindings[0]?.routingKey.length, 255);
+    assert.throws(() => planBinding(exact, { name: "a", type: "topic" as "queue" }), /endpoint\.type/);
+  });
+});
+
+describe("parseDelay", () => {
+  const read: [string, number][] = [
+    ["1500ms", 1500],
+    ["10s", 10_000],
+    ["1.001s", 1001],
+    ["5m", 300_000],
+    ["2h", 7_200_000],
+    ["3d", 259_200_000],
+    ["PT1M30S", 90_000],
+    ["P1DT2H", 93_600_000],
+    ["P2W", 1_209_600_000],
+    ["0s", 0],
+  ];
+  for (const [text, ms] of read) it(`reads ${text}`, () => assert.equal(parseDelay(text), ms));
+  for (const text of ["", "10", "s", "-5s", "1 h", "P", "PT", "P1Y", "P1M", "NaN", "Infinitys"]) {
+    it(`refuses ${JSON.stringify(text)}`, () => assert.throws(() => parseDelay(text), /^DelayTopologyError: delay: /));
+  }
+
+  it("reads what formatDelay writes", () => {
+    fc.assert(fc.property(fc.nat(), (ms) => assert.equal(parseDelay(formatDelay(ms)), ms)));
+  });
+});

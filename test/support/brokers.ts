@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { localInstallation, newestInstallation } from "../../toolchain/dist/brokerInstallations";
+import { BrokerInstallation, BrokerNode, killNode, startNode, stopNode } from "../../toolchain/dist/brokerNode";
+import { Management } from "./management";
+
+/** A broker of its own for tests, on free loopback ports. */
+export interface TestBroker {
+  node: BrokerNode;
+  management: Management;
+}
+
+const quiet = (): void => undefined;
+
+/** The two ends of what is supported: Debian's own RabbitMQ, and the newest. */
+const kinds = [
+  { label: "RabbitMQ 3.10", version: /^3\.10\./, install: () => localInstallation(quiet) },
+  { label: "RabbitMQ 4.3", version: /^4\.3\./, install: () => newestInstallation(quiet) },
+];
+
+const shared = new Map<string, Promise<TestBroker>>();
+const running = new Set<BrokerNode>();
+
+/** The same tests on each broker, which all files share; tests keep apart by vhosts. */
+export function onEachBroker(define: (broker: () => TestBroker) => void): void {
+  for (const { label, version, install } of kinds) {
+    describe(`on ${label}`, function () {
+      let broker: TestBroker;
+      before(async function () {
+        if (!shared.has(label))
+          shared.set(
+            label,
+            install().then((installation) => startTestBroker(installation)),
+          );
+        try {
+          broker = await (shared.get(label) as Promise<TestBroker>);
+        } catch (error) {
+          if (process.env.CI === "true") throw error;
+          console.log(`      skipped: ${(error as Error).message}`);
+          this.skip();
+        }
+        const found = await broker.management.version();
+        if (!version.test(found)) console.log(`      note: this machine's broker is ${found}`);
+      });
+      define(() => broker);
+    });
+  }
+}
+
+/** A node for one test alone, e.g. to be killed. */
+export async function startTestBroker(installation: BrokerInstallation): Promise<TestBroker> {
+  const id = randomUUID().slice(0, 8);
+  const folder = installation.root === "" ? mkdtempSync(join(tmpdir(), "rabbitmq-delay-test-")) : `/srv/test-${id}`;
+  const node = await startNode({ name: `test-${id}`, installation, folder });
+  running.add(node);
+  return { node, management: new Management(node.managementUrl) };
+}
+
+/** Kills a node and starts it again on its data. */
+export async function crashAndRestart(broker: TestBroker): Promise<void> {
+  running.delete(broker.node);
+  await killNode(broker.node);
+  broker.node = await startNode(broker.node);
+  running.add(broker.node);
+}
+
+/** Stops a node and removes its files. */
+export async function removeTestBroker(node: BrokerNode): Promise<void> {
+  running.delete(node);
+  await stopNode(node);
+  rmSync(node.installation.root + node.folder, { recursive: true, force: true });
+}
+
+export async function stopAllBrokers(): Promise<void> {
+  await Promise.all(
+    [...running].map(async (node) => {
+      await killNode(node);
+      rmSync(node.installation.root + node.folder, { recursive: true, force: true });
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import { fetch } from "undici";
+import { renderDefinitions } from "../../packages/cli/dist/render/definitions";
+import { DelayNetwork, parkingPolicy, planBinding, planEntities } from "rabbitmq-delay-topology";
+
+/** A queue as the management API shows it. */
+export interface FoundQueue {
+  name: string;
+  arguments: Record<string, unknown>;
+  messages: number;
+  messages_ready: number;
+}
+
+/** The management API of a test broker. */
+export class Management {
+  constructor(readonly url: string) {}
+
+  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const authorization = `Basic ${Buffer.from("guest:guest").toString("base64")}`;
+    const response = await fetch(`${this.url}/api/${path}`, {
+      method,
+      headers: { authorization, "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: HTTP ${response.status} ${text}`);
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+
+  get<T>(path: string): Promise<T> {
+    return this.call("GET", path);
+  }
+
+  async version(): Promise<string> {
+    return (await this.get<{ rabbitmq_version: string }>("overview")).rabbitmq_version;
+  }
+
+  /** A vhost of its own for a test. */
+  async createVhost(): Promise<string> {
+    const vhost = `test-${randomUUID()}`;
+    await this.call("PUT", `vhosts/${vhost}`);
+    await this.call("PUT", `permissions/${vhost}/guest`, { configure: ".*", write: ".*", read: ".*" });
+    return vhost;
+  }
+
+  deleteVhost(vhost: string): Promise<void> {
+    return this.call("DELETE", `vhosts/${vhost}`);
+  }
+
+  /** Declares a network with endpoints' queues by a definitions import, which is quicker than the engine. */
+  async declare(vhost: string, network: DelayNetwork, endpoints: string[]): Promise<void> {
+    const endpointBindings = endpoints.flatMap((name) => planBinding(network, { name }).bindings);
+    const plan = { network, ...planEntities(network), endpointBindings, policy: parkingPolicy(network) };
+    await this.call("POST", `definitions/${vhost}`, renderDefinitions(plan, vhost));
+  }
+
+  queues(vhost: string): Promise<FoundQueue[]> {
+    return this.get(`queues/${vhost}?columns=name,arguments,messages,messages_ready`);
+  }
+}
