@@ -1,0 +1,75 @@
+import { strict as assert } from "node:assert";
+import * as amqp from "amqplib";
+import { createDelayPublisher } from "rabbitmq-delay-publish";
+import { delayNetwork, encodeDelay } from "rabbitmq-delay-topology";
+import { TestBroker, crashAndRestart, onEachBroker, removeTestBroker, startTestBroker } from "../support/brokers";
+import { Receiver } from "../support/receive";
+
+const MESSAGES = 5000;
+/** At-least-once dead-lettering keeps this many unroutable messages in hand before a level stalls. */
+const DEAD_LETTER_WINDOW = 32;
+
+describe("faults", () => {
+  onEachBroker((broker) => {
+    it("a broker killed while 5,000 delayed messages wait loses none", async () => {
+      const own: TestBroker = await startTestBroker(broker().node.installation);
+      const network = delayNetwork({ preset: "custom", prefix: "own", radix: 4, levels: 6, unitMs: 10 });
+      const vhost = await own.management.createVhost();
+      await own.management.declare(vhost, network, ["Billing"]);
+      const connection = await amqp.connect(`${own.node.amqpUrl}/${vhost}`);
+      connection.on("error", () => undefined);
+      const channel = await connection.createConfirmChannel();
+      channel.on("error", () => undefined);
+      const publisher = createDelayPublisher(channel, network);
+      const dueAt = new Map<string, number>();
+      await Promise.all(
+        Array.from({ length: MESSAGES }, async (_, index) => {
+          const receipt = await publisher.publish("Billing", String(index), { delayMs: 5000 + (index % 1000) * 10 });
+          dueAt.set(String(index), receipt.dueAt.getTime());
+        }),
+      );
+      await crashAndRestart(own);
+      const again = await amqp.connect(`${own.node.amqpUrl}/${vhost}`);
+      const reading = await again.createChannel();
+      const seen = new Map<string, number>();
+      await new Promise<void>((resolve) => {
+        void reading.consume("Billing", (message) => {
+          if (message === null) return;
+          if (!seen.has(message.content.toString())) seen.set(message.content.toString(), Date.now());
+          reading.ack(message);
+          if (seen.size === MESSAGES) resolve();
+        });
+      });
+      for (const [id, atMs] of seen) assert.ok(atMs >= (dueAt.get(id) ?? Infinity), `${id} came early`);
+      await again.close();
+      await removeTestBroker(own.node);
+    });
+
+    it("unroutable messages are parked, with their key, and stall nobody", async () => {
+      const { management, node } = broker();
+      const network = delayNetwork({ preset: "custom", prefix: "own", radix: 2, levels: 6, unitMs: 10 });
+      const vhost = await management.createVhost();
+      await management.declare(vhost, network, ["Billing"]);
+      const connection = await amqp.connect(`${node.amqpUrl}/${vhost}`);
+      const channel = await connection.createConfirmChannel();
+      const parked = await Receiver.on(channel, [network.parkingQueue as string]);
+      const billed = await Receiver.on(channel, ["Billing"]);
+      const publisher = createDelayPublisher(channel, network);
+      const unroutable = DEAD_LETTER_WINDOW * 4;
+      await Promise.all(Array.from({ length: unroutable }, () => publisher.publish("Nobody", "x", { delayMs: 630 })));
+      await Promise.all(Array.from({ length: 50 }, () => publisher.publish("Billing", "y", { delayMs: 630 })));
+      // A key that no level understands strands on a level's exchange, not on the delivery exchange.
+      channel.publish(network.entryExchanges[5] as string, "9.malformed", Buffer.from("z"), { persistent: true });
+      await billed.until(50);
+      const arrivals = await parked.until(unroutable + 1);
+      const key = encodeDelay(network, 630, "Nobody").routingKey;
+      const keys = arrivals.map(({ message }) => message.fields.routingKey);
+      assert.deepEqual(
+        [keys.filter((found) => found === key).length, keys.filter((found) => found === "9.malformed").length],
+        [unroutable, 1],
+      );
+      await connection.close();
+      await management.deleteVhost(vhost);
+    });
+  });
+});

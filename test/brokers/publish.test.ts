@@ -1,0 +1,190 @@
+import { strict as assert } from "node:assert";
+import * as amqp from "amqplib";
+import { Connection } from "rabbitmq-client";
+import {
+  ChannelClosedError,
+  MessageNackedError,
+  MessageRefusedError,
+  MessageReturnedError,
+  createDelayPublisher,
+  dueHeader,
+  nserviceBusDelayHeader,
+} from "rabbitmq-delay-publish";
+import { delayNetwork } from "rabbitmq-delay-topology";
+import { onEachBroker } from "../support/brokers";
+import { Receiver } from "../support/receive";
+
+interface Client {
+  channel: unknown;
+  close: () => Promise<void>;
+}
+
+const clients: [string, (url: string) => Promise<Client>][] = [
+  [
+    "amqplib",
+    async (url) => {
+      const connection = await amqp.connect(url);
+      connection.on("error", () => undefined);
+      const channel = await connection.createConfirmChannel();
+      channel.on("error", () => undefined);
+      return { channel, close: () => connection.close() };
+    },
+  ],
+  [
+    "rabbitmq-client",
+    async (url) => {
+      const connection = new Connection(url);
+      connection.on("error", () => undefined);
+      const channel = await connection.acquire();
+      return { channel, close: () => connection.close() };
+    },
+  ],
+];
+
+describe("publishing", () => {
+  const network = delayNetwork({ preset: "custom", prefix: "own", radix: 4, levels: 4, unitMs: 10 });
+  const bare = delayNetwork({ preset: "custom", prefix: "bare", radix: 4, levels: 4, unitMs: 10, parking: false });
+
+  onEachBroker((broker) => {
+    for (const [library, open] of clients) {
+      describe(`with ${library}`, () => {
+        let vhost: string;
+        let client: Client;
+        let reader: amqp.ChannelModel;
+
+        beforeEach(async () => {
+          const { management, node } = broker();
+          vhost = await management.createVhost();
+          await management.declare(vhost, network, ["Billing"]);
+          await management.declare(vhost, bare, ["Billing"]);
+          client = await open(`${node.amqpUrl}/${vhost}`);
+          reader = await amqp.connect(`${node.amqpUrl}/${vhost}`);
+        });
+
+        afterEach(async () => {
+          await client.close().catch(() => undefined);
+          await reader.close();
+          await broker().management.deleteVhost(vhost);
+        });
+
+        it("passes all properties through, persistent, with the due time", async () => {
+          const receiver = await Receiver.on(await reader.createChannel(), ["Billing"]);
+          const properties = {
+            contentType: "text/plain",
+            contentEncoding: "utf-8",
+            priority: 3,
+            correlationId: "c-1",
+            replyTo: "answers",
+            messageId: "m-1",
+            timestamp: 1_700_000_000,
+            type: "invoice",
+            userId: "guest",
+            appId: "shop",
+          };
+          const before = Date.now();
+          const publisher = createDelayPublisher(client.channel, network);
+          const receipt = await publisher.publish("Billing", "hello", {
+            ...properties,
+            headers: { tenant: "a" },
+            delayMs: 35,
+          });
+          assert.equal(receipt.delayMs, 40);
+          assert.ok(receipt.dueAt.getTime() >= before + 40);
+          const [arrival] = await receiver.until(1);
+          const { headers, deliveryMode, ...found } = arrival?.message.properties ?? {};
+          for (const [name, value] of Object.entries(properties))
+            assert.equal((found as Record<string, unknown>)[name], value, name);
+          assert.equal(deliveryMode, 2);
+          assert.equal(headers?.tenant, "a");
+          assert.equal(headers?.[dueHeader], receipt.dueAt.toISOString());
+          assert.equal(arrival?.message.content.toString(), "hello");
+        });
+
+        it("takes a due time, and the past is now", async () => {
+          const publisher = createDelayPublisher(client.channel, network);
+          const receiver = await Receiver.on(await reader.createChannel(), ["Billing"]);
+          const at = new Date(Date.now() + 200);
+          assert.equal((await publisher.publish("Billing", "past", { at: new Date(0) })).delayMs, 0);
+          await publisher.publish("Billing", "future", { at });
+          const arrivals = await receiver.until(2);
+          assert.ok((arrivals[1]?.atMs ?? 0) >= at.getTime());
+        });
+
+        it("rejects a returned message where nothing is bound and nothing parks", async () => {
+          const publisher = createDelayPublisher(client.channel, bare);
+          await assert.rejects(publisher.publish("Nobody", "x", { delayMs: 0 }), MessageReturnedError);
+          await publisher.publish("Billing", "x", { delayMs: 0 });
+          assert.equal(publisher.unconfirmed, 0);
+        });
+
+        it("parks what nobody takes instead, also without a delay", async () => {
+          const receiver = await Receiver.on(await reader.createChannel(), [network.parkingQueue as string]);
+          const publisher = createDelayPublisher(client.channel, network);
+          await publisher.publish("Nobody", "now", { delayMs: 0 });
+          await publisher.publish("Nobody", "later", { delayMs: 30 });
+          const arrivals = await receiver.until(2);
+          assert.deepEqual(
+            arrivals.map(({ message }) => message.content.toString()),
+            ["now", "later"],
+          );
+        });
+
+        it("rejects what the broker nacks", async () => {
+          const channel = await reader.createChannel();
+          await channel.assertQueue("Full", {
+            durable: true,
+            arguments: { "x-max-length": 1, "x-overflow": "reject-publish" },
+          });
+          await channel.bindQueue("Full", network.deliveryExchange, `${"*.".repeat(4)}Full`);
+          const publisher = createDelayPublisher(client.channel, network);
+          await publisher.publish("Full", "fits", { delayMs: 0 });
+          await assert.rejects(publisher.publish("Full", "does not", { delayMs: 0 }), MessageNackedError);
+        });
+
+        it("rejects when the channel closes, also what comes after", async () => {
+          const missing = delayNetwork({ preset: "custom", prefix: "missing", radix: 2, levels: 2, unitMs: 10 });
+          const publisher = createDelayPublisher(client.channel, missing);
+          await assert.rejects(publisher.publish("Billing", "x", { delayMs: 10 }), ChannelClosedError);
+          await assert.rejects(publisher.publish("Billing", "x", { delayMs: 10 }), ChannelClosedError);
+        });
+
+        it("keeps the number of unconfirmed messages bounded, and loses none", async () => {
+          const receiver = await Receiver.on(await reader.createChannel(), ["Billing"]);
+          const publisher = createDelayPublisher(client.channel, network, { maxUnconfirmed: 10 });
+          let most = 0;
+          const publishing = Array.from({ length: 500 }, (_, index) => {
+            const published = publisher.publish("Billing", String(index), { delayMs: index % 100 });
+            return published.then(() => (most = Math.max(most, publisher.unconfirmed)));
+          });
+          await Promise.all(publishing);
+          assert.ok(most <= 10, `${most} were unconfirmed at once`);
+          await receiver.until(500);
+          assert.equal(new Set(receiver.arrivals.map(({ message }) => message.content.toString())).size, 500);
+        });
+      });
+    }
+
+    it("carries NServiceBus's own delay header", async () => {
+      const { management, node } = broker();
+      const vhost = await management.createVhost();
+      const nservicebus = delayNetwork({ preset: "nservicebus" });
+      await management.declare(vhost, nservicebus, ["Billing"]);
+      const connection = await amqp.connect(`${node.amqpUrl}/${vhost}`);
+      const receiver = await Receiver.on(await connection.createChannel(), ["Billing"]);
+      await createDelayPublisher(await connection.createConfirmChannel(), nservicebus).publish(
+        "Billing",
+        { a: 1 },
+        { delayMs: 900 },
+      );
+      const [arrival] = await receiver.until(1);
+      assert.equal(arrival?.message.properties.headers?.[nserviceBusDelayHeader], 1);
+      assert.equal(arrival?.message.properties.contentType, "application/json");
+      await connection.close();
+      await management.deleteVhost(vhost);
+    });
+  });
+
+  it("refuses a channel without confirms", () => {
+    assert.throws(() => createDelayPublisher({ publish: () => true }, network), MessageRefusedError);
+  });
+});

@@ -1,0 +1,164 @@
+import { ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Engine, findEngine } from "../../toolchain/dist/engine";
+import { root } from "../../toolchain/dist/paths";
+import type { TestBroker } from "./brokers";
+
+/** One planned step of `pulumi preview --json`. */
+export interface Step {
+  op: string;
+  urn: string;
+  oldState?: StateResource;
+  newState?: StateResource;
+}
+
+/** A resource of a stack's state. */
+export interface StateResource {
+  urn: string;
+  type: string;
+  parent?: string;
+  retainOnDelete?: boolean;
+  inputs: Record<string, unknown>;
+  outputs?: Record<string, unknown>;
+}
+
+/** How a run of `pulumi` ended. */
+export interface RunEnd {
+  code: number | null;
+  output: string;
+}
+
+/** The config of a test's stack; see program/config.ts. */
+export interface StackConfig {
+  network: Record<string, unknown>;
+  endpoints?: unknown[];
+  removal?: "retain" | "delete";
+  broker?: Record<string, unknown>;
+}
+
+const NAME = "test";
+let engine: Promise<Engine> | undefined;
+
+/** The real program under the real engine, in a state of its own. */
+export class TestStack {
+  private constructor(
+    private readonly folder: string,
+    private readonly engine: Engine,
+    private readonly broker: TestBroker,
+    readonly vhost: string,
+    private readonly program: string,
+  ) {}
+
+  /** @param program folder of another program than the project's own */
+  static async create(broker: TestBroker, vhost: string, program = root): Promise<TestStack> {
+    engine ??= findEngine(() => undefined);
+    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-stack-"));
+    const stack = new TestStack(folder, await engine, broker, vhost, program);
+    stack.configure({ network: { preset: "celery" } });
+    await stack.mustRun(["stack", "init", NAME]);
+    return stack;
+  }
+
+  /** Sets the stack's config, whole. */
+  configure(config: StackConfig): void {
+    const salt = /^encryptionsalt: (.*)$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[1];
+    const broker = { managementUrl: this.broker.node.managementUrl, vhost: this.vhost, ...config.broker };
+    const entries = Object.entries({ removal: "delete", ...config, broker }).map(([key, value]) => [
+      `rabbitmq-delay:${key}`,
+      value,
+    ]);
+    writeFileSync(this.configFile, JSON.stringify({ config: Object.fromEntries(entries), encryptionsalt: salt }));
+  }
+
+  up(...more: string[]): Promise<RunEnd> {
+    return this.mustRun(["up", "--yes", "--skip-preview", "--stack", NAME, ...more]);
+  }
+
+  async destroy(): Promise<void> {
+    await this.mustRun(["destroy", "--yes", "--skip-preview", "--stack", NAME]);
+  }
+
+  refresh(): Promise<RunEnd> {
+    return this.mustRun(["refresh", "--yes", "--skip-preview", "--stack", NAME]);
+  }
+
+  /** What `up` would do, without what stays the same. */
+  async preview(...more: string[]): Promise<Step[]> {
+    const { output } = await this.mustRun(["preview", "--json", "--stack", NAME, ...more]);
+    return ((JSON.parse(output) as { steps?: Step[] }).steps ?? []).filter(({ op }) => op !== "same");
+  }
+
+  async outputs(): Promise<Record<string, unknown>> {
+    return JSON.parse((await this.mustRun(["stack", "output", "--json", "--stack", NAME])).output) as Record<
+      string,
+      unknown
+    >;
+  }
+
+  async resources(): Promise<StateResource[]> {
+    const { output } = await this.mustRun(["stack", "export", "--stack", NAME]);
+    return (JSON.parse(output) as { deployment: { resources?: StateResource[] } }).deployment.resources ?? [];
+  }
+
+  async cancel(): Promise<void> {
+    await this.mustRun(["cancel", "--yes", "--stack", NAME]);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Runs `pulumi`, and takes any end of it. */
+  run(args: string[], onStart: (child: ChildProcess) => void = () => undefined): Promise<RunEnd> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(
+        "pulumi",
+        [...args, "--config-file", this.configFile].slice(0, isConfigured(args) ? undefined : args.length),
+        {
+          cwd: this.program,
+          env: this.environment,
+          stdio: ["ignore", "pipe", "pipe"],
+          detached: true,
+        },
+      );
+      let [output, errors] = ["", ""];
+      child.stdout.on("data", (data: Buffer) => (output += data.toString()));
+      child.stderr.on("data", (data: Buffer) => (errors += data.toString()));
+      child.on("error", reject);
+      child.on("close", (code) =>
+        resolve({ code, output: args.includes("--json") && code === 0 ? output : output + errors }),
+      );
+      onStart(child);
+    });
+  }
+
+  private async mustRun(args: string[]): Promise<RunEnd> {
+    const end = await this.run(args);
+    if (end.code !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${end.code}:\n${end.output}`);
+    return end;
+  }
+
+  private get configFile(): string {
+    return join(this.folder, `Pulumi.${NAME}.yaml`);
+  }
+
+  private get environment(): NodeJS.ProcessEnv {
+    return {
+      PATH: `${this.engine.binFolder}:${process.env.PATH}`,
+      HOME: process.env.HOME,
+      PULUMI_HOME: this.engine.home,
+      PULUMI_BACKEND_URL: `file://${this.folder}`,
+      PULUMI_CONFIG_PASSPHRASE: "dev",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_EXPERIMENTAL: "true",
+      PULUMI_SKIP_CHECKPOINTS: "true",
+    };
+  }
+}
+
+/** Which commands read the stack's config. */
+function isConfigured(args: string[]): boolean {
+  return ["up", "preview", "destroy", "refresh"].includes(args[0] ?? "") || (args[0] === "stack" && args[1] === "init");
+}
