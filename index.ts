@@ -5,8 +5,19 @@ import { DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
 
+/** The exit code by which Pulumi's Node host knows that the reason was logged already; see @pulumi/pulumi/cmd/run. */
+const EXIT_AFTER_LOGGED_ERROR = 32;
+
+/** A mistake of the user's is one line; ended at once, because a rejected program costs the SDK half a minute. */
+export = (): Promise<Record<string, unknown>> =>
+  declareStack().catch(async (error: Error) => {
+    if (!["DelayTopologyError", "BrokerCheckError", "ConfigError"].includes(error.name)) throw error;
+    await pulumi.log.error(error.message);
+    process.exit(EXIT_AFTER_LOGGED_ERROR);
+  });
+
 /** One stack is one broker environment: a delay network, and the endpoints that this stack owns. */
-export = async function program(): Promise<Record<string, unknown>> {
+async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
   const { vhost, removal } = config;
   const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
@@ -35,4 +46,4 @@ export = async function program(): Promise<Record<string, unknown>> {
       pulumi.interpolate`${type ?? "queue"} ${binding.destination} gets ${binding.bindingKeys.apply((keys) => keys.join(", "))} from ${network.deliveryExchange}`;
   }
   return outputs;
-};
+}

@@ -36,7 +36,11 @@ const clients: [string, (url: string) => Promise<Client>][] = [
       const connection = new Connection(url);
       connection.on("error", () => undefined);
       const channel = await connection.acquire();
-      return { channel, close: () => connection.close() };
+      const close = async (): Promise<void> => {
+        if (channel.active) await channel.close();
+        await connection.close();
+      };
+      return { channel, close };
     },
   ],
 ];

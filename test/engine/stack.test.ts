@@ -31,7 +31,7 @@ describe("a stack", () => {
     });
 
     afterEach(async () => {
-      stack.remove();
+      stack?.remove();
       await broker().management.deleteVhost(vhost);
     });
 

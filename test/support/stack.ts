@@ -57,7 +57,9 @@ export class TestStack {
     const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-stack-"));
     const stack = new TestStack(folder, await engine, broker, vhost, program);
     stack.configure({ network: { preset: "celery" } });
-    await stack.mustRun(["stack", "init", NAME]);
+    // Initialized from a folder of its own, or the engine would write a config file into the program's.
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: rabbitmq-delay\nruntime: nodejs\n");
+    await stack.mustRun(["stack", "init", NAME, "--cwd", folder]);
     return stack;
   }
 
@@ -160,5 +162,5 @@ export class TestStack {
 
 /** Which commands read the stack's config. */
 function isConfigured(args: string[]): boolean {
-  return ["up", "preview", "destroy", "refresh"].includes(args[0] ?? "") || (args[0] === "stack" && args[1] === "init");
+  return ["up", "preview", "destroy", "refresh"].includes(args[0] ?? "");
 }

@@ -76,11 +76,13 @@ function steady(show: (line: string) => void): (line: string) => void {
 function printWhatNow(broker: LocalBroker): void {
   const environment = relative(root, environmentFile);
   console.log(`
-Publish a message that arrives in 10 seconds:
+Publish a message that arrives in 10 seconds, and see it arrive:
 
   . ${environment}
-  npx rabbitmq-delay publish --amqp "$RABBITMQ_URL" --network <(pulumi stack output --json) \\
-      --delay 10s --destination some-address --body hello --wait
+  pulumi stack output --json > .local/network.json
+  node examples/receive.js some-address &
+  npx rabbitmq-delay publish --amqp "$RABBITMQ_URL" --network .local/network.json \\
+      --delay 10s --destination some-address --body hello
 
 Look at the broker:   ${broker.managementUrl}  (guest / guest on the local one)
 Review a change:      . ${environment} && pulumi preview

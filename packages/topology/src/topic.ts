@@ -2,12 +2,17 @@ import { DelayTopologyError } from "./errors";
 
 /** Whether a topic exchange routes `routingKey` to a binding with `pattern`: `*` is one word, `#` any number of words. */
 export function topicMatches(pattern: string, routingKey: string): boolean {
-  return overlap(pattern.split("."), routingKey.split("."), false);
+  return overlap(wordsOf(pattern), wordsOf(routingKey), false);
 }
 
 /** Whether some routing key matches both patterns, so that a message could go to both bindings. */
 export function patternsOverlap(one: string, other: string): boolean {
-  return overlap(one.split("."), other.split("."), true);
+  return overlap(wordsOf(one), wordsOf(other), true);
+}
+
+/** The broker takes an empty text as no word at all, but empty words between dots as words. */
+function wordsOf(text: string): string[] {
+  return text === "" ? [] : text.split(".");
 }
 
 /** Walks two word lists at once; `both` says that wildcards count in the second list too. Quadratic in the number of words. */

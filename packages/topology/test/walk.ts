@@ -33,11 +33,11 @@ export function walk(plan: EntityPlan, endpoints: BindingPlan[], exchange: strin
 
 /** A topic pattern as a regular expression over words that each carry a leading dot. */
 export function regexOf(pattern: string): { test: (routingKey: string) => boolean } {
-  const parts = pattern.split(".").map((word) => {
+  const parts = (pattern === "" ? [] : pattern.split(".")).map((word) => {
     if (word === "#") return "(?:\\.[^.]*)*";
     if (word === "*") return "\\.[^.]*";
     return `\\.${word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}`;
   });
   const regex = new RegExp(`^${parts.join("")}$`, "u");
-  return { test: (routingKey) => regex.test(`.${routingKey}`) };
+  return { test: (routingKey) => regex.test(routingKey === "" ? "" : `.${routingKey}`) };
 }

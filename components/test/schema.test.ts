@@ -1,0 +1,29 @@
+import { strict as assert } from "node:assert";
+import { join } from "node:path";
+
+interface Schema {
+  components: Record<string, { inputs: Record<string, unknown>; outputs: Record<string, unknown> }>;
+}
+
+/** The SDK's own inference, which a component package in another language relies on. */
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- the SDK exports it without a typed path
+const { Analyzer } = require("@pulumi/pulumi/provider/experimental/analyzer") as {
+  Analyzer: new (folder: string, name: string, packageJson: object, components: Set<string>) => { analyze(): Schema };
+};
+
+describe("the schema for other languages", () => {
+  it("takes all components with their arguments and outputs", () => {
+    const folder = join(__dirname, "..");
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- data
+    const packageJson = require("../package.json") as object;
+    const names = new Set(["DelayLevelTopology", "EndpointDelayBinding"]);
+    const { components } = new Analyzer(folder, "rabbitmq-delay", packageJson, names).analyze();
+    assert.deepEqual(Object.keys(components).sort(), [...names].sort());
+    assert.deepEqual(Object.keys(components.DelayLevelTopology?.outputs ?? {}), ["network"]);
+    assert.deepEqual(Object.keys(components.EndpointDelayBinding?.outputs ?? {}).sort(), [
+      "bindingKeys",
+      "destination",
+    ]);
+    assert.ok(Object.keys(components.EndpointDelayBinding?.inputs ?? {}).includes("network"));
+  });
+});

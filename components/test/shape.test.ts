@@ -1,0 +1,159 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import { delayNetwork } from "rabbitmq-delay-topology";
+
+interface Made {
+  type: string;
+  name: string;
+  inputs: Record<string, unknown>;
+}
+
+/** Mocks see types, names and inputs only; parents, retention and aliases are checked on the real engine. */
+describe("components' children", () => {
+  let made: Made[] = [];
+  let components: typeof import("rabbitmq-delay");
+
+  before(async () => {
+    await pulumi.runtime.setMocks(
+      {
+        newResource: ({ type, name, inputs }) => {
+          made.push({ type, name, inputs: inputs as Record<string, unknown> });
+          return { id: `${name}-id`, state: inputs as Record<string, unknown> };
+        },
+        call: () => ({}),
+      },
+      "project",
+      "stack",
+      false,
+    );
+    components = await import("rabbitmq-delay");
+  });
+
+  beforeEach(() => (made = []));
+
+  async function childrenOf(
+    create: () => { network?: pulumi.Output<unknown>; bindingKeys?: pulumi.Output<unknown> },
+  ): Promise<Made[]> {
+    const component = create();
+    await new Promise((resolve) => pulumi.all([component.network, component.bindingKeys]).apply(resolve));
+    await pulumi.runtime.disconnect();
+    return made.filter(({ type }) => type.startsWith("rabbitmq:"));
+  }
+
+  const count = (children: Made[], type: string): number =>
+    children.filter((child) => child.type.endsWith(`:${type}`)).length;
+
+  it("a network has exactly its planned entities, with sorted compact arguments", async () => {
+    const children = await childrenOf(() => new components.DelayLevelTopology("delay", { preset: "nservicebus" }));
+    assert.deepEqual(
+      ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
+      [30, 29, 57, 1],
+    );
+    const level = children.find(({ name }) => name === "delay-nsb.v2.delay-level-03" && /Queue/.test(name) === false);
+    assert.ok(level);
+    const queue = children.find(({ type, name }) => type.endsWith("Queue") && name === "delay-nsb.v2.delay-level-03");
+    assert.deepEqual(queue?.inputs, {
+      name: "nsb.v2.delay-level-03",
+      vhost: "/",
+      settings: {
+        durable: true,
+        autoDelete: false,
+        argumentsJson:
+          '{"x-dead-letter-exchange":"nsb.v2.delay-level-02","x-dead-letter-strategy":"at-least-once","x-message-ttl":8000,' +
+          '"x-overflow":"reject-publish","x-queue-type":"quorum"}',
+      },
+    });
+  });
+
+  it("without parking there is neither policy nor parking queue", async () => {
+    const children = await childrenOf(
+      () => new components.DelayLevelTopology("delay", { preset: "celery", parking: false }),
+    );
+    assert.deepEqual(
+      ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
+      [29, 28, 56, 0],
+    );
+  });
+
+  it("every logical name is unique within its type", async () => {
+    const children = await childrenOf(
+      () => new components.DelayLevelTopology("delay", { preset: "custom", prefix: "a", radix: 16, levels: 4 }),
+    );
+    assert.equal(new Set(children.map(({ type, name }) => `${type} ${name}`)).size, children.length);
+    assert.deepEqual(
+      ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
+      [6, 61, 65, 1],
+    );
+  });
+
+  it("an endpoint is a binding per pattern, and its queue where asked for", async () => {
+    const network = delayNetwork({ preset: "nservicebus" });
+    const { EndpointDelayBinding } = components;
+    const one = await childrenOf(() => new EndpointDelayBinding("Sales", { endpoint: "Sales", network }));
+    assert.deepEqual(
+      one.map(({ inputs }) => inputs),
+      [
+        {
+          source: "nsb.v2.delay-delivery",
+          vhost: "/",
+          destination: "Sales",
+          destinationType: "queue",
+          routingKey: `${"*.".repeat(28)}Sales`,
+        },
+      ],
+    );
+    const args = {
+      endpoint: "Sales",
+      network: pulumi.output(network),
+      patterns: ["Sales", "Sales.*"],
+      createQueue: true,
+    };
+    made = [];
+    const three = await childrenOf(() => new EndpointDelayBinding("Sales", args));
+    assert.deepEqual(
+      ["Queue", "Binding"].map((type) => count(three, type)),
+      [1, 2],
+    );
+  });
+
+  it("an exchange can be the endpoint, under another name than its destinations", async () => {
+    const network = delayNetwork({ preset: "celery" });
+    const args = { endpoint: "tasks", endpointType: "exchange" as const, patterns: ["celery"], network };
+    const [binding] = await childrenOf(() => new components.EndpointDelayBinding("tasks", args));
+    assert.equal(binding?.inputs.destinationType, "exchange");
+    assert.equal(binding?.inputs.routingKey, `${"*.".repeat(28)}celery`);
+  });
+
+  it("refuses before the first resource is made", () => {
+    const { DelayLevelTopology, EndpointDelayBinding } = components;
+    const network = delayNetwork({ preset: "nservicebus" });
+    const refused: [() => unknown, RegExp][] = [
+      [() => new DelayLevelTopology("x", { preset: "unknown" as "celery" }), /^DelayTopologyError: preset/],
+      [() => new DelayLevelTopology("x", { preset: "celery", removal: "keep" as "retain" }), /removal: "keep"/],
+      [() => new EndpointDelayBinding("x", { endpoint: "a" }), /exactly one of topology and network/],
+      [() => new EndpointDelayBinding("x", { endpoint: "a.*", network }), /endpoint\.name/],
+      [() => new EndpointDelayBinding("x", { endpoint: "a", network: { ...network, version: 2 } }), /version: 2/],
+      [
+        () => new EndpointDelayBinding("x", { endpoint: "a", network, createQueue: true, endpointType: "exchange" }),
+        /createQueue/,
+      ],
+      [() => new EndpointDelayBinding("x", { endpoint: "a", network, queueType: "quorum" }), /queueType/],
+    ];
+    for (const [create, message] of refused) assert.throws(create, message);
+    assert.deepEqual(made, []);
+  });
+
+  it("refuses a second endpoint of the same topology that it can't tell from the first", () => {
+    const topology = new components.DelayLevelTopology("t", {
+      preset: "custom",
+      prefix: "s",
+      levels: 2,
+      matching: "suffix",
+    });
+    new components.EndpointDelayBinding("one", { endpoint: "Sales", topology });
+    assert.throws(
+      () => new components.EndpointDelayBinding("two", { endpoint: "Europe.Sales", topology }),
+      /Europe\.Sales.*Sales/,
+    );
+  });
+});

@@ -1,0 +1,23 @@
+"use strict";
+
+// A consumer as a service would write it: says when each message was due, and how late it came.
+// Usage: node examples/receive.js QUEUE   (RABBITMQ_URL says where the broker is)
+const amqp = require("amqplib");
+
+async function main(queue) {
+  const connection = await amqp.connect(process.env.RABBITMQ_URL ?? "amqp://127.0.0.1");
+  const channel = await connection.createChannel();
+  await channel.prefetch(100);
+  await channel.consume(queue, (message) => {
+    const due = new Date(message.properties.headers["rabbitmq-delay.due-at"]);
+    const lateMs = Date.now() - due.getTime();
+    console.log(`${new Date().toISOString()}  ${message.content}  (due ${due.toISOString()}, ${lateMs} ms late)`);
+    channel.ack(message);
+  });
+  console.log(`${new Date().toISOString()}  waiting on ${queue}; Ctrl-C ends`);
+}
+
+main(process.argv[2] ?? "some-address").catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
