@@ -26,7 +26,7 @@ const schema = z.strictObject({
   /** What a DelayLevelTopology takes; the component checks it. */
   network: z.looseObject({ preset: z.string() }),
   removal: z.enum(["retain", "delete"]).optional(),
-  endpoints: z.array(z.union([text, endpoint])).optional(),
+  endpoints: z.array(endpoint).optional(),
 });
 
 /** One endpoint of the stack's config. */
@@ -79,6 +79,6 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     vhost: broker.vhost ?? "/",
     network,
     removal,
-    endpoints: endpoints.map((entry) => (typeof entry === "string" ? { name: entry } : entry)),
+    endpoints,
   };
 }

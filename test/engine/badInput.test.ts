@@ -48,15 +48,18 @@ describe("bad input is refused before anything is created", () => {
       ],
       [
         "a duplicate endpoint",
-        () => ({ network, endpoints: ["A", "A"] }),
+        () => ({ network, endpoints: [{ name: "A" }, { name: "A" }] }),
         /endpoints: "A" is not allowed; .*bound twice/,
       ],
       [
         "endpoints that suffix matching mixes",
-        () => ({ network: { ...network, matching: "suffix" }, endpoints: ["Sales", "Europe.Sales"] }),
+        () => ({
+          network: { ...network, matching: "suffix" },
+          endpoints: [{ name: "Sales" }, { name: "Europe.Sales" }],
+        }),
         /endpoints: "Europe\.Sales" is not allowed; .*Sales/,
       ],
-      ["a wildcard name", () => ({ network, endpoints: ["a.#"] }), /endpoint\.name: "a\.#" is not allowed/],
+      ["a wildcard name", () => ({ network, endpoints: [{ name: "a.#" }] }), /endpoint\.name: "a\.#" is not allowed/],
       [
         "an unknown config key",
         () => ({ network, endpoints: [{ name: "a", queue: true }] }),
@@ -64,7 +67,7 @@ describe("bad input is refused before anything is created", () => {
       ],
       [
         "an endpoint without a queue",
-        () => ({ network, endpoints: ["Missing"] }),
+        () => ({ network, endpoints: [{ name: "Missing" }] }),
         /endpoints: there is no queue Missing .* createQueue/,
       ],
       [

@@ -86,10 +86,17 @@ export class TestStack {
     return this.mustRun(["refresh", "--yes", "--skip-preview", "--stack", NAME]);
   }
 
-  /** What `up` would do, without what stays the same. */
+  /** What `up` would do, without what stays the same and the reads of a refresh. */
   async preview(...more: string[]): Promise<Step[]> {
     const { output } = await this.mustRun(["preview", "--json", "--stack", NAME, ...more]);
-    return ((JSON.parse(output) as { steps?: Step[] }).steps ?? []).filter(({ op }) => op !== "same");
+    return ((JSON.parse(output) as { steps?: Step[] }).steps ?? []).filter(
+      ({ op }) => op !== "same" && op !== "refresh",
+    );
+  }
+
+  /** The same for its duration alone, as a person runs it. */
+  previewAsText(): Promise<RunEnd> {
+    return this.mustRun(["preview", "--stack", NAME]);
   }
 
   async outputs(): Promise<Record<string, unknown>> {

@@ -1,4 +1,5 @@
 import { ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -180,15 +181,16 @@ async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> 
   }
 }
 
+/** Both answer only late in the start; the overview is the last one to on 4.3. */
 async function answers(managementUrl: string): Promise<boolean> {
   const headers = { authorization: `Basic ${Buffer.from("guest:guest").toString("base64")}` };
   try {
-    const reply = await fetch(`${managementUrl}/api/health/checks/virtual-hosts`, {
-      headers,
-      signal: AbortSignal.timeout(5000),
-    });
-    await reply.text();
-    return reply.ok;
+    for (const path of ["health/checks/virtual-hosts", "overview"]) {
+      const reply = await fetch(`${managementUrl}/api/${path}`, { headers, signal: AbortSignal.timeout(5000) });
+      await reply.text();
+      if (!reply.ok) return false;
+    }
+    return true;
   } catch {
     return false;
   }
@@ -206,20 +208,20 @@ async function freePorts(preferDefault: boolean): Promise<BrokerNode["ports"]> {
   };
 }
 
-function freePort(port = 0): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
-      const address = server.address() as { port: number };
-      server.close(() => resolve(address.port));
-    });
-  });
+/** Below the range from which the system takes ports for outgoing connections, or one of those could come in between. */
+const [FIRST_PORT, LAST_PORT] = [20_000, 32_000];
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT);
+    if (await isFree(port)) return port;
+  }
 }
 
 function isFree(port: number): Promise<boolean> {
-  return freePort(port).then(
-    () => true,
-    () => false,
-  );
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }

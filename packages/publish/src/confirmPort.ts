@@ -98,6 +98,8 @@ function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {
       await (confirming ??= channel.confirmSelect());
       try {
         await channel.basicPublish({ ...properties, exchange, routingKey, durable: true, mandatory: true }, body);
+        // The library hands a return on one turn after it came, which is after the confirm that follows it.
+        await new Promise((resolve) => setImmediate(resolve));
         return true;
       } catch (error) {
         if ((error as { code?: string }).code === "NACK") return false;

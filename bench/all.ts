@@ -1,0 +1,30 @@
+import { stopAllBrokers } from "../test/support/brokers";
+import { benchDeclare } from "./declare";
+import { benchEncode } from "./encode";
+import { benchLateness } from "./lateness";
+import { benchOpenTofu } from "./openTofu";
+
+const benches: Record<string, () => void | Promise<void>> = {
+  encode: benchEncode,
+  declare: benchDeclare,
+  opentofu: benchOpenTofu,
+  lateness: benchLateness,
+};
+
+async function main(names: string[]): Promise<void> {
+  try {
+    for (const name of names.length > 0 ? names : Object.keys(benches)) {
+      const bench = benches[name];
+      if (bench === undefined) throw new Error(`no bench ${name}; there are ${Object.keys(benches).join(", ")}`);
+      await bench();
+      console.log("");
+    }
+  } finally {
+    await stopAllBrokers();
+  }
+}
+
+main(process.argv.slice(2)).catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
