@@ -32,13 +32,15 @@ describe("faults", () => {
       const again = await amqp.connect(`${own.node.amqpUrl}/${vhost}`);
       const reading = await again.createChannel();
       const seen = new Map<string, number>();
-      await new Promise<void>((resolve) => {
-        void reading.consume("Billing", (message) => {
-          if (message === null) return;
+      await new Promise<void>((resolve, reject) => {
+        reading.on("error", reject);
+        const take = (message: amqp.ConsumeMessage | null): void => {
+          if (message === null) return reject(new Error("the broker cancelled the consumer"));
           if (!seen.has(message.content.toString())) seen.set(message.content.toString(), Date.now());
           reading.ack(message);
           if (seen.size === MESSAGES) resolve();
-        });
+        };
+        reading.consume("Billing", take).catch(reject);
       });
       for (const [id, atMs] of seen) assert.ok(atMs >= (dueAt.get(id) ?? Infinity), `${id} came early`);
       await again.close();

@@ -49,16 +49,21 @@ export class TestStack {
     private readonly broker: TestBroker,
     readonly vhost: string,
     private readonly program: string,
+    private readonly backend: string,
   ) {}
 
-  /** @param program folder of another program than the project's own */
-  static async create(broker: TestBroker, vhost: string, program = root): Promise<TestStack> {
+  /**
+   * @param program folder of another program than the project's own
+   * @param beside a stack whose backend is used too, so that one can refer to the other
+   */
+  static async create(broker: TestBroker, vhost: string, program = root, beside?: TestStack): Promise<TestStack> {
     engine ??= findEngine(() => undefined);
     const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-stack-"));
-    const stack = new TestStack(folder, await engine, broker, vhost, program);
+    const stack = new TestStack(folder, await engine, broker, vhost, program, beside?.backend ?? folder);
     stack.configure({ network: { preset: "celery" } });
     // Initialized from a folder of its own, or the engine would write a config file into the program's.
-    writeFileSync(join(folder, "Pulumi.yaml"), "name: rabbitmq-delay\nruntime: nodejs\n");
+    const project = /^name: .*$/m.exec(readFileSync(join(program, "Pulumi.yaml"), "utf8"))?.[0];
+    writeFileSync(join(folder, "Pulumi.yaml"), `${project}\nruntime: nodejs\n`);
     await stack.mustRun(["stack", "init", NAME, "--cwd", folder]);
     return stack;
   }
@@ -158,7 +163,7 @@ export class TestStack {
       PATH: `${this.engine.binFolder}:${process.env.PATH}`,
       HOME: process.env.HOME,
       PULUMI_HOME: this.engine.home,
-      PULUMI_BACKEND_URL: `file://${this.folder}`,
+      PULUMI_BACKEND_URL: `file://${this.backend}`,
       PULUMI_CONFIG_PASSPHRASE: "dev",
       PULUMI_SKIP_UPDATE_CHECK: "true",
       PULUMI_EXPERIMENTAL: "true",

@@ -1,0 +1,89 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { hasStaleLock } from "../../toolchain/dist/staleLock";
+import { root } from "../../toolchain/dist/paths";
+
+/** Fills a cache entry in a process of its own, and notes that it did. */
+const fillScript = (counter: string): string => `
+  const { cached } = require(${JSON.stringify(join(root, "toolchain/dist/cache"))});
+  const fs = require("node:fs");
+  const fill = async (folder) => {
+    fs.appendFileSync(${JSON.stringify(counter)}, "x");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    fs.writeFileSync(folder + "/result", "whole");
+  };
+  const never = async () => { throw new Error("no network"); };
+  const ways = process.argv[1] === "none" ? [{ name: "download", fill: never }, { name: "build", fill: never }]
+    : [{ name: "download", fill: never }, { name: "build", fill }];
+  cached("thing-1.0", ways, () => undefined).then(
+    (folder) => console.log(folder),
+    (error) => { console.error(error.message); process.exitCode = 1; },
+  );`;
+
+function runScript(
+  cacheHome: string,
+  script: string,
+  ...args: string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ["-e", script, "--", ...args], {
+      env: { ...process.env, XDG_CACHE_HOME: cacheHome },
+    });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (data: Buffer) => (out += data.toString()));
+    child.stderr.on("data", (data: Buffer) => (err += data.toString()));
+    child.on("close", (code) => resolve({ code, out: out.trim(), err: err.trim() }));
+  });
+}
+
+describe("the toolchain's cache", () => {
+  let home: string;
+  beforeEach(() => (home = mkdtempSync(join(tmpdir(), "rabbitmq-delay-cache-"))));
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  it("is filled once by runs at the same time, and by the next way when one fails", async () => {
+    const counter = join(home, "counter");
+    const ends = await Promise.all(Array.from({ length: 3 }, () => runScript(home, fillScript(counter))));
+    for (const { code, out, err } of ends) {
+      assert.equal(code, 0, err);
+      assert.equal(readFileSync(join(out, "result"), "utf8"), "whole");
+    }
+    assert.equal(readFileSync(counter, "utf8"), "x");
+  });
+
+  it("says which ways were tried, and leaves nothing half made", async () => {
+    const { code, err } = await runScript(home, fillScript(join(home, "counter")), "none");
+    assert.equal(code, 1);
+    assert.match(err, /thing-1\.0 could not be had\. Tried:\n {2}download: no network\n {2}build: no network/);
+    assert.ok(!existsSync(join(home, "rabbitmq-delay", "thing-1.0")));
+  });
+});
+
+describe("a killed update's lock", () => {
+  let state: string;
+  beforeEach(() => {
+    state = mkdtempSync(join(tmpdir(), "rabbitmq-delay-state-"));
+    mkdirSync(join(state, ".pulumi", "locks", "organization"), { recursive: true });
+  });
+  afterEach(() => rmSync(state, { recursive: true, force: true }));
+
+  const isStale = (lock: object | undefined): boolean => {
+    if (lock !== undefined)
+      writeFileSync(join(state, ".pulumi", "locks", "organization", "lock.json"), JSON.stringify(lock));
+    return hasStaleLock(`file://${state}`);
+  };
+
+  // Above the largest process id that Linux gives.
+  const nobody = 2 ** 22 + 1;
+
+  it("is one of this machine whose process is gone", () => {
+    assert.equal(isStale(undefined), false);
+    assert.equal(isStale({ pid: nobody, hostname: hostname() }), true);
+    assert.equal(isStale({ pid: process.pid, hostname: hostname() }), false);
+    assert.equal(isStale({ pid: nobody, hostname: "elsewhere" }), false);
+    assert.equal(hasStaleLock("https://api.example.com"), false);
+  });
+});
