@@ -6,8 +6,18 @@ const { execFileSync } = require("node:child_process");
 const { readdirSync, statSync } = require("node:fs");
 const { join } = require("node:path");
 
+endWithTheEngine();
+
 const sources = ["index.ts", "program", "components", "packages/topology/src"];
 const compiled = join(__dirname, "dist", "index.js");
+
+// When the engine was killed, the SDK's handler of errors fails to report its own failure, again and again: a process of
+// gigabytes at full load that nobody waits for.
+function endWithTheEngine() {
+  const host = process.ppid;
+  const watch = setInterval(() => process.ppid === host || process.exit(1), 500);
+  watch.unref();
+}
 
 function newest(path) {
   const stats = statSync(path);

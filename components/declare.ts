@@ -2,8 +2,17 @@ import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import type { BindingPlan, ExchangePlan, PolicyPlan, QueuePlan } from "rabbitmq-delay-topology";
 
+/**
+ * Where a broker dies between a create and its reading back, the engine plans an update that the provider doesn't know for
+ * most resources, and each later run would fail. The engine's own key for that makes it a replacement; in this order,
+ * because the new entity has the old one's name.
+ */
+const REPAIRABLE = { replaceOnChanges: ["#initerror"], deleteBeforeReplace: true };
+
 /** Declares planned entities in one vhost, as children of a component; each with its broker name in its logical name. */
 export class Declarer {
+  private readonly options: pulumi.CustomResourceOptions;
+
   /**
    * @param name start of all logical names
    * @param vhost where to declare
@@ -12,15 +21,17 @@ export class Declarer {
   constructor(
     private readonly name: string,
     private readonly vhost: pulumi.Input<string>,
-    private readonly options: pulumi.CustomResourceOptions,
-  ) {}
+    options: pulumi.CustomResourceOptions,
+  ) {
+    this.options = { ...options, ...REPAIRABLE };
+  }
 
   /** A changed exchange setting is planned as an update that the provider then refuses, so it has to be a replacement. */
   exchange(plan: ExchangePlan): rabbitmq.Exchange {
     return new rabbitmq.Exchange(
       `${this.name}-${plan.name}`,
       { name: plan.name, vhost: this.vhost, settings: { type: plan.type, durable: plan.durable, autoDelete: false } },
-      { ...this.options, replaceOnChanges: ["settings"], deleteBeforeReplace: true },
+      { ...this.options, replaceOnChanges: [...REPAIRABLE.replaceOnChanges, "settings"] },
     );
   }
 

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
-import * as amqp from "amqplib";
 import { createDelayPublisher, dueHeader } from "rabbitmq-delay-publish";
 import { DelayNetwork, DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 
 const networks: [string, DelayNetworkOptions, number[]][] = [
@@ -31,11 +31,10 @@ describe("delivery", () => {
     }
 
     async function deliver(network: DelayNetwork, delaysMs: number[]): Promise<void> {
-      const { management, node } = broker();
+      const { management } = broker();
       const vhost = await management.createVhost();
       await management.declare(vhost, network, endpoints);
-      const connection = await amqp.connect(`${node.amqpUrl}/${vhost}`);
-      const channel = await connection.createConfirmChannel();
+      const channel = await openChannel(broker(), vhost);
       const receiver = await Receiver.on(channel, [...endpoints, network.parkingQueue as string]);
       const publisher = createDelayPublisher(channel, network);
       const expected = endpoints.flatMap((endpoint) => delaysMs.map((delayMs) => `${endpoint} ${delayMs}`));
@@ -55,8 +54,6 @@ describe("delivery", () => {
         const due = new Date(message.properties.headers?.[dueHeader] as string).getTime();
         assert.ok(atMs >= due, `${message.content.toString()} came ${due - atMs} ms early`);
       }
-      await connection.close();
-      await management.deleteVhost(vhost);
     }
   });
 });

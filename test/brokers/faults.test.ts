@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
-import * as amqp from "amqplib";
+import type * as amqp from "amqplib";
 import { createDelayPublisher } from "rabbitmq-delay-publish";
 import { delayNetwork, encodeDelay } from "rabbitmq-delay-topology";
-import { TestBroker, crashAndRestart, onEachBroker, removeTestBroker, startTestBroker } from "../support/brokers";
+import { crashAndRestart, onEachBroker, ownTestBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 
 const MESSAGES = 5000;
@@ -12,14 +13,11 @@ const DEAD_LETTER_WINDOW = 32;
 describe("faults", () => {
   onEachBroker((broker) => {
     it("a broker killed while 5,000 delayed messages wait loses none", async () => {
-      const own: TestBroker = await startTestBroker(broker().node.installation);
+      const own = await ownTestBroker(broker().node.installation);
       const network = delayNetwork({ preset: "custom", prefix: "own", radix: 4, levels: 6, unitMs: 10 });
       const vhost = await own.management.createVhost();
       await own.management.declare(vhost, network, ["Billing"]);
-      const connection = await amqp.connect(`${own.node.amqpUrl}/${vhost}`);
-      connection.on("error", () => undefined);
-      const channel = await connection.createConfirmChannel();
-      channel.on("error", () => undefined);
+      const channel = await openChannel(own, vhost, { isExpectedToBreak: true });
       const publisher = createDelayPublisher(channel, network);
       const dueAt = new Map<string, number>();
       await Promise.all(
@@ -29,8 +27,7 @@ describe("faults", () => {
         }),
       );
       await crashAndRestart(own);
-      const again = await amqp.connect(`${own.node.amqpUrl}/${vhost}`);
-      const reading = await again.createChannel();
+      const reading = await openChannel(own, vhost);
       const seen = new Map<string, number>();
       await new Promise<void>((resolve, reject) => {
         reading.on("error", reject);
@@ -43,17 +40,14 @@ describe("faults", () => {
         reading.consume("Billing", take).catch(reject);
       });
       for (const [id, atMs] of seen) assert.ok(atMs >= (dueAt.get(id) ?? Infinity), `${id} came early`);
-      await again.close();
-      await removeTestBroker(own.node);
     });
 
     it("unroutable messages are parked, with their key, and stall nobody", async () => {
-      const { management, node } = broker();
+      const { management } = broker();
       const network = delayNetwork({ preset: "custom", prefix: "own", radix: 2, levels: 6, unitMs: 10 });
       const vhost = await management.createVhost();
       await management.declare(vhost, network, ["Billing"]);
-      const connection = await amqp.connect(`${node.amqpUrl}/${vhost}`);
-      const channel = await connection.createConfirmChannel();
+      const channel = await openChannel(broker(), vhost);
       const parked = await Receiver.on(channel, [network.parkingQueue as string]);
       const billed = await Receiver.on(channel, ["Billing"]);
       const publisher = createDelayPublisher(channel, network);
@@ -70,8 +64,6 @@ describe("faults", () => {
         [keys.filter((found) => found === key).length, keys.filter((found) => found === "9.malformed").length],
         [unroutable, 1],
       );
-      await connection.close();
-      await management.deleteVhost(vhost);
     });
   });
 });

@@ -12,6 +12,8 @@ import {
 } from "rabbitmq-delay-publish";
 import { delayNetwork } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { connect } from "../support/connect";
 import { Receiver } from "../support/receive";
 
 interface Client {
@@ -38,7 +40,6 @@ const clients: [string, (url: string) => Promise<Client>][] = [
       const channel = await connection.acquire();
       const close = async (): Promise<void> => {
         if (channel.active) await channel.close();
-        await connection.close();
       };
       return { channel, close };
     },
@@ -62,13 +63,8 @@ describe("publishing", () => {
           await management.declare(vhost, network, ["Billing"]);
           await management.declare(vhost, bare, ["Billing"]);
           client = await open(`${node.amqpUrl}/${vhost}`);
-          reader = await amqp.connect(`${node.amqpUrl}/${vhost}`);
-        });
-
-        afterEach(async () => {
-          await client.close().catch(() => undefined);
-          await reader.close();
-          await broker().management.deleteVhost(vhost);
+          afterThisTest(() => client.close().catch(() => undefined));
+          reader = await connect(broker(), vhost);
         });
 
         it("passes all properties through, persistent, with the due time", async () => {
@@ -169,11 +165,11 @@ describe("publishing", () => {
     }
 
     it("carries NServiceBus's own delay header", async () => {
-      const { management, node } = broker();
+      const { management } = broker();
       const vhost = await management.createVhost();
       const nservicebus = delayNetwork({ preset: "nservicebus" });
       await management.declare(vhost, nservicebus, ["Billing"]);
-      const connection = await amqp.connect(`${node.amqpUrl}/${vhost}`);
+      const connection = await connect(broker(), vhost);
       const receiver = await Receiver.on(await connection.createChannel(), ["Billing"]);
       await createDelayPublisher(await connection.createConfirmChannel(), nservicebus).publish(
         "Billing",
@@ -183,8 +179,6 @@ describe("publishing", () => {
       const [arrival] = await receiver.until(1);
       assert.equal(arrival?.message.properties.headers?.[nserviceBusDelayHeader], 1);
       assert.equal(arrival?.message.properties.contentType, "application/json");
-      await connection.close();
-      await management.deleteVhost(vhost);
     });
   });
 

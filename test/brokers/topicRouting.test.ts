@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
-import * as amqp from "amqplib";
 import * as fc from "fast-check";
 import { topicMatches } from "rabbitmq-delay-topology";
 import { regexOf } from "../../packages/topology/test/walk";
 import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
 
 const PATTERNS = 150;
 const KEYS = 60;
@@ -11,10 +11,9 @@ const KEYS = 60;
 describe("topic matching", () => {
   onEachBroker((broker) => {
     it("agrees with the broker's, by our own rule and by the tests' regular expressions", async () => {
-      const { management, node } = broker();
+      const { management } = broker();
       const vhost = await management.createVhost();
-      const connection = await amqp.connect(`${node.amqpUrl}/${vhost}`);
-      const channel = await connection.createConfirmChannel();
+      const channel = await openChannel(broker(), vhost);
       await channel.assertExchange("topics", "topic", { durable: false });
       // At most two # a pattern: newer brokers refuse more.
       const word = fc.constantFrom("a", "b", "*", "#", "");
@@ -50,8 +49,6 @@ describe("topic matching", () => {
           );
         }
       }
-      await connection.close();
-      await management.deleteVhost(vhost);
     });
   });
 });

@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import * as amqp from "amqplib";
 import { DelayNetworkOptions, delayNetwork, parkingPolicy, planEntities } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
 
 interface Vendor {
   options: DelayNetworkOptions;
@@ -86,11 +87,10 @@ describe("vendors' own clients", () => {
     for (const [name, vendor] of Object.entries(vendors)) {
       for (const order of ["ours first", "theirs first"]) {
         it(`${name} and we declare the same, ${order}`, async () => {
-          const { management, node } = broker();
+          const { management } = broker();
           const vhost = await management.createVhost();
           const network = delayNetwork(vendor.options);
-          const connection = await amqp.connect(`${node.amqpUrl}/${vhost}`);
-          const channel = await connection.createChannel();
+          const channel = await openChannel(broker(), vhost);
           const ours = (): Promise<void> => management.declare(vhost, network, ["Sales"]);
           if (order === "ours first") await ours();
           await declareAsVendor(channel, vendor);
@@ -103,8 +103,6 @@ describe("vendors' own clients", () => {
             planned,
             "neither adds a binding to the other's",
           );
-          await connection.close();
-          await management.deleteVhost(vhost);
         });
       }
     }

@@ -13,14 +13,9 @@ describe("bad input is refused before anything is created", () => {
     let vhost: string;
     let stack: TestStack;
 
-    before(async () => {
+    beforeEach(async () => {
       vhost = await broker().management.createVhost();
       stack = await TestStack.create(broker(), vhost);
-    });
-
-    after(async () => {
-      stack?.remove();
-      if (vhost !== undefined) await broker().management.deleteVhost(vhost);
     });
 
     /** Expects one line of explanation, and that the broker holds what it held before. */
@@ -105,7 +100,6 @@ describe("bad input is refused before anything is created", () => {
           `queue ${queue.replaceAll(".", "\\.")} exists with .*x-message-ttl nothing \\(declared here: 480\\)`,
         ),
       );
-      await broker().management.call("DELETE", `queues/${vhost}/${queue}`);
     });
 
     it("a policy in conflict", async () => {
@@ -115,7 +109,6 @@ describe("bad input is refused before anything is created", () => {
         definition: { "alternate-exchange": "x" },
       });
       await refuses({ network }, /policy limits \(pattern \^orders, priority 200\)/);
-      await broker().management.call("DELETE", `policies/${vhost}/limits`);
     });
 
     /** No broker of that age is to be had, so a small HTTP server stands in for its first answer. */

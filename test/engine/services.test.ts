@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
-import * as amqp from "amqplib";
 import { createDelayPublisher } from "rabbitmq-delay-publish";
 import { delayNetwork } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
 
@@ -13,23 +13,14 @@ const network = delayNetwork(shape);
 describe("other stacks and names", () => {
   onEachBroker((broker) => {
     let vhost: string;
-    let stacks: TestStack[];
 
     beforeEach(async () => {
-      stacks = [];
       vhost = await broker().management.createVhost();
-    });
-
-    afterEach(async () => {
-      stacks.forEach((stack) => stack.remove());
-      await broker().management.deleteVhost(vhost);
     });
 
     const create = async (program?: string, beside?: TestStack): Promise<TestStack> => {
       const folder = program === undefined ? undefined : join(__dirname, "programs", program);
-      const stack = await TestStack.create(broker(), vhost, folder, beside);
-      stacks.push(stack);
-      return stack;
+      return TestStack.create(broker(), vhost, folder, beside);
     };
 
     it("a service's stack binds a queue and an exchange by the descriptor alone, and goes without a trace", async () => {
@@ -41,8 +32,7 @@ describe("other stacks and names", () => {
       await service.up();
       assert.deepEqual(await service.preview(), []);
 
-      const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
-      const channel = await connection.createConfirmChannel();
+      const channel = await openChannel(broker(), vhost);
       const receiver = await Receiver.on(channel, ["Billing", "work", network.parkingQueue as string]);
       const publisher = createDelayPublisher(channel, network);
       await publisher.publish("Billing", "to the queue", { delayMs: 70 });
@@ -51,7 +41,6 @@ describe("other stacks and names", () => {
       const arrivals = (await receiver.until(3)).map(({ queue, message }) => `${message.content.toString()}: ${queue}`);
       const parked = `to nobody: ${network.parkingQueue}`;
       assert.deepEqual(arrivals, ["to the queue: Billing", "to the exchange: work", parked]);
-      await connection.close();
 
       await service.destroy();
       assert.deepEqual(await brokerStack.preview("--refresh"), [], "the broker's stack never changed");

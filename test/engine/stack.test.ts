@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import * as amqp from "amqplib";
 import { createDelayPublisher } from "rabbitmq-delay-publish";
 import { DelayNetwork, delayNetwork, planEntities } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { StackConfig, StateResource, Step, TestStack } from "../support/stack";
 
@@ -28,11 +28,6 @@ describe("a stack", () => {
     beforeEach(async () => {
       vhost = await broker().management.createVhost();
       stack = await TestStack.create(broker(), vhost);
-    });
-
-    afterEach(async () => {
-      stack?.remove();
-      await broker().management.deleteVhost(vhost);
     });
 
     const queueNames = async (): Promise<string[]> =>
@@ -129,8 +124,7 @@ describe("a stack", () => {
           .filter(({ type }) => type === "rabbitmq:index/queue:Queue")
           .every(({ retainOnDelete }) => retainOnDelete),
       );
-      const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
-      const channel = await connection.createConfirmChannel();
+      const channel = await openChannel(broker(), vhost);
       for (const edit of [{ radix: 2 }, { unitMs: 20 }, { queueType: "classic" }]) {
         stack.configure({ ...retained, network: { ...shape, ...edit } });
         const deleted = (await stack.preview()).filter(({ op }) => /delete|replace/.test(op));
@@ -152,44 +146,13 @@ describe("a stack", () => {
       await receiver.until(2);
       await stack.destroy();
       assert.ok((await queueNames()).includes(`${network.prefix}.level-00-1`), "destroy leaves it too");
-      await connection.close();
     });
-
-    it("is repaired by the next up after a kill at any of five points", async () => {
-      stack.configure(config);
-      const planned = planEntities(network).queues.length + endpoints.length;
-      for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
-        await killAtShare(Math.ceil(planned * share));
-        await stack.cancel();
-        await stack.up();
-        assert.equal((await queueNames()).length, planned);
-        assert.deepEqual(await stack.preview("--refresh"), []);
-        await deliversTo(network, "Europe.Sales");
-        await stack.destroy();
-        assert.deepEqual(await queueNames(), [], "nothing is left over");
-      }
-    });
-
-    /** Kills the engine with all its children as soon as the broker holds so many queues. */
-    async function killAtShare(queues: number): Promise<void> {
-      let isOver = false;
-      const updating = stack.run(["up", "--yes", "--skip-preview", "--stack", "test"], (child) => {
-        void (async () => {
-          while (!isOver && (await queueNames()).length < queues) await new Promise((resolve) => setImmediate(resolve));
-          if (!isOver && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-        })();
-      });
-      await updating;
-      isOver = true;
-    }
 
     async function deliversTo(used: DelayNetwork, endpoint: string): Promise<void> {
-      const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
-      const channel = await connection.createConfirmChannel();
+      const channel = await openChannel(broker(), vhost);
       const receiver = await Receiver.on(channel, [endpoint]);
       await createDelayPublisher(channel, used).publish(endpoint, "x", { delayMs: 210 });
       await receiver.until(1);
-      await connection.close();
     }
   });
 });

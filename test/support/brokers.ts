@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { localInstallation, newestInstallation } from "../../toolchain/dist/brokerInstallations";
-import { BrokerInstallation, BrokerNode, killNode, startNode, stopNode } from "../../toolchain/dist/brokerNode";
+import type { BrokerInstallation } from "../../toolchain/dist/brokerCommand";
+import { BrokerNode, killNode, startNode, stopNode } from "../../toolchain/dist/brokerNode";
+import { afterThisTest } from "./cleanup";
 import { Management } from "./management";
 
 /** A broker of its own for tests, on free loopback ports. */
@@ -50,6 +52,13 @@ export function onEachBroker(define: (broker: () => TestBroker) => void): void {
 }
 
 /** A node for one test alone, e.g. to be killed. */
+export async function ownTestBroker(installation: BrokerInstallation): Promise<TestBroker> {
+  const broker = await startTestBroker(installation);
+  afterThisTest(() => removeTestBroker(broker.node));
+  return broker;
+}
+
+/** A node that runs until it is removed, or all are stopped. */
 export async function startTestBroker(installation: BrokerInstallation): Promise<TestBroker> {
   const id = randomUUID().slice(0, 8);
   const folder = installation.root === "" ? mkdtempSync(join(tmpdir(), "rabbitmq-delay-test-")) : `/srv/test-${id}`;

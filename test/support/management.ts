@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { fetch } from "undici";
 import { renderDefinitions } from "../../packages/cli/dist/render/definitions";
 import { DelayNetwork, parkingPolicy, planBinding, planEntities } from "rabbitmq-delay-topology";
+import { afterThisTest } from "./cleanup";
 
 /** A queue as the management API shows it. */
 export interface FoundQueue {
@@ -35,11 +36,12 @@ export class Management {
     return (await this.get<{ rabbitmq_version: string }>("overview")).rabbitmq_version;
   }
 
-  /** A vhost of its own for a test. */
+  /** A vhost of its own for a test, which is deleted after it. */
   async createVhost(): Promise<string> {
     const vhost = `test-${randomUUID()}`;
     await this.call("PUT", `vhosts/${vhost}`);
     await this.call("PUT", `permissions/${vhost}/guest`, { configure: ".*", write: ".*", read: ".*" });
+    afterThisTest(() => this.deleteVhost(vhost));
     return vhost;
   }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Engine, findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
 import type { TestBroker } from "./brokers";
+import { afterThisTest } from "./cleanup";
 
 /** One planned step of `pulumi preview --json`. */
 export interface Step {
@@ -39,6 +40,10 @@ export interface StackConfig {
 }
 
 const NAME = "test";
+/** What a failed run of `pulumi` shows of its output. */
+const ERROR_LINES = 30;
+/** Less than a test may take, so that a hanging run is killed and shown. */
+const RUN_LIMIT_MS = 120_000;
 let engine: Promise<Engine> | undefined;
 
 /** The real program under the real engine, in a state of its own. */
@@ -60,6 +65,7 @@ export class TestStack {
     engine ??= findEngine(() => undefined);
     const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-stack-"));
     const stack = new TestStack(folder, await engine, broker, vhost, program, beside?.backend ?? folder);
+    afterThisTest(() => stack.remove());
     stack.configure({ network: { preset: "celery" } });
     // Initialized from a folder of its own, or the engine would write a config file into the program's.
     const project = /^name: .*$/m.exec(readFileSync(join(program, "Pulumi.yaml"), "utf8"))?.[0];
@@ -91,11 +97,11 @@ export class TestStack {
     return this.mustRun(["refresh", "--yes", "--skip-preview", "--stack", NAME]);
   }
 
-  /** What `up` would do, without what stays the same and the reads of a refresh. */
+  /** What `up` would do, without what stays the same and what is only read. */
   async preview(...more: string[]): Promise<Step[]> {
     const { output } = await this.mustRun(["preview", "--json", "--stack", NAME, ...more]);
     return ((JSON.parse(output) as { steps?: Step[] }).steps ?? []).filter(
-      ({ op }) => op !== "same" && op !== "refresh",
+      ({ op }) => !["same", "refresh", "read"].includes(op),
     );
   }
 
@@ -120,6 +126,7 @@ export class TestStack {
     await this.mustRun(["cancel", "--yes", "--stack", NAME]);
   }
 
+  /** Removes its files; tests needn't, they are removed with the test. */
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -140,18 +147,24 @@ export class TestStack {
       let [output, errors] = ["", ""];
       child.stdout.on("data", (data: Buffer) => (output += data.toString()));
       child.stderr.on("data", (data: Buffer) => (errors += data.toString()));
+      const timer = setTimeout(() => {
+        output += `\nkilled after ${RUN_LIMIT_MS / 1000} s`;
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      }, RUN_LIMIT_MS);
       child.on("error", reject);
-      child.on("close", (code) =>
-        resolve({ code, output: args.includes("--json") && code === 0 ? output : output + errors }),
-      );
+      child.on("close", (code) => {
+        clearTimeout(timer);
+        resolve({ code, output: args.includes("--json") && code === 0 ? output : output + errors });
+      });
       onStart(child);
     });
   }
 
   private async mustRun(args: string[]): Promise<RunEnd> {
     const end = await this.run(args);
-    if (end.code !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${end.code}:\n${end.output}`);
-    return end;
+    if (end.code === 0) return end;
+    const lines = end.output.trim().split("\n");
+    throw new Error(`pulumi ${args.join(" ")} ended with ${end.code}:\n${lines.slice(-ERROR_LINES).join("\n")}`);
   }
 
   private get configFile(): string {

@@ -1,9 +1,9 @@
-import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { BrokerInstallation, findInstallation } from "./brokerNode";
+import type { BrokerInstallation } from "./brokerCommand";
 import { Way, cached } from "./cache";
-import { hasCommand, run } from "./run";
+import { hasCommand, run, whichCommand } from "./run";
 import { versions } from "./versions";
 
 /** Installing starts no service: whatever is started here is a private node. */
@@ -86,4 +86,16 @@ export async function installPackages(packages: string[], progress: (line: strin
   } finally {
     if (before === undefined) rmSync(policy, { force: true });
   }
+}
+
+/** The server's start script of an installation, or undefined: Debian's wrapper would drop to a system user. */
+async function findInstallation(root = ""): Promise<BrokerInstallation | undefined> {
+  const library = "/usr/lib/rabbitmq/lib";
+  if (existsSync(root + library)) {
+    const version = readdirSync(root + library).find((name) => name.startsWith("rabbitmq_server-"));
+    const script = `${library}/${version}/sbin/rabbitmq-server`;
+    if (version !== undefined && existsSync(root + script)) return { root, script };
+  }
+  const script = root === "" ? await whichCommand("rabbitmq-server") : undefined;
+  return script === undefined ? undefined : { root, script };
 }

@@ -1,18 +1,12 @@
 import { ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fetch } from "undici";
-import { run, whichCommand } from "./run";
-
-/** Where a RabbitMQ is installed: on this machine, or in a folder that is entered with chroot. */
-export interface BrokerInstallation {
-  /** `""` for this machine. */
-  root: string;
-  /** The server's start script, seen from inside the root. */
-  script: string;
-}
+import { BrokerInstallation, commandInside, nodeEnvironment } from "./brokerCommand";
+import { recoverQuorumQueues } from "./brokerRecovery";
+import { run } from "./run";
 
 /** A private node's files and ports; all ports on loopback. */
 export interface BrokerNode {
@@ -30,44 +24,32 @@ export interface BrokerNode {
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 30_000;
 
-/** The server's start script of an installation, or undefined: Debian's wrapper would drop to a system user. */
-export async function findInstallation(root = ""): Promise<BrokerInstallation | undefined> {
-  const library = "/usr/lib/rabbitmq/lib";
-  if (existsSync(root + library)) {
-    const version = readdirSync(root + library).find((name) => name.startsWith("rabbitmq_server-"));
-    const script = `${library}/${version}/sbin/rabbitmq-server`;
-    if (version !== undefined && existsSync(root + script)) return { root, script };
-  }
-  const script = root === "" ? await whichCommand("rabbitmq-server") : undefined;
-  return script === undefined ? undefined : { root, script };
+/** What a node is started from: a new one, or one as it was, on the same ports and data. */
+export type NodeStart = Pick<BrokerNode, "name" | "installation" | "folder"> &
+  Partial<BrokerNode> & { preferDefaultPorts?: boolean };
+
+/** Starts a node and waits until its management API answers and its queues work. */
+export async function startNode(given: NodeStart): Promise<BrokerNode> {
+  const hasData = existsSync(join(given.installation.root + given.folder, "data"));
+  const node = await launch(given);
+  if (!hasData || !(await recoverQuorumQueues(node))) return node;
+  await stopNode(node);
+  const again = await launch(node);
+  await recoverQuorumQueues(again);
+  return again;
 }
 
-/** Starts a node (again, on the same ports, when it is given as it was) and waits until its management API answers. */
-export async function startNode(
-  given: Pick<BrokerNode, "name" | "installation" | "folder"> & Partial<BrokerNode> & { preferDefaultPorts?: boolean },
-): Promise<BrokerNode> {
+async function launch({ name, installation, folder, ...given }: NodeStart): Promise<BrokerNode> {
   const ports = given.ports ?? (await freePorts(given.preferDefaultPorts ?? false));
-  const { name, installation, folder } = given;
   const outside = installation.root + folder;
   mkdirSync(outside, { recursive: true });
-  writeFileSync(join(outside, "enabled_plugins"), "[rabbitmq_management,rabbitmq_prometheus].\n");
-  writeFileSync(
-    join(outside, "rabbitmq.conf"),
-    [
-      `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
-      "management.tcp.ip = 127.0.0.1",
-      `management.tcp.port = ${ports.management}`,
-      "prometheus.tcp.ip = 127.0.0.1",
-      `prometheus.tcp.port = ${await freePort()}`,
-      "",
-    ].join("\n"),
-  );
+  await writeConfig(outside, ports);
   const log = openSync(join(outside, "console.log"), "a");
   const child = spawn(...nodeCommand(installation), {
     cwd: outside,
     detached: true,
     stdio: ["ignore", log, log],
-    env: { ...process.env, ...nodeEnvironment(name, folder, ports) },
+    env: { ...process.env, ...nodeEnvironment({ name, folder, ports }) },
   });
   closeSync(log);
   const node: BrokerNode = {
@@ -89,6 +71,21 @@ export async function startNode(
   return node;
 }
 
+async function writeConfig(folder: string, ports: BrokerNode["ports"]): Promise<void> {
+  writeFileSync(join(folder, "enabled_plugins"), "[rabbitmq_management,rabbitmq_prometheus].\n");
+  writeFileSync(
+    join(folder, "rabbitmq.conf"),
+    [
+      `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
+      "management.tcp.ip = 127.0.0.1",
+      `management.tcp.port = ${ports.management}`,
+      "prometheus.tcp.ip = 127.0.0.1",
+      `prometheus.tcp.port = ${await freePort()}`,
+      "",
+    ].join("\n"),
+  );
+}
+
 /** In a folder, the node needs /proc for its memory monitor; a private mount namespace takes the mount away with the process. */
 function nodeCommand({ root, script }: BrokerInstallation): [string, string[]] {
   if (root === "") return [script, []];
@@ -96,25 +93,6 @@ function nodeCommand({ root, script }: BrokerInstallation): [string, string[]] {
     "unshare",
     ["--mount", "sh", "-c", 'mount -t proc proc "$1/proc" && exec chroot "$1" "$2"', "sh", root, script],
   ];
-}
-
-function nodeEnvironment(name: string, folder: string, ports: BrokerNode["ports"]): NodeJS.ProcessEnv {
-  return {
-    HOME: folder,
-    RABBITMQ_NODENAME: `${name}@localhost`,
-    RABBITMQ_DIST_PORT: String(ports.distribution),
-    RABBITMQ_MNESIA_BASE: join(folder, "data"),
-    RABBITMQ_LOG_BASE: join(folder, "log"),
-    RABBITMQ_PID_FILE: join(folder, "pid"),
-    RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, "enabled_plugins"),
-    RABBITMQ_CONFIG_FILE: join(folder, "rabbitmq.conf"),
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "-kernel inet_dist_use_interface {127,0,0,1}",
-    // A port mapper of its own: it can be stopped with the node, and other nodes of the machine don't matter.
-    ERL_EPMD_PORT: String(ports.epmd),
-    ERL_EPMD_ADDRESS: "127.0.0.1",
-    LANG: "C.UTF-8",
-    LC_ALL: "C.UTF-8",
-  };
 }
 
 /** Whether the node's processes live. */
@@ -158,9 +136,9 @@ function signalGroup(node: BrokerNode, signal: NodeJS.Signals): void {
 
 async function stopPortMapper({ installation, ports }: BrokerNode): Promise<void> {
   const env = { ...process.env, ERL_EPMD_PORT: String(ports.epmd), ERL_EPMD_ADDRESS: "127.0.0.1" };
-  const [command, args] = installation.root === "" ? ["epmd", []] : ["chroot", [installation.root, "epmd"]];
+  const [command, args] = commandInside(installation, "epmd");
   // A killed node may have taken its port mapper along.
-  await run(command as string, [...(args as string[]), "-kill"], { env }).catch(() => undefined);
+  await run(command, [...args, "-kill"], { env }).catch(() => undefined);
 }
 
 /** Waits until the management API answers and the node takes work. */

@@ -1,0 +1,37 @@
+import * as amqp from "amqplib";
+import type { TestBroker } from "./brokers";
+import { afterThisTest } from "./cleanup";
+
+/** How a test's connection is opened. */
+export interface ConnectOptions {
+  /** The test itself breaks the connection, e.g. by killing the broker. */
+  isExpectedToBreak?: boolean;
+}
+
+/** A connection that is closed after the test; one that broke fails it. */
+export async function connect(
+  { node }: TestBroker,
+  vhost: string,
+  { isExpectedToBreak = false }: ConnectOptions = {},
+): Promise<amqp.ChannelModel> {
+  const connection = await amqp.connect(`${node.amqpUrl}/${vhost}`);
+  let failure: Error | undefined;
+  connection.on("error", (error: Error) => (failure = error));
+  afterThisTest(async () => {
+    if (failure === undefined) return connection.close();
+    if (!isExpectedToBreak) throw new Error(`the test's connection broke: ${failure.message}`);
+  });
+  return connection;
+}
+
+/** The usual: a channel with confirms on a connection of its own. */
+export async function openChannel(
+  broker: TestBroker,
+  vhost: string,
+  options: ConnectOptions = {},
+): Promise<amqp.ConfirmChannel> {
+  const channel = await (await connect(broker, vhost, options)).createConfirmChannel();
+  // The connection's or the operation's own error says more.
+  channel.on("error", () => undefined);
+  return channel;
+}

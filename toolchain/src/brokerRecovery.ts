@@ -1,0 +1,30 @@
+import { dirname, join } from "node:path";
+import { commandInside, nodeEnvironment } from "./brokerCommand";
+import type { BrokerNode } from "./brokerNode";
+import { run } from "./run";
+
+/**
+ * Lets the servers of quorum queues that have no leader elect one; true if any server lacks the function by which its
+ * answers find their way to publishers.
+ */
+const ELECT_AND_CHECK = `
+  Servers = [amqqueue:get_pid(Queue) || Queue <- rabbit_amqqueue:list(), amqqueue:get_type(Queue) =:= rabbit_quorum_queue],
+  [ra:trigger_election(Server) || Server <- Servers, element(1, ra:members(Server, 1000)) =/= ok],
+  lists:any(
+    fun({Name, _}) ->
+      {_, State} = sys:get_state(Name, 30000),
+      not lists:any(fun({_, format_ra_event, _}) -> true; (_) -> false end, tuple_to_list(element(2, State)))
+    end,
+    Servers).`;
+
+/**
+ * Repairs a restarted node; true if it needs one more restart. RabbitMQ 3.10 writes down a new quorum queue's server some
+ * time after the queue itself; killed in between, it starts a new server with a part of its settings missing, which elects
+ * no leader and confirms nothing (seen on 3.10.8, not on 4.3.6; rabbitmq-server issue 10070).
+ */
+export async function recoverQuorumQueues(node: BrokerNode): Promise<boolean> {
+  const script = join(dirname(node.installation.script), "rabbitmqctl");
+  const [command, args] = commandInside(node.installation, script);
+  const env = { ...process.env, ...nodeEnvironment(node) };
+  return (await run(command, [...args, "eval", ELECT_AND_CHECK], { env })).trim() === "true";
+}
