@@ -23,7 +23,6 @@ export default tseslint.config(
         process: "readonly",
         __dirname: "readonly",
         console: "readonly",
-        setInterval: "readonly",
         Buffer: "readonly",
       },
     },

@@ -11,12 +11,10 @@ endWithTheEngine();
 const sources = ["index.ts", "program", "components", "packages/topology/src"];
 const compiled = join(__dirname, "dist", "index.js");
 
-// When the engine was killed, the SDK's handler of errors fails to report its own failure, again and again: a process of
-// gigabytes at full load that nobody waits for.
+// When the engine was killed, nobody reads what the program prints. The SDK prints each error, also the one of that print,
+// forever: a process of gigabytes at full load.
 function endWithTheEngine() {
-  const host = process.ppid;
-  const watch = setInterval(() => process.ppid === host || process.exit(1), 500);
-  watch.unref();
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => process.exit(1));
 }
 
 function newest(path) {
