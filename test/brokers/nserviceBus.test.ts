@@ -4,16 +4,16 @@ import { DelayNetworkOptions, delayNetwork, parkingPolicy, planEntities } from "
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 
-interface Vendor {
+interface Generation {
   options: DelayNetworkOptions;
   level: (level: number) => string;
   delivery: string;
   arguments: (level: number, next: string) => Record<string, unknown>;
 }
 
-/** What the vendors' clients declare, written down from their public sources, apart from the code under test. */
-const vendors: Record<string, Vendor> = {
-  "NServiceBus v2": {
+/** What NServiceBus declares, written down from its public sources: its own client needs .NET. */
+const generations: Record<string, Generation> = {
+  v2: {
     options: { preset: "nservicebus" },
     level: (level) => `nsb.v2.delay-level-${level < 10 ? "0" : ""}${level}`,
     delivery: "nsb.v2.delay-delivery",
@@ -25,7 +25,7 @@ const vendors: Record<string, Vendor> = {
       "x-dead-letter-exchange": next,
     }),
   },
-  "NServiceBus v1": {
+  v1: {
     options: { preset: "nservicebus-v1" },
     level: (level) => `nsb.delay-level-${level < 10 ? "0" : ""}${level}`,
     delivery: "nsb.delay-delivery",
@@ -35,65 +35,42 @@ const vendors: Record<string, Vendor> = {
       "x-dead-letter-exchange": next,
     }),
   },
-  "Celery, quorum": {
-    options: { preset: "celery" },
-    level: (level) => `celery_delayed_${level}`,
-    delivery: "celery_delayed_delivery",
-    arguments: (level, next) => ({
-      "x-queue-type": "quorum",
-      "x-overflow": "reject-publish",
-      "x-message-ttl": Math.pow(2, level) * 1000,
-      "x-dead-letter-exchange": next,
-      "x-dead-letter-strategy": "at-least-once",
-    }),
-  },
-  "Celery, classic": {
-    options: { preset: "celery", queueType: "classic" },
-    level: (level) => `celery_delayed_${level}`,
-    delivery: "celery_delayed_delivery",
-    arguments: (level, next) => ({
-      "x-queue-type": "classic",
-      "x-overflow": "reject-publish",
-      "x-message-ttl": Math.pow(2, level) * 1000,
-      "x-dead-letter-exchange": next,
-    }),
-  },
 };
 
-/** Declares as the vendors' set-up loops do: from level 27 down, then the delivery exchange. */
-async function declareAsVendor(channel: amqp.Channel, vendor: Vendor): Promise<void> {
+/** Declares as its set-up loop does: from level 27 down, then the delivery exchange. */
+async function declareAsNServiceBus(channel: amqp.Channel, generation: Generation): Promise<void> {
   let stars = "";
   for (let level = 27; level >= 0; level--) {
-    const [current, next] = [vendor.level(level), level > 0 ? vendor.level(level - 1) : vendor.delivery];
+    const [current, next] = [generation.level(level), level > 0 ? generation.level(level - 1) : generation.delivery];
     await channel.assertExchange(current, "topic", { durable: true });
-    await channel.assertQueue(current, { durable: true, arguments: vendor.arguments(level, next) });
+    await channel.assertQueue(current, { durable: true, arguments: generation.arguments(level, next) });
     await channel.bindQueue(current, current, `${stars}1.#`);
     stars += "*.";
   }
-  await channel.assertExchange(vendor.delivery, "topic", { durable: true });
+  await channel.assertExchange(generation.delivery, "topic", { durable: true });
   stars = "";
   for (let level = 27; level >= 0; level--) {
     await channel.bindExchange(
-      level > 0 ? vendor.level(level - 1) : vendor.delivery,
-      vendor.level(level),
+      level > 0 ? generation.level(level - 1) : generation.delivery,
+      generation.level(level),
       `${stars}0.#`,
     );
     stars += "*.";
   }
 }
 
-describe("vendors' own clients", () => {
+describe("NServiceBus's declarations", () => {
   onEachBroker((broker) => {
-    for (const [name, vendor] of Object.entries(vendors)) {
+    for (const [name, generation] of Object.entries(generations)) {
       for (const order of ["ours first", "theirs first"]) {
-        it(`${name} and we declare the same, ${order}`, async () => {
+        it(`of ${name} and ours are the same, ${order}`, async () => {
           const { management } = broker();
           const vhost = await management.createVhost();
-          const network = delayNetwork(vendor.options);
+          const network = delayNetwork(generation.options);
           const channel = await openChannel(broker(), vhost);
           const ours = (): Promise<void> => management.declare(vhost, network, ["Sales"]);
           if (order === "ours first") await ours();
-          await declareAsVendor(channel, vendor);
+          await declareAsNServiceBus(channel, generation);
           if (order === "theirs first") await declareOverAmqp(channel, network);
           await ours();
           const bindings = await management.get<{ source: string }[]>(`bindings/${vhost}`);

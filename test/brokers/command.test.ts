@@ -1,0 +1,77 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { delayNetwork, planEntities } from "rabbitmq-delay-topology";
+import { root } from "../../toolchain/dist/paths";
+import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
+import { Receiver } from "../support/receive";
+
+const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+const descriptor = { preset: "custom", prefix: "own", radix: 4, levels: 4, unitMs: 10, parking: false } as const;
+
+interface CommandEnd {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Not synchronously: the test's own connections must live on. */
+async function run(args: string[], input = ""): Promise<CommandEnd> {
+  const child = spawn(process.execPath, [command, ...args]);
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  child.stdin.end(input);
+  const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  return { code, out, err };
+}
+
+describe("rabbitmq-delay, against a broker", () => {
+  onEachBroker((broker) => {
+    it("publishes: 0 when it was confirmed, 1 when it was returned, 3 when there is no broker or no network", async () => {
+      const { management, node } = broker();
+      const vhost = await management.createVhost();
+      const network = delayNetwork(descriptor);
+      await management.declare(vhost, network, ["Billing"]);
+      const receiver = await Receiver.on(await openChannel(broker(), vhost), ["Billing"]);
+      const publish = (...more: string[]): Promise<CommandEnd> =>
+        run(["publish", "--network", "-", "--destination", "Billing", ...more], JSON.stringify(network));
+      const url = `${node.amqpUrl}/${vhost}`;
+
+      const sent = await publish("--amqp", url, "--delay", "300ms", "--body", "hello", "--header", "a=b", "--json");
+      assert.deepEqual([sent.code, sent.err], [0, ""]);
+      const { dueAt, delayMs } = JSON.parse(sent.out) as { dueAt: string; delayMs: number };
+      assert.equal(delayMs, 300);
+      const [arrival] = await receiver.until(1);
+      assert.ok((arrival?.atMs ?? 0) >= new Date(dueAt).getTime());
+      assert.equal(arrival?.message.content.toString(), "hello");
+      assert.equal(arrival?.message.properties.headers?.a, "b");
+
+      const level = network.entryExchanges.at(-1);
+      await management.call("DELETE", `bindings/${vhost}/e/${level}/q/${level}-1/1.%23`);
+      const returned = await publish("--amqp", url, "--delay", "640ms");
+      assert.equal(returned.code, 1, returned.err);
+      assert.match(returned.err, /--amqp: .*return/);
+
+      const nowhere = await publish("--amqp", "amqp://127.0.0.1:1", "--delay", "1s");
+      assert.equal(nowhere.code, 3);
+      assert.match(nowhere.err, /--amqp: no broker at 127\.0\.0\.1:1 \(.*make up/);
+      const empty = await publish("--amqp", `${node.amqpUrl}/${await management.createVhost()}`, "--delay", "1s");
+      assert.equal(empty.code, 3);
+      assert.match(empty.err, /pulumi up declares it/);
+    });
+
+    it("renders definitions that a broker imports as they are", async () => {
+      const { management } = broker();
+      for (const preset of ["celery", "nservicebus", "nservicebus-v1"] as const) {
+        const vhost = await management.createVhost();
+        const flags = ["--preset", preset, "--format", "definitions", "--vhost", vhost, "--endpoint", "tasks"];
+        const { out } = await run(["render", ...flags]);
+        await management.call("POST", "definitions", JSON.parse(out));
+        const network = delayNetwork({ preset });
+        const names = (await management.queues(vhost)).map(({ name }) => name).sort();
+        assert.deepEqual(names, [...planEntities(network).queues.map(({ name }) => name), "tasks"].sort());
+      }
+    });
+  });
+});
