@@ -1,11 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DelayNetwork, delayNetwork, parkingPolicy, planBinding, planEntities } from "rabbitmq-delay-topology";
 import { newestInstallation } from "../toolchain/dist/brokerInstallations";
 import { findOpenTofu } from "../toolchain/dist/openTofu";
-import { root } from "../toolchain/dist/paths";
+import { run as runCommand } from "../toolchain/dist/run";
 import { TestBroker, removeTestBroker, startTestBroker } from "../test/support/brokers";
 import { TestStack } from "../test/support/stack";
 import { inVhost, secondsOf } from "./declare";
@@ -55,7 +54,7 @@ export async function benchOpenTofu(): Promise<void> {
 }
 
 async function runPulumi(broker: TestBroker, vhost: string, names: string[]): Promise<Seconds> {
-  const stack = await TestStack.create(broker, vhost, join(root, "bench", "programs", "component"));
+  const stack = await TestStack.create(broker, vhost);
   stack.configure({ network: options, endpoints: names.map((name) => ({ name, createQueue: true })) });
   const up = await secondsOf(() => stack.up());
   const preview = await secondsOf(() => stack.previewAsText());
@@ -82,13 +81,7 @@ async function runTofu(
   const run = (...args: string[]): Promise<number> =>
     secondsOf(async () => {
       const all = [...args, "-no-color", "-input=false", "-parallelism=16"];
-      const { status, stderr } = spawnSync(join(bin, "tofu"), all, {
-        cwd: folder,
-        env,
-        encoding: "utf8",
-        maxBuffer: 1 << 28,
-      });
-      if (status !== 0) throw new Error(`tofu ${args[0]} failed: ${stderr.slice(-2000)}`);
+      await runCommand(join(bin, "tofu"), all, { cwd: folder, env });
     });
   const up = await run("apply", "-auto-approve");
   const preview = await run("plan");

@@ -58,8 +58,13 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
     const declarer = new Declarer(name, vhost ?? "/", { ...options, parent: this });
     const declared = declareEntities(declarer, planEntities(network), parkingPolicy(network));
 
-    rememberNetwork(this, network);
-    this.network = pulumi.output(declared).apply(() => toDescriptor(network));
+    const ready = pulumi.all(declared);
+    rememberNetwork(
+      this,
+      network,
+      ready.apply(() => network.deliveryExchange),
+    );
+    this.network = ready.apply(() => toDescriptor(network));
     this.registerOutputs({ network: this.network });
   }
 }

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayTopologyError, Endpoint, EndpointPlan, parseDelayNetwork, planBinding } from "rabbitmq-delay-topology";
+import { DelayTopologyError, Endpoint, parseDelayNetwork, planBinding } from "rabbitmq-delay-topology";
 import { Declarer } from "./declare";
 import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
@@ -48,7 +48,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
 
   constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
     const endpoint: Endpoint = { name: args.endpoint, type: args.endpointType, patterns: args.patterns };
-    const plan = planEndpoint(args, endpoint);
+    const bindings = planEndpoint(args, endpoint);
     const options = removalOptions(args.removal);
     checkQueueArguments(args);
     super("rabbitmq-delay:index:EndpointDelayBinding", name, {}, opts);
@@ -57,31 +57,47 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     const destination = args.createQueue
       ? declareQueue(new Declarer(name, vhost, { ...options, parent: this }), args)
       : (args.destination ?? args.endpoint);
-    declareBindings(new Declarer(name, vhost, { parent: this }), endpoint, plan, destination);
+    declareBindings(new Declarer(name, vhost, { parent: this }), endpoint, bindings, destination);
 
     this.destination = pulumi.output(destination);
-    this.bindingKeys = plan.apply(({ bindings }) => bindings.map(({ routingKey }) => routingKey));
+    this.bindingKeys = pulumi.all(bindings.map(({ routingKey }) => routingKey));
     this.registerOutputs({ destination: this.destination, bindingKeys: this.bindingKeys });
   }
 }
 
-/** Plans at once where the network is known, so that a mistake shows before the first resource; else when it arrives. */
-function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): pulumi.Output<EndpointPlan> {
+/** What is bound, as far as it is known when the program runs. */
+interface PlannedBinding {
+  source: pulumi.Input<string>;
+  routingKey: pulumi.Input<string>;
+}
+
+/**
+ * Plans at once where the network is known, so that a mistake shows before the first resource; else when it arrives. The
+ * patterns are plain values, so the number of bindings and their names never depend on another stack.
+ */
+function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
   const { topology, network } = args;
   if ((topology === undefined) === (network === undefined)) {
     throw new DelayTopologyError("network", network, "give exactly one of topology and network");
   }
   const known = topology === undefined ? undefined : knownNetwork(topology);
-  if (topology !== undefined && known !== undefined) {
-    const plan = planBinding(known, endpoint);
-    rememberEndpoint(topology, plan);
-    // The delivery exchange has to be there before it is bound.
-    return pulumi.output(topology.network).apply(() => plan);
+  if (known !== undefined) {
+    const plan = planBinding(known.network, endpoint);
+    rememberEndpoint(known, plan);
+    return plan.bindings.map(({ routingKey }) => ({ source: known.deliveryExchange, routingKey }));
   }
   const descriptor = topology === undefined ? network : topology.network;
   const isPlain = !pulumi.Output.isInstance(descriptor) && !(descriptor instanceof Promise);
-  if (isPlain) return pulumi.output(planBinding(parseDelayNetwork(descriptor), endpoint));
-  return pulumi.output(descriptor).apply((value) => planBinding(parseDelayNetwork(value), endpoint));
+  if (isPlain) return planBinding(parseDelayNetwork(descriptor), endpoint).bindings;
+  const plan = pulumi.output(descriptor).apply((value) => planBinding(parseDelayNetwork(value), endpoint).bindings);
+  return patternsOf(endpoint).map((_, index) => ({
+    source: plan.apply((bindings) => bindings[index]?.source ?? ""),
+    routingKey: plan.apply((bindings) => bindings[index]?.routingKey ?? ""),
+  }));
+}
+
+function patternsOf({ name, patterns }: Endpoint): string[] {
+  return patterns ?? [name];
 }
 
 function checkQueueArguments(args: EndpointDelayBindingArgs): void {
@@ -105,16 +121,15 @@ function declareQueue(declarer: Declarer, args: EndpointDelayBindingArgs): pulum
   return declarer.queue({ name: args.endpoint, durable: true, arguments: queueArguments }).name;
 }
 
-/** One binding a pattern; the patterns are plain values, so their number and names never depend on another stack. */
 function declareBindings(
   declarer: Declarer,
   endpoint: Endpoint,
-  plan: pulumi.Output<EndpointPlan>,
+  bindings: PlannedBinding[],
   destination: pulumi.Input<string>,
 ): void {
-  (endpoint.patterns ?? [endpoint.name]).forEach((pattern, index) => {
-    const source = plan.apply(({ bindings }) => bindings[index]?.source ?? "");
-    const routingKey = plan.apply(({ bindings }) => bindings[index]?.routingKey ?? "");
-    declarer.binding(pattern, { destinationType: endpoint.type ?? "queue", routingKey }, source, destination);
+  const destinationType = endpoint.type ?? "queue";
+  patternsOf(endpoint).forEach((pattern, index) => {
+    const { source, routingKey } = bindings[index] as PlannedBinding;
+    declarer.binding(pattern, { destinationType, routingKey }, source, destination);
   });
 }

@@ -1,30 +1,35 @@
-import { DelayNetwork, EndpointPlan, checkEndpointsApart } from "rabbitmq-delay-topology";
+import type * as pulumi from "@pulumi/pulumi";
+import { BoundPatterns, DelayNetwork, EndpointPlan } from "rabbitmq-delay-topology";
 
-interface KnownNetwork {
+/** A network that a topology of this program declares. */
+export interface KnownNetwork {
   network: DelayNetwork;
-  bound: EndpointPlan["bound"];
+  /** Name of the delivery exchange, once the network is there. */
+  deliveryExchange: pulumi.Output<string>;
+  bound: BoundPatterns;
 }
 
 // Beside the components, not in them: every field of a component becomes an output.
 const known = new WeakMap<object, KnownNetwork>();
 
 /** Notes which network a topology of this program declares, so that its endpoints are checked before anything is made. */
-export function rememberNetwork(topology: object, network: DelayNetwork): void {
-  known.set(topology, { network, bound: [] });
+export function rememberNetwork(
+  topology: object,
+  network: DelayNetwork,
+  deliveryExchange: pulumi.Output<string>,
+): void {
+  known.set(topology, { network, deliveryExchange, bound: new BoundPatterns() });
 }
 
 /** The network that a topology of this program declares, or undefined for another source of a descriptor. */
-export function knownNetwork(topology: object): DelayNetwork | undefined {
-  return known.get(topology)?.network;
+export function knownNetwork(topology: object): KnownNetwork | undefined {
+  return known.get(topology);
 }
 
 /**
- * Notes an endpoint of a topology.
+ * Notes an endpoint of a network.
  * @throws DelayTopologyError when a message could reach both it and an earlier one
  */
-export function rememberEndpoint(topology: object, plan: EndpointPlan): void {
-  const entry = known.get(topology);
-  if (entry === undefined) return;
-  checkEndpointsApart([...entry.bound, ...plan.bound]);
-  entry.bound.push(...plan.bound);
+export function rememberEndpoint({ bound }: KnownNetwork, plan: EndpointPlan): void {
+  bound.add(plan.bound);
 }

@@ -40,6 +40,7 @@ const clients: [string, (url: string) => Promise<Client>][] = [
       const channel = await connection.acquire();
       const close = async (): Promise<void> => {
         if (channel.active) await channel.close();
+        await connection.close();
       };
       return { channel, close };
     },
@@ -63,7 +64,7 @@ describe("publishing", () => {
           await management.declare(vhost, network, ["Billing"]);
           await management.declare(vhost, bare, ["Billing"]);
           client = await open(`${node.amqpUrl}/${vhost}`);
-          afterThisTest(() => client.close().catch(() => undefined));
+          afterThisTest(() => client.close());
           reader = await connect(broker(), vhost);
         });
 

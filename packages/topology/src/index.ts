@@ -8,5 +8,5 @@ export { DecodedKey, decodeRoutingKey, isNetworkKey } from "./decode";
 export { RemainingDelay, RemainingDelayInput, remainingDelay } from "./remaining";
 export { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, parkingPolicy, planEntities } from "./entities";
 export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./endpoint";
-export { checkEndpointsApart, patternsOverlap, topicMatches } from "./topic";
+export { BoundPattern, BoundPatterns, checkEndpointsApart, patternsOverlap, topicMatches } from "./topic";
 export { formatDelay, parseDelay } from "./duration";

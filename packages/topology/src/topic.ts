@@ -56,42 +56,49 @@ export interface BoundPattern {
  * @throws DelayTopologyError naming both endpoints
  */
 export function checkEndpointsApart(bound: readonly BoundPattern[]): void {
-  const seen = new OverlapIndex();
-  for (const candidate of bound) {
-    const clash = seen.findOverlap(candidate);
-    if (clash !== undefined && clash.endpoint === candidate.endpoint) {
-      throw new DelayTopologyError("endpoints", candidate.endpoint, `its pattern ${candidate.pattern} is bound twice`);
-    }
-    if (clash !== undefined) {
-      throw new DelayTopologyError(
-        "endpoints",
-        candidate.endpoint,
-        `its pattern ${candidate.pattern} and ${clash.endpoint}'s ${clash.pattern} would both get some messages; ` +
-          (candidate.bindingKey.startsWith("#.")
-            ? `use matching exact, or other names`
-            : `give each message one endpoint`),
-      );
-    }
-    seen.add(candidate);
-  }
+  new BoundPatterns().add(bound);
 }
 
-/** Finds an overlap without comparing each with each: literal patterns of equal arity can only clash when they are equal. */
-class OverlapIndex {
+/**
+ * The patterns bound so far, to which more can be added without comparing each with each: literal patterns of equal arity
+ * clash only when they are equal.
+ */
+export class BoundPatterns {
   private readonly literal = new Map<string, BoundPattern>();
   private readonly wild: BoundPattern[] = [];
 
-  add(candidate: BoundPattern): void {
-    if (isExactLiteral(candidate.bindingKey)) this.literal.set(candidate.bindingKey, candidate);
-    else this.wild.push(candidate);
+  /**
+   * Adds patterns in their order.
+   * @throws DelayTopologyError naming both endpoints, when a message for one could also reach the other
+   */
+  add(bound: readonly BoundPattern[]): void {
+    for (const candidate of bound) {
+      const clash = this.findOverlap(candidate);
+      if (clash !== undefined) throw clashError(candidate, clash);
+      if (isExactLiteral(candidate.bindingKey)) this.literal.set(candidate.bindingKey, candidate);
+      else this.wild.push(candidate);
+    }
   }
 
-  findOverlap(candidate: BoundPattern): BoundPattern | undefined {
+  private findOverlap(candidate: BoundPattern): BoundPattern | undefined {
     const overlapping = (other: BoundPattern): boolean => patternsOverlap(other.bindingKey, candidate.bindingKey);
     if (isExactLiteral(candidate.bindingKey))
       return this.literal.get(candidate.bindingKey) ?? this.wild.find(overlapping);
     return this.wild.find(overlapping) ?? [...this.literal.values()].find(overlapping);
   }
+}
+
+function clashError(candidate: BoundPattern, clash: BoundPattern): DelayTopologyError {
+  const { endpoint, pattern, bindingKey } = candidate;
+  if (clash.endpoint === endpoint) {
+    return new DelayTopologyError("endpoints", endpoint, `its pattern ${pattern} is bound twice`);
+  }
+  const remedy = bindingKey.startsWith("#.") ? "use matching exact, or other names" : "give each message one endpoint";
+  return new DelayTopologyError(
+    "endpoints",
+    endpoint,
+    `its pattern ${pattern} and ${clash.endpoint}'s ${clash.pattern} would both get some messages; ${remedy}`,
+  );
 }
 
 /** `*.*.….NAME` with no wildcard in the name: such keys overlap only when they are the same text. */

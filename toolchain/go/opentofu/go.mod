@@ -1,6 +1,6 @@
 module rabbitmq-delay/toolchain/opentofu
 
-go 1.25
+go 1.26.6
 
 require github.com/opentofu/opentofu v1.12.6
 
