@@ -43,7 +43,8 @@ function nanosecondsOf(encode: Encode): number {
 function bytesOf(encode: Encode): number {
   const kept: unknown[] = new Array(ALLOCATION_CALLS).fill(undefined);
   const before = process.memoryUsage().heapUsed;
-  for (let index = 0; index < ALLOCATION_CALLS; index++) kept[index] = encode(delaysMs[index] as number, "some-address");
+  for (let index = 0; index < ALLOCATION_CALLS; index++)
+    kept[index] = encode(delaysMs[index] as number, "some-address");
   return (process.memoryUsage().heapUsed - before) / ALLOCATION_CALLS;
 }
 
