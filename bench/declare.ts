@@ -4,6 +4,7 @@ import { DelayNetwork, delayNetwork, planEntities } from "rabbitmq-delay-topolog
 import { newestInstallation } from "../toolchain/dist/brokerInstallations";
 import { root } from "../toolchain/dist/paths";
 import { TestBroker, removeTestBroker, startTestBroker } from "../test/support/brokers";
+import { declareOverAmqp } from "../test/support/declare";
 import { TestStack } from "../test/support/stack";
 import { report } from "./statistics";
 
@@ -19,7 +20,7 @@ export async function benchDeclare(): Promise<void> {
     // Which one goes first changes, so that neither always finds the other's warm caches.
     const programs = repetition % 2 === 0 ? (["component", "flat"] as const) : (["flat", "component"] as const);
     for (const program of programs) seconds[program].push(await upSeconds(broker, program));
-    seconds.amqp.push(await inVhost(broker, (vhost) => declareOverAmqp(broker, vhost, delayNetwork(options))));
+    seconds.amqp.push(await inVhost(broker, (vhost) => amqpSeconds(broker, vhost, delayNetwork(options))));
   }
   report("pulumi up, component", seconds.component, "s");
   report("pulumi up, flat program", seconds.flat, "s");
@@ -44,19 +45,10 @@ async function upSeconds(broker: TestBroker, program: string): Promise<number> {
   });
 }
 
-async function declareOverAmqp(broker: TestBroker, vhost: string, network: DelayNetwork): Promise<number> {
+async function amqpSeconds(broker: TestBroker, vhost: string, network: DelayNetwork): Promise<number> {
   const connection = await amqp.connect(`${broker.node.amqpUrl}/${vhost}`);
   const channel = await connection.createChannel();
-  const { exchanges, queues, bindings } = planEntities(network);
-  const seconds = await secondsOf(async () => {
-    for (const { name, type } of exchanges) await channel.assertExchange(name, type, { durable: true });
-    for (const { name, arguments: values } of queues)
-      await channel.assertQueue(name, { durable: true, arguments: values });
-    for (const { source, destination, destinationType, routingKey } of bindings) {
-      if (destinationType === "queue") await channel.bindQueue(destination, source, routingKey);
-      else await channel.bindExchange(destination, source, routingKey);
-    }
-  });
+  const seconds = await secondsOf(() => declareOverAmqp(channel, planEntities(network)));
   await connection.close();
   return seconds;
 }

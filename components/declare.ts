@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import type { BindingPlan, ExchangePlan, PolicyPlan, QueuePlan } from "rabbitmq-delay-topology";
+import type { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan } from "rabbitmq-delay-topology";
 
 /**
  * Where a broker dies between a create and its reading back, the engine plans an update that the provider doesn't know for
@@ -71,6 +71,28 @@ export class Declarer {
       this.options,
     );
   }
+}
+
+/**
+ * Declares a plan; what is returned resolves when the exchanges that publishers and endpoints use are there.
+ * @param declarerOf who declares an entity of that name, e.g. under another removal rule than the rest
+ */
+export function declareEntities(
+  plan: EntityPlan,
+  declarerOf: (entity: { name: string }) => Declarer,
+): pulumi.Output<string>[] {
+  const exchanges = new Map(plan.exchanges.map((exchange) => [exchange.name, declarerOf(exchange).exchange(exchange)]));
+  const queues = new Map(plan.queues.map((queue) => [queue.name, declarerOf(queue).queue(queue)]));
+  for (const binding of plan.bindings) {
+    const targets = binding.destinationType === "queue" ? queues : exchanges;
+    const [source, destination] = [exchanges.get(binding.source), targets.get(binding.destination)];
+    if (source === undefined || destination === undefined) {
+      throw new Error(`the plan binds ${binding.source} to ${binding.destination} without declaring both`);
+    }
+    const label = `${binding.source}-to-${binding.destination}`;
+    declarerOf({ name: binding.source }).binding(label, binding, source.name, destination.name);
+  }
+  return [...exchanges.values()].map((exchange) => exchange.name);
 }
 
 /** Compact and with sorted keys, as the provider writes it when it reads a queue back; else each refresh shows a change. */

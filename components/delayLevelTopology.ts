@@ -1,13 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import {
-  DelayNetworkOptions,
-  EntityPlan,
-  PolicyPlan,
-  delayNetwork,
-  parkingPolicy,
-  planEntities,
-} from "rabbitmq-delay-topology";
-import { Declarer } from "./declare";
+import { DelayNetworkOptions, delayNetwork, parkingPolicy, planEntities } from "rabbitmq-delay-topology";
+import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, toDescriptor } from "./descriptor";
 import { Matching, Preset, QueueType, Removal } from "./enums";
 import { rememberNetwork } from "./knownNetworks";
@@ -56,9 +49,10 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
     super("rabbitmq-delay:index:DelayLevelTopology", name, {}, opts);
 
     const declarer = new Declarer(name, vhost ?? "/", { ...options, parent: this });
-    const declared = declareEntities(declarer, planEntities(network), parkingPolicy(network));
+    const ready = pulumi.all(declareEntities(planEntities(network), () => declarer));
+    const policy = parkingPolicy(network);
+    if (policy !== undefined) declarer.policy(policy);
 
-    const ready = pulumi.all(declared);
     rememberNetwork(
       this,
       network,
@@ -67,20 +61,4 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
     this.network = ready.apply(() => toDescriptor(network));
     this.registerOutputs({ network: this.network });
   }
-}
-
-/** Declares a plan; what is returned resolves when the entities that publishers and endpoints use are there. */
-function declareEntities(declarer: Declarer, plan: EntityPlan, policy: PolicyPlan | undefined): pulumi.Input<string>[] {
-  const exchanges = new Map(plan.exchanges.map((exchange) => [exchange.name, declarer.exchange(exchange)]));
-  const queues = new Map(plan.queues.map((queue) => [queue.name, declarer.queue(queue)]));
-  for (const binding of plan.bindings) {
-    const targets = binding.destinationType === "queue" ? queues : exchanges;
-    const [source, destination] = [exchanges.get(binding.source), targets.get(binding.destination)];
-    if (source === undefined || destination === undefined) {
-      throw new Error(`the plan binds ${binding.source} to ${binding.destination} without declaring both`);
-    }
-    declarer.binding(`${binding.source}-to-${binding.destination}`, binding, source.name, destination.name);
-  }
-  if (policy !== undefined) declarer.policy(policy);
-  return [...exchanges.values()].map((exchange) => exchange.name);
 }

@@ -1,19 +1,32 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayTopologyError, Endpoint, parseDelayNetwork, planBinding } from "rabbitmq-delay-topology";
+import {
+  DelayTopologyError,
+  Endpoint,
+  parseDelayNetwork,
+  parseRetryIntervals,
+  planBinding,
+  planReturnBinding,
+} from "rabbitmq-delay-topology";
 import { Declarer } from "./declare";
 import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
 import { knownNetwork, rememberEndpoint } from "./knownNetworks";
 import { removalOptions } from "./removal";
+import type { RetryIntervalsDescriptor } from "./retryIntervalQueues";
 
-/** Which queue or exchange receives delayed messages, and from which network. */
+/** Which queue or exchange receives delayed or returned messages, and from where. */
 export interface EndpointDelayBindingArgs {
   /** Name of the queue or exchange, and the destination that publishers give. */
   endpoint: string;
-  /** The network, as a topology of the same program. Give this or `network`. */
+  /** The network, as a topology of the same program. Give this or `network`, or neither with `retryIntervals`. */
   topology?: DelayNetworkSource;
   /** The network, as a descriptor out of another stack (`stackReference.requireOutput("delayNetwork")`). */
   network?: pulumi.Input<DelayNetworkDescriptor>;
+  /**
+   * Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
+   * the output of a `RetryIntervalQueues`, or a descriptor out of another stack.
+   */
+  retryIntervals?: pulumi.Input<RetryIntervalsDescriptor>;
   /** `queue` (default) or `exchange`. */
   endpointType?: EndpointType;
   /** Destinations that reach this endpoint, `*` for any one word; default: the endpoint's name. */
@@ -36,14 +49,15 @@ export interface EndpointDelayBindingArgs {
 }
 
 /**
- * Lets one queue or exchange of a service receive the delayed messages of a network.
+ * Lets one queue or exchange of a service receive the delayed messages of a network, and lets a queue get back the failed
+ * ones that waited in interval queues.
  * Throws a DelayTopologyError, before anything is made where the network is known by then, for bad arguments and for an
  * endpoint that the network can't tell from another one of the same topology.
  */
 export class EndpointDelayBinding extends pulumi.ComponentResource {
   /** Name of the bound queue or exchange. */
   public readonly destination: pulumi.Output<string>;
-  /** The binding keys at the network's delivery exchange. */
+  /** The binding keys at the network's delivery exchange, and last the one at the return exchange. */
   public readonly bindingKeys: pulumi.Output<string[]>;
 
   constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -57,7 +71,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     const destination = args.createQueue
       ? declareQueue(new Declarer(name, vhost, { ...options, parent: this }), args)
       : (args.destination ?? args.endpoint);
-    declareBindings(new Declarer(name, vhost, { parent: this }), endpoint, bindings, destination);
+    declareBindings(new Declarer(name, vhost, { parent: this }), bindings, destination);
 
     this.destination = pulumi.output(destination);
     this.bindingKeys = pulumi.all(bindings.map(({ routingKey }) => routingKey));
@@ -67,37 +81,81 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
 
 /** What is bound, as far as it is known when the program runs. */
 interface PlannedBinding {
+  /** Last part of the logical name. */
+  label: string;
+  destinationType: EndpointType;
   source: pulumi.Input<string>;
   routingKey: pulumi.Input<string>;
 }
 
-/**
- * Plans at once where the network is known, so that a mistake shows before the first resource; else when it arrives. The
- * patterns are plain values, so the number of bindings and their names never depend on another stack.
- */
+/** Plans at once what is known when the program runs, so that a mistake shows before the first resource; else when it arrives. */
 function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
-  const { topology, network } = args;
-  if ((topology === undefined) === (network === undefined)) {
-    throw new DelayTopologyError("network", network, "give exactly one of topology and network");
+  const { topology, network, retryIntervals } = args;
+  const sources = [topology, network].filter((source) => source !== undefined).length;
+  if (sources > 1 || (sources === 0 && retryIntervals === undefined)) {
+    throw new DelayTopologyError("network", network, "give one of topology and network, or retryIntervals");
   }
+  if (sources === 0 && endpoint.patterns !== undefined) {
+    throw new DelayTopologyError(
+      "patterns",
+      endpoint.patterns,
+      "they are for a delay network; give topology or network",
+    );
+  }
+  return [
+    ...(sources === 0 ? [] : planDelayed(args, endpoint)),
+    ...(retryIntervals === undefined ? [] : [planReturned(retryIntervals, endpoint)]),
+  ];
+}
+
+/** The patterns are plain values, so the number of bindings and their names never depend on another stack. */
+function planDelayed({ topology, network }: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
+  const destinationType = endpoint.type ?? EndpointType.Queue;
+  const labels = endpoint.patterns ?? [endpoint.name];
   const known = topology === undefined ? undefined : knownNetwork(topology);
   if (known !== undefined) {
     const plan = planBinding(known.network, endpoint);
     rememberEndpoint(known, plan);
-    return plan.bindings.map(({ routingKey }) => ({ source: known.deliveryExchange, routingKey }));
+    return plan.bindings.map(({ routingKey }, index) => ({
+      label: labels[index] as string,
+      destinationType,
+      source: known.deliveryExchange,
+      routingKey,
+    }));
   }
-  const descriptor = topology === undefined ? network : topology.network;
-  const isPlain = !pulumi.Output.isInstance(descriptor) && !(descriptor instanceof Promise);
-  if (isPlain) return planBinding(parseDelayNetwork(descriptor), endpoint).bindings;
-  const plan = pulumi.output(descriptor).apply((value) => planBinding(parseDelayNetwork(value), endpoint).bindings);
-  return patternsOf(endpoint).map((_, index) => ({
-    source: plan.apply((bindings) => bindings[index]?.source ?? ""),
-    routingKey: plan.apply((bindings) => bindings[index]?.routingKey ?? ""),
+  const plan = whenKnown(topology === undefined ? network : topology.network, (value) =>
+    planBinding(parseDelayNetwork(value), endpoint),
+  );
+  return labels.map((label, index) => ({
+    label,
+    destinationType,
+    source: plan.apply(({ bindings }) => bindings[index]?.source ?? ""),
+    routingKey: plan.apply(({ bindings }) => bindings[index]?.routingKey ?? ""),
   }));
 }
 
-function patternsOf({ name, patterns }: Endpoint): string[] {
-  return patterns ?? [name];
+function planReturned(
+  retryIntervals: pulumi.Input<RetryIntervalsDescriptor>,
+  { name, type }: Endpoint,
+): PlannedBinding {
+  if (type === EndpointType.Exchange) {
+    throw new DelayTopologyError("endpointType", type, "messages come back to a queue; leave retryIntervals out");
+  }
+  const plan = whenKnown(retryIntervals, (value) => planReturnBinding(parseRetryIntervals(value), name));
+  return {
+    // No pattern has a slash.
+    label: "/return",
+    destinationType: EndpointType.Queue,
+    source: plan.apply(({ source }) => source),
+    routingKey: plan.apply(({ routingKey }) => routingKey),
+  };
+}
+
+/** Runs at once on a plain value. */
+function whenKnown<T, U>(input: pulumi.Input<T> | undefined, plan: (value: unknown) => U): pulumi.Output<U> {
+  const isPlain = !pulumi.Output.isInstance(input) && !(input instanceof Promise);
+  const planned = isPlain ? pulumi.output(plan(input)) : pulumi.output(input).apply(plan);
+  return planned as pulumi.Output<U>;
 }
 
 function checkQueueArguments(args: EndpointDelayBindingArgs): void {
@@ -121,15 +179,6 @@ function declareQueue(declarer: Declarer, args: EndpointDelayBindingArgs): pulum
   return declarer.queue({ name: args.endpoint, durable: true, arguments: queueArguments }).name;
 }
 
-function declareBindings(
-  declarer: Declarer,
-  endpoint: Endpoint,
-  bindings: PlannedBinding[],
-  destination: pulumi.Input<string>,
-): void {
-  const destinationType = endpoint.type ?? "queue";
-  patternsOf(endpoint).forEach((pattern, index) => {
-    const { source, routingKey } = bindings[index] as PlannedBinding;
-    declarer.binding(pattern, { destinationType, routingKey }, source, destination);
-  });
+function declareBindings(declarer: Declarer, bindings: PlannedBinding[], destination: pulumi.Input<string>): void {
+  bindings.forEach(({ label, source, ...plan }) => declarer.binding(label, plan, source, destination));
 }

@@ -16,7 +16,7 @@ describe("the schema for other languages", () => {
     const folder = join(__dirname, "..");
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- data
     const packageJson = require("../package.json") as object;
-    const names = new Set(["DelayLevelTopology", "EndpointDelayBinding"]);
+    const names = new Set(["DelayLevelTopology", "EndpointDelayBinding", "RetryIntervalQueues"]);
     const { components } = new Analyzer(folder, "rabbitmq-delay", packageJson, names).analyze();
     assert.deepEqual(Object.keys(components).sort(), [...names].sort());
     assert.deepEqual(Object.keys(components.DelayLevelTopology?.outputs ?? {}), ["network"]);
@@ -24,6 +24,7 @@ describe("the schema for other languages", () => {
       "bindingKeys",
       "destination",
     ]);
+    assert.deepEqual(Object.keys(components.RetryIntervalQueues?.outputs ?? {}), ["retryIntervals"]);
     assert.ok(Object.keys(components.EndpointDelayBinding?.inputs ?? {}).includes("network"));
   });
 });

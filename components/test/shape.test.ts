@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { delayNetwork, retryIntervals as retryIntervalsOf } from "rabbitmq-delay-topology";
 
 interface Made {
   type: string;
@@ -32,10 +32,16 @@ describe("components' children", () => {
   beforeEach(() => (made = []));
 
   async function childrenOf(
-    create: () => { network?: pulumi.Output<unknown>; bindingKeys?: pulumi.Output<unknown> },
+    create: () => {
+      network?: pulumi.Output<unknown>;
+      bindingKeys?: pulumi.Output<unknown>;
+      retryIntervals?: pulumi.Output<unknown>;
+    },
   ): Promise<Made[]> {
     const component = create();
-    await new Promise((resolve) => pulumi.all([component.network, component.bindingKeys]).apply(resolve));
+    await new Promise((resolve) =>
+      pulumi.all([component.network, component.bindingKeys, component.retryIntervals]).apply(resolve),
+    );
     await pulumi.runtime.disconnect();
     return made.filter(({ type }) => type.startsWith("rabbitmq:"));
   }
@@ -124,13 +130,33 @@ describe("components' children", () => {
     assert.equal(binding?.inputs.routingKey, `${"*.".repeat(28)}celery`);
   });
 
+  it("interval queues are an exchange and a queue each, and bring messages back to a queue by its name", async () => {
+    const { EndpointDelayBinding, RetryIntervalQueues } = components;
+    const children = await childrenOf(() => new RetryIntervalQueues("retries", { intervals: ["5s", "1m"] }));
+    assert.deepEqual(
+      ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
+      [3, 2, 2, 0],
+    );
+    made = [];
+    const retryIntervals = new RetryIntervalQueues("more", { intervals: [1], prefix: "own" }).retryIntervals;
+    const beside = { endpoint: "Sales", retryIntervals, network: delayNetwork({ preset: "celery" }) };
+    const bindings = await childrenOf(() => new EndpointDelayBinding("Sales", beside));
+    assert.deepEqual(
+      bindings
+        .filter(({ type, name }) => type.endsWith(":Binding") && name.startsWith("Sales-"))
+        .map(({ name, inputs }) => `${name}: ${String(inputs.source)} ${String(inputs.routingKey).slice(-5)}`),
+      ["Sales-Sales: celery_delayed_delivery Sales", "Sales-/return: own-return Sales"],
+    );
+  });
+
   it("refuses before the first resource is made", () => {
-    const { DelayLevelTopology, EndpointDelayBinding } = components;
+    const { DelayLevelTopology, EndpointDelayBinding, RetryIntervalQueues } = components;
     const network = delayNetwork({ preset: "nservicebus" });
+    const retryIntervals = retryIntervalsOf({ intervals: [5000] });
     const refused: [() => unknown, RegExp][] = [
       [() => new DelayLevelTopology("x", { preset: "unknown" as "celery" }), /^DelayTopologyError: preset/],
       [() => new DelayLevelTopology("x", { preset: "celery", removal: "keep" as "retain" }), /removal: "keep"/],
-      [() => new EndpointDelayBinding("x", { endpoint: "a" }), /exactly one of topology and network/],
+      [() => new EndpointDelayBinding("x", { endpoint: "a" }), /give one of topology and network/],
       [() => new EndpointDelayBinding("x", { endpoint: "a.*", network }), /endpoint\.name/],
       [() => new EndpointDelayBinding("x", { endpoint: "a", network: { ...network, version: 2 } }), /version: 2/],
       [
@@ -138,6 +164,12 @@ describe("components' children", () => {
         /createQueue/,
       ],
       [() => new EndpointDelayBinding("x", { endpoint: "a", network, queueType: "quorum" }), /queueType/],
+      [() => new RetryIntervalQueues("x", { intervals: [] }), /intervals: \[\]/],
+      [() => new EndpointDelayBinding("x", { endpoint: "a", retryIntervals, patterns: ["b"] }), /patterns/],
+      [
+        () => new EndpointDelayBinding("x", { endpoint: "a", retryIntervals, endpointType: "exchange" }),
+        /endpointType/,
+      ],
     ];
     for (const [create, message] of refused) assert.throws(create, message);
     assert.deepEqual(made, []);

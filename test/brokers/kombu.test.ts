@@ -3,6 +3,7 @@ import { createDelayPublisher } from "rabbitmq-delay-publish";
 import { DelayNetworkOptions, delayNetwork, encodeDelay, planEntities } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
 import { runKombu } from "../support/kombu";
 import { Receiver } from "../support/receive";
 
@@ -22,7 +23,7 @@ describe("Celery's own library", () => {
           const { management, node } = broker();
           const vhost = await management.createVhost();
           const network = delayNetwork(options);
-          const { queues, exchanges, bindings } = planEntities(network);
+          const plan = planEntities(network);
           const kombu = { queueType: options.queueType ?? "quorum", prefix: options.prefix };
           const url = `${node.amqpUrl}/${vhost}`;
           const ours = (): Promise<void> => management.declare(vhost, network, []);
@@ -31,13 +32,10 @@ describe("Celery's own library", () => {
           await runKombu(url, kombu);
           await ours();
           const channel = await openChannel(broker(), vhost);
-          for (const { name: queue, arguments: values } of queues)
-            await channel.assertQueue(queue, { durable: true, arguments: values });
-          for (const { name: exchange, type } of exchanges)
-            await channel.assertExchange(exchange, type, { durable: true });
+          await declareOverAmqp(channel, plan);
           const found = await management.get<{ source: string }[]>(`bindings/${vhost}`);
           const named = found.filter(({ source }) => source !== "");
-          assert.equal(named.length, bindings.length + KOMBU_BINDINGS, "neither adds to the other's");
+          assert.equal(named.length, plan.bindings.length + KOMBU_BINDINGS, "neither adds to the other's");
 
           const receiver = await Receiver.on(channel, ["tasks"]);
           const keys = await runKombu(url, { ...kombu, countdownsSeconds: [1, 3] });

@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
 import * as amqp from "amqplib";
-import { DelayNetworkOptions, delayNetwork, parkingPolicy, planEntities } from "rabbitmq-delay-topology";
+import { DelayNetworkOptions, delayNetwork, planEntities } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
 
 interface Generation {
   options: DelayNetworkOptions;
@@ -71,7 +72,7 @@ describe("NServiceBus's declarations", () => {
           const ours = (): Promise<void> => management.declare(vhost, network, ["Sales"]);
           if (order === "ours first") await ours();
           await declareAsNServiceBus(channel, generation);
-          if (order === "theirs first") await declareOverAmqp(channel, network);
+          if (order === "theirs first") await declareOverAmqp(channel, planEntities(network));
           await ours();
           const bindings = await management.get<{ source: string }[]>(`bindings/${vhost}`);
           const planned = planEntities(network).bindings.length + 1;
@@ -84,13 +85,4 @@ describe("NServiceBus's declarations", () => {
       }
     }
   });
-
-  /** An import leaves an existing queue as it is; a declare over AMQP fails when an argument differs. */
-  async function declareOverAmqp(channel: amqp.Channel, network: ReturnType<typeof delayNetwork>): Promise<void> {
-    const { exchanges, queues } = planEntities(network);
-    for (const { name, type } of exchanges) await channel.assertExchange(name, type, { durable: true });
-    for (const { name, arguments: values } of queues)
-      await channel.assertQueue(name, { durable: true, arguments: values });
-    assert.equal(parkingPolicy(network)?.name, network.parkingExchange);
-  }
 });

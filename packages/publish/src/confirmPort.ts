@@ -7,6 +7,7 @@ export interface ReturnedMessage {
   routingKey: string;
   replyText: string;
   messageId: string | undefined;
+  headers: Record<string, unknown> | undefined;
 }
 
 /** The little that a publisher needs of a client library. */
@@ -82,6 +83,7 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
           routingKey: message.fields.routingKey,
           replyText: message.fields.replyText,
           messageId: message.properties.messageId,
+          headers: message.properties.headers,
         }),
       );
     },
@@ -114,6 +116,7 @@ function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {
           routingKey: message.routingKey,
           replyText: message.replyText,
           messageId: message.messageId,
+          headers: message.headers,
         }),
       );
     },

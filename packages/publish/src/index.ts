@@ -10,3 +10,4 @@ export {
 } from "./errors";
 export { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
 export { dueHeader, nserviceBusDelayHeader } from "./headers";
+export * from "./retry";

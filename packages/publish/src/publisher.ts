@@ -1,16 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { DelayNetwork, EncodedDelay, encodeDelay, parseDelayNetwork } from "rabbitmq-delay-topology";
-import { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
-import {
-  ChannelClosedError,
-  MessageNackedError,
-  MessageRefusedError,
-  MessageReturnedError,
-  PublishTimeoutError,
-} from "./errors";
+import { ConfirmPort, toConfirmPort } from "./confirmPort";
+import { ConfirmedSender } from "./confirmedSender";
+import { MessageRefusedError } from "./errors";
 import { delayHeaders } from "./headers";
 import { DelayPublisherOptions, DelayedMessageOptions, MessageProperties, PublishReceipt } from "./options";
-import { Slots } from "./slots";
 
 /** Publishes delayed messages; see {@link createDelayPublisher}. */
 export interface DelayPublisher {
@@ -25,13 +19,6 @@ export interface DelayPublisher {
   publish(destination: string, body: unknown, options: DelayedMessageOptions): Promise<PublishReceipt>;
   /** Messages that the broker has not confirmed yet. */
   readonly unconfirmed: number;
-}
-
-interface Unconfirmed {
-  exchange: string;
-  routingKey: string;
-  returned?: ReturnedMessage;
-  fail: (error: Error) => void;
 }
 
 /** Properties that would make a message early or send copies past its delay, and why. */
@@ -60,25 +47,18 @@ export function createDelayPublisher(
 }
 
 class ChannelPublisher implements DelayPublisher {
-  private readonly pending = new Map<string, Unconfirmed[]>();
-  private readonly slots: Slots;
-  private readonly timeoutMs: number;
-  private isClosed = false;
-  private count = 0;
+  private readonly sender: ConfirmedSender;
 
   constructor(
-    private readonly port: ConfirmPort,
+    port: ConfirmPort,
     private readonly network: DelayNetwork,
     private readonly options: DelayPublisherOptions,
   ) {
-    this.slots = new Slots(positive("maxUnconfirmed", options.maxUnconfirmed ?? 1000));
-    this.timeoutMs = positive("confirmTimeoutMs", options.confirmTimeoutMs ?? 30_000);
-    port.onReturn((message) => this.markReturned(message));
-    port.onClose(() => this.failAll());
+    this.sender = new ConfirmedSender(port, options);
   }
 
   get unconfirmed(): number {
-    return this.count;
+    return this.sender.unconfirmed;
   }
 
   async publish(destination: string, body: unknown, options: DelayedMessageOptions): Promise<PublishReceipt> {
@@ -88,16 +68,12 @@ class ChannelPublisher implements DelayPublisher {
       tolerance: tolerance ?? this.options.tolerance,
     });
     const bytes = toBuffer(body, properties);
-    await this.slots.take();
-    try {
-      await this.port.writable();
+    return this.sender.inTurn(() => {
       // A message that had to wait for its turn is not delayed twice: the time it was asked for counts from now or from `at`.
       const current =
         at === undefined ? encoded : encodeDelay(this.network, delayOf(undefined, at), destination, { tolerance });
-      return await this.send(current, bytes, properties);
-    } finally {
-      this.slots.giveBack();
-    }
+      return this.send(current, bytes, properties);
+    });
   }
 
   private async send(encoded: EncodedDelay, body: Buffer, given: MessageProperties): Promise<PublishReceipt> {
@@ -105,70 +81,8 @@ class ChannelPublisher implements DelayPublisher {
     const dueAt = new Date(Date.now() + delayMs);
     const messageId = given.messageId ?? randomUUID();
     const headers = { ...given.headers, ...delayHeaders(this.network, delayMs, dueAt) };
-    if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
-    const entry: Unconfirmed = { exchange, routingKey, fail: () => undefined };
-    this.add(messageId, entry);
-    try {
-      await this.confirmation(entry, this.port.publish(exchange, routingKey, body, { ...given, messageId, headers }));
-    } finally {
-      this.remove(messageId, entry);
-    }
+    await this.sender.send(exchange, routingKey, body, { ...given, messageId, headers });
     return { exchange, routingKey, delayMs, dueAt, messageId };
-  }
-
-  /** The first of: confirm, nack, return (which comes before its confirm), closed channel, timeout. */
-  private confirmation(entry: Unconfirmed, published: Promise<boolean>): Promise<void> {
-    const { exchange, routingKey } = entry;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new PublishTimeoutError(exchange, routingKey, this.timeoutMs)),
-        this.timeoutMs,
-      );
-      const settle = (error?: Error): void => {
-        clearTimeout(timer);
-        if (error === undefined) resolve();
-        else reject(error);
-      };
-      entry.fail = settle;
-      published.then(
-        (taken) => {
-          if (entry.returned !== undefined) {
-            settle(new MessageReturnedError(exchange, routingKey, entry.returned.replyText));
-          } else settle(taken ? undefined : new MessageNackedError(exchange, routingKey));
-        },
-        () => settle(new ChannelClosedError(exchange, routingKey)),
-      );
-    });
-  }
-
-  private add(messageId: string, entry: Unconfirmed): void {
-    this.count++;
-    const same = this.pending.get(messageId);
-    if (same === undefined) this.pending.set(messageId, [entry]);
-    else same.push(entry);
-  }
-
-  private remove(messageId: string, entry: Unconfirmed): void {
-    this.count--;
-    const left = (this.pending.get(messageId) ?? []).filter((other) => other !== entry);
-    if (left.length === 0) this.pending.delete(messageId);
-    else this.pending.set(messageId, left);
-  }
-
-  private markReturned(message: ReturnedMessage): void {
-    const candidates = this.pending.get(message.messageId ?? "") ?? [];
-    const entry = candidates.find(
-      ({ exchange, routingKey, returned }) =>
-        returned === undefined && exchange === message.exchange && routingKey === message.routingKey,
-    );
-    if (entry !== undefined) entry.returned = message;
-  }
-
-  private failAll(): void {
-    this.isClosed = true;
-    for (const { exchange, routingKey, fail } of [...this.pending.values()].flat()) {
-      fail(new ChannelClosedError(exchange, routingKey));
-    }
   }
 }
 
@@ -198,10 +112,4 @@ function toBuffer(body: unknown, properties: MessageProperties): Buffer {
   if (json === undefined) throw new MessageRefusedError("body", "it must be bytes, text, or a value with a JSON form");
   properties.contentType ??= "application/json";
   return Buffer.from(json);
-}
-
-function positive(property: string, value: number): number {
-  if (!Number.isFinite(value) || value < 1)
-    throw new MessageRefusedError(property, `${value} is not allowed; it must be at least 1`);
-  return Math.floor(value);
 }

@@ -10,3 +10,4 @@ export { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, parkingPo
 export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./endpoint";
 export { BoundPattern, BoundPatterns, checkEndpointsApart, patternsOverlap, topicMatches } from "./topic";
 export { formatDelay, parseDelay } from "./duration";
+export * from "./retry";

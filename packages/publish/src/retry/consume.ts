@@ -1,0 +1,282 @@
+import { DelayTopologyError } from "rabbitmq-delay-topology";
+import { toConfirmPort } from "../confirmPort";
+import { ConfirmedSender } from "../confirmedSender";
+import { Slots } from "../slots";
+import { ConsumePort, OpenDelivery, toConsumePort } from "./consumePort";
+import { OriginalMessage, copyProperties, restore } from "./envelope";
+import { Failure, HandlerTimeoutError, failureHeaders } from "./failure";
+import type { RetryMechanism } from "./mechanism";
+import type { RetryPolicy } from "./policy";
+
+/** What a handler gets: the message as it was first published, and how often it was tried. */
+export interface ReceivedMessage extends OriginalMessage {
+  /** Tries before this one, of all deliveries together that this policy made. */
+  previousTries: number;
+  /** Aborted when the handler's time is up, or the consumer's signal is. */
+  signal: AbortSignal;
+}
+
+/** Handles one message; a rejection or a throw is a failure. */
+export type RetryHandler = (message: ReceivedMessage) => unknown;
+
+/** What became of a message that failed. */
+export type RetryEvent =
+  | { kind: "redelivered"; delayMs: number; redeliveries: number; error: unknown }
+  | { kind: "failed"; errorQueue: string; tries: number; error: unknown }
+  | { kind: "given-back"; error: unknown };
+
+/** How a queue is consumed. */
+export interface RetryConsumerOptions {
+  /** Which failures are tried again, and when. */
+  policy: RetryPolicy;
+  /** How failed messages come back; needed when the policy has delays. */
+  mechanism?: RetryMechanism;
+  /** The queue for what used up its tries, which has to exist. Default: the queue's name and `_error`. */
+  errorQueue?: string;
+  /** Messages that the broker hands out before they are acknowledged. Default 10. */
+  prefetch?: number;
+  /** Handlers at work at once. Default: `prefetch`. */
+  concurrency?: number;
+  /** How long a handler may take, in milliseconds; then it has failed. Default: no limit. */
+  handlerTimeoutMs?: number;
+  /** Aborts the handlers' signals and stops; a message whose handler then fails is given back as it was. */
+  signal?: AbortSignal;
+  /** Called for each failure, e.g. to log or count it. */
+  onFailure?: (event: RetryEvent) => void;
+}
+
+/** A running consumer. */
+export interface RetryConsumer {
+  /** Takes no more messages, lets the handlers at work finish, gives the rest back; resolves when that is done. */
+  stop(): Promise<void>;
+  /** Resolves when the consumer has stopped; rejects when its channel closed or the broker cancelled it. */
+  readonly ended: Promise<void>;
+}
+
+/** Before a message is given back because its copy could not be published: else it would come again at once. */
+const GIVE_BACK_PAUSE_MS = 1000;
+
+/**
+ * Consumes a queue. A failed message is tried again at once as often as the policy says, then published as a copy that
+ * comes back later, and at last to the error queue. The copy is confirmed before the original is acknowledged: a crash in
+ * between makes a duplicate, never a loss.
+ * @param channel amqplib's confirm channel, which the caller owns
+ * @throws DelayTopologyError for a delay of the policy that the mechanism's queues don't have, or a bad option;
+ * MessageRefusedError for another channel; the broker's error when a queue is missing
+ */
+export async function consumeWithRetries(
+  channel: unknown,
+  queue: string,
+  handler: RetryHandler,
+  options: RetryConsumerOptions,
+): Promise<RetryConsumer> {
+  const checked = checkOptions(queue, options);
+  const port = toConsumePort(channel);
+  const sender = new ConfirmedSender(toConfirmPort(channel), { maxUnconfirmed: checked.prefetch });
+  await checkErrorQueue(port, checked.errorQueue);
+  const consumer = new QueueConsumer(port, sender, queue, handler, checked);
+  await consumer.start();
+  return consumer;
+}
+
+type CheckedOptions = RetryConsumerOptions &
+  Required<Pick<RetryConsumerOptions, "errorQueue" | "prefetch" | "concurrency">>;
+
+class QueueConsumer implements RetryConsumer {
+  readonly ended: Promise<void>;
+  private readonly slots: Slots;
+  private readonly running = new Set<Promise<void>>();
+  private readonly aborting = new AbortController();
+  private cancel: () => Promise<void> = () => Promise.resolve();
+  private stopping: Promise<void> | undefined;
+  private isClosed = false;
+  private end: (error?: Error) => void = () => undefined;
+
+  constructor(
+    private readonly port: ConsumePort,
+    private readonly sender: ConfirmedSender,
+    private readonly queue: string,
+    private readonly handler: RetryHandler,
+    private readonly options: CheckedOptions,
+  ) {
+    this.slots = new Slots(options.concurrency);
+    this.ended = new Promise((resolve, reject) => {
+      this.end = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    // Who doesn't look at it shall not be ended by it.
+    this.ended.catch(() => undefined);
+  }
+
+  async start(): Promise<void> {
+    const { prefetch, signal } = this.options;
+    this.port.onClose(() => this.onClose());
+    await this.port.prefetch(prefetch);
+    this.cancel = await this.port.consume(this.queue, (delivery) => this.onDelivery(delivery));
+    if (signal?.aborted) this.abort();
+    signal?.addEventListener("abort", () => this.abort(), { once: true });
+  }
+
+  private abort(): void {
+    this.aborting.abort(this.options.signal?.reason);
+    void this.stop();
+  }
+
+  stop(): Promise<void> {
+    return (this.stopping ??= this.finish());
+  }
+
+  private async finish(): Promise<void> {
+    if (!this.isClosed) await this.cancel();
+    await Promise.all(this.running);
+    this.end();
+  }
+
+  private onClose(): void {
+    this.isClosed = true;
+    this.aborting.abort(new Error("the channel closed"));
+    if (this.stopping === undefined) this.end(new Error(`the channel that consumes ${this.queue} closed`));
+  }
+
+  private onDelivery(delivery: OpenDelivery | undefined): void {
+    if (delivery === undefined) {
+      this.end(new Error(`the broker cancelled the consumer of ${this.queue}; was the queue deleted?`));
+      return;
+    }
+    const work = this.inTurn(delivery).finally(() => this.running.delete(work));
+    this.running.add(work);
+  }
+
+  /** Deliveries wait for a free handler; those that still wait when the consumer stops are given back untried. */
+  private async inTurn(delivery: OpenDelivery): Promise<void> {
+    await this.slots.take();
+    try {
+      if (this.isClosed) return;
+      if (this.stopping !== undefined) delivery.giveBack();
+      else await this.process(delivery);
+    } finally {
+      this.slots.giveBack();
+    }
+  }
+
+  private async process(delivery: OpenDelivery): Promise<void> {
+    const failure = await this.tryAll(delivery);
+    if (this.isClosed) return;
+    if (failure === undefined) return delivery.acknowledge();
+    if (this.aborting.signal.aborted) return delivery.giveBack();
+    try {
+      await this.passOn(failure);
+      if (!this.isClosed) delivery.acknowledge();
+    } catch (error) {
+      this.report({ kind: "given-back", error });
+      if (this.isClosed) return;
+      await new Promise((resolve) => setTimeout(resolve, GIVE_BACK_PAUSE_MS));
+      if (!this.isClosed) delivery.giveBack();
+    }
+  }
+
+  /** The first try and the immediate ones; undefined when one succeeded. */
+  private async tryAll(delivery: OpenDelivery): Promise<Failure | undefined> {
+    const { policy } = this.options;
+    let message: OriginalMessage;
+    try {
+      message = restore(delivery);
+    } catch (error) {
+      return { message: { ...delivery, redeliveries: 0 }, error, tries: 0, isFinal: true };
+    }
+    const before = message.redeliveries * (1 + policy.immediateTries);
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.handle(message, before + tries - 1);
+        return undefined;
+      } catch (error) {
+        const isFinal = !policy.retries(error);
+        if (isFinal || tries > policy.immediateTries || this.aborting.signal.aborted) {
+          return { message, error, tries: before + tries, isFinal };
+        }
+      }
+    }
+  }
+
+  private async handle(message: OriginalMessage, previousTries: number): Promise<void> {
+    const { handlerTimeoutMs } = this.options;
+    const own = new AbortController();
+    const signal = AbortSignal.any([own.signal, this.aborting.signal]);
+    const handled = (async () => void (await this.handler({ ...message, previousTries, signal })))();
+    if (handlerTimeoutMs === undefined) return handled;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new HandlerTimeoutError(handlerTimeoutMs);
+        own.abort(error);
+        reject(error);
+      }, handlerTimeoutMs);
+    });
+    try {
+      await Promise.race([handled, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Publishes the copy that comes back, or the one for the error queue, to the broker's confirm. */
+  private async passOn(failure: Failure): Promise<void> {
+    const { policy, mechanism, errorQueue } = this.options;
+    const { message, error, tries, isFinal } = failure;
+    const delayMs = isFinal ? undefined : policy.delaysMs[message.redeliveries];
+    const redeliveries = message.redeliveries + 1;
+    if (delayMs !== undefined && mechanism !== undefined) {
+      const { exchange, routingKey, headers } = mechanism.route(this.queue, delayMs);
+      const properties = copyProperties(message, redeliveries, headers);
+      await this.sender.inTurn(() => this.sender.send(exchange, routingKey, message.body, properties));
+      return this.report({ kind: "redelivered", delayMs, redeliveries, error });
+    }
+    const properties = copyProperties(message, redeliveries, failureHeaders(this.queue, failure));
+    await this.sender.inTurn(() => this.sender.send("", errorQueue, message.body, properties));
+    this.report({ kind: "failed", errorQueue, tries, error });
+  }
+
+  /** A listener's own mistake must not make a duplicate of the message. */
+  private report(event: RetryEvent): void {
+    try {
+      this.options.onFailure?.(event);
+    } catch (error) {
+      process.emitWarning(`onFailure threw: ${String(error)}`);
+    }
+  }
+}
+
+function checkOptions(queue: string, options: RetryConsumerOptions): CheckedOptions {
+  const { policy, mechanism, errorQueue = `${queue}_error`, prefetch = 10, handlerTimeoutMs } = options;
+  const concurrency = options.concurrency ?? prefetch;
+  checkCount("prefetch", prefetch, 65_535);
+  checkCount("concurrency", concurrency, prefetch);
+  // setTimeout takes no more than that.
+  if (handlerTimeoutMs !== undefined) checkCount("handlerTimeoutMs", handlerTimeoutMs, 2_147_483_647);
+  if (policy.delaysMs.length > 0 && mechanism === undefined) {
+    throw new DelayTopologyError(
+      "mechanism",
+      mechanism,
+      "the policy has delays, so it must say how messages come back",
+    );
+  }
+  for (const delayMs of policy.delaysMs) mechanism?.route(queue, delayMs);
+  return { ...options, errorQueue, prefetch, concurrency };
+}
+
+function checkCount(property: string, value: number, maximum: number): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= maximum) return;
+  throw new DelayTopologyError(property, value, `it must be a whole number from 1 to ${maximum}`);
+}
+
+/** Asked for before the first message: one that has nowhere to go in the end would go round for ever. */
+async function checkErrorQueue(port: ConsumePort, errorQueue: string): Promise<void> {
+  try {
+    await port.checkQueue(errorQueue);
+  } catch (error) {
+    throw new DelayTopologyError(
+      "errorQueue",
+      errorQueue,
+      `it must exist before messages are consumed (${(error as Error).message})`,
+    );
+  }
+}

@@ -1,0 +1,89 @@
+import { MessageRefusedError } from "../errors";
+import type { Delivery, DeliveryProperties } from "./delivery";
+
+/** A delivery that has to be acknowledged or returned, once. */
+export interface OpenDelivery extends Delivery {
+  acknowledge(): void;
+  /** Gives it back to the queue, at its place. */
+  giveBack(): void;
+}
+
+/** The little that a consumer needs of a client library. */
+export interface ConsumePort {
+  prefetch(count: number): Promise<void>;
+  /** Whether there is a queue of that name; the broker closes the channel when there is none. */
+  checkQueue(queue: string): Promise<void>;
+  /** Calls back with each delivery, and with undefined when the broker cancels the consumer. */
+  consume(queue: string, onDelivery: (delivery: OpenDelivery | undefined) => void): Promise<() => Promise<void>>;
+  onClose(listener: () => void): void;
+}
+
+interface AmqplibMessage {
+  content: Buffer;
+  fields: { exchange: string; routingKey: string };
+  properties: Record<string, unknown>;
+}
+
+/** What is used of amqplib's ConfirmChannel. */
+interface AmqplibChannel {
+  prefetch(count: number): Promise<unknown>;
+  checkQueue(queue: string): Promise<unknown>;
+  consume(queue: string, callback: (message: AmqplibMessage | null) => void): Promise<{ consumerTag: string }>;
+  cancel(consumerTag: string): Promise<unknown>;
+  ack(message: AmqplibMessage): void;
+  nack(message: AmqplibMessage, allUpTo: boolean, requeue: boolean): void;
+  waitForConfirms: unknown;
+  on(event: string, listener: () => void): unknown;
+}
+
+/**
+ * Wraps amqplib's confirm channel, which the caller owns.
+ * @throws MessageRefusedError for anything else
+ */
+export function toConsumePort(channel: unknown): ConsumePort {
+  const candidate = channel as Partial<AmqplibChannel> | null | undefined;
+  if (typeof candidate?.waitForConfirms !== "function" || typeof candidate.consume !== "function") {
+    throw new MessageRefusedError(
+      "channel",
+      "it must be amqplib's confirm channel (connection.createConfirmChannel()); rabbitmq-client hands on parsed bodies, " +
+        "of which no exact copy can be made",
+    );
+  }
+  return amqplibPort(channel as AmqplibChannel);
+}
+
+function amqplibPort(channel: AmqplibChannel): ConsumePort {
+  return {
+    async prefetch(count) {
+      await channel.prefetch(count);
+    },
+    async checkQueue(queue) {
+      await channel.checkQueue(queue);
+    },
+    async consume(queue, onDelivery) {
+      const { consumerTag } = await channel.consume(queue, (message) =>
+        onDelivery(message === null ? undefined : toDelivery(channel, message)),
+      );
+      return async () => void (await channel.cancel(consumerTag));
+    },
+    onClose: (listener) => void channel.on("close", listener),
+  };
+}
+
+/** Each publish sets the delivery mode itself; the cluster id is a property that AMQP 0-9-1 no longer has. */
+const SET_AGAIN = ["deliveryMode", "clusterId"];
+
+function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDelivery {
+  const { exchange, routingKey } = message.fields;
+  const properties = Object.fromEntries(
+    Object.entries(message.properties).filter(([name, value]) => value !== undefined && !SET_AGAIN.includes(name)),
+  );
+  return {
+    exchange,
+    routingKey,
+    body: message.content,
+    properties: properties as DeliveryProperties,
+    acknowledge: () => channel.ack(message),
+    giveBack: () => channel.nack(message, false, true),
+  };
+}

@@ -1,0 +1,15 @@
+import type { MessageProperties } from "../options";
+
+/** Properties of a message on its way out or in, also those that a delayed message may not have. */
+export interface DeliveryProperties extends MessageProperties {
+  /** The message's own TTL in milliseconds, as text. */
+  expiration?: string;
+}
+
+/** A message as the broker delivered it. */
+export interface Delivery {
+  exchange: string;
+  routingKey: string;
+  body: Buffer;
+  properties: DeliveryProperties;
+}

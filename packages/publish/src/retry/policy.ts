@@ -1,0 +1,153 @@
+import { DelayTopologyError, checkDelayMs, readDelays } from "rabbitmq-delay-topology";
+
+/** A class of errors, or a function that says whether an error is meant. */
+export type ErrorMatcher = (abstract new (...args: never[]) => unknown) | ((error: unknown) => boolean);
+
+interface PolicyParts {
+  immediateTries: number;
+  delaysMs: readonly number[];
+  handled: readonly ErrorMatcher[];
+  ignored: readonly ErrorMatcher[];
+}
+
+const NONE: PolicyParts = { immediateTries: 0, delaysMs: [], handled: [], ignored: [] };
+
+/**
+ * Which failures are tried again, and when: first at once, then after delays. The same policy works with every mechanism.
+ * Policies don't change; each method makes a new one, so `RetryPolicy.immediate(3).intervals(["5s", "1m"])` reads as it works.
+ * Every method throws a DelayTopologyError that names the argument, its value and what is allowed.
+ */
+export class RetryPolicy {
+  /** Tries without a delay after the first, again after each redelivery. */
+  readonly immediateTries: number;
+  /** The delay before each redelivery, in milliseconds. */
+  readonly delaysMs: readonly number[];
+
+  private constructor(private readonly parts: PolicyParts) {
+    this.immediateTries = parts.immediateTries;
+    this.delaysMs = parts.delaysMs;
+  }
+
+  /** No second try. */
+  static none(): RetryPolicy {
+    return new RetryPolicy(NONE);
+  }
+
+  /** See {@link RetryPolicy.prototype.immediate}. */
+  static immediate(tries: number): RetryPolicy {
+    return RetryPolicy.none().immediate(tries);
+  }
+
+  /** See {@link RetryPolicy.prototype.intervals}. */
+  static intervals(delays: readonly (number | string)[]): RetryPolicy {
+    return RetryPolicy.none().intervals(delays);
+  }
+
+  /** See {@link RetryPolicy.prototype.interval}. */
+  static interval(tries: number, delayMs: number): RetryPolicy {
+    return RetryPolicy.none().interval(tries, delayMs);
+  }
+
+  /** See {@link RetryPolicy.prototype.incremental}. */
+  static incremental(tries: number, firstMs: number, stepMs: number): RetryPolicy {
+    return RetryPolicy.none().incremental(tries, firstMs, stepMs);
+  }
+
+  /** See {@link RetryPolicy.prototype.exponential}. */
+  static exponential(tries: number, minimumMs: number, maximumMs: number, factor?: number): RetryPolicy {
+    return RetryPolicy.none().exponential(tries, minimumMs, maximumMs, factor);
+  }
+
+  /** So many tries at once, on the message that is at hand. */
+  immediate(tries: number): RetryPolicy {
+    return this.with({ immediateTries: checkTries("tries", tries, 0) });
+  }
+
+  /** A redelivery after each of the delays, in this order: milliseconds, or texts like `"5m"`; one may come twice. */
+  intervals(delays: readonly (number | string)[]): RetryPolicy {
+    if (!Array.isArray(delays) || delays.length === 0) {
+      throw new DelayTopologyError("intervals", delays, `it must be a list of at least one delay, e.g. [5000, "5m"]`);
+    }
+    // Read one by one: a policy may wait the same time twice, which a topology can't declare twice.
+    return this.with({ delaysMs: delays.map((delay) => readDelays("intervals", [delay])[0] as number) });
+  }
+
+  /** So many redeliveries, each after the same delay. */
+  interval(tries: number, delayMs: number): RetryPolicy {
+    return this.withDelays(tries, () => delayMs);
+  }
+
+  /** Redeliveries after `firstMs`, `firstMs + stepMs`, `firstMs + 2 · stepMs` … */
+  incremental(tries: number, firstMs: number, stepMs: number): RetryPolicy {
+    if (!Number.isFinite(stepMs) || stepMs < 0) {
+      throw new DelayTopologyError("stepMs", stepMs, "it must be a number of milliseconds from 0");
+    }
+    return this.withDelays(tries, (index) => firstMs + index * stepMs);
+  }
+
+  /**
+   * Redeliveries after `minimumMs`, and `factor` times as long each time, at most `maximumMs`.
+   * @param factor default 2
+   */
+  exponential(tries: number, minimumMs: number, maximumMs: number, factor = 2): RetryPolicy {
+    if (!Number.isFinite(factor) || factor < 1) {
+      throw new DelayTopologyError("factor", factor, "it must be a number from 1");
+    }
+    checkDelayMs("minimumMs", minimumMs);
+    if (checkDelayMs("maximumMs", maximumMs) < minimumMs) {
+      throw new DelayTopologyError("maximumMs", maximumMs, `it must be at least minimumMs, ${minimumMs}`);
+    }
+    return this.withDelays(tries, (index) => Math.min(maximumMs, Math.ceil(minimumMs * factor ** index)));
+  }
+
+  /** Only errors of these classes, or that one of these functions says yes to, are tried again. */
+  handle(...matchers: ErrorMatcher[]): RetryPolicy {
+    return this.with({ handled: [...this.parts.handled, ...matchers.map(checkMatcher)] });
+  }
+
+  /** Errors of these classes, or that one of these functions says yes to, are never tried again; it wins over `handle`. */
+  ignore(...matchers: ErrorMatcher[]): RetryPolicy {
+    return this.with({ ignored: [...this.parts.ignored, ...matchers.map(checkMatcher)] });
+  }
+
+  /** Whether a failure is tried again at all. */
+  retries(error: unknown): boolean {
+    const { handled, ignored } = this.parts;
+    if (ignored.some((matcher) => matches(matcher, error))) return false;
+    return handled.length === 0 || handled.some((matcher) => matches(matcher, error));
+  }
+
+  private with(parts: Partial<PolicyParts>): RetryPolicy {
+    return new RetryPolicy({ ...this.parts, ...parts });
+  }
+
+  private withDelays(tries: number, delayOf: (index: number) => number): RetryPolicy {
+    const count = checkTries("tries", tries, 1);
+    return this.with({
+      delaysMs: Array.from({ length: count }, (_, index) => checkDelayMs("delayMs", delayOf(index))),
+    });
+  }
+}
+
+/** A policy's list of delays is kept in memory; nobody waits for a thousand tries. */
+const MOST_TRIES = 1000;
+
+function checkTries(property: string, value: number, minimum: number): number {
+  if (Number.isSafeInteger(value) && value >= minimum && value <= MOST_TRIES) return value;
+  throw new DelayTopologyError(property, value, `it must be a whole number from ${minimum} to ${MOST_TRIES}`);
+}
+
+function checkMatcher(matcher: ErrorMatcher): ErrorMatcher {
+  if (typeof matcher === "function") return matcher;
+  throw new DelayTopologyError("matcher", matcher, "it must be a class of errors or a function");
+}
+
+function matches(matcher: ErrorMatcher, error: unknown): boolean {
+  if (isErrorClass(matcher)) return error instanceof matcher;
+  return Boolean((matcher as (error: unknown) => boolean)(error));
+}
+
+function isErrorClass(matcher: ErrorMatcher): matcher is abstract new (...args: never[]) => unknown {
+  const prototype: unknown = matcher.prototype;
+  return matcher === Error || prototype instanceof Error;
+}

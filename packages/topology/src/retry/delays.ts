@@ -1,0 +1,36 @@
+import { parseDelay } from "../duration";
+import { DelayTopologyError, checkInteger } from "../errors";
+import { brokerLimits } from "../names";
+
+/**
+ * Reads the delays that there shall be queues for: milliseconds, or texts like `"5m"`.
+ * @returns milliseconds, ascending
+ * @throws DelayTopologyError for none, one twice, one that is no whole number from 1 ms to the broker's longest TTL
+ */
+export function readDelays(property: string, values: unknown): number[] {
+  if (!Array.isArray(values) || values.length === 0) {
+    throw new DelayTopologyError(property, values, `it must be a list of at least one delay, e.g. [5000, "5m"]`);
+  }
+  const seen = new Set<number>();
+  values.forEach((value: unknown, index) => {
+    const at = `${property}[${index}]`;
+    const delayMs = checkDelayMs(at, typeof value === "string" ? parseDelay(value, at) : value);
+    if (seen.has(delayMs)) throw new DelayTopologyError(at, value, `${delayMs} ms stands in the list already`);
+    seen.add(delayMs);
+  });
+  return [...seen].sort((a, b) => a - b);
+}
+
+/** @throws DelayTopologyError unless it is a TTL that the broker takes, and not 0 */
+export function checkDelayMs(property: string, value: unknown): number {
+  return checkInteger(property, value, 1, brokerLimits.messageTtlMs);
+}
+
+/**
+ * The one of the declared delays that a message can wait.
+ * @throws DelayTopologyError that lists what there is
+ */
+export function checkDeclared(property: string, delayMs: number, declaredMs: readonly number[]): number {
+  if (declaredMs.includes(delayMs)) return delayMs;
+  throw new DelayTopologyError(property, delayMs, `there are queues for ${declaredMs.join(", ")} ms`);
+}

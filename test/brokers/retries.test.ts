@@ -1,0 +1,263 @@
+import { strict as assert } from "node:assert";
+import type { ConfirmChannel } from "amqplib";
+import {
+  ReceivedMessage,
+  RetryConsumer,
+  RetryConsumerOptions,
+  RetryHandler,
+  RetryMechanism,
+  RetryPolicy,
+  consumeWithRetries,
+  errorHeaders,
+  throughDelayNetwork,
+  throughRetryIntervals,
+} from "rabbitmq-delay-publish";
+import {
+  delayNetwork,
+  planBinding,
+  planEntities,
+  planRetryIntervals,
+  planReturnBinding,
+  retryIntervals,
+} from "rabbitmq-delay-topology";
+import { TestBroker, onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
+import { Receiver } from "../support/receive";
+
+const DELAYS = [40, 150];
+const intervals = retryIntervals({ intervals: DELAYS });
+const safeIntervals = retryIntervals({ intervals: DELAYS, prefix: "own-retry", queueType: "quorum" });
+const network = delayNetwork({ preset: "custom", prefix: "retry", radix: 4, levels: 3, unitMs: 10 });
+
+interface Way {
+  mechanism: RetryMechanism;
+  declare: (channel: ConfirmChannel, queue: string) => Promise<void>;
+}
+
+const bound = (plan: typeof intervals) => async (channel: ConfirmChannel, queue: string) => {
+  const { exchanges, queues, bindings } = planRetryIntervals(plan);
+  await declareOverAmqp(channel, { exchanges, queues, bindings: [...bindings, planReturnBinding(plan, queue)] });
+};
+const ways: Record<string, Way> = {
+  "interval queues": { mechanism: throughRetryIntervals(intervals), declare: bound(intervals) },
+  "interval queues, quorum": { mechanism: throughRetryIntervals(safeIntervals), declare: bound(safeIntervals) },
+  "a delay network": {
+    mechanism: throughDelayNetwork(network),
+    async declare(channel, queue) {
+      const { exchanges, queues, bindings } = planEntities(network);
+      const endpoint = planBinding(network, { name: queue }).bindings;
+      await declareOverAmqp(channel, { exchanges, queues, bindings: [...bindings, ...endpoint] });
+    },
+  },
+};
+
+/** One try, as a handler saw it. */
+interface Try {
+  atMs: number;
+  message: ReceivedMessage;
+}
+
+describe("consumeWithRetries", () => {
+  onEachBroker((broker) => {
+    for (const [name, way] of Object.entries(ways)) {
+      it(`${name}: exactly the promised tries, not early, with all that the message had; then success`, async () => {
+        const { channel, tries, consume, publish } = await setUp(broker(), way);
+        const policy = RetryPolicy.immediate(1).intervals(DELAYS);
+        await consume({ policy }, ({ previousTries }) => {
+          if (previousTries < 5) throw new Error("not yet");
+        });
+        await publish();
+        await until(() => tries.length === 6);
+        assert.deepEqual(
+          tries.map(({ message }) => [message.previousTries, message.redeliveries]),
+          [
+            [0, 0],
+            [1, 0],
+            [2, 1],
+            [3, 1],
+            [4, 2],
+            [5, 2],
+          ],
+        );
+        for (const { message } of tries) {
+          assert.equal(message.routingKey, "paid.now");
+          assert.equal(message.exchange, "orders");
+          assert.equal(message.body.toString(), "invoice");
+          const { headers, ...properties } = message.properties;
+          assert.deepEqual(headers, { tenant: "a" });
+          assert.deepEqual(properties, { contentType: "text/plain", messageId: "m-1", priority: 0, type: "invoice" });
+        }
+        const [, first, second, , third] = tries as [Try, Try, Try, Try, Try];
+        assert.ok(second.atMs - first.atMs >= 40, `after ${second.atMs - first.atMs} ms`);
+        assert.ok(third.atMs - second.atMs >= 150, `after ${third.atMs - second.atMs} ms`);
+        assert.equal((await channel.checkQueue("work_error")).messageCount, 0);
+      });
+    }
+
+    it("what used up its tries goes to the error queue, with the reason; ignored errors at once", async () => {
+      const { channel, tries, consume, publish } = await setUp(broker(), ways["interval queues"] as Way);
+      const policy = RetryPolicy.immediate(1).interval(1, 40).ignore(RangeError);
+      await consume({ policy }, ({ body }) => {
+        throw body.toString() === "odd" ? new RangeError("never again") : new TypeError("still broken");
+      });
+      const failed = await Receiver.on(channel, ["work_error"]);
+      await publish("even");
+      await failed.until(1);
+      await publish("odd");
+      const arrivals = await failed.until(2);
+      const headersOf = (index: number): Record<string, unknown> => arrivals[index]?.message.properties.headers ?? {};
+      assert.deepEqual(
+        [0, 1].map((index) => [
+          headersOf(index)[errorHeaders.type],
+          headersOf(index)[errorHeaders.reason],
+          headersOf(index)[errorHeaders.tries],
+          headersOf(index)[errorHeaders.queue],
+          headersOf(index).tenant,
+        ]),
+        [
+          ["TypeError", "still broken", 4, "work", "a"],
+          ["RangeError", "never again", 1, "work", "a"],
+        ],
+      );
+      assert.ok(!Number.isNaN(Date.parse(String(headersOf(0)[errorHeaders.time]))));
+      assert.equal(tries.length, 5);
+    });
+
+    it("queues that share the interval queues get only their own messages", async () => {
+      const { channel, publish, consume } = await setUp(broker(), ways["interval queues"] as Way);
+      await channel.assertQueue("other", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      await bound(intervals)(channel, "other");
+      await channel.assertQueue("other_error");
+      const seen: string[] = [];
+      const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughRetryIntervals(intervals) };
+      const handler = (queue: string) => (message: ReceivedMessage) => {
+        seen.push(`${queue} ${message.body.toString()} ${message.redeliveries}`);
+        if (message.redeliveries === 0) throw new Error("once more");
+      };
+      const other = await consumeWithRetries(await openChannel(broker(), vhost), "other", handler("other"), options);
+      afterThisTest(() => other.stop());
+      await consume(options, handler("work"));
+      await publish("mine");
+      channel.sendToQueue("other", Buffer.from("yours"));
+      await until(() => seen.length === 4);
+      assert.deepEqual(seen.sort(), ["other yours 0", "other yours 1", "work mine 0", "work mine 1"]);
+    });
+
+    it("a copy that is no copy of ours goes to the error queue", async () => {
+      const { channel, tries, consume, publish } = await setUp(broker(), ways["interval queues"] as Way);
+      await consume({ policy: RetryPolicy.immediate(3) }, () => undefined);
+      const failed = await Receiver.on(channel, ["work_error"]);
+      await publish("odd", { "rabbitmq-delay.redeliveries": "many" });
+      const [arrival] = await failed.until(1);
+      assert.equal(arrival?.message.properties.headers?.[errorHeaders.type], "MalformedCopyError");
+      assert.equal(tries.length, 0);
+    });
+
+    it("a handler that takes too long has failed, and its signal says so", async () => {
+      const { tries, consume, publish } = await setUp(broker(), ways["interval queues"] as Way);
+      const reasons: string[] = [];
+      await consume({ policy: RetryPolicy.immediate(1), handlerTimeoutMs: 30 }, async ({ previousTries, signal }) => {
+        if (previousTries > 0) return;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        reasons.push(String(signal.reason));
+      });
+      await publish();
+      await until(() => tries.length === 2 && reasons.length === 1);
+      assert.match(reasons[0] as string, /HandlerTimeoutError: .*30 ms/);
+    });
+
+    it("stops gracefully: what runs finishes, the rest is given back; an abort gives all back", async () => {
+      const { channel, tries, consume, publish } = await setUp(broker(), ways["interval queues"] as Way);
+      let finish: () => void = () => undefined;
+      const options = { policy: RetryPolicy.none(), prefetch: 5, concurrency: 1 };
+      const consumer = await consume(options, () => new Promise<void>((resolve) => (finish = resolve)));
+      for (const body of ["a", "b", "c"]) await publish(body);
+      await until(() => tries.length === 1);
+      const stopped = consumer.stop();
+      finish();
+      await stopped;
+      await consumer.ended;
+      await untilReady(channel, 2);
+
+      const abort = new AbortController();
+      const second = await consume({ ...options, signal: abort.signal }, ({ signal }) => {
+        return new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
+      });
+      await until(() => tries.length === 2);
+      abort.abort();
+      await second.ended;
+      await untilReady(channel, 2);
+      assert.equal((await channel.checkQueue("work_error")).messageCount, 0);
+    });
+
+    it("refuses at start what would fail later", async () => {
+      const { channel } = await setUp(broker(), ways["interval queues"] as Way);
+      const start = async (options: RetryConsumerOptions, on: unknown = channel): Promise<unknown> =>
+        consumeWithRetries(on, "work", () => undefined, options);
+      const mechanism = throughRetryIntervals(intervals);
+      const policy = RetryPolicy.interval(1, 40);
+      await assert.rejects(start({ policy }), /mechanism: undefined is not allowed/);
+      await assert.rejects(start({ policy: RetryPolicy.interval(1, 70), mechanism }), /delayMs: 70 .*40, 150 ms/);
+      await assert.rejects(start({ policy, mechanism, prefetch: 0 }), /prefetch: 0 /);
+      await assert.rejects(start({ policy, mechanism, concurrency: 11 }), /concurrency: 11 .*from 1 to 10/);
+      await assert.rejects(start({ policy, mechanism, handlerTimeoutMs: -1 }), /handlerTimeoutMs: -1 /);
+      await assert.rejects(start({ policy, mechanism }, { publish: () => true }), /channel: it must be amqplib/);
+      await assert.rejects(start({ policy, mechanism, errorQueue: "nowhere" }), /errorQueue: "nowhere" .*must exist/);
+    });
+  });
+
+  let vhost: string;
+
+  interface SetUp {
+    channel: ConfirmChannel;
+    tries: Try[];
+    publish: (body?: string, headers?: Record<string, unknown>) => Promise<void>;
+    consume: (options: RetryConsumerOptions, handler: RetryHandler) => Promise<RetryConsumer>;
+  }
+
+  /** A queue `work` behind an exchange, its error queue, and a mechanism, in a vhost of its own. */
+  async function setUp(broker: TestBroker, { mechanism, declare }: Way): Promise<SetUp> {
+    vhost = await broker.management.createVhost();
+    const channel = await openChannel(broker, vhost);
+    await channel.assertExchange("orders", "topic");
+    for (const queue of ["work", "work_error"])
+      await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
+    await channel.bindQueue("work", "orders", "paid.*");
+    await declare(channel, "work");
+    const tries: Try[] = [];
+    return {
+      channel,
+      tries,
+      async publish(body = "invoice", headers = { tenant: "a" }) {
+        const properties = { contentType: "text/plain", messageId: "m-1", type: "invoice", priority: 0, headers };
+        channel.publish("orders", "paid.now", Buffer.from(body), { ...properties, persistent: true });
+        await channel.waitForConfirms();
+      },
+      async consume(options, handler) {
+        const consumer = await consumeWithRetries(
+          await openChannel(broker, vhost),
+          "work",
+          (message) => {
+            tries.push({ atMs: Date.now(), message });
+            return handler(message);
+          },
+          { mechanism, ...options },
+        );
+        afterThisTest(() => consumer.stop());
+        return consumer;
+      },
+    };
+  }
+
+  /** What is given back is there again only when the broker has done it. */
+  async function untilReady(channel: ConfirmChannel, messages: number): Promise<void> {
+    while ((await channel.checkQueue("work")).messageCount !== messages)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+});
