@@ -4,12 +4,14 @@ import type { BrokerNode } from "./brokerNode";
 import { run } from "./run";
 
 /**
- * Lets the servers of quorum queues that have no leader elect one; true if any server lacks the function by which its
- * answers find their way to publishers.
+ * Lets the servers of quorum queues that have no leader elect one, and gives each its settings again; true if any server
+ * lacks the function by which its answers find their way to publishers.
  */
-const ELECT_AND_CHECK = `
-  Servers = [amqqueue:get_pid(Queue) || Queue <- rabbit_amqqueue:list(), amqqueue:get_type(Queue) =:= rabbit_quorum_queue],
+const REPAIR_AND_CHECK = `
+  Queues = [Queue || Queue <- rabbit_amqqueue:list(), amqqueue:get_type(Queue) =:= rabbit_quorum_queue],
+  Servers = [amqqueue:get_pid(Queue) || Queue <- Queues],
   [ra:trigger_election(Server) || Server <- Servers, element(1, ra:members(Server, 1000)) =/= ok],
+  [catch rabbit_quorum_queue:policy_changed(Queue) || Queue <- Queues],
   lists:any(
     fun({Name, _}) ->
       {_, State} = sys:get_state(Name, 30000),
@@ -20,11 +22,11 @@ const ELECT_AND_CHECK = `
 /**
  * Repairs a restarted node; true if it needs one more restart. RabbitMQ 3.10 writes down a new quorum queue's server some
  * time after the queue itself; killed in between, it starts a new server with a part of its settings missing, which elects
- * no leader and confirms nothing (seen on 3.10.8, not on 4.3.6; rabbitmq-server issue 10070).
+ * no leader, confirms nothing, and knows no TTL (seen on 3.10.8, not on 4.3.6; rabbitmq-server issue 10070).
  */
 export async function recoverQuorumQueues(node: BrokerNode): Promise<boolean> {
   const script = join(dirname(node.installation.script), "rabbitmqctl");
   const [command, args] = commandInside(node.installation, script);
   const env = { ...process.env, ...nodeEnvironment(node) };
-  return (await run(command, [...args, "eval", ELECT_AND_CHECK], { env })).trim() === "true";
+  return (await run(command, [...args, "eval", REPAIR_AND_CHECK], { env })).trim() === "true";
 }
