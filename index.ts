@@ -1,7 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding, checkBroker } from "rabbitmq-delay";
-import { DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
+import {
+  DelayLevelTopology,
+  DelayLevelTopologyArgs,
+  EndpointDelayBinding,
+  RetryIntervalQueues,
+  RetryIntervalQueuesArgs,
+  checkBroker,
+} from "rabbitmq-delay";
+import { DelayNetworkOptions, RetryIntervalsOptions, delayNetwork, retryIntervals } from "rabbitmq-delay-topology";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
 
@@ -21,7 +28,8 @@ async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
   const { vhost, removal } = config;
   const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
-  const warnings = await checkBroker(config.broker, expectationOf(network, config));
+  const intervals = config.retryIntervals && retryIntervals(config.retryIntervals as unknown as RetryIntervalsOptions);
+  const warnings = await checkBroker(config.broker, expectationOf(network, intervals, config));
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
 
   const { managementUrl, username, password, caCertFile, insecure } = config.broker;
@@ -38,12 +46,36 @@ async function declareStack(): Promise<Record<string, unknown>> {
     { provider },
   );
 
-  const outputs: Record<string, unknown> = { delayNetwork: topology.network };
-  for (const { name, type, patterns, createQueue, queueType } of config.endpoints) {
-    const args = { topology, endpoint: name, endpointType: type, patterns, createQueue, queueType, vhost, removal };
+  const retryQueues =
+    intervals &&
+    new RetryIntervalQueues(
+      "retries",
+      { ...(config.retryIntervals as unknown as RetryIntervalQueuesArgs), vhost, removal },
+      { provider },
+    );
+
+  const outputs: Record<string, unknown> = {
+    delayNetwork: topology.network,
+    ...(retryQueues && { retryIntervals: retryQueues.retryIntervals }),
+  };
+  for (const { name, type, patterns, createQueue, queueType, retries } of config.endpoints) {
+    const args = {
+      topology,
+      retryIntervals: retries ? retryQueues?.retryIntervals : undefined,
+      endpoint: name,
+      endpointType: type,
+      patterns,
+      createQueue,
+      queueType,
+      vhost,
+      removal,
+    };
     const binding = new EndpointDelayBinding(name, args, { provider });
-    outputs[`endpoint ${name}`] =
-      pulumi.interpolate`${type ?? "queue"} ${binding.destination} gets ${binding.bindingKeys.apply((keys) => keys.join(", "))} from ${network.deliveryExchange}`;
+    outputs[`endpoint ${name}`] = binding.bindingKeys.apply((keys) => {
+      const delayed = keys.slice(0, patterns?.length ?? 1).join(", ");
+      const returned = retries ? `, and its failed messages from ${intervals?.returnExchange}` : "";
+      return `${type ?? "queue"} ${name} gets ${delayed} from ${network.deliveryExchange}${returned}`;
+    });
   }
   return outputs;
 }

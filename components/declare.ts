@@ -35,12 +35,17 @@ export class Declarer {
     );
   }
 
+  /**
+   * Some vendors give a queue no type. RabbitMQ 4 then shows `classic` among its arguments and 3.10 doesn't, so that on one
+   * of them each refresh would plan its replacement; the arguments of such a queue are compared by `checkBroker` alone.
+   */
   queue(plan: QueuePlan): rabbitmq.Queue {
+    const isTyped = "x-queue-type" in plan.arguments;
     const settings = { durable: plan.durable, autoDelete: false, argumentsJson: argumentsJson(plan.arguments) };
     return new rabbitmq.Queue(
       `${this.name}-${plan.name}`,
       { name: plan.name, vhost: this.vhost, settings },
-      this.options,
+      isTyped ? this.options : { ...this.options, ignoreChanges: ["settings.argumentsJson"] },
     );
   }
 

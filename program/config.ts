@@ -11,6 +11,8 @@ const endpoint = z.strictObject({
   /** Whether this stack declares the queue. */
   createQueue: z.boolean().optional(),
   queueType: z.enum(["quorum", "classic"]).optional(),
+  /** Whether the queue gets its failed messages back from the interval queues. */
+  retries: z.boolean().optional(),
 });
 
 const schema = z.strictObject({
@@ -25,6 +27,8 @@ const schema = z.strictObject({
     .optional(),
   /** What a DelayLevelTopology takes; the component checks it. */
   network: z.looseObject({ preset: z.string() }),
+  /** What a RetryIntervalQueues takes; the component checks it. */
+  retryIntervals: z.looseObject({}).optional(),
   removal: z.enum(["retain", "delete"]).optional(),
   endpoints: z.array(endpoint).optional(),
 });
@@ -37,6 +41,8 @@ export interface ProgramConfig {
   broker: BrokerAddress;
   vhost: string;
   network: Record<string, unknown>;
+  /** Undefined for a stack without interval queues. */
+  retryIntervals: Record<string, unknown> | undefined;
   removal: "retain" | "delete";
   endpoints: EndpointConfig[];
 }
@@ -55,6 +61,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   const given = {
     broker: config.getObject("broker"),
     network: config.requireObject("network"),
+    retryIntervals: config.getObject("retryIntervals"),
     removal: config.get("removal"),
     endpoints: config.getObject("endpoints"),
   };
@@ -67,7 +74,14 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     );
     throw new ConfigError(`${issue.path.join(".")}: ${JSON.stringify(value)} is not allowed; ${issue.message}`);
   }
-  const { broker = {}, network, removal = "retain", endpoints = [] } = parsed.data;
+  const { broker = {}, network, retryIntervals = {}, removal = "retain", endpoints = [] } = parsed.data;
+  const hasIntervals = Object.keys(retryIntervals).length > 0;
+  const retried = endpoints.find(({ retries }) => retries);
+  if (retried !== undefined && !hasIntervals) {
+    throw new ConfigError(
+      `endpoints: ${retried.name} has retries: true, so retryIntervals must say for which intervals`,
+    );
+  }
   return {
     broker: {
       managementUrl: broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL ?? "http://127.0.0.1:15672",
@@ -78,6 +92,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     },
     vhost: broker.vhost ?? "/",
     network,
+    retryIntervals: hasIntervals ? retryIntervals : undefined,
     removal,
     endpoints,
   };

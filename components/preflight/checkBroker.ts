@@ -67,8 +67,10 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
     ...expectation.entities.exchanges.flatMap((plan) => compareExchange(plan, byName(exchanges, plan.name))),
     ...expectation.entities.queues.flatMap((plan) => compareQueue(plan, byName(queues, plan.name))),
   ];
+  const untyped = expectation.entities.queues.filter(({ arguments: values }) => !("x-queue-type" in values));
+  const isIgnored = untyped.some((plan) => compareQueue(plan, byName(queues, plan.name)).length > 0);
   const isOurs = policies.some((policy) => policy.name === expectation.policy?.name);
-  if (differences.length > 0 && !(expectation.replaceable && isOurs)) {
+  if (differences.length > 0 && (isIgnored || !(expectation.replaceable && isOurs))) {
     throw new BrokerCheckError(
       `${differences.slice(0, 3).join("; ")}${differences.length > 3 ? `; and ${differences.length - 3} more` : ""}: ` +
         `an entity can't change its arguments. Drain and delete it, or give the network another prefix or shape`,

@@ -99,6 +99,19 @@ describe("a stack", () => {
       await deliversTo(network, "Sales");
     });
 
+    it("stays the same with a vendor's queues that have no type, which brokers show differently", async () => {
+      const vendors = { network: { preset: "nservicebus-v1" } };
+      stack.configure(vendors);
+      await stack.up();
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      const level = planEntities(delayNetwork({ preset: "nservicebus-v1" })).queues.at(-1)?.name as string;
+      await broker().management.call("DELETE", `queues/${vhost}/${level}`);
+      await broker().management.call("PUT", `queues/${vhost}/${level}`, { durable: true, arguments: {} });
+      const { code, output } = await stack.run(["preview", "--stack", "test"]);
+      assert.notEqual(code, 0);
+      assert.match(output, new RegExp(`queue ${level.replaceAll(".", "\\.")} exists with x-queue-mode nothing`));
+    });
+
     it("keeps its URNs: they are what an edit is compared by", async () => {
       stack.configure(config);
       await stack.up();

@@ -35,6 +35,7 @@ export interface RunEnd {
 export interface StackConfig {
   network: Record<string, unknown>;
   endpoints?: unknown[];
+  retryIntervals?: Record<string, unknown>;
   removal?: "retain" | "delete";
   broker?: Record<string, unknown>;
 }

@@ -22,7 +22,7 @@ describe("retryIntervals", () => {
     assert.deepEqual(queues[0], {
       name: "mt-delay-5000",
       durable: true,
-      arguments: { "x-queue-type": "classic", "x-message-ttl": 5000, "x-dead-letter-exchange": "mt-delay-return" },
+      arguments: { "x-message-ttl": 5000, "x-dead-letter-exchange": "mt-delay-return" },
     });
     assert.deepEqual(bindings[2], {
       source: "mt-delay-900000",

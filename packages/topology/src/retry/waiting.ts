@@ -8,7 +8,8 @@ export interface WaitingTarget {
 }
 
 /**
- * Arguments of a queue in which messages wait, and then go on. At-least-once needs quorum, reject-publish and a dead-letter
+ * Arguments of a queue in which messages wait, and then go on. A classic queue has no type among them: vendors' clients
+ * don't give one, and a difference would show as a change, which deletes the queue. At-least-once needs quorum, reject-publish and a dead-letter
  * exchange together; source: RabbitMQ's quorum queue guide.
  */
 export function waitingArguments(
@@ -18,7 +19,7 @@ export function waitingArguments(
   target: WaitingTarget,
 ): Record<string, string | number> {
   return {
-    "x-queue-type": queueType,
+    ...(queueType === "classic" ? {} : { "x-queue-type": queueType }),
     ...(atLeastOnce ? { "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish" } : {}),
     "x-message-ttl": ttlMs,
     "x-dead-letter-exchange": target.exchange,
