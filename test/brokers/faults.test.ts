@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import type * as amqp from "amqplib";
 import { createDelayPublisher } from "rabbitmq-delay-publish";
 import { delayNetwork, encodeDelay } from "rabbitmq-delay-topology";
-import { crashAndRestart, onEachBroker, ownTestBroker } from "../support/brokers";
+import { crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 
@@ -17,6 +17,7 @@ describe("faults", () => {
       const network = delayNetwork({ preset: "custom", prefix: "own", radix: 4, levels: 6, unitMs: 10 });
       const vhost = await own.management.createVhost();
       await own.management.declare(vhost, network, ["Billing"]);
+      await untilRegistered(own, vhost);
       const channel = await openChannel(own, vhost, { isExpectedToBreak: true });
       const publisher = createDelayPublisher(channel, network);
       const dueAt = new Map<string, number>();

@@ -1,0 +1,93 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { ConfirmChannel } from "amqplib";
+import { ReceivedMessage, RetryPolicy, consumeWithRetries, throughRetryIntervals } from "rabbitmq-delay-publish";
+import { planRetryIntervals, planReturnBinding, retryIntervals } from "rabbitmq-delay-topology";
+import { crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
+import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
+import { Receiver } from "../support/receive";
+
+const intervals = retryIntervals({ intervals: [100, 5000], queueType: "quorum", prefix: "own-retry" });
+const mechanism = throughRetryIntervals(intervals);
+const MESSAGES = 200;
+
+describe("faults of retries", () => {
+  onEachBroker((broker) => {
+    it("a consumer killed between copy and ack makes one duplicate, and loses nothing", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareWork(channel);
+      channel.sendToQueue("work", Buffer.from("x"), { persistent: true, messageId: "m-1" });
+      const script = join(__dirname, "programs", "killedConsumer.js");
+      const url = `${broker().node.amqpUrl}/${vhost}`;
+      const child = spawn(process.execPath, [script, url, "work", JSON.stringify(intervals)], { stdio: "inherit" });
+      const [, signal] = (await once(child, "close")) as [number | null, string | null];
+      assert.equal(signal, "SIGKILL", "it was killed on its way");
+
+      const seen: string[] = [];
+      await new Promise<void>((resolve, reject) => {
+        const handler = ({ properties, redeliveries }: ReceivedMessage): void => {
+          seen.push(`${properties.messageId} ${redeliveries}`);
+          if (seen.length === 2) resolve();
+        };
+        consumeWithRetries(channel, "work", handler, { policy: RetryPolicy.none() }).catch(reject);
+      });
+      assert.deepEqual(seen.sort(), ["m-1 0", "m-1 1"], "the original, and the copy of the same id");
+    });
+
+    it("a channel that closes in the handler loses nothing: the broker delivers again", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareWork(channel);
+      const options = { policy: RetryPolicy.interval(1, 100), mechanism };
+      const closing = await openChannel(broker(), vhost);
+      const consumer = await consumeWithRetries(closing, "work", () => closing.close(), options);
+      channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
+      await assert.rejects(consumer.ended, /the channel that consumes work closed/);
+      const [arrival] = await (await Receiver.on(channel, ["work"])).until(1);
+      assert.equal(arrival?.message.content.toString(), "x");
+    });
+
+    it("a broker killed while failed messages wait loses none", async () => {
+      const own = await ownTestBroker(broker().node.installation);
+      const vhost = await own.management.createVhost();
+      const channel = await openChannel(own, vhost, { isExpectedToBreak: true });
+      await declareWork(channel);
+      await untilRegistered(own, vhost);
+      const returned = new Set<string>();
+      let failures = 0;
+      let wake: () => void = () => undefined;
+      const handler = ({ body, redeliveries }: ReceivedMessage): void => {
+        if (redeliveries > 0) returned.add(body.toString());
+        wake();
+        if (redeliveries === 0) throw new Error("not yet");
+      };
+      const onFailure = (): void => {
+        failures++;
+        wake();
+      };
+      const until = async (condition: () => boolean): Promise<void> => {
+        while (!condition()) await new Promise<void>((resolve) => (wake = resolve));
+      };
+      const options = { policy: RetryPolicy.interval(1, 5000), mechanism, onFailure };
+      await consumeWithRetries(channel, "work", handler, options);
+      for (let index = 0; index < MESSAGES; index++)
+        channel.sendToQueue("work", Buffer.from(String(index)), { persistent: true });
+      await until(() => failures >= MESSAGES);
+      await crashAndRestart(own);
+      await consumeWithRetries(await openChannel(own, vhost), "work", handler, options);
+      await until(() => returned.size === MESSAGES);
+    });
+  });
+
+  async function declareWork(channel: ConfirmChannel): Promise<void> {
+    for (const queue of ["work", "work_error"])
+      await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
+    const { exchanges, queues, bindings } = planRetryIntervals(intervals);
+    const returned = planReturnBinding(intervals, "work");
+    await declareOverAmqp(channel, { exchanges, queues, bindings: [...bindings, returned] });
+  }
+});
