@@ -43,10 +43,7 @@ export function run(command: string, args: string[], options: RunOptions = {}): 
 
 /** Whether a command is there. */
 export async function hasCommand(name: string): Promise<boolean> {
-  return run("sh", ["-c", `command -v ${name}`]).then(
-    () => true,
-    () => false,
-  );
+  return (await whichCommand(name)) !== undefined;
 }
 
 /** The path of a command, or undefined. */
