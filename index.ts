@@ -1,16 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import {
-  DelayLevelTopology,
-  DelayLevelTopologyArgs,
-  EndpointDelayBinding,
-  RetryIntervalQueues,
-  RetryIntervalQueuesArgs,
-  checkBroker,
-} from "rabbitmq-delay";
-import { DelayNetworkOptions, RetryIntervalsOptions, delayNetwork, retryIntervals } from "rabbitmq-delay-topology";
+import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding, checkBroker } from "rabbitmq-delay";
+import { DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
+import { declareRetries, retryDescriptorsOf } from "./program/retries";
 
 /** The exit code by which Pulumi's Node host knows that the reason was logged already; see @pulumi/pulumi/cmd/run. */
 const EXIT_AFTER_LOGGED_ERROR = 32;
@@ -28,8 +22,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
   const { vhost, removal } = config;
   const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
-  const intervals = config.retryIntervals && retryIntervals(config.retryIntervals as unknown as RetryIntervalsOptions);
-  const warnings = await checkBroker(config.broker, expectationOf(network, intervals, config));
+  const warnings = await checkBroker(config.broker, expectationOf(network, retryDescriptorsOf(config), config));
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
 
   const { managementUrl, username, password, caCertFile, insecure } = config.broker;
@@ -46,25 +39,16 @@ async function declareStack(): Promise<Record<string, unknown>> {
     { provider },
   );
 
-  const retryQueues =
-    intervals &&
-    new RetryIntervalQueues(
-      "retries",
-      { ...(config.retryIntervals as unknown as RetryIntervalQueuesArgs), vhost, removal },
-      { provider },
-    );
-
-  const outputs: Record<string, unknown> = {
-    delayNetwork: topology.network,
-    ...(retryQueues && { retryIntervals: retryQueues.retryIntervals }),
-  };
-  for (const { name, type, patterns, createQueue, queueType, retries } of config.endpoints) {
+  const retries = declareRetries(config, { provider });
+  const outputs: Record<string, unknown> = { delayNetwork: topology.network, ...retries.outputs };
+  for (const { name, type, patterns, createQueue, queueType, retries: isRetried } of config.endpoints) {
     const args = {
       topology,
-      retryIntervals: retries ? retryQueues?.retryIntervals : undefined,
+      retryIntervals: isRetried ? retries.retryIntervals : undefined,
       endpoint: name,
       endpointType: type,
       patterns,
+      destination: retries.queues.get(name),
       createQueue,
       queueType,
       vhost,
@@ -73,7 +57,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
     const binding = new EndpointDelayBinding(name, args, { provider });
     outputs[`endpoint ${name}`] = binding.bindingKeys.apply((keys) => {
       const delayed = keys.slice(0, patterns?.length ?? 1).join(", ");
-      const returned = retries ? `, and its failed messages from ${intervals?.returnExchange}` : "";
+      const returned = isRetried ? ", and its failed messages from the interval queues" : "";
       return `${type ?? "queue"} ${name} gets ${delayed} from ${network.deliveryExchange}${returned}`;
     });
   }

@@ -38,14 +38,15 @@ export class Declarer {
   /**
    * Some vendors give a queue no type. RabbitMQ 4 then shows `classic` among its arguments and 3.10 doesn't, so that on one
    * of them each refresh would plan its replacement; the arguments of such a queue are compared by `checkBroker` alone.
+   * @param after what has to be there before the queue
    */
-  queue(plan: QueuePlan): rabbitmq.Queue {
+  queue(plan: QueuePlan, after?: pulumi.Resource): rabbitmq.Queue {
     const isTyped = "x-queue-type" in plan.arguments;
     const settings = { durable: plan.durable, autoDelete: false, argumentsJson: argumentsJson(plan.arguments) };
     return new rabbitmq.Queue(
       `${this.name}-${plan.name}`,
       { name: plan.name, vhost: this.vhost, settings },
-      isTyped ? this.options : { ...this.options, ignoreChanges: ["settings.argumentsJson"] },
+      { ...this.options, dependsOn: after, ...(isTyped ? {} : { ignoreChanges: ["settings.argumentsJson"] }) },
     );
   }
 
@@ -69,7 +70,9 @@ export class Declarer {
   }
 
   policy(plan: PolicyPlan): rabbitmq.Policy {
-    const { pattern, applyTo, priority, definition } = plan;
+    const { pattern, applyTo, priority } = plan;
+    // The provider takes texts, and sends those that are numbers as numbers.
+    const definition = Object.fromEntries(Object.entries(plan.definition).map(([key, value]) => [key, String(value)]));
     return new rabbitmq.Policy(
       `${this.name}-${plan.name}`,
       { name: plan.name, vhost: this.vhost, policy: { pattern, applyTo, priority, definition } },

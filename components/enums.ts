@@ -24,3 +24,15 @@ export type EndpointType = (typeof EndpointType)[keyof typeof EndpointType];
 /** What happens on the broker when something leaves the program: `retain` leaves it there with its messages. */
 export const Removal = { Retain: "retain", Delete: "delete" } as const;
 export type Removal = (typeof Removal)[keyof typeof Removal];
+
+/** Where a work queue sends what is rejected: to the dead queue, or to the shortest retry delay. */
+export const Rejection = { Dead: "dead", Retry: "retry" } as const;
+export type Rejection = (typeof Rejection)[keyof typeof Rejection];
+
+/** Which returned messages RabbitMQ 4.3 delays: failed ones, those given back without a failure, or all. */
+export const DelayedRetryType = { Failed: "failed", Returned: "returned", All: "all" } as const;
+export type DelayedRetryType = (typeof DelayedRetryType)[keyof typeof DelayedRetryType];
+
+/** Where a delayed retry's settings stand: in the queue's arguments, or in a policy, which can be changed later. */
+export const DelayedRetrySettings = { Arguments: "arguments", Policy: "policy" } as const;
+export type DelayedRetrySettings = (typeof DelayedRetrySettings)[keyof typeof DelayedRetrySettings];

@@ -1,7 +1,21 @@
 export { DelayLevelTopology, DelayLevelTopologyArgs } from "./delayLevelTopology";
 export { EndpointDelayBinding, EndpointDelayBindingArgs } from "./endpointDelayBinding";
 export { RetryIntervalQueues, RetryIntervalQueuesArgs, RetryIntervalsDescriptor } from "./retryIntervalQueues";
+export { WorkRetryQueues, WorkRetryQueuesArgs, WorkRetryDescriptor } from "./workRetryQueues";
+export { HoldDestinationArgs, HoldQueues, HoldQueuesArgs, HoldQueuesDescriptor } from "./holdQueues";
+export { DelayedRetryDescriptor, DelayedRetryQueue, DelayedRetryQueueArgs } from "./delayedRetryQueue";
 export { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
-export { EndpointType, Matching, Preset, QueueType, Removal } from "./enums";
+export {
+  DelayedRetrySettings,
+  DelayedRetryType,
+  EndpointType,
+  Matching,
+  Preset,
+  QueueType,
+  Rejection,
+  Removal,
+} from "./enums";
 export { BrokerAddress, ManagementApi } from "./preflight/managementApi";
-export { BrokerCheckError, checkBroker, Expectation } from "./preflight/checkBroker";
+export { BrokerCheckError } from "./preflight/brokerCheckError";
+export { VersionNeed, checkVersion } from "./preflight/brokerVersion";
+export { checkBroker, Expectation } from "./preflight/checkBroker";

@@ -29,6 +29,12 @@ const schema = z.strictObject({
   network: z.looseObject({ preset: z.string() }),
   /** What a RetryIntervalQueues takes; the component checks it. */
   retryIntervals: z.looseObject({}).optional(),
+  /** What WorkRetryQueues take, each with a name; the component checks it. */
+  workQueues: z.array(z.looseObject({ queue: text })).optional(),
+  /** What HoldQueues take; the component checks it. */
+  holdQueues: z.looseObject({}).optional(),
+  /** What DelayedRetryQueues take, each but for the broker; the component checks it. */
+  delayedRetryQueues: z.array(z.looseObject({ queue: text })).optional(),
   removal: z.enum(["retain", "delete"]).optional(),
   endpoints: z.array(endpoint).optional(),
 });
@@ -43,6 +49,12 @@ export interface ProgramConfig {
   network: Record<string, unknown>;
   /** Undefined for a stack without interval queues. */
   retryIntervals: Record<string, unknown> | undefined;
+  /** Work queues with retries. */
+  workQueues: ({ queue: string } & Record<string, unknown>)[];
+  /** Undefined for a stack without declared hold queues. */
+  holdQueues: Record<string, unknown> | undefined;
+  /** Queues with the broker's own delayed retry. */
+  delayedRetryQueues: ({ queue: string } & Record<string, unknown>)[];
   removal: "retain" | "delete";
   endpoints: EndpointConfig[];
 }
@@ -62,6 +74,9 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     broker: config.getObject("broker"),
     network: config.requireObject("network"),
     retryIntervals: config.getObject("retryIntervals"),
+    workQueues: config.getObject("workQueues"),
+    holdQueues: config.getObject("holdQueues"),
+    delayedRetryQueues: config.getObject("delayedRetryQueues"),
     removal: config.get("removal"),
     endpoints: config.getObject("endpoints"),
   };
@@ -74,7 +89,8 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     );
     throw new ConfigError(`${issue.path.join(".")}: ${JSON.stringify(value)} is not allowed; ${issue.message}`);
   }
-  const { broker = {}, network, retryIntervals = {}, removal = "retain", endpoints = [] } = parsed.data;
+  const { broker = {}, network, removal = "retain", endpoints = [] } = parsed.data;
+  const { retryIntervals = {}, workQueues = [], holdQueues = {}, delayedRetryQueues = [] } = parsed.data;
   const hasIntervals = Object.keys(retryIntervals).length > 0;
   const retried = endpoints.find(({ retries }) => retries);
   if (retried !== undefined && !hasIntervals) {
@@ -93,6 +109,9 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     vhost: broker.vhost ?? "/",
     network,
     retryIntervals: hasIntervals ? retryIntervals : undefined,
+    workQueues,
+    holdQueues: Object.keys(holdQueues).length > 0 ? holdQueues : undefined,
+    delayedRetryQueues,
     removal,
     endpoints,
   };

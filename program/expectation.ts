@@ -1,13 +1,14 @@
-import { Expectation } from "rabbitmq-delay";
+import { Expectation, VersionNeed } from "rabbitmq-delay";
 import {
   DelayNetwork,
   EndpointPlan,
-  RetryIntervals,
+  RetryDescriptor,
   checkEndpointsApart,
+  delayedRetryVersion,
   parkingPolicy,
   planBinding,
   planEntities,
-  planRetryIntervals,
+  planRetry,
 } from "rabbitmq-delay-topology";
 import type { ProgramConfig } from "./config";
 
@@ -15,13 +16,9 @@ import type { ProgramConfig } from "./config";
  * What this stack is going to declare, for the look at the broker before.
  * @throws DelayTopologyError for endpoints that the network can't tell apart
  */
-export function expectationOf(
-  network: DelayNetwork,
-  intervals: RetryIntervals | undefined,
-  config: ProgramConfig,
-): Expectation {
+export function expectationOf(network: DelayNetwork, retries: RetryDescriptor[], config: ProgramConfig): Expectation {
   const { exchanges, queues } = planEntities(network);
-  const retries = intervals === undefined ? { exchanges: [], queues: [] } : planRetryIntervals(intervals);
+  const retryPlans = retries.map(planRetry);
   const plans: EndpointPlan[] = config.endpoints.map((endpoint) => planBinding(network, endpoint));
   checkEndpointsApart(plans.flatMap(({ bound }) => bound));
   const created = config.endpoints
@@ -34,11 +31,17 @@ export function expectationOf(
   return {
     vhost: config.vhost,
     entities: {
-      exchanges: [...exchanges, ...retries.exchanges],
-      queues: [...queues, ...retries.queues, ...created],
+      exchanges: [...exchanges, ...retryPlans.flatMap((plan) => plan.exchanges)],
+      queues: [...queues, ...retryPlans.flatMap((plan) => plan.queues), ...created],
     },
     policy: parkingPolicy(network),
     bindings: plans.flatMap(({ bindings }) => bindings),
+    needs: retries.flatMap(versionNeed),
     replaceable: config.removal === "delete",
   };
+}
+
+function versionNeed(descriptor: RetryDescriptor): VersionNeed[] {
+  if (descriptor.kind !== "delayed-retry") return [];
+  return [{ version: delayedRetryVersion(descriptor), reason: `the delayed retry of queue ${descriptor.queue}` }];
 }

@@ -1,13 +1,7 @@
 import { BindingPlan, EntityPlan, PolicyPlan } from "rabbitmq-delay-topology";
+import { BrokerCheckError } from "./brokerCheckError";
+import { checkVersion, VersionNeed } from "./brokerVersion";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
-
-/** The oldest broker with message TTL and at-least-once dead-lettering in quorum queues. */
-const OLDEST_VERSION = "3.10";
-
-/** A broker that a topology can't be declared on; the message is one line with what is wrong and how to mend it. */
-export class BrokerCheckError extends Error {
-  override readonly name = "BrokerCheckError";
-}
 
 /** What is going to be declared. */
 export interface Expectation {
@@ -17,6 +11,8 @@ export interface Expectation {
   entities: Pick<EntityPlan, "exchanges" | "queues">;
   /** The parking policy, if any. */
   policy?: PolicyPlan;
+  /** Versions that parts of it need, beside those that all of it needs. */
+  needs?: VersionNeed[];
   /** Bindings to queues and exchanges; those that are not planned must exist. */
   bindings?: BindingPlan[];
   /**
@@ -55,7 +51,7 @@ interface FoundPolicy {
  */
 export async function checkBroker(broker: BrokerAddress, expectation: Expectation): Promise<string[]> {
   const api = new ManagementApi(broker);
-  await checkReachable(api, broker);
+  await checkVersion(broker, expectation.needs);
   const vhost = encodeURIComponent(expectation.vhost);
   const [exchanges, queues, policies] = await Promise.all([
     inVhost<FoundExchange[]>(api, broker, expectation, `exchanges/${vhost}`),
@@ -82,38 +78,6 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
   ];
 }
 
-async function checkReachable(api: ManagementApi, { managementUrl, username }: BrokerAddress): Promise<void> {
-  let version: string;
-  try {
-    const overview = await api.get<{ rabbitmq_version?: string }>("overview");
-    version = overview.rabbitmq_version ?? "unknown";
-  } catch (error) {
-    const { status, message } = error as ManagementApiError;
-    if (status === 401) {
-      throw new BrokerCheckError(
-        `broker.username: the broker at ${managementUrl} refuses user ${username} or its password, or the user lacks the ` +
-          `tag management`,
-      );
-    }
-    if (status === 0) {
-      throw new BrokerCheckError(
-        `broker.managementUrl: no broker answers at ${managementUrl} (${message}); make up starts a local one, and ` +
-          `RABBITMQ_MANAGEMENT_URL or the stack's config points at yours`,
-      );
-    }
-    throw new BrokerCheckError(
-      `broker.managementUrl: ${managementUrl} is not RabbitMQ's management API (HTTP ${status}); enable the plugin with ` +
-        `rabbitmq-plugins enable rabbitmq_management`,
-    );
-  }
-  if (!isAtLeast(version, OLDEST_VERSION)) {
-    throw new BrokerCheckError(
-      `broker.managementUrl: the broker at ${managementUrl} is RabbitMQ ${version}; ${OLDEST_VERSION} or newer is needed for ` +
-        `message TTL and at-least-once dead-lettering in quorum queues`,
-    );
-  }
-}
-
 async function inVhost<T>(api: ManagementApi, broker: BrokerAddress, { vhost }: Expectation, path: string): Promise<T> {
   try {
     return await api.get<T>(path);
@@ -127,16 +91,6 @@ async function inVhost<T>(api: ManagementApi, broker: BrokerAddress, { vhost }: 
           : `GET ${path} failed (HTTP ${status}: ${message})`;
     throw new BrokerCheckError(`broker.vhost: ${why}`);
   }
-}
-
-/** Numeric comparison of dotted versions; parts that are no numbers count as 0. */
-export function isAtLeast(version: string, oldest: string): boolean {
-  const [found, needed] = [version, oldest].map((text) => text.split(/[.+-]/).map((part) => Number(part) || 0));
-  for (let index = 0; index < (needed as number[]).length; index++) {
-    const difference = ((found as number[])[index] ?? 0) - ((needed as number[])[index] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  return true;
 }
 
 function byName<T extends { name: string }>(found: T[], name: string): T | undefined {

@@ -5,7 +5,9 @@ import { Agent, fetch } from "undici";
 export interface BrokerAddress {
   /** e.g. `http://127.0.0.1:15672` or `https://rabbit.example.com`. */
   managementUrl: string;
+  /** A user with the tag `management`. */
   username: string;
+  /** Its password. */
   password: string;
   /** File with the certificate authority of an `https` address, in PEM. */
   caCertFile?: string;

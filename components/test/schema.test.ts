@@ -16,7 +16,14 @@ describe("the schema for other languages", () => {
     const folder = join(__dirname, "..");
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- data
     const packageJson = require("../package.json") as object;
-    const names = new Set(["DelayLevelTopology", "EndpointDelayBinding", "RetryIntervalQueues"]);
+    const names = new Set([
+      "DelayLevelTopology",
+      "EndpointDelayBinding",
+      "RetryIntervalQueues",
+      "WorkRetryQueues",
+      "HoldQueues",
+      "DelayedRetryQueue",
+    ]);
     const { components } = new Analyzer(folder, "rabbitmq-delay", packageJson, names).analyze();
     assert.deepEqual(Object.keys(components).sort(), [...names].sort());
     assert.deepEqual(Object.keys(components.DelayLevelTopology?.outputs ?? {}), ["network"]);
@@ -25,6 +32,9 @@ describe("the schema for other languages", () => {
       "destination",
     ]);
     assert.deepEqual(Object.keys(components.RetryIntervalQueues?.outputs ?? {}), ["retryIntervals"]);
+    assert.deepEqual(Object.keys(components.WorkRetryQueues?.outputs ?? {}), ["workRetry"]);
+    assert.deepEqual(Object.keys(components.HoldQueues?.outputs ?? {}), ["holdQueues"]);
+    assert.deepEqual(Object.keys(components.DelayedRetryQueue?.outputs ?? {}), ["delayedRetry"]);
     assert.ok(Object.keys(components.EndpointDelayBinding?.inputs ?? {}).includes("network"));
   });
 });

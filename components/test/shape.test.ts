@@ -36,11 +36,13 @@ describe("components' children", () => {
       network?: pulumi.Output<unknown>;
       bindingKeys?: pulumi.Output<unknown>;
       retryIntervals?: pulumi.Output<unknown>;
+      workRetry?: pulumi.Output<unknown>;
+      holdQueues?: pulumi.Output<unknown>;
     },
   ): Promise<Made[]> {
-    const component = create();
+    const { network, bindingKeys, retryIntervals, workRetry, holdQueues } = create();
     await new Promise((resolve) =>
-      pulumi.all([component.network, component.bindingKeys, component.retryIntervals]).apply(resolve),
+      pulumi.all([network, bindingKeys, retryIntervals, workRetry, holdQueues]).apply(resolve),
     );
     await pulumi.runtime.disconnect();
     return made.filter(({ type }) => type.startsWith("rabbitmq:"));
@@ -149,8 +151,32 @@ describe("components' children", () => {
     );
   });
 
+  it("a work queue has an exchange and a queue for itself, each delay and its dead", async () => {
+    const args = { queue: "work", delays: ["5s", "1m"] };
+    const children = await childrenOf(() => new components.WorkRetryQueues("work", args));
+    assert.deepEqual(
+      ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
+      [4, 4, 4, 0],
+    );
+  });
+
+  it("hold queues are one per delay and destination, and nothing else", async () => {
+    const destinations = [
+      { exchange: "a/b@c", routingKey: "x" },
+      { exchange: "", routingKey: "y" },
+    ];
+    const args = { delays: [5, 10, "1s"], destinations, leaseMs: 60_000 };
+    const children = await childrenOf(() => new components.HoldQueues("holds", args));
+    assert.equal(children.length, 6);
+    assert.equal(count(children, "Queue"), 6);
+    assert.equal(children[0]?.inputs.name, "hold.5+60000.5:a%2Fb%40c:x");
+  });
+
   it("refuses before the first resource is made", () => {
     const { DelayLevelTopology, EndpointDelayBinding, RetryIntervalQueues } = components;
+    const { WorkRetryQueues, HoldQueues, DelayedRetryQueue } = components;
+    const broker = { managementUrl: "http://127.0.0.1:1", username: "a", password: "b" };
+    const destinations = [{ exchange: "", routingKey: "y" }];
     const network = delayNetwork({ preset: "nservicebus" });
     const retryIntervals = retryIntervalsOf({ intervals: [5000] });
     const refused: [() => unknown, RegExp][] = [
@@ -170,6 +196,12 @@ describe("components' children", () => {
         () => new EndpointDelayBinding("x", { endpoint: "a", retryIntervals, endpointType: "exchange" }),
         /endpointType/,
       ],
+      [() => new WorkRetryQueues("x", { queue: "work", delays: [5], maxRetries: -1 }), /maxRetries: -1/],
+      [() => new WorkRetryQueues("x", { queue: "work", delays: [5], removal: "keep" as "retain" }), /removal: "keep"/],
+      [() => new HoldQueues("x", { delays: [5], destinations, leaseMs: 5, queueType: "quorum" }), /leaseMs: 5/],
+      [() => new HoldQueues("x", { delays: [5, 5], destinations }), /delays\[1\]: 5/],
+      [() => new DelayedRetryQueue("x", { queue: "work", minMs: 0, broker }), /minMs: 0/],
+      [() => new DelayedRetryQueue("x", { queue: "work", minMs: 5, broker: undefined as never }), /broker: undefined/],
     ];
     for (const [create, message] of refused) assert.throws(create, message);
     assert.deepEqual(made, []);

@@ -1,6 +1,5 @@
 import { strict as assert } from "node:assert";
 import * as amqp from "amqplib";
-import { Connection } from "rabbitmq-client";
 import {
   ChannelClosedError,
   MessageNackedError,
@@ -13,39 +12,9 @@ import {
 import { delayNetwork } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
+import { Client, clients } from "../support/clients";
 import { connect } from "../support/connect";
 import { Receiver } from "../support/receive";
-
-interface Client {
-  channel: unknown;
-  close: () => Promise<void>;
-}
-
-const clients: [string, (url: string) => Promise<Client>][] = [
-  [
-    "amqplib",
-    async (url) => {
-      const connection = await amqp.connect(url);
-      connection.on("error", () => undefined);
-      const channel = await connection.createConfirmChannel();
-      channel.on("error", () => undefined);
-      return { channel, close: () => connection.close() };
-    },
-  ],
-  [
-    "rabbitmq-client",
-    async (url) => {
-      const connection = new Connection(url);
-      connection.on("error", () => undefined);
-      const channel = await connection.acquire();
-      const close = async (): Promise<void> => {
-        if (channel.active) await channel.close();
-        await connection.close();
-      };
-      return { channel, close };
-    },
-  ],
-];
 
 describe("publishing", () => {
   const network = delayNetwork({ preset: "custom", prefix: "own", radix: 4, levels: 4, unitMs: 10 });

@@ -10,15 +10,24 @@ import {
   consumeWithRetries,
   errorHeaders,
   throughDelayNetwork,
+  throughDelayedRetry,
+  throughHoldQueues,
+  throughHoldsOnDemand,
   throughRetryIntervals,
+  throughWorkRetry,
 } from "rabbitmq-delay-publish";
 import {
+  RetryDescriptor,
   delayNetwork,
+  delayedRetry,
+  holdQueues,
   planBinding,
   planEntities,
+  planRetry,
   planRetryIntervals,
   planReturnBinding,
   retryIntervals,
+  workRetry,
 } from "rabbitmq-delay-topology";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
@@ -31,10 +40,24 @@ const intervals = retryIntervals({ intervals: DELAYS });
 const safeIntervals = retryIntervals({ intervals: DELAYS, prefix: "own-retry", queueType: "quorum" });
 const network = delayNetwork({ preset: "custom", prefix: "retry", radix: 4, levels: 3, unitMs: 10 });
 
+const work = workRetry({ name: "work", delays: DELAYS });
+const holds = holdQueues({ delays: DELAYS, destinations: [{ exchange: "", routingKey: "work" }] });
+const native = delayedRetry({ queue: "work", minMs: 60, maxMs: 100, deliveryLimit: 5 });
+
 interface Way {
   mechanism: RetryMechanism;
+  /** What the mechanism needs; also the queue `work`, where it has to be another than a plain quorum queue. */
   declare: (channel: ConfirmChannel, queue: string) => Promise<void>;
+  /** Default {@link DELAYS}. */
+  delaysMs?: number[];
+  /** Whether only RabbitMQ 4.3 has it. */
+  isNew?: boolean;
+  /** Default `work_error`. */
+  errorQueue?: string;
 }
+
+const declared = (descriptor: RetryDescriptor) => (channel: ConfirmChannel) =>
+  declareOverAmqp(channel, planRetry(descriptor));
 
 const bound = (plan: typeof intervals) => async (channel: ConfirmChannel, queue: string) => {
   const { exchanges, queues, bindings } = planRetryIntervals(plan);
@@ -51,6 +74,20 @@ const ways: Record<string, Way> = {
       await declareOverAmqp(channel, { exchanges, queues, bindings: [...bindings, ...endpoint] });
     },
   },
+  "a work queue's retry queues": {
+    mechanism: throughWorkRetry(work),
+    declare: declared(work),
+    errorQueue: work.deadQueue,
+  },
+  "hold queues": { mechanism: throughHoldQueues(holds), declare: declared(holds) },
+  "hold queues on demand": { mechanism: throughHoldsOnDemand(), declare: () => Promise.resolve() },
+  "the broker's delayed retry": {
+    mechanism: throughDelayedRetry(native),
+    declare: declared(native),
+    delaysMs: [60, 100],
+    isNew: true,
+    errorQueue: native.deadQueue,
+  },
 };
 
 /** One try, as a handler saw it. */
@@ -60,11 +97,14 @@ interface Try {
 }
 
 describe("consumeWithRetries", () => {
-  onEachBroker((broker) => {
-    for (const [name, way] of Object.entries(ways)) {
+  onEachBroker((broker, { isNewest }) => {
+    for (const [name, way] of Object.entries(ways).filter(([, { isNew }]) => isNewest || !isNew)) {
+      const delaysMs = way.delaysMs ?? DELAYS;
+      const errorQueue = way.errorQueue ?? "work_error";
+
       it(`${name}: exactly the promised tries, not early, with all that the message had; then success`, async () => {
         const { channel, tries, consume, publish } = await setUp(broker(), way);
-        const policy = RetryPolicy.immediate(1).intervals(DELAYS);
+        const policy = RetryPolicy.immediate(1).intervals(delaysMs);
         await consume({ policy }, ({ previousTries }) => {
           if (previousTries < 5) throw new Error("not yet");
         });
@@ -90,9 +130,25 @@ describe("consumeWithRetries", () => {
           assert.deepEqual(properties, { contentType: "text/plain", messageId: "m-1", priority: 0, type: "invoice" });
         }
         const [, first, second, , third] = tries as [Try, Try, Try, Try, Try];
-        assert.ok(second.atMs - first.atMs >= 40, `after ${second.atMs - first.atMs} ms`);
-        assert.ok(third.atMs - second.atMs >= 150, `after ${third.atMs - second.atMs} ms`);
-        assert.equal((await channel.checkQueue("work_error")).messageCount, 0);
+        assert.ok(second.atMs - first.atMs >= (delaysMs[0] as number), `after ${second.atMs - first.atMs} ms`);
+        assert.ok(third.atMs - second.atMs >= (delaysMs[1] as number), `after ${third.atMs - second.atMs} ms`);
+        assert.equal((await channel.checkQueue(errorQueue)).messageCount, 0);
+      });
+
+      it(`${name}: what never succeeds ends in the error queue, with the right count`, async () => {
+        const { channel, tries, consume, publish } = await setUp(broker(), way);
+        await consume({ policy: RetryPolicy.intervals(delaysMs) }, () => {
+          throw new TypeError("still broken");
+        });
+        await publish();
+        const [arrival] = await (await Receiver.on(channel, [errorQueue])).until(1);
+        const headers = arrival?.message.properties.headers ?? {};
+        assert.equal(headers[errorHeaders.tries], 3);
+        assert.equal(headers[errorHeaders.type], "TypeError");
+        assert.equal(headers.tenant, "a");
+        assert.equal(arrival?.message.content.toString(), "invoice");
+        assert.equal(tries.length, 3);
+        assert.equal((await channel.checkQueue("work")).messageCount, 0);
       });
     }
 
@@ -200,6 +256,14 @@ describe("consumeWithRetries", () => {
       const policy = RetryPolicy.interval(1, 40);
       await assert.rejects(start({ policy }), /mechanism: undefined is not allowed/);
       await assert.rejects(start({ policy: RetryPolicy.interval(1, 70), mechanism }), /delayMs: 70 .*40, 150 ms/);
+      const tooMany = {
+        policy: RetryPolicy.interval(3, 40),
+        mechanism: throughWorkRetry(work),
+        errorQueue: "work_error",
+      };
+      await assert.rejects(start(tooMany), /policy: "3 redeliveries" is not allowed; .*at most 2 redeliveries/);
+      const short = throughHoldsOnDemand({ leaseMs: 29_000 });
+      await assert.rejects(start({ policy, mechanism: short }), /leaseMs: 29000 .*confirmTimeoutMs, 30000/);
       await assert.rejects(start({ policy, mechanism, prefetch: 0 }), /prefetch: 0 /);
       await assert.rejects(start({ policy, mechanism, concurrency: 11 }), /concurrency: 11 .*from 1 to 10/);
       await assert.rejects(start({ policy, mechanism, handlerTimeoutMs: -1 }), /handlerTimeoutMs: -1 /);
@@ -222,10 +286,12 @@ describe("consumeWithRetries", () => {
     vhost = await broker.management.createVhost();
     const channel = await openChannel(broker, vhost);
     await channel.assertExchange("orders", "topic");
-    for (const queue of ["work", "work_error"])
+    // A mechanism with an error queue of its own is one that declares the work queue.
+    const isOwn = mechanism.errorQueue !== undefined;
+    for (const queue of isOwn ? ["work_error"] : ["work", "work_error"])
       await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
-    await channel.bindQueue("work", "orders", "paid.*");
     await declare(channel, "work");
+    await channel.bindQueue("work", "orders", "paid.*");
     const tries: Try[] = [];
     return {
       channel,

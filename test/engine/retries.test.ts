@@ -28,7 +28,7 @@ describe("interval queues of a stack", () => {
       await stack.up();
       assert.deepEqual(await stack.preview("--refresh"), []);
       const outputs = await stack.outputs();
-      assert.match(String(outputs["endpoint work"]), /and its failed messages from mt-delay-return$/);
+      assert.match(String(outputs["endpoint work"]), /and its failed messages from the interval queues$/);
 
       const channel = await openChannel(broker(), vhost);
       await declareAsMassTransit(channel, [50, 200]);

@@ -18,16 +18,16 @@ const quiet = (): void => undefined;
 
 /** The two ends of what is supported: Debian's own RabbitMQ, and the newest. */
 const kinds = [
-  { label: "RabbitMQ 3.10", version: /^3\.10\./, install: () => localInstallation(quiet) },
-  { label: "RabbitMQ 4.3", version: /^4\.3\./, install: () => newestInstallation(quiet) },
+  { label: "RabbitMQ 3.10", version: /^3\.10\./, isNewest: false, install: () => localInstallation(quiet) },
+  { label: "RabbitMQ 4.3", version: /^4\.3\./, isNewest: true, install: () => newestInstallation(quiet) },
 ];
 
 const shared = new Map<string, Promise<TestBroker>>();
 const running = new Set<BrokerNode>();
 
 /** The same tests on each broker, which all files share; tests keep apart by vhosts. */
-export function onEachBroker(define: (broker: () => TestBroker) => void): void {
-  for (const { label, version, install } of kinds) {
+export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest: boolean }) => void): void {
+  for (const { label, version, isNewest, install } of kinds) {
     describe(`on ${label}`, function () {
       let broker: TestBroker;
       before(async function () {
@@ -46,7 +46,7 @@ export function onEachBroker(define: (broker: () => TestBroker) => void): void {
         const found = await broker.management.version();
         if (!version.test(found)) console.log(`      note: this machine's broker is ${found}`);
       });
-      define(() => broker);
+      define(() => broker, { isNewest });
     });
   }
 }

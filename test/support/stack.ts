@@ -36,6 +36,9 @@ export interface StackConfig {
   network: Record<string, unknown>;
   endpoints?: unknown[];
   retryIntervals?: Record<string, unknown>;
+  workQueues?: unknown[];
+  holdQueues?: Record<string, unknown>;
+  delayedRetryQueues?: unknown[];
   removal?: "retain" | "delete";
   broker?: Record<string, unknown>;
 }

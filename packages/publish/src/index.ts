@@ -11,3 +11,4 @@ export {
 export { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
 export { dueHeader, nserviceBusDelayHeader } from "./headers";
 export * from "./retry";
+export * from "./hold";

@@ -5,6 +5,7 @@ import { ConfirmedSender } from "./confirmedSender";
 import { MessageRefusedError } from "./errors";
 import { delayHeaders } from "./headers";
 import { DelayPublisherOptions, DelayedMessageOptions, MessageProperties, PublishReceipt } from "./options";
+import { refuseForbidden, toBuffer } from "./outgoing";
 
 /** Publishes delayed messages; see {@link createDelayPublisher}. */
 export interface DelayPublisher {
@@ -20,16 +21,6 @@ export interface DelayPublisher {
   /** Messages that the broker has not confirmed yet. */
   readonly unconfirmed: number;
 }
-
-/** Properties that would make a message early or send copies past its delay, and why. */
-const forbidden: Record<string, string> = {
-  expiration: "the lower of it and a level's TTL wins, so it would make the message early; give a delay only",
-  CC: "copies would be routed past the delay at every exchange; publish one message per destination",
-  BCC: "copies would be routed past the delay at every exchange; publish one message per destination",
-  mandatory: "every message is mandatory: one that no queue takes is an error",
-  persistent: "every message is persistent: a transient one would be lost in a restart",
-  deliveryMode: "every message is persistent: a transient one would be lost in a restart",
-};
 
 /**
  * Makes a publisher over a channel that the caller owns, opens and closes.
@@ -86,14 +77,6 @@ class ChannelPublisher implements DelayPublisher {
   }
 }
 
-function refuseForbidden(options: DelayedMessageOptions): void {
-  const headers = (options.headers ?? {}) as Record<string, unknown>;
-  for (const [name, reason] of Object.entries(forbidden)) {
-    if ((options as Record<string, unknown>)[name] !== undefined) throw new MessageRefusedError(name, reason);
-    if (/^B?CC$/.test(name) && headers[name] !== undefined) throw new MessageRefusedError(`headers.${name}`, reason);
-  }
-}
-
 function delayOf(delayMs: number | undefined, at: Date | undefined): number {
   if ((delayMs === undefined) === (at === undefined)) {
     throw new MessageRefusedError("delayMs", "give exactly one of delayMs and at");
@@ -102,14 +85,4 @@ function delayOf(delayMs: number | undefined, at: Date | undefined): number {
   const due = at instanceof Date ? at.getTime() : Number.NaN;
   if (Number.isNaN(due)) throw new MessageRefusedError("at", "it must be a valid Date");
   return due - Date.now();
-}
-
-function toBuffer(body: unknown, properties: MessageProperties): Buffer {
-  if (Buffer.isBuffer(body)) return body;
-  if (body instanceof Uint8Array) return Buffer.from(body);
-  if (typeof body === "string") return Buffer.from(body);
-  const json = JSON.stringify(body) as string | undefined;
-  if (json === undefined) throw new MessageRefusedError("body", "it must be bytes, text, or a value with a JSON form");
-  properties.contentType ??= "application/json";
-  return Buffer.from(json);
 }

@@ -5,7 +5,9 @@ import { copyProperties, restore } from "../dist/retry/envelope";
 
 const text = fc.string({ maxLength: 12 });
 const headerNames = fc.oneof(
-  text.filter((name) => name !== "" && !/^x-(death$|first-death-|last-death-)/.test(name)),
+  text.filter(
+    (name) => name !== "" && !/^x-(death$|first-death-|last-death-|delivery-count$|acquired-count$)/.test(name),
+  ),
   fc.constantFrom("CC", "x-delay", originalRoutingKeyHeader, errorHeaders.reason, "tenant"),
 );
 const properties = fc.record(
@@ -37,7 +39,12 @@ const messages: fc.Arbitrary<Delivery> = fc.record({
 /** What a broker does to a message on its round: another exchange and key, no expiration, its own death headers. */
 function round(original: Delivery, redeliveries: number): Delivery {
   const copy = copyProperties(original, redeliveries, { "x-delay": 5 });
-  const headers = { ...copy.headers, "x-death": [{ count: redeliveries }], "x-first-death-queue": "mt-delay-5" };
+  const headers = {
+    ...copy.headers,
+    "x-death": [{ count: redeliveries }],
+    "x-first-death-queue": "mt-delay-5",
+    "x-delivery-count": 1,
+  };
   return { exchange: "mt-delay-return", routingKey: "work", body: original.body, properties: { ...copy, headers } };
 }
 

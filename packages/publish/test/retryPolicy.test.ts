@@ -1,11 +1,6 @@
 import { strict as assert } from "node:assert";
-import { delayNetwork, retryIntervals } from "rabbitmq-delay-topology";
-import {
-  RetryPolicy,
-  throughDelayNetwork,
-  throughDelayedExchange,
-  throughRetryIntervals,
-} from "rabbitmq-delay-publish";
+import { RetryPolicy } from "rabbitmq-delay-publish";
+import { delayedRetry, retryIntervals, workRetry } from "rabbitmq-delay-topology";
 
 class Refused extends Error {}
 class Denied extends Refused {}
@@ -35,6 +30,16 @@ describe("RetryPolicy", () => {
     assert.equal(RetryPolicy.immediate(1).retries("anything"), true);
   });
 
+  it("takes the redeliveries that a stack declared", () => {
+    const work = workRetry({ name: "work", delays: [10, 70], maxRetries: 3 });
+    assert.deepEqual(RetryPolicy.declared(work).delaysMs, [10, 70, 70]);
+    assert.deepEqual(RetryPolicy.declared({ ...work, maxRetries: 0 }).delaysMs, []);
+    assert.deepEqual(RetryPolicy.declared(retryIntervals({ intervals: [9, 1] })).delaysMs, [1, 9]);
+    assert.deepEqual(RetryPolicy.declared(delayedRetry({ queue: "a", minMs: 4, deliveryLimit: 2 })).delaysMs, [4, 8]);
+    const endless = delayedRetry({ queue: "a", minMs: 4, deliveryLimit: 1001 });
+    assert.throws(() => RetryPolicy.declared(endless), /descriptor: 1001 is not allowed/);
+  });
+
   const refused: [string, () => unknown, RegExp][] = [
     ["negative tries", () => RetryPolicy.immediate(-1), /tries: -1 .*from 0/],
     ["no delayed try", () => RetryPolicy.interval(0, 5), /tries: 0 .*from 1/],
@@ -48,25 +53,4 @@ describe("RetryPolicy", () => {
     ["what is no matcher", () => RetryPolicy.none().handle("Error" as never), /matcher: "Error"/],
   ];
   for (const [what, create, message] of refused) it(`refuses ${what}`, () => assert.throws(create, message));
-});
-
-describe("mechanisms", () => {
-  it("interval queues have the declared delays only", () => {
-    const mechanism = throughRetryIntervals(retryIntervals({ intervals: [1000, 5000] }));
-    assert.deepEqual(mechanism.route("work", 5000), { exchange: "mt-delay-5000", routingKey: "work", headers: {} });
-    assert.throws(() => mechanism.route("work", 2000), /delayMs: 2000 is not allowed; .*1000, 5000 ms/);
-  });
-
-  it("a delay network has any delay up to its maximum", () => {
-    const mechanism = throughDelayNetwork(delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 2 }));
-    const route = { exchange: "a.r2x2u1000.level-01", routingKey: "1.0.work", headers: {} };
-    assert.deepEqual(mechanism.route("work", 1500), route);
-    assert.throws(() => mechanism.route("work", 4000), /delayMs: 4000 .*maximum is 3000 ms/);
-  });
-
-  it("the archived plugin takes the delay in a header", () => {
-    const route = { exchange: "delayed", routingKey: "work", headers: { "x-delay": 1500 } };
-    assert.deepEqual(throughDelayedExchange("delayed").route("work", 1500), route);
-    assert.throws(() => throughDelayedExchange(""), /exchange: "" is not allowed/);
-  });
 });

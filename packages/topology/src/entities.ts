@@ -28,9 +28,9 @@ export interface PolicyPlan {
   name: string;
   /** Regular expression over names. */
   pattern: string;
-  applyTo: "exchanges";
+  applyTo: "exchanges" | "quorum_queues";
   priority: number;
-  definition: Record<string, string>;
+  definition: Record<string, string | number>;
 }
 
 /** All that a broker must hold for a network, each list in an order in which it can be declared. */
@@ -122,6 +122,7 @@ function topic(name: string): ExchangePlan {
   return { name, type: "topic", durable: true };
 }
 
-function escapeRegex(text: string): string {
+/** A text as a part of a regular expression that matches it alone. */
+export function escapeRegex(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

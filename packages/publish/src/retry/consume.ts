@@ -1,49 +1,11 @@
 import { DelayTopologyError } from "rabbitmq-delay-topology";
-import { toConfirmPort } from "../confirmPort";
-import { ConfirmedSender } from "../confirmedSender";
 import { Slots } from "../slots";
 import { ConsumePort, OpenDelivery, toConsumePort } from "./consumePort";
-import { OriginalMessage, copyProperties, restore } from "./envelope";
-import { Failure, HandlerTimeoutError, failureHeaders } from "./failure";
-import type { RetryMechanism } from "./mechanism";
-import type { RetryPolicy } from "./policy";
-
-/** What a handler gets: the message as it was first published, and how often it was tried. */
-export interface ReceivedMessage extends OriginalMessage {
-  /** Tries before this one, of all deliveries together that this policy made. */
-  previousTries: number;
-  /** Aborted when the handler's time is up, or the consumer's signal is. */
-  signal: AbortSignal;
-}
-
-/** Handles one message; a rejection or a throw is a failure. */
-export type RetryHandler = (message: ReceivedMessage) => unknown;
-
-/** What became of a message that failed. */
-export type RetryEvent =
-  | { kind: "redelivered"; delayMs: number; redeliveries: number; error: unknown }
-  | { kind: "failed"; errorQueue: string; tries: number; error: unknown }
-  | { kind: "given-back"; error: unknown };
-
-/** How a queue is consumed. */
-export interface RetryConsumerOptions {
-  /** Which failures are tried again, and when. */
-  policy: RetryPolicy;
-  /** How failed messages come back; needed when the policy has delays. */
-  mechanism?: RetryMechanism;
-  /** The queue for what used up its tries, which has to exist. Default: the queue's name and `_error`. */
-  errorQueue?: string;
-  /** Messages that the broker hands out before they are acknowledged. Default 10. */
-  prefetch?: number;
-  /** Handlers at work at once. Default: `prefetch`. */
-  concurrency?: number;
-  /** How long a handler may take, in milliseconds; then it has failed. Default: no limit. */
-  handlerTimeoutMs?: number;
-  /** Aborts the handlers' signals and stops; a message whose handler then fails is given back as it was. */
-  signal?: AbortSignal;
-  /** Called for each failure, e.g. to log or count it. */
-  onFailure?: (event: RetryEvent) => void;
-}
+import { CheckedOptions, RetryConsumerOptions, RetryEvent, RetryHandler, checkOptions } from "./consumerOptions";
+import { OriginalMessage, restore } from "./envelope";
+import { Failure, HandlerTimeoutError } from "./failure";
+import type { RedeliveryStep } from "./mechanism";
+import { Outlet } from "./outlet";
 
 /** A running consumer. */
 export interface RetryConsumer {
@@ -72,15 +34,13 @@ export async function consumeWithRetries(
 ): Promise<RetryConsumer> {
   const checked = checkOptions(queue, options);
   const port = toConsumePort(channel);
-  const sender = new ConfirmedSender(toConfirmPort(channel), { maxUnconfirmed: checked.prefetch });
-  await checkErrorQueue(port, checked.errorQueue);
-  const consumer = new QueueConsumer(port, sender, queue, handler, checked);
+  const { prefetch, confirmTimeoutMs, errorQueue } = checked;
+  const outlet = new Outlet(channel, { maxUnconfirmed: prefetch, confirmTimeoutMs });
+  await checkErrorQueue(port, errorQueue);
+  const consumer = new QueueConsumer(port, outlet, queue, handler, checked);
   await consumer.start();
   return consumer;
 }
-
-type CheckedOptions = RetryConsumerOptions &
-  Required<Pick<RetryConsumerOptions, "errorQueue" | "prefetch" | "concurrency">>;
 
 class QueueConsumer implements RetryConsumer {
   readonly ended: Promise<void>;
@@ -94,7 +54,7 @@ class QueueConsumer implements RetryConsumer {
 
   constructor(
     private readonly port: ConsumePort,
-    private readonly sender: ConfirmedSender,
+    private readonly outlet: Outlet,
     private readonly queue: string,
     private readonly handler: RetryHandler,
     private readonly options: CheckedOptions,
@@ -164,8 +124,10 @@ class QueueConsumer implements RetryConsumer {
     if (failure === undefined) return delivery.acknowledge();
     if (this.aborting.signal.aborted) return delivery.giveBack();
     try {
-      await this.passOn(failure);
-      if (!this.isClosed) delivery.acknowledge();
+      const isRejected = (await this.passOn(failure)) === "reject";
+      if (this.isClosed) return;
+      if (isRejected) delivery.reject();
+      else delivery.acknowledge();
     } catch (error) {
       this.report({ kind: "given-back", error });
       if (this.isClosed) return;
@@ -179,7 +141,7 @@ class QueueConsumer implements RetryConsumer {
     const { policy } = this.options;
     let message: OriginalMessage;
     try {
-      message = restore(delivery);
+      message = this.restore(delivery);
     } catch (error) {
       return { message: { ...delivery, redeliveries: 0 }, error, tries: 0, isFinal: true };
     }
@@ -195,6 +157,13 @@ class QueueConsumer implements RetryConsumer {
         }
       }
     }
+  }
+
+  /** The message as it was first published; the broker counts what it brings back itself. */
+  private restore(delivery: OpenDelivery): OriginalMessage {
+    const message = restore(delivery);
+    const counted = this.options.mechanism?.countedByBroker?.(delivery.properties.headers ?? {}) ?? 0;
+    return { ...message, redeliveries: message.redeliveries + counted };
   }
 
   private async handle(message: OriginalMessage, previousTries: number): Promise<void> {
@@ -218,21 +187,21 @@ class QueueConsumer implements RetryConsumer {
     }
   }
 
-  /** Publishes the copy that comes back, or the one for the error queue, to the broker's confirm. */
-  private async passOn(failure: Failure): Promise<void> {
+  /** Publishes the copy that comes back, or the one for the error queue, to the broker's confirm; or leaves it to a rejection. */
+  private async passOn(failure: Failure): Promise<RedeliveryStep["kind"]> {
     const { policy, mechanism, errorQueue } = this.options;
     const { message, error, tries, isFinal } = failure;
     const delayMs = isFinal ? undefined : policy.delaysMs[message.redeliveries];
-    const redeliveries = message.redeliveries + 1;
-    if (delayMs !== undefined && mechanism !== undefined) {
-      const { exchange, routingKey, headers } = mechanism.route(this.queue, delayMs);
-      const properties = copyProperties(message, redeliveries, headers);
-      await this.sender.inTurn(() => this.sender.send(exchange, routingKey, message.body, properties));
-      return this.report({ kind: "redelivered", delayMs, redeliveries, error });
+    if (delayMs === undefined || mechanism === undefined) {
+      await this.outlet.fail(errorQueue, this.queue, failure);
+      this.report({ kind: "failed", errorQueue, tries, error });
+      return "republish";
     }
-    const properties = copyProperties(message, redeliveries, failureHeaders(this.queue, failure));
-    await this.sender.inTurn(() => this.sender.send("", errorQueue, message.body, properties));
-    this.report({ kind: "failed", errorQueue, tries, error });
+    const redelivery = message.redeliveries + 1;
+    const step = mechanism.plan({ queue: this.queue, routingKey: message.routingKey, delayMs, redelivery });
+    if (step.kind === "republish") await this.outlet.republish(step, message, redelivery);
+    this.report({ kind: "redelivered", delayMs, redeliveries: redelivery, error });
+    return step.kind;
   }
 
   /** A listener's own mistake must not make a duplicate of the message. */
@@ -243,29 +212,6 @@ class QueueConsumer implements RetryConsumer {
       process.emitWarning(`onFailure threw: ${String(error)}`);
     }
   }
-}
-
-function checkOptions(queue: string, options: RetryConsumerOptions): CheckedOptions {
-  const { policy, mechanism, errorQueue = `${queue}_error`, prefetch = 10, handlerTimeoutMs } = options;
-  const concurrency = options.concurrency ?? prefetch;
-  checkCount("prefetch", prefetch, 65_535);
-  checkCount("concurrency", concurrency, prefetch);
-  // setTimeout takes no more than that.
-  if (handlerTimeoutMs !== undefined) checkCount("handlerTimeoutMs", handlerTimeoutMs, 2_147_483_647);
-  if (policy.delaysMs.length > 0 && mechanism === undefined) {
-    throw new DelayTopologyError(
-      "mechanism",
-      mechanism,
-      "the policy has delays, so it must say how messages come back",
-    );
-  }
-  for (const delayMs of policy.delaysMs) mechanism?.route(queue, delayMs);
-  return { ...options, errorQueue, prefetch, concurrency };
-}
-
-function checkCount(property: string, value: number, maximum: number): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= maximum) return;
-  throw new DelayTopologyError(property, value, `it must be a whole number from 1 to ${maximum}`);
 }
 
 /** Asked for before the first message: one that has nowhere to go in the end would go round for ever. */

@@ -6,6 +6,8 @@ export interface OpenDelivery extends Delivery {
   acknowledge(): void;
   /** Gives it back to the queue, at its place. */
   giveBack(): void;
+  /** Gives it back to the queue as a failure, which a quorum queue counts. */
+  reject(): void;
 }
 
 /** The little that a consumer needs of a client library. */
@@ -32,6 +34,7 @@ interface AmqplibChannel {
   cancel(consumerTag: string): Promise<unknown>;
   ack(message: AmqplibMessage): void;
   nack(message: AmqplibMessage, allUpTo: boolean, requeue: boolean): void;
+  reject(message: AmqplibMessage, requeue: boolean): void;
   waitForConfirms: unknown;
   on(event: string, listener: () => void): unknown;
 }
@@ -85,5 +88,6 @@ function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDeliv
     properties: properties as DeliveryProperties,
     acknowledge: () => channel.ack(message),
     giveBack: () => channel.nack(message, false, true),
+    reject: () => channel.reject(message, true),
   };
 }

@@ -32,8 +32,9 @@ interface Stash {
   headers?: Record<string, unknown>;
 }
 
-/** What the broker adds when a message expires or is rejected; `x-death` alone grows with each round. */
-function isDeathHeader(name: string): boolean {
+/** What the broker adds when a message expires or is rejected (`x-death` alone grows with each round), or comes again. */
+function isBrokerHeader(name: string): boolean {
+  if (recountHeaders.includes(name)) return true;
   return name === "x-death" || name.startsWith("x-first-death-") || name.startsWith("x-last-death-");
 }
 
@@ -48,7 +49,7 @@ const ownHeaders = [...copyHeaders, ...Object.values<string>(errorHeaders)];
 export function restore(delivery: Delivery): OriginalMessage {
   const { headers = {}, ...properties } = delivery.properties;
   const count = headers[redeliveriesHeader];
-  if (count === undefined) return { ...delivery, redeliveries: 0 };
+  if (count === undefined) return untouched(delivery);
   if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 1) {
     throw new MalformedCopyError(`header ${redeliveriesHeader} is ${JSON.stringify(count)}, not a count`);
   }
@@ -57,7 +58,7 @@ export function restore(delivery: Delivery): OriginalMessage {
   if (typeof stash !== "object" || stash === null || typeof routingKey !== "string") {
     throw new MalformedCopyError(`a copy needs the headers ${originalHeader} and ${originalRoutingKeyHeader}`);
   }
-  const kept = Object.entries(headers).filter(([name]) => !ownHeaders.includes(name) && !isDeathHeader(name));
+  const kept = Object.entries(headers).filter(([name]) => !ownHeaders.includes(name) && !isBrokerHeader(name));
   const { exchange = "", expiration, userId } = stash;
   return {
     exchange,
@@ -73,6 +74,15 @@ export function restore(delivery: Delivery): OriginalMessage {
   };
 }
 
+/** A message that no copy was made of; what the broker adds to one that comes again is none of the handler's business. */
+function untouched(delivery: Delivery): OriginalMessage {
+  const { headers } = delivery.properties;
+  if (headers === undefined) return { ...delivery, redeliveries: 0 };
+  const kept = Object.entries(headers).filter(([name]) => !recountHeaders.includes(name));
+  return { ...delivery, properties: { ...delivery.properties, headers: Object.fromEntries(kept) }, redeliveries: 0 };
+}
+const recountHeaders = ["x-delivery-count", "x-acquired-count"];
+
 /**
  * The properties of a copy that goes round: all of the original's, without what would make it early (`expiration`), refused
  * (another user's id) or sent elsewhere (`CC`); those wait in a header for {@link restore}.
@@ -85,7 +95,7 @@ export function copyProperties(
   more: Record<string, unknown> = {},
 ): MessageProperties {
   const { expiration, userId, headers = {}, ...properties }: DeliveryProperties = original.properties;
-  const living = Object.entries(headers).filter(([name]) => !isDeathHeader(name));
+  const living = Object.entries(headers).filter(([name]) => !isBrokerHeader(name));
   const isSetAside = ([name]: [string, unknown]): boolean => name === "CC" || ownHeaders.includes(name);
   const setAside = Object.fromEntries(living.filter(isSetAside));
   const stash: Stash = {

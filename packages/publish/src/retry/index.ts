@@ -1,19 +1,20 @@
 export { ErrorMatcher, RetryPolicy } from "./policy";
 export {
-  RedeliveryRoute,
+  Redelivery,
+  RedeliveryStep,
+  RepublishStep,
   RetryMechanism,
+  throughDeclared,
   throughDelayNetwork,
   throughDelayedExchange,
+  throughDelayedRetry,
+  throughHoldQueues,
+  throughHoldsOnDemand,
   throughRetryIntervals,
+  throughWorkRetry,
 } from "./mechanism";
-export {
-  ReceivedMessage,
-  RetryConsumer,
-  RetryConsumerOptions,
-  RetryEvent,
-  RetryHandler,
-  consumeWithRetries,
-} from "./consume";
+export { ReceivedMessage, RetryConsumerOptions, RetryEvent, RetryHandler } from "./consumerOptions";
+export { RetryConsumer, consumeWithRetries } from "./consume";
 export {
   MalformedCopyError,
   OriginalMessage,

@@ -1,30 +1,69 @@
 import {
   DelayNetwork,
   DelayTopologyError,
+  DelayedRetry,
+  HoldQueues,
+  HoldSettingsOptions,
+  QueuePlan,
+  RetryDescriptor,
   RetryIntervals,
+  WorkRetry,
+  declaredHoldQueue,
+  delayedRetryMs,
   encodeDelay,
+  holdSettings,
   intervalExchange,
   parseDelayNetwork,
+  parseDelayedRetry,
+  parseHoldQueues,
+  parseRetryDescriptor,
   parseRetryIntervals,
+  parseWorkRetry,
+  planHoldQueue,
+  workRetryRoute,
 } from "rabbitmq-delay-topology";
+import { DEFAULT_LEASE_MS } from "../hold/lease";
 
-/** Where a copy of a failed message is published, so that it is back in its queue after the delay. */
-export interface RedeliveryRoute {
+/** A failed message that shall come back. */
+export interface Redelivery {
+  /** The queue that it was consumed from. */
+  queue: string;
+  /** The routing key that it was first published with. */
+  routingKey: string;
+  delayMs: number;
+  /** The how manieth redelivery it will be, from 1. */
+  redelivery: number;
+}
+
+/** What brings a failed message back after its delay. */
+export type RedeliveryStep = RepublishStep | { kind: "reject" };
+
+/** A copy is published, and the original acknowledged. */
+export interface RepublishStep {
+  kind: "republish";
   exchange: string;
   routingKey: string;
   /** Headers that the mechanism needs. */
   headers: Record<string, unknown>;
+  /** A queue that has to be declared before each copy. */
+  declare?: QueuePlan;
 }
 
 /** A way by which failed messages come back, as the stack declared it. */
 export interface RetryMechanism {
   /** For messages of errors. */
   readonly name: string;
+  /** The queue for what used up its tries, where the stack declared one. */
+  readonly errorQueue?: string;
+  /** How often a message may come back; undefined: as often as the policy says. */
+  readonly maximumRedeliveries?: number;
+  /** How often the broker itself has redelivered a failed message, where it counts; from its headers. */
+  countedByBroker?(headers: Record<string, unknown>): number;
   /**
-   * Where a message of `queue` is published to come back after `delayMs`.
-   * @throws DelayTopologyError for a delay that the declared queues don't have; it says which they have
+   * How a message comes back.
+   * @throws DelayTopologyError for a delay or a queue that nothing was declared for; it says what was
    */
-  route(queue: string, delayMs: number): RedeliveryRoute;
+  plan(redelivery: Redelivery): RedeliveryStep;
 }
 
 /**
@@ -35,7 +74,25 @@ export function throughRetryIntervals(descriptor: RetryIntervals): RetryMechanis
   const intervals = parseRetryIntervals(descriptor);
   return {
     name: "interval queues",
-    route: (queue, delayMs) => ({ exchange: intervalExchange(intervals, delayMs), routingKey: queue, headers: {} }),
+    plan: ({ queue, delayMs }) => republish(intervalExchange(intervals, delayMs), queue),
+  };
+}
+
+/**
+ * Through the retry queues of one work queue (`WorkRetryQueues`); what used up its tries goes to its dead queue.
+ * @param descriptor the stack's descriptor of that work queue
+ */
+export function throughWorkRetry(descriptor: WorkRetry): RetryMechanism {
+  const work = parseWorkRetry(descriptor);
+  return {
+    name: `the retry queues of ${work.name}`,
+    errorQueue: work.deadQueue,
+    maximumRedeliveries: work.maxRetries,
+    plan({ queue, delayMs, routingKey }) {
+      checkQueue(queue, work.name);
+      const route = workRetryRoute(work, delayMs, routingKey);
+      return republish(route.exchange, route.routingKey);
+    },
   };
 }
 
@@ -47,7 +104,71 @@ export function throughDelayNetwork(descriptor: DelayNetwork): RetryMechanism {
   const network = parseDelayNetwork(descriptor);
   return {
     name: "a delay network",
-    route: (queue, delayMs) => ({ ...pick(encodeDelay(network, delayMs, queue)), headers: {} }),
+    plan({ queue, delayMs }) {
+      const { exchange, routingKey } = encodeDelay(network, delayMs, queue);
+      return republish(exchange, routingKey);
+    },
+  };
+}
+
+/**
+ * Through declared hold queues (`HoldQueues`) whose destination is the queue itself, on the default exchange.
+ * @param descriptor the stack's descriptor of the hold queues
+ */
+export function throughHoldQueues(descriptor: HoldQueues): RetryMechanism {
+  const holds = parseHoldQueues(descriptor);
+  return {
+    name: "hold queues",
+    plan({ queue, delayMs }) {
+      const hold = declaredHoldQueue(holds, delayMs, { exchange: "", routingKey: queue });
+      return republish("", hold.name, holds.leaseMs === undefined ? {} : { declare: hold });
+    },
+  };
+}
+
+/**
+ * Through hold queues that the consumer itself declares, for any delay and without a stack; they go when they are not used any
+ * more. Its user needs the permission to configure them.
+ * @param options names and lease; by default `hold` and ten minutes
+ */
+export function throughHoldsOnDemand(options: HoldSettingsOptions = {}): RetryMechanism {
+  const settings = holdSettings(options.queueType === "quorum" ? options : { leaseMs: DEFAULT_LEASE_MS, ...options });
+  return {
+    name: "hold queues on demand",
+    plan({ queue, delayMs }) {
+      const hold = planHoldQueue(settings, delayMs, { exchange: "", routingKey: queue });
+      return republish("", hold.name, { declare: hold });
+    },
+  };
+}
+
+/**
+ * Through the broker's own delayed retry (`DelayedRetryQueue`, RabbitMQ 4.3 or newer): failed messages are rejected, and stay
+ * in their queue. Its delays grow by themselves, so the policy has to have the same ones; see {@link RetryPolicy.declared}.
+ * @param descriptor the stack's descriptor of that queue
+ * @throws DelayTopologyError for a queue that delays only what is given back without a failure, which nothing would count
+ */
+export function throughDelayedRetry(descriptor: DelayedRetry): RetryMechanism {
+  const retry = parseDelayedRetry(descriptor);
+  if (retry.type === "returned") {
+    throw new DelayTopologyError("type", retry.type, "failed messages need a queue of type failed or all");
+  }
+  return {
+    name: `the delayed retry of ${retry.queue}`,
+    errorQueue: retry.deadQueue,
+    maximumRedeliveries: retry.deliveryLimit,
+    countedByBroker: (headers) => Number(headers["x-delivery-count"] ?? 0),
+    plan({ queue, delayMs, redelivery }) {
+      checkQueue(queue, retry.queue);
+      const brokerMs = delayedRetryMs(retry, redelivery);
+      if (delayMs === brokerMs) return { kind: "reject" };
+      throw new DelayTopologyError(
+        "delayMs",
+        delayMs,
+        `before redelivery ${redelivery} the broker waits ${brokerMs} ms (minMs ${retry.minMs} times ${redelivery}, at most ` +
+          `maxMs ${retry.maxMs}); RetryPolicy.declared(descriptor) has its delays`,
+      );
+    },
   };
 }
 
@@ -62,10 +183,37 @@ export function throughDelayedExchange(exchange: string): RetryMechanism {
   }
   return {
     name: "the delayed message exchange",
-    route: (queue, delayMs) => ({ exchange, routingKey: queue, headers: { "x-delay": delayMs } }),
+    plan: ({ queue, delayMs }) => republish(exchange, queue, { headers: { "x-delay": delayMs } }),
   };
 }
 
-function pick({ exchange, routingKey }: { exchange: string; routingKey: string }): Omit<RedeliveryRoute, "headers"> {
-  return { exchange, routingKey };
+/**
+ * Through whatever the stack declared, so that a service need not know which it is.
+ * @param descriptor a descriptor out of the stack's outputs
+ */
+export function throughDeclared(descriptor: RetryDescriptor | DelayNetwork): RetryMechanism {
+  if (descriptor?.kind === "delay-network") return throughDelayNetwork(descriptor);
+  const declared = parseRetryDescriptor(descriptor);
+  switch (declared.kind) {
+    case "retry-intervals":
+      return throughRetryIntervals(declared);
+    case "work-retry":
+      return throughWorkRetry(declared);
+    case "hold-queues":
+      return throughHoldQueues(declared);
+    case "delayed-retry":
+      return throughDelayedRetry(declared);
+  }
+}
+
+function republish(
+  exchange: string,
+  routingKey: string,
+  more: Partial<Pick<RepublishStep, "headers" | "declare">> = {},
+): RepublishStep {
+  return { kind: "republish", exchange, routingKey, headers: {}, ...more };
+}
+
+function checkQueue(queue: string, declared: string): void {
+  if (queue !== declared) throw new DelayTopologyError("queue", queue, `the retries were declared for ${declared}`);
 }

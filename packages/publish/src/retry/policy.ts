@@ -1,4 +1,11 @@
-import { DelayTopologyError, checkDelayMs, readDelays } from "rabbitmq-delay-topology";
+import {
+  DelayTopologyError,
+  RetryDescriptor,
+  checkDelayMs,
+  declaredDelaysMs,
+  parseRetryDescriptor,
+  readDelays,
+} from "rabbitmq-delay-topology";
 
 /** A class of errors, or a function that says whether an error is meant. */
 export type ErrorMatcher = (abstract new (...args: never[]) => unknown) | ((error: unknown) => boolean);
@@ -56,6 +63,16 @@ export class RetryPolicy {
   /** See {@link RetryPolicy.prototype.exponential}. */
   static exponential(tries: number, minimumMs: number, maximumMs: number, factor?: number): RetryPolicy {
     return RetryPolicy.none().exponential(tries, minimumMs, maximumMs, factor);
+  }
+
+  /**
+   * The redeliveries that a stack declared: each interval or hold once, a work queue's `maxRetries`, a delayed retry queue's
+   * `deliveryLimit`.
+   */
+  static declared(descriptor: RetryDescriptor): RetryPolicy {
+    const delaysMs = declaredDelaysMs(parseRetryDescriptor(descriptor));
+    checkTries("descriptor", delaysMs.length, 0);
+    return RetryPolicy.none().with({ delaysMs });
   }
 
   /** So many tries at once, on the message that is at hand. */

@@ -9,3 +9,37 @@ export {
   planReturnBinding,
   retryIntervals,
 } from "./retryIntervals";
+export {
+  Rejection,
+  WorkRetry,
+  WorkRetryOptions,
+  parseWorkRetry,
+  planWorkRetry,
+  workRetry,
+  workRetryRoute,
+} from "./workRetry";
+export {
+  HoldDestination,
+  HoldQueues,
+  HoldQueuesOptions,
+  HoldSettings,
+  HoldSettingsOptions,
+  declaredHoldQueue,
+  holdQueues,
+  holdSettings,
+  parseHoldQueues,
+  planHoldQueue,
+  planHoldQueues,
+} from "./holdQueues";
+export {
+  DelayedRetry,
+  DelayedRetryOptions,
+  DelayedRetrySettings,
+  DelayedRetryType,
+  delayedRetry,
+  delayedRetryMs,
+  delayedRetryVersion,
+  parseDelayedRetry,
+  planDelayedRetry,
+} from "./delayedRetry";
+export { RetryDescriptor, declaredDelaysMs, parseRetryDescriptor, planRetry, retryKinds } from "./retryDescriptor";

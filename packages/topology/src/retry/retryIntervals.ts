@@ -1,10 +1,11 @@
 import type { BindingPlan, EntityPlan } from "../entities";
-import { DelayTopologyError, checkOneOf } from "../errors";
+import { DelayTopologyError } from "../errors";
 import { checkEntityName } from "../names";
-import { QueueType, queueTypes } from "../network";
+import type { QueueType } from "../network";
 import { checkDeclared, readDelays } from "./delays";
 import { checkHead } from "./descriptor";
-import { waitingArguments } from "./waiting";
+import { checkKnown } from "./options";
+import { QueueKind, checkQueueKind, waitingArguments } from "./queueKind";
 
 /** The descriptor of interval queues: plain JSON that a stack exports and that services read. */
 export interface RetryIntervals {
@@ -40,24 +41,10 @@ const known = ["intervals", "prefix", "queueType", "atLeastOnce"];
  * @throws DelayTopologyError naming the property, the value and what is allowed
  */
 export function retryIntervals(options: RetryIntervalsOptions): RetryIntervals {
-  if (typeof options !== "object" || options === null) {
-    throw new DelayTopologyError("retryIntervals", options, "it must be an object with at least intervals");
-  }
-  for (const [key, value] of Object.entries(options)) {
-    if (!known.includes(key)) throw new DelayTopologyError(key, value, `known properties are ${known.join(", ")}`);
-  }
-  const prefix = options.prefix ?? "mt-delay";
-  const queueType = options.queueType ?? "classic";
-  return checkIntervals(
-    {
-      prefix,
-      returnExchange: `${prefix}-return`,
-      queueType,
-      atLeastOnce: options.atLeastOnce ?? queueType === "quorum",
-      intervalsMs: readDelays("intervals", options.intervals),
-    },
-    (name) => name,
-  );
+  checkKnown("retryIntervals", options, known);
+  const { prefix = "mt-delay", queueType = "classic", atLeastOnce, intervals } = options;
+  const intervalsMs = readDelays("intervals", intervals);
+  return checkIntervals({ prefix, queueType, atLeastOnce, intervalsMs }, (name) => name);
 }
 
 /**
@@ -72,32 +59,22 @@ export function parseRetryIntervals(value: unknown, property = "retryIntervals")
   if (returnExchange !== `${prefix}-return`) {
     throw new DelayTopologyError(at("returnExchange"), returnExchange, `for this prefix it must be ${prefix}-return`);
   }
-  return checkIntervals({ ...(descriptor as RetryIntervals), intervalsMs }, at);
+  return checkIntervals(
+    { prefix, queueType: descriptor.queueType, atLeastOnce: descriptor.atLeastOnce, intervalsMs },
+    at,
+  );
 }
 
-function checkIntervals(given: Omit<RetryIntervals, "kind" | "version">, at: (name: string) => string): RetryIntervals {
-  const { intervalsMs, returnExchange } = given;
+function checkIntervals(
+  given: { prefix: unknown; queueType: unknown; atLeastOnce: unknown; intervalsMs: number[] },
+  at: (name: string) => string,
+): RetryIntervals {
+  const { intervalsMs } = given;
   const prefix = checkEntityName(at("prefix"), given.prefix);
-  const queueType = checkOneOf(at("queueType"), given.queueType, queueTypes);
-  const { atLeastOnce } = given;
-  if (typeof atLeastOnce !== "boolean") {
-    throw new DelayTopologyError(at("atLeastOnce"), atLeastOnce, "it must be true or false");
-  }
-  if (atLeastOnce && queueType === "classic") {
-    throw new DelayTopologyError(at("atLeastOnce"), atLeastOnce, "classic queues can't; leave it out or take quorum");
-  }
-  const descriptor: RetryIntervals = {
-    kind: "retry-intervals",
-    version: 1,
-    prefix,
-    returnExchange,
-    queueType,
-    atLeastOnce,
-    intervalsMs,
-  };
-  for (const name of [returnExchange, intervalName(descriptor, intervalsMs.at(-1) as number)])
+  const returnExchange = `${prefix}-return`;
+  for (const name of [returnExchange, intervalName({ prefix }, intervalsMs.at(-1) as number)])
     checkEntityName(at("prefix"), name);
-  return descriptor;
+  return { kind: "retry-intervals", version: 1, prefix, returnExchange, ...checkQueueKind(given, at), intervalsMs };
 }
 
 /** Name of an interval's exchange and of its queue. */
@@ -115,7 +92,7 @@ export function intervalExchange(descriptor: RetryIntervals, delayMs: number): s
 
 /** Plans the return exchange, and an exchange with a queue for each interval. */
 export function planRetryIntervals(descriptor: RetryIntervals): EntityPlan {
-  const { returnExchange, queueType, atLeastOnce, intervalsMs } = descriptor;
+  const { returnExchange, intervalsMs } = descriptor;
   const intervals = intervalsMs.map((intervalMs) => ({ intervalMs, name: intervalName(descriptor, intervalMs) }));
   return {
     exchanges: [
@@ -125,7 +102,7 @@ export function planRetryIntervals(descriptor: RetryIntervals): EntityPlan {
     queues: intervals.map(({ name, intervalMs }) => ({
       name,
       durable: true,
-      arguments: waitingArguments(queueType, atLeastOnce, intervalMs, { exchange: returnExchange }),
+      arguments: asMassTransit(descriptor, waitingArguments(descriptor, intervalMs, { exchange: returnExchange })),
     })),
     bindings: intervals.map(({ name }) => ({
       source: name,
@@ -134,6 +111,15 @@ export function planRetryIntervals(descriptor: RetryIntervals): EntityPlan {
       routingKey: "",
     })),
   };
+}
+
+/** Its clients give a classic queue no type, and a difference would show as a change, which deletes the queue. */
+function asMassTransit(
+  { queueType }: QueueKind,
+  values: Record<string, string | number>,
+): Record<string, string | number> {
+  const { "x-queue-type": type, ...others } = values;
+  return queueType === "classic" || type === undefined ? others : { "x-queue-type": type, ...others };
 }
 
 /**

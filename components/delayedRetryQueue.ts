@@ -1,0 +1,109 @@
+import * as pulumi from "@pulumi/pulumi";
+import {
+  DelayedRetry,
+  DelayedRetryOptions,
+  DelayTopologyError,
+  delayedRetry,
+  delayedRetryVersion,
+  planDelayedRetry,
+} from "rabbitmq-delay-topology";
+import { Declarer } from "./declare";
+import { DelayedRetrySettings, DelayedRetryType, Removal } from "./enums";
+import { checkVersion } from "./preflight/brokerVersion";
+import type { BrokerAddress } from "./preflight/managementApi";
+import { removalOptions } from "./removal";
+
+/** A quorum queue whose failed messages the broker itself delays. */
+export interface DelayedRetryQueueArgs {
+  /** Name of the queue. */
+  queue: string;
+  /**
+   * The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
+   * without a word and don't delay.
+   */
+  broker: pulumi.Input<BrokerAddress>;
+  /** `failed` (default), `returned` or `all`. */
+  type?: DelayedRetryType;
+  /** Delay of the first redelivery, in milliseconds; the nth is n times as long. */
+  minMs: number;
+  /** Longest delay, in milliseconds; default: `minMs` times `deliveryLimit`. */
+  maxMs?: number;
+  /** Failures before a message is dead-lettered; default 20. */
+  deliveryLimit?: number;
+  /** Where messages over the limit go; default: a queue `QUEUE.dead`, which is declared along. */
+  deadLetterExchange?: string;
+  /** The key that they get there; default: the one they have. */
+  deadLetterRoutingKey?: string;
+  /** `arguments` (default), or `policy`, which can be changed without a new queue, from 4.3.1. */
+  settings?: DelayedRetrySettings;
+  /** What happens to queues that leave the program: `retain` (default) or `delete`. */
+  removal?: Removal;
+  /** The vhost; default `/`. */
+  vhost?: pulumi.Input<string>;
+}
+
+/** A delayed retry queue's descriptor in types that every Pulumi language has; its meaning is that of `DelayedRetry`. */
+export interface DelayedRetryDescriptor {
+  /** Always `delayed-retry`. */
+  kind: string;
+  /** Version of the descriptor's format, 1. */
+  version: number;
+  /** Name of the queue. */
+  queue: string;
+  /** `failed`, `returned` or `all`. */
+  type: string;
+  /** Delay of the first redelivery, in milliseconds. */
+  minMs: number;
+  /** Longest delay, in milliseconds. */
+  maxMs: number;
+  /** Failures before a message is dead-lettered. */
+  deliveryLimit: number;
+  /** Where messages over the limit go; empty for the default exchange. */
+  deadLetterExchange: string;
+  /** The key that they get there. */
+  deadLetterRoutingKey?: string;
+  /** The dead queue that was declared along. */
+  deadQueue?: string;
+  /** `arguments` or `policy`. */
+  settings: string;
+}
+
+/**
+ * A quorum queue with RabbitMQ 4.3's delayed retry, and a dead queue for what failed too often.
+ * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed; a
+ * broker that is too old fails the preview.
+ */
+export class DelayedRetryQueue extends pulumi.ComponentResource {
+  /** The descriptor, for the service that consumes the queue. */
+  public readonly delayedRetry: pulumi.Output<DelayedRetryDescriptor>;
+
+  constructor(name: string, args: DelayedRetryQueueArgs, opts?: pulumi.ComponentResourceOptions) {
+    const { vhost, removal, broker, ...shape } = args;
+    const descriptor = delayedRetry(shape as DelayedRetryOptions);
+    const options = removalOptions(removal);
+    if (broker === undefined) {
+      throw new DelayTopologyError("broker", broker, "it must say where the broker is, because older ones don't delay");
+    }
+    super("rabbitmq-delay:index:DelayedRetryQueue", name, {}, opts);
+
+    const checkedVhost = pulumi.all([vhost ?? "/", newEnough(broker, descriptor)]).apply(([checked]) => checked);
+    const declarer = new Declarer(name, checkedVhost, { ...options, parent: this });
+    const { queues, policy } = planDelayedRetry(descriptor);
+    const settings = policy && declarer.policy(policy);
+    const ready = queues.map((queue) => declarer.queue(queue, settings).name);
+
+    this.delayedRetry = pulumi.all(ready).apply(() => toDescriptor(descriptor));
+    this.registerOutputs({ delayedRetry: this.delayedRetry });
+  }
+}
+
+/** Resolves when the broker is known to heed the settings, also in a preview. */
+function newEnough(broker: pulumi.Input<BrokerAddress>, descriptor: DelayedRetry): pulumi.Output<void> {
+  const need = { version: delayedRetryVersion(descriptor), reason: `the delayed retry of queue ${descriptor.queue}` };
+  return pulumi.output(broker).apply((address) => checkVersion(address, [need]));
+}
+
+/** Fails to compile when the descriptor and the pure core's type drift apart. */
+function toDescriptor(descriptor: DelayedRetry): DelayedRetryDescriptor {
+  return descriptor;
+}

@@ -1,0 +1,85 @@
+import * as pulumi from "@pulumi/pulumi";
+import { WorkRetry, WorkRetryOptions, planWorkRetry, workRetry } from "rabbitmq-delay-topology";
+import { Declarer, declareEntities } from "./declare";
+import { QueueType, Rejection, Removal } from "./enums";
+import { removalOptions } from "./removal";
+
+/** A work queue, and how what fails in it is tried again. */
+export interface WorkRetryQueuesArgs {
+  /** Name of the work queue and of its topic exchange; retry queues are `NAME.retry-MS`, the dead queue is `NAME.dead`. */
+  queue: string;
+  /** Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. */
+  delays: any[]; // eslint-disable-line @typescript-eslint/no-explicit-any -- text or number: the schema takes no unions
+  /** How often a message may come back before it goes to the dead queue; default: once for each delay. */
+  maxRetries?: number;
+  /**
+   * Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
+   * of yours that is bound to it too would get each retried message again.
+   */
+  patterns?: string[];
+  /** `quorum` (default) or `classic`. */
+  queueType?: QueueType;
+  /** Whether a message leaves a queue only when the next one has confirmed it; default true for `quorum`, `classic` can't. */
+  atLeastOnce?: boolean;
+  /**
+   * Where the work queue sends what a consumer rejects: `dead` (default), or `retry` for consumers without this project's
+   * helper, which then have to count the rounds themselves.
+   */
+  rejected?: Rejection;
+  /** What happens to exchanges and queues that leave the program: `retain` (default) or `delete`. */
+  removal?: Removal;
+  /** The vhost; default `/`. */
+  vhost?: pulumi.Input<string>;
+}
+
+/** A work queue's descriptor in types that every Pulumi language has; its meaning is that of `WorkRetry`. */
+export interface WorkRetryDescriptor {
+  /** Always `work-retry`. */
+  kind: string;
+  /** Version of the descriptor's format, 1. */
+  version: number;
+  /** Name of the work queue and of its exchange. */
+  name: string;
+  /** Binding keys of the work queue at its exchange. */
+  patterns: string[];
+  /** `quorum` or `classic`. */
+  queueType: string;
+  /** Whether a message leaves a queue only when the next one has confirmed it. */
+  atLeastOnce: boolean;
+  /** `dead` or `retry`. */
+  rejected: string;
+  /** The retry delays, in milliseconds, ascending. */
+  delaysMs: number[];
+  /** How often a message may come back. */
+  maxRetries: number;
+  /** The queue for what used up its retries. */
+  deadQueue: string;
+}
+
+/**
+ * A work queue with its exchange, a queue for each retry delay that brings messages back under the routing key that they had,
+ * and a dead queue for what used up its retries.
+ * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ */
+export class WorkRetryQueues extends pulumi.ComponentResource {
+  /** The descriptor, for the service that consumes the work queue. */
+  public readonly workRetry: pulumi.Output<WorkRetryDescriptor>;
+
+  constructor(name: string, args: WorkRetryQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
+    const { vhost, removal, queue, ...shape } = args;
+    const descriptor = workRetry({ ...(shape as Omit<WorkRetryOptions, "name">), name: queue });
+    const options = removalOptions(removal);
+    super("rabbitmq-delay:index:WorkRetryQueues", name, {}, opts);
+
+    const declarer = new Declarer(name, vhost ?? "/", { ...options, parent: this });
+    const ready = declareEntities(planWorkRetry(descriptor), () => declarer);
+
+    this.workRetry = pulumi.all(ready).apply(() => toDescriptor(descriptor));
+    this.registerOutputs({ workRetry: this.workRetry });
+  }
+}
+
+/** Fails to compile when the descriptor and the pure core's type drift apart. */
+function toDescriptor(descriptor: WorkRetry): WorkRetryDescriptor {
+  return descriptor;
+}

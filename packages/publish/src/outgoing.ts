@@ -1,0 +1,35 @@
+import { MessageRefusedError } from "./errors";
+import type { MessageProperties } from "./options";
+
+/** Properties that would make a message early or send copies past its delay, and why. */
+const forbidden: Record<string, string> = {
+  expiration: "the lower of it and a queue's TTL wins, so it would make the message early; give a delay only",
+  CC: "copies would be routed past the delay at every exchange; publish one message per destination",
+  BCC: "copies would be routed past the delay at every exchange; publish one message per destination",
+  mandatory: "every message is mandatory: one that no queue takes is an error",
+  persistent: "every message is persistent: a transient one would be lost in a restart",
+  deliveryMode: "every message is persistent: a transient one would be lost in a restart",
+};
+
+/** @throws MessageRefusedError for a property that would break a delay */
+export function refuseForbidden(options: MessageProperties): void {
+  const headers = (options.headers ?? {}) as Record<string, unknown>;
+  for (const [name, reason] of Object.entries(forbidden)) {
+    if ((options as Record<string, unknown>)[name] !== undefined) throw new MessageRefusedError(name, reason);
+    if (/^B?CC$/.test(name) && headers[name] !== undefined) throw new MessageRefusedError(`headers.${name}`, reason);
+  }
+}
+
+/**
+ * The bytes of a body: bytes as they are, text as UTF-8, other values as JSON, which the content type then says.
+ * @throws MessageRefusedError for a value without a JSON form
+ */
+export function toBuffer(body: unknown, properties: MessageProperties): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  if (typeof body === "string") return Buffer.from(body);
+  const json = JSON.stringify(body) as string | undefined;
+  if (json === undefined) throw new MessageRefusedError("body", "it must be bytes, text, or a value with a JSON form");
+  properties.contentType ??= "application/json";
+  return Buffer.from(json);
+}

@@ -1,0 +1,95 @@
+import { DelayTopologyError } from "rabbitmq-delay-topology";
+import { checkLease } from "../hold/lease";
+import type { OriginalMessage } from "./envelope";
+import type { RetryMechanism } from "./mechanism";
+import type { RetryPolicy } from "./policy";
+
+/** What a handler gets: the message as it was first published, and how often it was tried. */
+export interface ReceivedMessage extends OriginalMessage {
+  /** Tries before this one, of all deliveries together that this policy made. */
+  previousTries: number;
+  /** Aborted when the handler's time is up, or the consumer's signal is. */
+  signal: AbortSignal;
+}
+
+/** Handles one message; a rejection or a throw is a failure. */
+export type RetryHandler = (message: ReceivedMessage) => unknown;
+
+/** What became of a message that failed. */
+export type RetryEvent =
+  | { kind: "redelivered"; delayMs: number; redeliveries: number; error: unknown }
+  | { kind: "failed"; errorQueue: string; tries: number; error: unknown }
+  | { kind: "given-back"; error: unknown };
+
+/** How a queue is consumed. */
+export interface RetryConsumerOptions {
+  /** Which failures are tried again, and when. */
+  policy: RetryPolicy;
+  /** How failed messages come back; needed when the policy has delays. */
+  mechanism?: RetryMechanism;
+  /** The queue for what used up its tries, which has to exist. Default: the mechanism's, or the queue's name and `_error`. */
+  errorQueue?: string;
+  /** Messages that the broker hands out before they are acknowledged. Default 10. */
+  prefetch?: number;
+  /** Handlers at work at once. Default: `prefetch`. */
+  concurrency?: number;
+  /** How long a handler may take, in milliseconds; then it has failed. Default: no limit. */
+  handlerTimeoutMs?: number;
+  /** How long to wait for the confirm of a copy, in milliseconds. Default 30000. */
+  confirmTimeoutMs?: number;
+  /** Aborts the handlers' signals and stops; a message whose handler then fails is given back as it was. */
+  signal?: AbortSignal;
+  /** Called for each failure, e.g. to log or count it. */
+  onFailure?: (event: RetryEvent) => void;
+}
+
+/** Options with their defaults. */
+export type CheckedOptions = RetryConsumerOptions &
+  Required<Pick<RetryConsumerOptions, "errorQueue" | "prefetch" | "concurrency" | "confirmTimeoutMs">>;
+
+/**
+ * Fills in the defaults.
+ * @throws DelayTopologyError for an option out of range, or a policy that the mechanism's queues don't serve
+ */
+export function checkOptions(queue: string, options: RetryConsumerOptions): CheckedOptions {
+  const { policy, mechanism, prefetch = 10, handlerTimeoutMs, confirmTimeoutMs = 30_000 } = options;
+  const errorQueue = options.errorQueue ?? mechanism?.errorQueue ?? `${queue}_error`;
+  const concurrency = options.concurrency ?? prefetch;
+  checkCount("prefetch", prefetch, 65_535);
+  checkCount("concurrency", concurrency, prefetch);
+  // setTimeout takes no more than that.
+  if (handlerTimeoutMs !== undefined) checkCount("handlerTimeoutMs", handlerTimeoutMs, 2_147_483_647);
+  checkCount("confirmTimeoutMs", confirmTimeoutMs, 2_147_483_647);
+  checkPolicy(queue, policy, mechanism, confirmTimeoutMs);
+  return { ...options, errorQueue, prefetch, concurrency, confirmTimeoutMs };
+}
+
+/** Plans each redelivery once, so that a delay that nothing was declared for shows before the first message. */
+function checkPolicy(
+  queue: string,
+  { delaysMs }: RetryPolicy,
+  mechanism: RetryMechanism | undefined,
+  confirmTimeoutMs: number,
+): void {
+  if (delaysMs.length > 0 && mechanism === undefined) {
+    throw new DelayTopologyError(
+      "mechanism",
+      mechanism,
+      "the policy has delays, so it must say how messages come back",
+    );
+  }
+  const most = mechanism?.maximumRedeliveries ?? Number.POSITIVE_INFINITY;
+  if (delaysMs.length > most) {
+    const allowed = `${mechanism?.name} were declared for at most ${most} redeliveries`;
+    throw new DelayTopologyError("policy", `${delaysMs.length} redeliveries`, allowed);
+  }
+  delaysMs.forEach((delayMs, index) => {
+    const step = mechanism?.plan({ queue, routingKey: queue, delayMs, redelivery: index + 1 });
+    if (step?.kind === "republish" && step.declare !== undefined) checkLease(step.declare, confirmTimeoutMs);
+  });
+}
+
+function checkCount(property: string, value: number, maximum: number): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= maximum) return;
+  throw new DelayTopologyError(property, value, `it must be a whole number from 1 to ${maximum}`);
+}

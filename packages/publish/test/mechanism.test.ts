@@ -1,0 +1,91 @@
+import { strict as assert } from "node:assert";
+import {
+  Redelivery,
+  RedeliveryStep,
+  RetryMechanism,
+  throughDeclared,
+  throughDelayNetwork,
+  throughDelayedExchange,
+  throughDelayedRetry,
+  throughHoldQueues,
+  throughHoldsOnDemand,
+  throughRetryIntervals,
+  throughWorkRetry,
+} from "rabbitmq-delay-publish";
+import { delayNetwork, delayedRetry, holdQueues, retryIntervals, workRetry } from "rabbitmq-delay-topology";
+
+describe("mechanisms", () => {
+  function plan(mechanism: RetryMechanism, delayMs: number, more: Partial<Redelivery> = {}): RedeliveryStep {
+    return mechanism.plan({ queue: "work", routingKey: "paid.now", redelivery: 1, delayMs, ...more });
+  }
+  const republish = (exchange: string, routingKey: string, headers = {}): RedeliveryStep => {
+    return { kind: "republish", exchange, routingKey, headers };
+  };
+
+  it("interval queues have the declared delays only", () => {
+    const mechanism = throughRetryIntervals(retryIntervals({ intervals: [1000, 5000] }));
+    assert.deepEqual(plan(mechanism, 5000), republish("mt-delay-5000", "work"));
+    assert.throws(() => plan(mechanism, 2000), /delayMs: 2000 is not allowed; .*1000, 5000 ms/);
+  });
+
+  it("a work queue's retry queues are for it alone, and keep the routing key where it leads back", () => {
+    const mechanism = throughWorkRetry(workRetry({ name: "work", delays: [50], maxRetries: 3, patterns: ["paid.*"] }));
+    assert.deepEqual(plan(mechanism, 50), republish("work.retry-50", "paid.now"));
+    assert.deepEqual(plan(mechanism, 50, { routingKey: "elsewhere" }), republish("work.retry-50", "work"));
+    assert.deepEqual([mechanism.errorQueue, mechanism.maximumRedeliveries], ["work.dead", 3]);
+    assert.throws(() => plan(mechanism, 50, { queue: "other" }), /queue: "other" is not allowed; .*declared for work/);
+    assert.throws(() => plan(mechanism, 51), /delayMs: 51 .*50 ms/);
+  });
+
+  it("a delay network has any delay up to its maximum", () => {
+    const mechanism = throughDelayNetwork(delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 2 }));
+    assert.deepEqual(plan(mechanism, 1500), republish("a.r2x2u1000.level-01", "1.0.work"));
+    assert.throws(() => plan(mechanism, 4000), /delayMs: 4000 .*maximum is 3000 ms/);
+  });
+
+  it("declared hold queues are those of the queue, declared again only for their lease", () => {
+    const destinations = [{ exchange: "", routingKey: "work" }];
+    const mechanism = throughHoldQueues(holdQueues({ delays: [50], destinations }));
+    assert.deepEqual(plan(mechanism, 50), republish("", "hold.50.0::work"));
+    assert.throws(() => plan(mechanism, 50, { queue: "other" }), /destination: .*\(default\) → work/);
+    const leased = plan(throughHoldQueues(holdQueues({ delays: [50], destinations, leaseMs: 60_000 })), 50);
+    assert.equal(leased.kind === "republish" && leased.declare?.arguments["x-expires"], 60_050);
+  });
+
+  it("hold queues on demand have any delay, and a lease unless they are quorum", () => {
+    const leased = plan(throughHoldsOnDemand(), 7);
+    assert.equal(leased.kind === "republish" && leased.declare?.arguments["x-expires"], 600_007);
+    const lasting = plan(throughHoldsOnDemand({ queueType: "quorum" }), 7);
+    assert.equal(lasting.kind === "republish" && lasting.declare?.arguments["x-expires"], undefined);
+  });
+
+  it("the broker's own retry takes the delays that it has, and counts them itself", () => {
+    const mechanism = throughDelayedRetry(delayedRetry({ queue: "work", minMs: 100, maxMs: 250, deliveryLimit: 4 }));
+    assert.deepEqual(plan(mechanism, 200, { redelivery: 2 }), { kind: "reject" });
+    assert.throws(() => plan(mechanism, 100, { redelivery: 2 }), /delayMs: 100 .*redelivery 2 the broker waits 200 ms/);
+    assert.equal(mechanism.countedByBroker?.({ "x-delivery-count": 2, "x-acquired-count": 3 }), 2);
+    assert.equal(mechanism.countedByBroker?.({}), 0);
+    assert.throws(
+      () => throughDelayedRetry(delayedRetry({ queue: "work", minMs: 1, type: "returned" })),
+      /type: "returned" is not allowed; .*failed or all/,
+    );
+  });
+
+  it("the archived plugin takes the delay in a header", () => {
+    assert.deepEqual(plan(throughDelayedExchange("delayed"), 1500), republish("delayed", "work", { "x-delay": 1500 }));
+    assert.throws(() => throughDelayedExchange(""), /exchange: "" is not allowed/);
+  });
+
+  it("are found by what the stack declared", () => {
+    const destinations = [{ exchange: "", routingKey: "work" }];
+    const found = [
+      retryIntervals({ intervals: [5] }),
+      workRetry({ name: "work", delays: [5] }),
+      holdQueues({ delays: [5], destinations }),
+      delayedRetry({ queue: "work", minMs: 5 }),
+      delayNetwork({ preset: "celery" }),
+    ].map((descriptor) => throughDeclared(JSON.parse(JSON.stringify(descriptor)) as typeof descriptor).name);
+    assert.equal(new Set(found).size, 5);
+    assert.throws(() => throughDeclared({ kind: "other" } as never), /descriptor\.kind: "other"/);
+  });
+});

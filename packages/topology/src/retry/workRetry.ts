@@ -1,0 +1,194 @@
+import type { BindingPlan, EntityPlan } from "../entities";
+import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
+import { checkEntityName, checkShortString } from "../names";
+import type { QueueType } from "../network";
+import { topicMatches } from "../topic";
+import { checkDeclared, readDelays } from "./delays";
+import { checkHead } from "./descriptor";
+import { checkKnown } from "./options";
+import { checkQueueKind, deadLetterArguments, waitingArguments } from "./queueKind";
+
+/** Where the work queue sends what a consumer rejects without asking for it back. */
+export const rejections = ["dead", "retry"] as const;
+/** `dead`: to the dead queue; `retry`: to the shortest retry delay, for consumers that count their tries themselves. */
+export type Rejection = (typeof rejections)[number];
+
+/** The descriptor of a work queue with its retry queues and its dead queue: plain JSON that a stack exports. */
+export interface WorkRetry {
+  kind: "work-retry";
+  version: 1;
+  /** Name of the work queue and of its exchange; start of all other names. */
+  name: string;
+  /** Binding keys of the work queue at its topic exchange. */
+  patterns: string[];
+  queueType: QueueType;
+  /** Whether a message leaves a queue only when the next one has confirmed it. */
+  atLeastOnce: boolean;
+  rejected: Rejection;
+  /** The retry delays that there are queues for, in milliseconds, ascending. */
+  delaysMs: number[];
+  /** How often a message may come back before it goes to the dead queue. */
+  maxRetries: number;
+  /** The queue for what used up its retries. */
+  deadQueue: string;
+}
+
+/** What a work queue with retries is made from. */
+export interface WorkRetryOptions {
+  /** Name of the work queue and of its exchange. */
+  name: string;
+  /** Retry delays: milliseconds, or texts like `"5m"`; each once, in any order. */
+  delays: (number | string)[];
+  /** How often a message may come back. Default: once for each delay. */
+  maxRetries?: number;
+  /** Binding keys of the work queue at its topic exchange. Default `["#"]`: every message. */
+  patterns?: string[];
+  /** Default `quorum`. */
+  queueType?: QueueType;
+  /** Default true for `quorum`; `classic` can't. */
+  atLeastOnce?: boolean;
+  /** Default `dead`. */
+  rejected?: Rejection;
+}
+
+const known = ["name", "delays", "maxRetries", "patterns", "queueType", "atLeastOnce", "rejected"];
+/** Nobody waits for a thousand tries. */
+const MOST_RETRIES = 1000;
+
+/**
+ * Makes the descriptor of a work queue with retries from options.
+ * @throws DelayTopologyError naming the property, the value and what is allowed
+ */
+export function workRetry(options: WorkRetryOptions): WorkRetry {
+  checkKnown("workRetry", options, known);
+  const { queueType = "quorum", patterns = ["#"], rejected = "dead" } = options;
+  const delaysMs = readDelays("delays", options.delays);
+  const maxRetries = options.maxRetries ?? delaysMs.length;
+  return checkWorkRetry({ ...options, queueType, patterns, rejected, delaysMs, maxRetries }, (name) => name);
+}
+
+/**
+ * Reads a descriptor that came from elsewhere.
+ * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
+ */
+export function parseWorkRetry(value: unknown, property = "workRetry"): WorkRetry {
+  const descriptor = checkHead<WorkRetry>(value, "work-retry", property);
+  const at = (name: string): string => `${property}.${name}`;
+  const checked = checkWorkRetry({ ...descriptor, delaysMs: readDelays(at("delaysMs"), descriptor.delaysMs) }, at);
+  if (descriptor.deadQueue !== checked.deadQueue) {
+    throw new DelayTopologyError(
+      at("deadQueue"),
+      descriptor.deadQueue,
+      `for this name it must be ${checked.deadQueue}`,
+    );
+  }
+  return checked;
+}
+
+function checkWorkRetry(
+  given: Partial<Record<keyof WorkRetry, unknown>> & { delaysMs: number[] },
+  at: (name: string) => string,
+): WorkRetry {
+  const { delaysMs } = given;
+  const name = checkEntityName(at("name"), given.name);
+  const deadQueue = `${name}.dead`;
+  for (const longer of [deadQueue, retryName({ name }, delaysMs.at(-1) as number)]) checkEntityName(at("name"), longer);
+  return {
+    kind: "work-retry",
+    version: 1,
+    name,
+    patterns: checkPatterns(at("patterns"), given.patterns),
+    ...checkQueueKind({ queueType: given.queueType, atLeastOnce: given.atLeastOnce }, at),
+    rejected: checkOneOf(at("rejected"), given.rejected, rejections),
+    delaysMs,
+    maxRetries: checkInteger(at("maxRetries"), given.maxRetries, 0, MOST_RETRIES),
+    deadQueue,
+  };
+}
+
+function checkPatterns(property: string, patterns: unknown): string[] {
+  if (!Array.isArray(patterns) || patterns.length === 0) {
+    throw new DelayTopologyError(property, patterns, `it must be a list of at least one binding key, e.g. ["#"]`);
+  }
+  return patterns.map((pattern: unknown, index) => {
+    const at = `${property}[${index}]`;
+    if (typeof pattern !== "string" || /[@/]/.test(pattern)) {
+      throw new DelayTopologyError(at, pattern, "it must be a text without @ and /");
+    }
+    if (patterns.indexOf(pattern) !== index) throw new DelayTopologyError(at, pattern, "it stands in the list already");
+    checkShortString(at, pattern);
+    // RabbitMQ 4.3.5 and newer refuse more.
+    if (pattern.split(".").filter((word) => word === "#").length > 2) {
+      throw new DelayTopologyError(at, pattern, "at most two words may be #");
+    }
+    return pattern;
+  });
+}
+
+/** Name of a retry delay's exchange and of its queue. */
+function retryName({ name }: Pick<WorkRetry, "name">, delayMs: number): string {
+  return `${name}.retry-${delayMs}`;
+}
+
+/**
+ * Where a message of the work queue is published to come back after a delay, with the routing key that it has; with the work
+ * queue's own name where that key, e.g. of a message sent straight to the queue, would not lead back.
+ * @throws DelayTopologyError that lists the delays there are
+ */
+export function workRetryRoute(
+  descriptor: WorkRetry,
+  delayMs: number,
+  routingKey: string,
+): { exchange: string; routingKey: string } {
+  const exchange = retryName(descriptor, checkDeclared("delayMs", delayMs, descriptor.delaysMs));
+  const isBound = descriptor.patterns.some((pattern) => topicMatches(pattern, routingKey));
+  return { exchange, routingKey: isBound ? routingKey : descriptor.name };
+}
+
+/**
+ * Plans the work exchange and queue, an exchange and a queue for each retry delay that dead-letter to the work exchange with
+ * the routing key kept, and the dead queue behind an exchange of its own.
+ */
+export function planWorkRetry(descriptor: WorkRetry): EntityPlan {
+  const { name, patterns, deadQueue, queueType, atLeastOnce, rejected, delaysMs } = descriptor;
+  const retries = delaysMs.map((delayMs) => ({ delayMs, name: retryName(descriptor, delayMs) }));
+  const rejectedTo = rejected === "dead" ? deadQueue : (retries[0]?.name as string);
+  const fanout = (exchange: string): EntityPlan["exchanges"][number] => ({
+    name: exchange,
+    type: "fanout",
+    durable: true,
+  });
+  return {
+    exchanges: [
+      { name, type: "topic", durable: true },
+      fanout(deadQueue),
+      ...retries.map((retry) => fanout(retry.name)),
+    ],
+    queues: [
+      { name: deadQueue, durable: true, arguments: { "x-queue-type": queueType } },
+      ...retries.map((retry) => ({
+        name: retry.name,
+        durable: true as const,
+        arguments: waitingArguments(descriptor, retry.delayMs, { exchange: name }),
+      })),
+      {
+        name,
+        durable: true,
+        arguments: { "x-queue-type": queueType, ...deadLetterArguments(atLeastOnce, { exchange: rejectedTo }) },
+      },
+    ],
+    bindings: [
+      ...[deadQueue, ...retries.map((retry) => retry.name)].map((both) => bind(both, both, "")),
+      ...boundKeys(patterns, name).map((key) => bind(name, name, key)),
+    ],
+  };
+}
+
+/** The patterns, and the queue's own name where they leave it out; see {@link workRetryRoute}. */
+function boundKeys(patterns: string[], name: string): string[] {
+  return patterns.some((pattern) => topicMatches(pattern, name)) ? patterns : [...patterns, name];
+}
+
+function bind(source: string, destination: string, routingKey: string): BindingPlan {
+  return { source, destination, destinationType: "queue", routingKey };
+}

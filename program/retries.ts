@@ -1,0 +1,102 @@
+import * as pulumi from "@pulumi/pulumi";
+import {
+  BrokerAddress,
+  DelayedRetryQueue,
+  DelayedRetryQueueArgs,
+  HoldQueues,
+  HoldQueuesArgs,
+  RetryIntervalQueues,
+  RetryIntervalQueuesArgs,
+  RetryIntervalsDescriptor,
+  WorkRetryQueues,
+  WorkRetryQueuesArgs,
+} from "rabbitmq-delay";
+import {
+  DelayTopologyError,
+  DelayedRetryOptions,
+  HoldQueuesOptions,
+  RetryDescriptor,
+  RetryIntervalsOptions,
+  WorkRetryOptions,
+  delayedRetry,
+  holdQueues,
+  retryIntervals,
+  workRetry,
+} from "rabbitmq-delay-topology";
+import type { ProgramConfig } from "./config";
+
+/**
+ * What the config says of retries, as descriptors, for the look at the broker before.
+ * @throws DelayTopologyError for what one of them refuses, or a queue that two declare
+ */
+export function retryDescriptorsOf(config: ProgramConfig): RetryDescriptor[] {
+  const created = config.endpoints.filter(({ createQueue }) => createQueue).map(({ name }) => ({ queue: name }));
+  const names = [...config.workQueues, ...config.delayedRetryQueues, ...created].map(({ queue }) => queue);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new DelayTopologyError("queue", twice, "the stack declares another queue of that name");
+  return [
+    ...(config.retryIntervals === undefined
+      ? []
+      : [retryIntervals(options<RetryIntervalsOptions>(config.retryIntervals))]),
+    ...config.workQueues.map(({ queue, ...shape }) => workRetry(options<WorkRetryOptions>({ ...shape, name: queue }))),
+    ...(config.holdQueues === undefined ? [] : [holdQueues(options<HoldQueuesOptions>(config.holdQueues))]),
+    ...config.delayedRetryQueues.map((shape) => delayedRetry(options<DelayedRetryOptions>(shape))),
+  ];
+}
+
+/** What was declared for retries. */
+export interface DeclaredRetries {
+  /** For endpoints that get their failed messages back. */
+  retryIntervals: pulumi.Output<RetryIntervalsDescriptor> | undefined;
+  /** Stack outputs: descriptors, those of single queues by the queue's name. */
+  outputs: Record<string, unknown>;
+  /** Names of the declared work queues, known when the queue is there, for endpoints that are such queues. */
+  queues: Map<string, pulumi.Output<string>>;
+}
+
+/** Declares what the config says of retries. */
+export function declareRetries(config: ProgramConfig, opts: pulumi.ComponentResourceOptions): DeclaredRetries {
+  const { vhost, removal } = config;
+  const common = { vhost, removal };
+  const intervals =
+    config.retryIntervals &&
+    new RetryIntervalQueues("retries", options<RetryIntervalQueuesArgs>({ ...config.retryIntervals, ...common }), opts);
+  const work = config.workQueues.map((shape) => ({
+    queue: shape.queue,
+    descriptor: new WorkRetryQueues(shape.queue, options<WorkRetryQueuesArgs>({ ...shape, ...common }), opts).workRetry,
+  }));
+  const holds =
+    config.holdQueues && new HoldQueues("holds", options<HoldQueuesArgs>({ ...config.holdQueues, ...common }), opts);
+  const broker: BrokerAddress = config.broker;
+  const delayed = config.delayedRetryQueues.map((shape) => ({
+    queue: shape.queue,
+    descriptor: new DelayedRetryQueue(
+      shape.queue,
+      options<DelayedRetryQueueArgs>({ ...shape, ...common, broker }),
+      opts,
+    ).delayedRetry,
+  }));
+  return {
+    retryIntervals: intervals?.retryIntervals,
+    outputs: {
+      ...(intervals && { retryIntervals: intervals.retryIntervals }),
+      ...(work.length > 0 && { workRetries: byQueue(work) }),
+      ...(holds && { holdQueues: holds.holdQueues }),
+      ...(delayed.length > 0 && { delayedRetries: byQueue(delayed) }),
+    },
+    queues: new Map([
+      ...work.map(({ queue, descriptor }) => [queue, descriptor.name] as const),
+      ...delayed.map(({ queue, descriptor }) => [queue, descriptor.queue] as const),
+    ]),
+  };
+}
+
+/** The component checks what the config's schema leaves open. */
+function options<T>(shape: Record<string, unknown>): T {
+  return shape as T;
+}
+
+function byQueue(declared: { queue: string; descriptor: unknown }[]): Record<string, unknown> {
+  return Object.fromEntries(declared.map(({ queue, descriptor }) => [queue, descriptor]));
+}

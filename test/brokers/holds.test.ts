@@ -1,0 +1,173 @@
+import { strict as assert } from "node:assert";
+import { randomUUID } from "node:crypto";
+import type { ConfirmChannel } from "amqplib";
+import { HoldOptions, HoldQueueUse, dueHeader, holdFor } from "rabbitmq-delay-publish";
+import { holdQueues, planRetry } from "rabbitmq-delay-topology";
+import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { clients } from "../support/clients";
+import { connect, openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
+import { Receiver } from "../support/receive";
+
+const sales = { exchange: "sales", routingKey: "eu.paid" };
+/** Short enough to see its end; the confirm of a message has to come sooner. */
+const lease: HoldOptions = { leaseMs: 300, confirmTimeoutMs: 250 };
+
+describe("holdFor", () => {
+  onEachBroker((broker) => {
+    for (const [library, open] of clients) {
+      it(`holds messages for their delay and destination, with ${library}`, async () => {
+        const { vhost, receiver } = await setUp(broker());
+        const client = await open(`${broker().node.amqpUrl}/${vhost}`);
+        afterThisTest(() => client.close());
+        const uses: HoldQueueUse[] = [];
+        // The count is the process's, whichever broker its queues are on.
+        const prefix = `hold-${randomUUID()}`;
+        const options = { prefix, onQueue: (use: HoldQueueUse) => uses.push(use) };
+        const message = { body: { total: 5 }, type: "invoice", headers: { tenant: "a" }, messageId: "m-1" };
+        const receipt = await holdFor(client.channel, { delayMs: 80, ...sales }, message, options);
+        await holdFor(client.channel, { delayMs: 80, ...sales }, message, options);
+        await holdFor(client.channel, { delayMs: 10, exchange: "", routingKey: "sink" }, { body: "x" }, options);
+        const arrivals = await receiver.until(3);
+        const first = arrivals.filter(({ message: { fields } }) => fields.routingKey === "eu.paid")[0];
+        assert.equal(first?.message.content.toString(), '{"total":5}');
+        assert.equal(first?.message.properties.type, "invoice");
+        assert.equal(first?.message.properties.headers?.tenant, "a");
+        assert.equal(first?.message.properties.headers?.[dueHeader], receipt.dueAt.toISOString());
+        assert.ok((first?.atMs ?? 0) >= receipt.dueAt.getTime(), "not early");
+        assert.equal(receipt.messageId, "m-1");
+        assert.deepEqual(uses.map(({ queue, isNew }) => [queue, isNew]).slice(1), [
+          [receipt.queue, false],
+          [`${prefix}.10+600000.0::sink`, true],
+        ]);
+      });
+    }
+
+    it("renews the lease with each message; the queue goes when it is over", async () => {
+      const { vhost, channel, receiver } = await setUp(broker());
+      const { queue } = await holdFor(channel, { delayMs: 100, ...sales }, { body: "0" }, lease);
+      // A queue that went and came again would not have it.
+      await channel.bindQueue(queue, "amq.fanout", "mark");
+      const end = Date.now() + 1500;
+      let sent = 1;
+      for (; Date.now() < end; sent++) {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        await holdFor(channel, { delayMs: 100, ...sales }, { body: String(sent) }, lease);
+      }
+      const path = `queues/${vhost}/${encodeURIComponent(queue)}/bindings`;
+      const bindings = await broker().management.get<{ source: string }[]>(path);
+      assert.ok(bindings.some(({ source }) => source === "amq.fanout"));
+      await receiver.until(sent);
+      while ((await broker().management.queues(vhost)).some(({ name }) => name === queue))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    });
+
+    it("loses nothing when publishers come just as the lease ends", async () => {
+      const { vhost, channel, receiver } = await setUp(broker());
+      const channels = [channel, await openChannel(broker(), vhost), await openChannel(broker(), vhost)];
+      const sent = new Set<string>();
+      const hold = { delayMs: 20, exchange: "", routingKey: "sink" };
+      // The queue goes 320 ms after its last declare; each round comes a little earlier or later than that.
+      for (let round = 0; round < 12; round++) {
+        const publishers = channels.map(async (publisher, index) => {
+          await new Promise((resolve) => setTimeout(resolve, index * 3));
+          const body = `${round} ${index}`;
+          sent.add(body);
+          await holdFor(publisher, hold, { body }, lease);
+        });
+        await Promise.all(publishers);
+        await new Promise((resolve) => setTimeout(resolve, 314 + round));
+      }
+      const arrivals = await receiver.until(sent.size);
+      assert.deepEqual(new Set(arrivals.map(({ message }) => message.content.toString())), sent);
+    });
+
+    it("publishes again when somebody deletes the queue in between", async () => {
+      const { vhost, channel, receiver } = await setUp(broker());
+      const hold = { delayMs: 50, exchange: "", routingKey: "sink" };
+      let deletions = 0;
+      const cut = new Proxy(channel, {
+        get(target, name) {
+          const value = Reflect.get(target, name) as unknown;
+          if (name !== "assertQueue") return typeof value === "function" ? (value.bind(target) as unknown) : value;
+          return async (queue: string, options: object) => {
+            await target.assertQueue(queue, options);
+            if (deletions++ === 0)
+              await broker().management.call("DELETE", `queues/${vhost}/${encodeURIComponent(queue)}`);
+          };
+        },
+      });
+      await holdFor(cut, hold, { body: "x" });
+      await receiver.until(1);
+      assert.equal(deletions, 2);
+    });
+
+    it("a broker killed while messages are held loses none", async () => {
+      const own = await ownTestBroker(broker().node.installation);
+      const vhost = await own.management.createVhost();
+      const channel = await openChannel(own, vhost, { isExpectedToBreak: true });
+      await channel.assertQueue("sink", { durable: true, arguments: { "x-queue-type": "classic" } });
+      const bodies = Array.from({ length: 300 }, (_, index) => String(index));
+      const hold = { delayMs: 5000, exchange: "", routingKey: "sink" };
+      await Promise.all(bodies.map((body) => holdFor(channel, hold, { body })));
+      await crashAndRestart(own);
+      const receiver = await Receiver.on(await openChannel(own, vhost), ["sink"]);
+      const arrivals = await receiver.until(bodies.length);
+      assert.deepEqual(new Set(arrivals.map(({ message }) => message.content.toString())), new Set(bodies));
+    });
+
+    it("uses what a stack declared, without the right to declare", async () => {
+      const { vhost, channel, receiver } = await setUp(broker());
+      const declared = holdQueues({ delays: [30, 60], destinations: [sales], prefix: "own", queueType: "quorum" });
+      await declareOverAmqp(channel, planRetry(declared));
+      const user = `publisher-${randomUUID()}`;
+      await broker().management.call("PUT", `users/${user}`, { password: "secret", tags: "" });
+      afterThisTest(() => broker().management.call("DELETE", `users/${user}`));
+      const rights = { configure: "^$", write: "^amq\\.default$", read: "^$" };
+      await broker().management.call("PUT", `permissions/${vhost}/${user}`, rights);
+      const url = new URL(broker().node.amqpUrl);
+      const node = { ...broker().node, amqpUrl: `amqp://${user}:secret@${url.host}` };
+      const restricted = await (await connect({ ...broker(), node }, vhost)).createConfirmChannel();
+      await holdFor(restricted, { delayMs: 60, ...sales }, { body: "x" }, { declared });
+      await receiver.until(1);
+      await assert.rejects(holdFor(restricted, { delayMs: 70, ...sales }, { body: "x" }, { declared }), /30, 60 ms/);
+      await assert.rejects(
+        holdFor(restricted, { delayMs: 60, ...sales }, { body: "x" }, { declared, leaseMs: 5 }),
+        /leaseMs: the declared hold queues say it/,
+      );
+    });
+
+    it("refuses what could lose a message, or make too many queues", async () => {
+      const { channel } = await setUp(broker());
+      const hold = { delayMs: 50, ...sales };
+      const refuses = (message: RegExp, options: HoldOptions = {}, given = {}, on: unknown = channel): Promise<void> =>
+        assert.rejects(holdFor(on, { ...hold, ...given }, { body: "x", ...given }, options), message);
+      await refuses(/leaseMs: 250 .*longer than confirmTimeoutMs, 250/, { leaseMs: 250, confirmTimeoutMs: 250 });
+      await refuses(/leaseMs: 600 .*quorum queue's lease/, { leaseMs: 600, queueType: "quorum" });
+      await refuses(/delayMs: 0 is not allowed/, {}, { delayMs: 0 });
+      await refuses(/expiration: the lower/, {}, { expiration: "5" });
+      await refuses(/routingKey: "é+" .*256 bytes/, {}, { routingKey: "é".repeat(128) });
+      await refuses(/channel: it must be/, {}, {}, { publish: () => true });
+      const prefix = `cap-${randomUUID()}`;
+      await refuses(/maxQueues: this process has 0 hold queues/, { prefix, maxQueues: 0 });
+    });
+  });
+
+  interface SetUp {
+    vhost: string;
+    channel: ConfirmChannel;
+    receiver: Receiver;
+  }
+
+  /** An exchange `sales` with a queue `sink`, from which all that arrives is collected. */
+  async function setUp(broker: TestBroker): Promise<SetUp> {
+    const vhost = await broker.management.createVhost();
+    const channel = await openChannel(broker, vhost);
+    await channel.assertExchange("sales", "topic");
+    await channel.assertQueue("sink", { durable: true });
+    await channel.bindQueue("sink", "sales", "eu.*");
+    const receiver = await Receiver.on(await openChannel(broker, vhost), ["sink"]);
+    return { vhost, channel, receiver };
+  }
+});

@@ -1,0 +1,35 @@
+import * as amqp from "amqplib";
+import { Connection } from "rabbitmq-client";
+
+/** A channel with confirms, of one of the client libraries. */
+export interface Client {
+  channel: unknown;
+  close: () => Promise<void>;
+}
+
+/** The client libraries that the helper works with, by name; each opens a channel at a URL. */
+export const clients: [string, (url: string) => Promise<Client>][] = [
+  [
+    "amqplib",
+    async (url) => {
+      const connection = await amqp.connect(url);
+      connection.on("error", () => undefined);
+      const channel = await connection.createConfirmChannel();
+      channel.on("error", () => undefined);
+      return { channel, close: () => connection.close() };
+    },
+  ],
+  [
+    "rabbitmq-client",
+    async (url) => {
+      const connection = new Connection(url);
+      connection.on("error", () => undefined);
+      const channel = await connection.acquire();
+      const close = async (): Promise<void> => {
+        if (channel.active) await channel.close();
+        await connection.close();
+      };
+      return { channel, close };
+    },
+  ],
+];
