@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { fetch } from "undici";
 import { renderDefinitions } from "../../packages/cli/dist/render/definitions";
-import { DelayNetwork, parkingPolicy, planBinding, planEntities } from "rabbitmq-delay-topology";
+import { networkPlan } from "../../packages/cli/dist/render/plan";
+import type { DelayNetwork } from "rabbitmq-delay-topology";
 import { afterThisTest } from "./cleanup";
 
 /** A queue as the management API shows it. */
@@ -51,9 +52,7 @@ export class Management {
 
   /** Declares a network with endpoints' queues by a definitions import, which is quicker than the engine. */
   async declare(vhost: string, network: DelayNetwork, endpoints: string[]): Promise<void> {
-    const endpointBindings = endpoints.flatMap((name) => planBinding(network, { name }).bindings);
-    const plan = { network, ...planEntities(network), endpointBindings, policy: parkingPolicy(network) };
-    await this.call("POST", `definitions/${vhost}`, renderDefinitions(plan, vhost));
+    await this.call("POST", `definitions/${vhost}`, renderDefinitions(networkPlan(network, endpoints), vhost));
   }
 
   queues(vhost: string): Promise<FoundQueue[]> {

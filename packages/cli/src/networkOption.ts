@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { DelayNetwork, DelayNetworkOptions, delayNetwork, parseDelayNetwork } from "rabbitmq-delay-topology";
 import { CommandError, exitCodes } from "./failure";
+import { readJson } from "./readJson";
 
 /** The options by which a network is named. */
 export interface NetworkOptions {
@@ -46,18 +46,7 @@ export function networkOf(options: NetworkOptions): DelayNetwork {
 
 /** A descriptor, or a stack's outputs with one in them. */
 function readDescriptor(file: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    throw new CommandError(exitCodes.badInput, `--network: ${file} can't be read (${(error as Error).message})`);
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new CommandError(exitCodes.badInput, `--network: ${file} is not JSON (${(error as Error).message})`);
-  }
+  const value = readJson("--network", file);
   const outputs = value as { kind?: unknown; delayNetwork?: unknown } | null;
   return outputs?.kind === undefined && outputs?.delayNetwork !== undefined ? outputs.delayNetwork : value;
 }

@@ -3,7 +3,15 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { delayNetwork, planEntities } from "rabbitmq-delay-topology";
+import {
+  delayNetwork,
+  delayedRetry,
+  holdQueues,
+  planEntities,
+  planRetry,
+  retryIntervals,
+  workRetry,
+} from "rabbitmq-delay-topology";
 
 const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 
@@ -63,6 +71,51 @@ describe("rabbitmq-delay", () => {
     assert.deepEqual(JSON.parse(run(["render", "--preset", "celery", "--json"]).out).network, network);
   });
 
+  it("renders what a stack declares for retries, from its outputs, a descriptor or options", () => {
+    const destinations = [{ exchange: "orders", routingKey: "due" }];
+    const outputs = {
+      retryIntervals: retryIntervals({ intervals: [5000] }),
+      workRetries: { work: workRetry({ name: "work", delays: [1000], maxRetries: 3 }) },
+      holdQueues: holdQueues({ delays: [2000], destinations }),
+      delayedRetries: { native: delayedRetry({ queue: "native", minMs: 100, deliveryLimit: 2, settings: "policy" }) },
+    };
+    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-")), "retries.json");
+    writeFileSync(file, JSON.stringify(outputs));
+    const render = (format: string, more: string[] = []): string =>
+      run(["render", "--retries", file, "--format", format, ...more]).out;
+    const plan = JSON.parse(render("json", ["--endpoint", "Billing"])) as {
+      queues: object[];
+      endpointBindings: object[];
+    };
+    assert.equal(plan.queues.length, 1 + 3 + 1 + 2);
+    assert.equal(plan.endpointBindings.length, 1);
+    const definitions = JSON.parse(render("definitions")) as { policies: { "apply-to": string }[] };
+    assert.equal(definitions.policies[0]?.["apply-to"], "quorum_queues");
+    const svg = render("svg");
+    for (const name of ["mt-delay-5000", "work.retry-1000", "work.dead", "orders → due", "failure 2", "native.dead"])
+      assert.ok(svg.includes(`>${name}<`), name);
+    const mermaid = render("mermaid");
+    assert.match(mermaid, /"expired, as due" \.-> exchange\d+\(\["orders"\]\)/);
+    assert.match(mermaid, /(queue\d+) -\. "failed: waits 100ms × n, at most 200ms" \.-> \1\n/);
+
+    writeFileSync(file, JSON.stringify({ kind: "work-retry", name: "by hand", delays: ["5s"] }));
+    assert.match(render("svg"), />by hand\.retry-5000</);
+    const many = { kind: "hold-queues", delays: Array.from({ length: 30 }, (_, index) => index + 1), destinations };
+    writeFileSync(file, JSON.stringify(many));
+    assert.match(render("svg"), />and 18 more</);
+  });
+
+  it("renders definitions of retries that a broker could take for ours", () => {
+    const work = workRetry({ name: "work", delays: [1000] });
+    const { queues } = JSON.parse(
+      run(["render", "--retries", "-", "--format", "definitions"], JSON.stringify(work)).out,
+    ) as { queues: { name: string; arguments: object }[] };
+    assert.deepEqual(
+      queues.map(({ name, arguments: values }) => [name, values]),
+      planRetry(work).queues.map(({ name, arguments: values }) => [name, values]),
+    );
+  });
+
   const mistakes: [string, string[], number, RegExp][] = [
     ["no network", ["encode", "--delay", "1s", ...target], 2, /--network FILE and --preset/],
     ["an unknown preset", ["encode", "--preset", "x", "--delay", "1s", ...target], 2, /preset: "x"/],
@@ -73,6 +126,8 @@ describe("rabbitmq-delay", () => {
     ["a missing file", ["encode", "--network", "/nowhere", "--delay", "1s", ...target], 2, /can't be read/],
     ["a foreign key", ["decode", ...nservicebus, "--key", "a.b"], 2, /routingKey/],
     ["an unknown verb", ["enqueue"], 2, /unknown command/],
+    ["retries and a network", ["render", ...nservicebus, "--retries", "x"], 2, /give one of --retries, --network/],
+    ["no retries in a file", ["render", "--retries", join(__dirname, "..", "package.json")], 2, /neither a descriptor/],
     ["an unknown format", ["render", ...nservicebus, "--format", "png"], 2, /png/],
     [
       "an address that is none",

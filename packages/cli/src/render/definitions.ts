@@ -1,3 +1,4 @@
+import type { PolicyPlan } from "rabbitmq-delay-topology";
 import type { RenderedPlan } from "./plan";
 
 /** The plan as the broker's own definitions, for `rabbitmqctl import_definitions` or POST /api/definitions. */
@@ -28,11 +29,11 @@ export function renderDefinitions(plan: RenderedPlan, vhost: string): object {
         arguments: {},
       }),
     ),
-    policies: plan.policy === undefined ? [] : [policyOf(plan.policy, vhost)],
+    policies: plan.policies.map((policy) => policyOf(policy, vhost)),
   };
 }
 
-function policyOf(policy: NonNullable<RenderedPlan["policy"]>, vhost: string): object {
+function policyOf(policy: PolicyPlan, vhost: string): object {
   const { name, pattern, applyTo, priority, definition } = policy;
   return { vhost, name, pattern, "apply-to": applyTo, priority, definition };
 }

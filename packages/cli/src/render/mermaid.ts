@@ -1,5 +1,5 @@
-import { formatDelay } from "rabbitmq-delay-topology";
-import type { RenderedPlan } from "./plan";
+import { QueuePlan, formatDelay } from "rabbitmq-delay-topology";
+import type { NetworkPlan, RenderedPlan } from "./plan";
 
 /** The plan as a Mermaid flowchart: exchanges round, queues square, what a TTL ends dotted. */
 export function renderMermaid(plan: RenderedPlan): string {
@@ -9,8 +9,7 @@ export function renderMermaid(plan: RenderedPlan): string {
     if (!ids.has(key)) ids.set(key, `${kind}${ids.size}`);
     return ids.get(key) as string;
   };
-  const label = (text: string): string =>
-    text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  const label = escapeLabel;
   const lines = ["flowchart TD"];
   for (const { name } of plan.exchanges) lines.push(`  ${id("exchange", name)}(["${label(name)}"])`);
   for (const { name, arguments: values } of plan.queues) {
@@ -25,20 +24,56 @@ export function renderMermaid(plan: RenderedPlan): string {
     const arrow = routingKey === "" ? "-->" : `-- "${label(shorten(routingKey))}" -->`;
     lines.push(`  ${id("exchange", source)} ${arrow} ${id(destinationType, destination)}`);
   }
-  for (const { name, arguments: values } of plan.queues) {
-    const next = values["x-dead-letter-exchange"];
-    if (typeof next === "string") lines.push(`  ${id("queue", name)} -. "expired" .-> ${id("exchange", next)}`);
-  }
-  if (plan.network.parkingExchange !== undefined) {
-    lines.push(
-      `  ${id("exchange", plan.network.deliveryExchange)} -. "unroutable" .-> ${id("exchange", plan.network.parkingExchange)}`,
-    );
+  for (const { name, arguments: values } of plan.queues) lines.push(...deadLetters(plan, name, values, id));
+  for (const { definition, pattern } of plan.policies) {
+    const parking = definition["alternate-exchange"];
+    if (typeof parking !== "string" || !("network" in plan)) continue;
+    const { deliveryExchange } = (plan as NetworkPlan).network;
+    if (!new RegExp(pattern).test(deliveryExchange)) continue;
+    lines.push(`  ${id("exchange", deliveryExchange)} -. "unroutable" .-> ${id("exchange", parking)}`);
   }
   return lines.join("\n");
+}
+
+/** Where a queue's expired, rejected or used-up messages go. */
+function deadLetters(
+  { exchanges, queues, policies }: RenderedPlan,
+  name: string,
+  own: QueuePlan["arguments"],
+  id: (kind: string, name: string) => string,
+): string[] {
+  const policy = policies.find(({ applyTo, pattern }) => applyTo === "quorum_queues" && new RegExp(pattern).test(name));
+  const inherited = Object.entries(policy?.definition ?? {}).map(([key, value]) => [`x-${key}`, value]);
+  const values: QueuePlan["arguments"] = { ...(Object.fromEntries(inherited) as QueuePlan["arguments"]), ...own };
+  const lines: string[] = [];
+  const { "x-dead-letter-exchange": exchange, "x-dead-letter-routing-key": key } = values;
+  const retryMs = values["x-delayed-retry-min"];
+  if (typeof retryMs === "number") {
+    const longest = formatDelay(Number(values["x-delayed-retry-max"]));
+    const label = `${values["x-delayed-retry-type"]}: waits ${formatDelay(retryMs)} × n, at most ${longest}`;
+    lines.push(`  ${id("queue", name)} -. "${label}" .-> ${id("queue", name)}`);
+  }
+  if (typeof exchange !== "string") return lines;
+  const limit = values["x-delivery-limit"];
+  const why =
+    "x-message-ttl" in values ? "expired" : limit === undefined ? "rejected" : `failed more than ${limit} times`;
+  const [target, shape] =
+    exchange === ""
+      ? [id("queue", String(key)), `["${escapeLabel(String(key))}"]`]
+      : [id("exchange", exchange), `(["${escapeLabel(exchange)}"])`];
+  const label = key === undefined || exchange === "" ? why : `${why}, as ${escapeLabel(String(key))}`;
+  const isDeclared =
+    exchange === "" ? queues.some((queue) => queue.name === key) : exchanges.some((other) => other.name === exchange);
+  lines.push(`  ${id("queue", name)} -. "${label}" .-> ${target}${isDeclared ? "" : shape}`);
+  return lines;
 }
 
 /** `*.*.*.*.1.#` as `*×4 1.#`: the number of stars is what matters. */
 function shorten(routingKey: string): string {
   const stars = /^(?:\*\.)+/.exec(routingKey)?.[0] ?? "";
   return stars.length > 4 ? `*×${stars.length / 2} ${routingKey.slice(stars.length)}` : routingKey;
+}
+
+function escapeLabel(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }

@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { CommandError, exitCodes } from "./failure";
+
+/**
+ * Reads JSON from a file, or from standard input for `-`.
+ * @param option the option that names the file, for messages
+ * @throws CommandError
+ */
+export function readJson(option: string, file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw new CommandError(exitCodes.badInput, `${option}: ${file} can't be read (${(error as Error).message})`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CommandError(exitCodes.badInput, `${option}: ${file} is not JSON (${(error as Error).message})`);
+  }
+}

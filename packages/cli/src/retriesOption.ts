@@ -1,0 +1,53 @@
+import {
+  DelayTopologyError,
+  DelayedRetryOptions,
+  HoldQueuesOptions,
+  RetryDescriptor,
+  RetryIntervalsOptions,
+  WorkRetryOptions,
+  delayedRetry,
+  holdQueues,
+  parseRetryDescriptor,
+  retryIntervals,
+  retryKinds,
+  workRetry,
+} from "rabbitmq-delay-topology";
+import { CommandError, exitCodes } from "./failure";
+import { readJson } from "./readJson";
+
+/** Outputs of a stack that hold retry descriptors: one, or one for each queue. */
+const outputNames = ["retryIntervals", "workRetries", "holdQueues", "delayedRetries"];
+
+/**
+ * Reads what a file says of retries: a descriptor, options of a component with their `kind`, or a stack's outputs.
+ * @throws CommandError for a file that has none of them, DelayTopologyError for one that is wrong
+ */
+export function readRetries(file: string): RetryDescriptor[] {
+  const value = readJson("--retries", file) as Record<string, unknown> | null;
+  if (value?.kind !== undefined) return [describe(value)];
+  const outputs = outputNames.map((name) => value?.[name]).filter((output) => output !== undefined) as object[];
+  const descriptors = outputs.flatMap((output) => ("kind" in output ? [output] : (Object.values(output) as object[])));
+  if (descriptors.length > 0) return descriptors.map((descriptor) => parseRetryDescriptor(descriptor, "--retries"));
+  throw new CommandError(
+    exitCodes.badInput,
+    `--retries: ${file} holds neither a descriptor (kind ${retryKinds.join(", ")}) nor a stack's outputs with one`,
+  );
+}
+
+/** What has no version is what somebody writes by hand: the options of a component. */
+function describe(value: Record<string, unknown>): RetryDescriptor {
+  if (value.version !== undefined) return parseRetryDescriptor(value, "--retries");
+  const { kind, ...options } = value;
+  switch (kind) {
+    case "retry-intervals":
+      return retryIntervals(options as unknown as RetryIntervalsOptions);
+    case "work-retry":
+      return workRetry(options as unknown as WorkRetryOptions);
+    case "hold-queues":
+      return holdQueues(options as unknown as HoldQueuesOptions);
+    case "delayed-retry":
+      return delayedRetry(options as unknown as DelayedRetryOptions);
+    default:
+      throw new DelayTopologyError("--retries.kind", kind, `it must be one of ${retryKinds.join(", ")}`);
+  }
+}
