@@ -1,14 +1,18 @@
 import { stopAllBrokers } from "../test/support/brokers";
 import { benchDeclare } from "./declare";
 import { benchEncode } from "./encode";
+import { benchHolds } from "./holds";
 import { benchLateness } from "./lateness";
 import { benchOpenTofu } from "./openTofu";
+import { benchRetries } from "./retries";
 
 const benches: Record<string, () => void | Promise<void>> = {
   encode: benchEncode,
   declare: benchDeclare,
   opentofu: benchOpenTofu,
   lateness: benchLateness,
+  retries: benchRetries,
+  holds: benchHolds,
 };
 
 async function main(names: string[]): Promise<void> {

@@ -1,4 +1,9 @@
-/** A broker that a topology can't be declared on; the message is one line with what is wrong and how to mend it. */
-export class BrokerCheckError extends Error {
+import { RunError } from "@pulumi/pulumi";
+
+/**
+ * A broker that a topology can't be declared on; the message is one line with what is wrong and how to mend it. The engine
+ * shows such errors of its SDK without a stack trace.
+ */
+export class BrokerCheckError extends RunError {
   override readonly name = "BrokerCheckError";
 }

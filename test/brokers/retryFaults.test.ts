@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import * as amqp from "amqplib";
 import type { ConfirmChannel } from "amqplib";
 import { ReceivedMessage, RetryPolicy, consumeWithRetries, throughRetryIntervals } from "rabbitmq-delay-publish";
 import { planRetryIntervals, planReturnBinding, retryIntervals } from "rabbitmq-delay-topology";
@@ -49,6 +50,22 @@ describe("faults of retries", () => {
       await assert.rejects(consumer.ended, /the channel that consumes work closed/);
       const [arrival] = await (await Receiver.on(channel, ["work"])).until(1);
       assert.equal(arrival?.message.content.toString(), "x");
+    });
+
+    it("a connection that is being closed while a handler ends loses nothing, and breaks nothing", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareWork(channel);
+      const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
+      let isClosed: Promise<void> | undefined;
+      const handler = (): void => void (isClosed = connection.close());
+      const options = { policy: RetryPolicy.none() };
+      const consumer = await consumeWithRetries(await connection.createConfirmChannel(), "work", handler, options);
+      channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
+      await assert.rejects(consumer.ended, /the channel that consumes work closed/);
+      await isClosed;
+      const [arrival] = await (await Receiver.on(channel, ["work"])).until(1);
+      assert.equal(arrival?.message.fields.redelivered, true);
     });
 
     it("a broker killed while failed messages wait loses none", async () => {

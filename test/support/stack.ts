@@ -175,7 +175,8 @@ export class TestStack {
     return join(this.folder, `Pulumi.${NAME}.yaml`);
   }
 
-  private get environment(): NodeJS.ProcessEnv {
+  /** What `pulumi` needs to use this stack's backend. */
+  get environment(): NodeJS.ProcessEnv {
     return {
       PATH: `${this.engine.binFolder}:${process.env.PATH}`,
       HOME: process.env.HOME,

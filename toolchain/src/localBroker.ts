@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { localInstallation } from "./brokerInstallations";
+import type { BrokerInstallation } from "./brokerCommand";
+import { localInstallation, newestInstallation } from "./brokerInstallations";
 import { BrokerNode, isAlive, startNode, stopNode } from "./brokerNode";
 import { localFolder } from "./paths";
 import { hasCommand, run } from "./run";
@@ -19,7 +21,10 @@ const CONTAINER = "rabbitmq-delay-dev";
 
 type Note = { kind: "node"; node: BrokerNode } | { kind: "docker"; amqpUrl: string; managementUrl: string };
 
-/** Finds this checkout's broker or starts one: RABBITMQ_URL, Docker, an installed RabbitMQ, an installation first. */
+/**
+ * Finds this checkout's broker or starts one: RABBITMQ_URL, Docker, an installed RabbitMQ, an installation first; with
+ * RABBITMQ_DELAY_BROKER=newest the newest release of Debian, which needs root.
+ */
 export async function findBroker(progress: (line: string) => void): Promise<LocalBroker> {
   const { RABBITMQ_URL, RABBITMQ_MANAGEMENT_URL } = process.env;
   const note = readNote();
@@ -28,16 +33,21 @@ export async function findBroker(progress: (line: string) => void): Promise<Loca
     const managementUrl = RABBITMQ_MANAGEMENT_URL ?? `http://${new URL(RABBITMQ_URL).hostname}:15672`;
     return { amqpUrl: RABBITMQ_URL, managementUrl, isForeign: true, origin: "RABBITMQ_URL" };
   }
-  if (note?.kind === "docker" || (note === undefined && (await dockerAnswers()))) return startContainer(progress);
+  const isNewest = process.env.RABBITMQ_DELAY_BROKER === "newest";
+  if (note?.kind === "docker" || (note === undefined && !isNewest && (await dockerAnswers())))
+    return startContainer(progress);
   if (note?.kind === "node" && isAlive(note.node)) return broker(note, "running");
-  const installation = note?.kind === "node" ? note.node.installation : await localInstallation(progress);
+  const installation =
+    note?.kind === "node"
+      ? note.node.installation
+      : await (isNewest ? newestInstallation : localInstallation)(progress);
   progress("starting a private node");
   const before = note?.kind === "node" ? { ...note.node, ports: undefined } : {};
   const node = await startNode({
     ...before,
     name: "rabbitmq-delay-dev",
     installation,
-    folder: join(localFolder, "broker"),
+    folder: folderOf(installation),
     preferDefaultPorts: true,
   });
   return broker(writeNote({ kind: "node", node }), "started");
@@ -53,9 +63,17 @@ export async function stopBroker(): Promise<boolean> {
 
 /** Forgets the broker and its data, after it was stopped. */
 export async function removeBroker(): Promise<void> {
-  if (readNote()?.kind === "docker") await run("docker", ["rm", "-f", CONTAINER]);
+  const note = readNote();
+  if (note?.kind === "docker") await run("docker", ["rm", "-f", CONTAINER]);
+  if (note?.kind === "node") rmSync(note.node.installation.root + note.node.folder, { recursive: true, force: true });
   rmSync(join(localFolder, "broker"), { recursive: true, force: true });
   rmSync(noteFile, { force: true });
+}
+
+/** A node of another root keeps its data there; the checkout's path tells it from another checkout's. */
+function folderOf({ root: other }: BrokerInstallation): string {
+  if (other === "") return join(localFolder, "broker");
+  return `/srv/rabbitmq-delay-dev-${createHash("sha256").update(localFolder).digest("hex").slice(0, 8)}`;
 }
 
 function broker(note: Note, how: string): LocalBroker {

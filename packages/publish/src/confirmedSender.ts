@@ -134,7 +134,7 @@ export class ConfirmedSender {
 /** What tells messages on their way apart: a message's own id may be missing, or that of another copy. */
 function tagOf({ messageId, headers }: Pick<MessageProperties, "messageId" | "headers">): string {
   const copy = headers?.[copyHeader];
-  return typeof copy === "string" ? copy : (messageId ?? "");
+  return typeof copy === "number" ? `copy ${copy}` : (messageId ?? "");
 }
 
 function positive(property: string, value: number): number {

@@ -168,10 +168,13 @@ class QueueConsumer implements RetryConsumer {
 
   private async handle(message: OriginalMessage, previousTries: number): Promise<void> {
     const { handlerTimeoutMs } = this.options;
+    if (handlerTimeoutMs === undefined) {
+      await this.handler({ ...message, previousTries, signal: this.aborting.signal });
+      return;
+    }
     const own = new AbortController();
     const signal = AbortSignal.any([own.signal, this.aborting.signal]);
     const handled = (async () => void (await this.handler({ ...message, previousTries, signal })))();
-    if (handlerTimeoutMs === undefined) return handled;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {

@@ -86,8 +86,17 @@ function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDeliv
     routingKey,
     body: message.content,
     properties: properties as DeliveryProperties,
-    acknowledge: () => channel.ack(message),
-    giveBack: () => channel.nack(message, false, true),
-    reject: () => channel.reject(message, true),
+    acknowledge: () => unlessClosing(() => channel.ack(message)),
+    giveBack: () => unlessClosing(() => channel.nack(message, false, true)),
+    reject: () => unlessClosing(() => channel.reject(message, true)),
   };
+}
+
+/** A channel that is about to close takes no more; the broker then delivers again what it was not told about. */
+function unlessClosing(settle: () => void): void {
+  try {
+    settle();
+  } catch (error) {
+    if ((error as Error).name !== "IllegalOperationError") throw error;
+  }
 }

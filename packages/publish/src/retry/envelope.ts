@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { copyHeader } from "../headers";
 import type { MessageProperties } from "../options";
 import { Delivery, DeliveryProperties } from "./delivery";
@@ -40,7 +39,7 @@ function isBrokerHeader(name: string): boolean {
 
 /** What a copy has of its own; `x-delay` is the archived plugin's, which turns it negative and keeps it. */
 const copyHeaders = [redeliveriesHeader, originalRoutingKeyHeader, originalHeader, copyHeader, "x-delay"];
-const ownHeaders = [...copyHeaders, ...Object.values<string>(errorHeaders)];
+const ownHeaders = new Set([...copyHeaders, ...Object.values<string>(errorHeaders)]);
 
 /**
  * Gives a message back as it was first published: its routing key, exchange, properties and headers.
@@ -53,12 +52,14 @@ export function restore(delivery: Delivery): OriginalMessage {
   if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 1) {
     throw new MalformedCopyError(`header ${redeliveriesHeader} is ${JSON.stringify(count)}, not a count`);
   }
-  const stash = headers[originalHeader] as Stash | undefined;
+  const stash = (headers[originalHeader] ?? {}) as Stash;
   const routingKey = headers[originalRoutingKeyHeader];
-  if (typeof stash !== "object" || stash === null || typeof routingKey !== "string") {
-    throw new MalformedCopyError(`a copy needs the headers ${originalHeader} and ${originalRoutingKeyHeader}`);
+  if (typeof stash !== "object" || typeof routingKey !== "string") {
+    throw new MalformedCopyError(
+      `a copy needs the header ${originalRoutingKeyHeader}, and ${originalHeader} as a table`,
+    );
   }
-  const kept = Object.entries(headers).filter(([name]) => !ownHeaders.includes(name) && !isBrokerHeader(name));
+  const kept = Object.entries(headers).filter(([name]) => !ownHeaders.has(name) && !isBrokerHeader(name));
   const { exchange = "", expiration, userId } = stash;
   return {
     exchange,
@@ -96,10 +97,10 @@ export function copyProperties(
 ): MessageProperties {
   const { expiration, userId, headers = {}, ...properties }: DeliveryProperties = original.properties;
   const living = Object.entries(headers).filter(([name]) => !isBrokerHeader(name));
-  const isSetAside = ([name]: [string, unknown]): boolean => name === "CC" || ownHeaders.includes(name);
+  const isSetAside = ([name]: [string, unknown]): boolean => name === "CC" || ownHeaders.has(name);
   const setAside = Object.fromEntries(living.filter(isSetAside));
   const stash: Stash = {
-    exchange: original.exchange,
+    ...(original.exchange === "" ? {} : { exchange: original.exchange }),
     ...(expiration === undefined ? {} : { expiration }),
     ...(userId === undefined ? {} : { userId }),
     ...(Object.keys(setAside).length === 0 ? {} : { headers: setAside }),
@@ -111,8 +112,16 @@ export function copyProperties(
       ...more,
       [redeliveriesHeader]: redeliveries,
       [originalRoutingKeyHeader]: original.routingKey,
-      [originalHeader]: stash,
-      [copyHeader]: randomUUID(),
+      ...(Object.keys(stash).length === 0 ? {} : { [originalHeader]: stash }),
+      [copyHeader]: nextCopy(),
     },
   };
+}
+
+let copies = 0;
+
+/** Tells copies on their way to the broker apart, which only this process has to. */
+function nextCopy(): number {
+  copies = (copies + 1) % 0x7fffffff;
+  return copies;
 }
