@@ -181,6 +181,24 @@ describe("consumeWithRetries", () => {
       assert.equal(tries.length, 5);
     });
 
+    it("a consumer without the helper rejects into the retry queues where the stack says so, and keeps the routing key", async () => {
+      vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareOverAmqp(channel, planRetry(workRetry({ name: "plain", delays: [60], rejected: "retry" })));
+      const arrivals: { key: string; atMs: number }[] = [];
+      await channel.consume("plain", (message) => {
+        if (message === null) return;
+        arrivals.push({ key: message.fields.routingKey, atMs: Date.now() });
+        if (arrivals.length < 3) channel.reject(message, false);
+        else channel.ack(message);
+      });
+      channel.publish("plain", "paid.now", Buffer.from("x"), { persistent: true });
+      await until(() => arrivals.length === 3);
+      assert.deepEqual(new Set(arrivals.map(({ key }) => key)), new Set(["paid.now"]));
+      const [first, second, third] = arrivals.map(({ atMs }) => atMs) as [number, number, number];
+      assert.ok(second - first >= 60 && third - second >= 60, `after ${second - first} and ${third - second} ms`);
+    });
+
     it("queues that share the interval queues get only their own messages", async () => {
       const { channel, publish, consume } = await setUp(broker(), ways["interval queues"] as Way);
       await channel.assertQueue("other", { durable: true, arguments: { "x-queue-type": "quorum" } });
