@@ -6,15 +6,16 @@ import { addEncode } from "./encode";
 import { CommandError, exitCodes } from "./failure";
 import { addPublish } from "./publish";
 import { addRender } from "./render";
+import { addReview } from "./review";
 
 /** Runs the command line; sets the process's exit code: 0 done, 1 a finding, 2 bad usage or input, 3 out of reach. */
 export async function main(argv: string[]): Promise<void> {
   const program = new Command("rabbitmq-delay")
-    .description("Delayed messages on plain RabbitMQ: keys, plans and publishing")
+    .description("Delayed messages on plain RabbitMQ: keys, plans, publishing, and reviews of changes")
     .version((require("../package.json") as { version: string }).version)
     .exitOverride()
     .showSuggestionAfterError();
-  for (const add of [addEncode, addDecode, addRender, addPublish]) add(program);
+  for (const add of [addEncode, addDecode, addRender, addPublish, addReview]) add(program);
   program.commands.forEach((command) => command.exitOverride());
   try {
     await program.parseAsync(argv);

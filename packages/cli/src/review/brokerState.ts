@@ -1,0 +1,186 @@
+import { CommandError, exitCodes } from "../failure";
+import { EntityChange, brokerName } from "./entityChange";
+import type { Finding } from "./findings";
+import { networkOfDelivery, remainingMs } from "./networkName";
+import { rules } from "./rules";
+
+/** What the management API says of a queue. */
+interface FoundQueue {
+  name: string;
+  messages?: number;
+  consumers?: number;
+  /** Seconds since 1970, of messages that have a timestamp. */
+  head_message_timestamp?: number | null;
+}
+
+interface FoundBinding {
+  source: string;
+  destination: string;
+  destination_type: string;
+  routing_key: string;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Where the management API is, with who asks. */
+export interface BrokerUrl {
+  base: string;
+  authorization: string;
+}
+
+/**
+ * Reads `http://USER:PASSWORD@HOST:15672`; user and password may come from the environment instead.
+ * @throws CommandError
+ */
+export function parseBrokerUrl(text: string, environment = process.env): BrokerUrl {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new CommandError(
+      exitCodes.badInput,
+      `--broker: it must be the management API's address, e.g. http://127.0.0.1:15672`,
+    );
+  }
+  if (!/^https?:$/.test(url.protocol)) {
+    throw new CommandError(
+      exitCodes.badInput,
+      `--broker: ${url.protocol}// is not the management API; give http:// or https://`,
+    );
+  }
+  const user = decodeURIComponent(url.username) || environment.RABBITMQ_USERNAME || "guest";
+  const password = decodeURIComponent(url.password) || environment.RABBITMQ_PASSWORD || "guest";
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+  return { base: `${url.origin}${url.pathname.replace(/\/$/, "")}/api`, authorization };
+}
+
+/**
+ * Adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, and
+ * bindings that no program knows.
+ * @throws CommandError for a broker out of reach
+ */
+export async function addBrokerState(
+  findings: Finding[],
+  changes: EntityChange[],
+  broker: BrokerUrl,
+  hasSames: boolean,
+  now = new Date(),
+): Promise<{ findings: Finding[]; messages: number }> {
+  const vhosts = [...new Set(changes.map(({ before, after }) => (before ?? after)?.vhost))].filter(
+    (vhost): vhost is string => typeof vhost === "string",
+  );
+  const queues = new Map<string, FoundQueue>();
+  for (const vhost of vhosts) {
+    const path = `queues/${encodeURIComponent(vhost)}?columns=name,messages,consumers,head_message_timestamp`;
+    for (const queue of (await get<FoundQueue[]>(broker, path)) ?? [])
+      queues.set(JSON.stringify([vhost, queue.name]), queue);
+  }
+  const told = findings.map((finding) => tell(finding, queues, changes, now));
+  const messages = told
+    .filter(({ severity }) => severity === "loss")
+    .reduce((sum, { queue }) => sum + (queues.get(JSON.stringify([queue?.vhost, queue?.name]))?.messages ?? 0), 0);
+  const idle = endpointsWithoutConsumer(changes, queues);
+  const foreign = hasSames ? await foreignBindings(changes, broker) : [];
+  return { findings: [...told, ...idle, ...foreign], messages };
+}
+
+function tell(finding: Finding, queues: Map<string, FoundQueue>, changes: EntityChange[], now: Date): Finding {
+  const { queue } = finding;
+  if (queue === undefined) return finding;
+  const found = queues.get(JSON.stringify([queue.vhost, queue.name]));
+  const isLoss = finding.severity === "loss";
+  if (found === undefined)
+    return { ...finding, severity: isLoss ? "note" : finding.severity, found: "it is not on the broker" };
+  const messages = found.messages ?? 0;
+  if (messages === 0) {
+    return {
+      ...finding,
+      severity: isLoss ? "care" : finding.severity,
+      found: "empty now; what arrives before the update counts",
+    };
+  }
+  const parts = [`${messages} ${messages === 1 ? "message" : "messages"} now`];
+  const ttlMs = queue.arguments["x-message-ttl"];
+  if (typeof ttlMs === "number") {
+    parts.push(`at most ${ttlMs / 1000} s old`);
+    const dueMs = now.getTime() + ttlMs + restOf(finding, changes);
+    parts.push(`the last is due by ${new Date(dueMs).toISOString()}`);
+  } else if (typeof found.head_message_timestamp === "number") {
+    parts.push(`the oldest is of ${new Date(found.head_message_timestamp * 1000).toISOString()}`);
+  }
+  return { ...finding, found: parts.join("; ") };
+}
+
+/** What a level queue's messages still wait in lower levels, at most. */
+function restOf({ parent, queue }: Finding, changes: EntityChange[]): number {
+  const siblings = changes.filter((change) => change.kind === "exchange" && change.parent === parent);
+  for (const sibling of siblings) {
+    const network = networkOfDelivery(brokerName(sibling));
+    const restMs = network === undefined ? 0 : remainingMs(network, queue?.name ?? "");
+    if (restMs > 0) return restMs;
+  }
+  return 0;
+}
+
+function endpointsWithoutConsumer(changes: EntityChange[], queues: Map<string, FoundQueue>): Finding[] {
+  const destinations = new Map<string, EntityChange>();
+  for (const change of changes) {
+    const { kind, action, parent, after, before } = change;
+    if (kind !== "binding" || action === "delete" || !parent?.includes("EndpointDelayBinding")) continue;
+    const values = after ?? before;
+    if (values?.destinationType === "queue")
+      destinations.set(JSON.stringify([values.vhost, values.destination]), change);
+  }
+  return [...destinations].flatMap(([key, { urn, parent }]): Finding[] => {
+    const found = queues.get(key);
+    if (found === undefined || (found.consumers ?? 0) > 0) return [];
+    const entity = `endpoint ${found.name}`;
+    return [{ rule: "no-consumer", severity: rules["no-consumer"].severity, urn, entity, parent, causes: [] }];
+  });
+}
+
+async function foreignBindings(changes: EntityChange[], broker: BrokerUrl): Promise<Finding[]> {
+  const known = new Set<string>();
+  const deliveries = new Set<string>();
+  for (const { kind, before, after } of changes) {
+    for (const values of [before, after]) {
+      if (kind === "binding")
+        known.add(JSON.stringify([values?.vhost, values?.source, values?.destination, values?.routingKey]));
+      if (kind !== "exchange" || networkOfDelivery(String(values?.name)) === undefined) continue;
+      deliveries.add(JSON.stringify([values?.vhost, values?.name]));
+    }
+  }
+  const found: Finding[] = [];
+  for (const delivery of deliveries) {
+    const [vhost, exchange] = JSON.parse(delivery) as [string, string];
+    const path = `exchanges/${encodeURIComponent(vhost)}/${encodeURIComponent(exchange)}/bindings/source`;
+    for (const { destination, destination_type: type, routing_key: key } of (await get<FoundBinding[]>(broker, path)) ??
+      []) {
+      if (known.has(JSON.stringify([vhost, exchange, destination, key]))) continue;
+      const entity = `binding of ${type} ${destination} to ${exchange} with ${key}`;
+      found.push({ rule: "foreign-binding", severity: rules["foreign-binding"].severity, urn: "", entity, causes: [] });
+    }
+  }
+  return found;
+}
+
+/** @returns undefined for what is not there */
+async function get<T>({ base, authorization }: BrokerUrl, path: string): Promise<T | undefined> {
+  let response: Response;
+  try {
+    response = await fetch(`${base}/${path}`, { headers: { authorization }, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  } catch (error) {
+    const { message, cause } = error as Error & { cause?: Error };
+    throw new CommandError(exitCodes.outOfReach, `--broker: ${base} does not answer (${cause?.message ?? message})`);
+  }
+  if (response.status === 404) return undefined;
+  if (!response.ok) {
+    const why =
+      response.status === 401 ? "user or password is wrong, or the user lacks the tag monitoring" : response.statusText;
+    throw new CommandError(
+      exitCodes.outOfReach,
+      `--broker: ${base}/${path.split("?")[0]}: HTTP ${response.status}, ${why}`,
+    );
+  }
+  return (await response.json()) as T;
+}

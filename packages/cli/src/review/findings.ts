@@ -1,0 +1,144 @@
+import { Cause } from "./cause";
+import { EntityChange, brokerIdentity, brokerName, queueArguments } from "./entityChange";
+import { networkOfDelivery } from "./networkName";
+import type { Preview } from "./preview";
+import { Routing, Unroutable } from "./routing";
+import { RuleName, Severity, rules } from "./rules";
+
+/** One danger, or a thing worth knowing, about one entity. */
+export interface Finding {
+  rule: RuleName;
+  severity: Severity;
+  /** The resource; by it a danger is accepted. Empty for what is no resource. */
+  urn: string;
+  /** What it is about, in the field's words, e.g. `queue orders.r4x2u1000.level-00-1`. */
+  entity: string;
+  /** The component that it belongs to. */
+  parent?: string;
+  causes: Cause[];
+  /** What is special to this one, after the rule's own sentence. */
+  detail?: string;
+  /** The queue whose messages are in question. */
+  queue?: { vhost: string; name: string; arguments: Record<string, unknown> };
+  /** Why somebody lets it pass. */
+  accepted?: string;
+  /** What the broker says of it now. */
+  found?: string;
+}
+
+/** All that a preview says that somebody should know before it is applied. */
+export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[] {
+  const routing = new Routing(changes, preview.hasSames);
+  const created = new Set(
+    changes.filter(({ action }) => action === "create").map((change) => brokerIdentity(change, "after")),
+  );
+  const isLive = (change: EntityChange): boolean => {
+    const identity = brokerIdentity(change, "before");
+    return identity !== undefined && created.has(identity);
+  };
+  const findings = changes.flatMap((change) => judge(change, isLive(change), routing));
+  return [...findings, ...shapeChanges(changes), ...preview.errors.map(failure)];
+}
+
+function judge(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
+  const { action, kind } = change;
+  if (action === "create" || action === "same" || kind === "component") return [];
+  switch (kind) {
+    case "queue":
+      return judgeQueue(change, isLive);
+    case "exchange":
+      return judgeExchange(change, routing);
+    case "binding":
+      return judgeBinding(change, isLive, routing);
+    case "policy":
+      return change.isRetained && action === "delete" ? [] : [find("policy-changed", change)];
+    case "vhost":
+      return action === "update" ? [] : [find(change.isRetained ? "queue-kept" : "vhost-deleted", change)];
+    case "user":
+    case "permissions":
+      return change.isRetained && action === "delete" ? [] : [find("access-changed", change)];
+    case "provider":
+      return change.causes.some(({ property }) => property === "endpoint") ? [find("broker-changed", change)] : [];
+    case "other":
+      return action === "update" ? [] : [find("other-deleted", change)];
+  }
+}
+
+function judgeQueue(change: EntityChange, isLive: boolean): Finding[] {
+  const { action, isRetained } = change;
+  if (action === "update") return [];
+  if (action === "delete") {
+    if (isRetained) return isLive ? [] : [find("queue-kept", change)];
+    return [find(isLive ? "queue-live-deleted" : "queue-deleted", change)];
+  }
+  return [find(isRetained ? "queue-kept-and-replaced" : "queue-replaced", change)];
+}
+
+function judgeExchange(change: EntityChange, routing: Routing): Finding[] {
+  const { action, isRetained, before } = change;
+  if (action === "update" || (isRetained && action === "delete")) return [];
+  // What dead-letters to an exchange that is not there is no better off than what finds no binding.
+  return [find(routing.losesFrom(before?.vhost, String(before?.name)) ? "unroutable-lost" : "exchange-gone", change)];
+}
+
+function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
+  const { action, isRetained, before } = change;
+  if (action === "update" || (isRetained && action === "delete")) return [];
+  const source = String(before?.source);
+  // The exchange's own finding says it.
+  if (routing.isDeleted("exchange", before?.vhost, source)) return [];
+  const fate = routing.unroutable(before?.vhost, source, change.dependencies);
+  if (fate === "lost") return [find("unroutable-lost", change)];
+  if (isLive && action === "delete") return [find("binding-live-deleted", change, fates[fate])];
+  const isEndpoint = networkOfDelivery(source) !== undefined || change.parent?.includes("EndpointDelayBinding");
+  const isGone = action === "delete" || change.after?.source !== source;
+  return [find(isEndpoint && isGone ? "endpoint-unbound" : "binding-gone", change, fates[fate])];
+}
+
+const fates: Record<Unroutable, string> = {
+  parked: "The network parks it: it is kept in the parking queue.",
+  held: "The queues before it hold it back until there is a way.",
+  lost: "It is lost.",
+  unknown:
+    "Where the network parks what no binding takes, it is kept; this preview does not say (`--show-sames` does).",
+};
+
+/** A network of another shape under the same component: its name tells. */
+function shapeChanges(changes: EntityChange[]): Finding[] {
+  const deliveries = changes.filter(
+    ({ kind, before, after }) =>
+      kind === "exchange" && networkOfDelivery(String((after ?? before)?.name)) !== undefined,
+  );
+  return deliveries.flatMap((gone): Finding[] => {
+    const successor = deliveries.find((other) => other.action === "create" && other.parent === gone.parent);
+    if (gone.action !== "delete" || gone.parent === undefined || successor === undefined) return [];
+    const detail = gone.isRetained
+      ? "The old network stays on the broker, but its endpoints are bound to the new one: what waits in the old one is parked when it is due, or lost without parking."
+      : "The old network is deleted.";
+    return [{ ...find("network-changed", gone, detail), urn: gone.parent, entity: `network ${brokerName(gone)}` }];
+  });
+}
+
+function failure(message: string): Finding {
+  return { rule: "preview-failed", severity: rules["preview-failed"].severity, urn: "", entity: message, causes: [] };
+}
+
+function find(rule: RuleName, change: EntityChange, detail?: string): Finding {
+  const { urn, kind, parent, causes, before } = change;
+  const label = kind === "other" ? change.type : kind === "provider" ? "provider" : kind;
+  return {
+    rule,
+    severity: rules[rule].severity,
+    urn,
+    entity: `${label} ${brokerName(change)}`,
+    parent,
+    causes,
+    ...(detail === undefined ? {} : { detail }),
+    ...(kind === "queue" && rule !== "queue-kept-and-replaced" ? { queue: queueOf(before) } : {}),
+  };
+}
+
+function queueOf(values: Record<string, unknown> = {}): Finding["queue"] {
+  const { vhost, name } = values as { vhost?: string; name?: string };
+  return { vhost: vhost ?? "/", name: name ?? "", arguments: queueArguments(values) };
+}

@@ -1,0 +1,78 @@
+import type { Finding } from "./findings";
+import { RuleName, Severity, rules } from "./rules";
+import type { ChangeLine } from "./summary";
+import { nameOf, typeOf } from "./urn";
+
+/** Findings of one rule, in one component or of one kind of component. */
+export interface FindingGroup {
+  rule: RuleName;
+  severity: Severity;
+  accepted?: string;
+  findings: Finding[];
+  /** Heading: how many of what, e.g. `7 queues`; empty where the rest says it. */
+  subject: string;
+  /** Heading: the component that they belong to. */
+  owner?: string;
+  /** Heading: what happens to them. */
+  predicate: string;
+  consequence: string;
+  details: string[];
+  wayOut: readonly string[];
+}
+
+/** Puts together what one sentence can say: the same rule in one component; endpoints all together. */
+export function groupFindings(findings: Finding[]): FindingGroup[] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const { rule, severity, accepted, parent = "" } = finding;
+    const owner = typeOf(parent).endsWith("EndpointDelayBinding") ? typeOf(parent) : parent;
+    const key = JSON.stringify([rule, severity, accepted, rule === "preview-failed" ? finding.entity : owner]);
+    const same = groups.get(key);
+    if (same === undefined) groups.set(key, [finding]);
+    else same.push(finding);
+  }
+  return [...groups.values()].map(toGroup);
+}
+
+function toGroup(findings: Finding[]): FindingGroup {
+  const { rule, severity, accepted, parent } = findings[0] as Finding;
+  const { title, consequence, wayOut } = rules[rule];
+  const isOfOne = parent !== undefined && !typeOf(parent).endsWith("EndpointDelayBinding");
+  return {
+    rule,
+    severity,
+    ...(accepted === undefined ? {} : { accepted }),
+    findings,
+    subject: title.startsWith("% ") ? subjectOf(findings) : "",
+    ...(isOfOne ? { owner: nameOf(parent) } : {}),
+    predicate: title.replace(/^% /, ""),
+    consequence: consequence.trim(),
+    details: [...new Set(findings.flatMap(({ detail }) => (detail === undefined ? [] : [detail])))],
+    wayOut,
+  };
+}
+
+/** `3 queues`, or `1 queue`; kinds are the entities' first words. */
+function subjectOf(findings: Finding[]): string {
+  const kind = findings[0]?.entity.split(" ")[0] ?? "entity";
+  const isOneKind = findings.every(({ entity }) => entity.startsWith(`${kind} `));
+  const word = isOneKind ? kind : "entity";
+  const plural = word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
+  return `${findings.length} ${findings.length === 1 ? word : plural}`;
+}
+
+/** Changes that one line can say: the same with other names. */
+export interface ChangeGroup extends Omit<ChangeLine, "name"> {
+  names: string[];
+}
+
+export function groupChanges(changes: ChangeLine[]): ChangeGroup[] {
+  const groups = new Map<string, ChangeGroup>();
+  for (const { name, ...line } of changes) {
+    const key = JSON.stringify([line.mark, line.subject, line.predicate]);
+    const same = groups.get(key);
+    if (same === undefined) groups.set(key, { ...line, names: [name] });
+    else same.names.push(name);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,52 @@
+import {
+  DelayNetwork,
+  DelayNetworkOptions,
+  Radix,
+  delayNetwork,
+  levelQueueName,
+  queueTtlMs,
+} from "rabbitmq-delay-topology";
+
+/**
+ * The network that a delivery exchange's name tells of: own names hold the shape, vendors' are always 28 binary levels of a
+ * second. Undefined for another exchange.
+ */
+export function networkOfDelivery(exchange: string): DelayNetwork | undefined {
+  return candidatesOf(exchange)
+    .map(tryNetwork)
+    .find((network) => network?.deliveryExchange === exchange);
+}
+
+function candidatesOf(exchange: string): DelayNetworkOptions[] {
+  const own = /^(.+)\.r(\d+)x(\d+)u(\d+)\.[^.]+$/s.exec(exchange);
+  if (own !== null) {
+    const [, prefix, radix, levels, unitMs] = own;
+    return [
+      { preset: "custom", prefix, radix: Number(radix) as Radix, levels: Number(levels), unitMs: Number(unitMs) },
+    ];
+  }
+  const celery = /^(?:(.+)_)?celery_delayed_delivery$/s.exec(exchange);
+  if (celery !== null) return [{ preset: "celery", ...(celery[1] === undefined ? {} : { prefix: celery[1] }) }];
+  return [{ preset: "nservicebus" }, { preset: "nservicebus-v1" }];
+}
+
+function tryNetwork(options: DelayNetworkOptions): DelayNetwork | undefined {
+  try {
+    return delayNetwork(options);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * How long after it left a level's queue a message is at its end at the latest, in milliseconds: all lower digits at their
+ * highest. 0 for a queue that is no level's.
+ */
+export function remainingMs(network: DelayNetwork, queue: string): number {
+  for (let level = 0; level < network.levels; level++) {
+    for (let digit = 1; digit < network.radix; digit++) {
+      if (levelQueueName(network, level, digit) === queue) return queueTtlMs(network, level, 1) - network.unitMs;
+    }
+  }
+  return 0;
+}

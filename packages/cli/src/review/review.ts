@@ -1,0 +1,85 @@
+import { BrokerUrl, addBrokerState } from "./brokerState";
+import { Action, EntityChange, entityChanges } from "./entityChange";
+import { Finding, findingsOf } from "./findings";
+import type { Preview } from "./preview";
+import { ChangeLine, summaryOf } from "./summary";
+
+/** What a change amounts to, from harmless to bad. */
+export const verdicts = ["nothing", "safe", "care", "loss"] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** A danger that somebody lets pass, and why. */
+export interface Acceptance {
+  /** URN of a resource or of its component. */
+  urn: string;
+  reason: string;
+}
+
+/** All that a report says, whatever its form. */
+export interface Review {
+  verdict: Verdict;
+  counts: Record<Exclude<Action, "same">, number> & { unchanged: number };
+  /** Dangers first, then what needs care, then notes. */
+  findings: Finding[];
+  changes: ChangeLine[];
+  accepted: Acceptance[];
+  /** Messages in the queues that would lose them; undefined where no broker was asked. */
+  messagesAtRisk?: number;
+}
+
+/** How a preview is reviewed. */
+export interface ReviewOptions {
+  accepted?: Acceptance[];
+  /** The broker to ask how many messages are in question. */
+  broker?: BrokerUrl;
+}
+
+const order = ["loss", "care", "note"] as const;
+
+/** Reviews a preview. @throws CommandError for a broker out of reach */
+export async function reviewOf(preview: Preview, options: ReviewOptions = {}): Promise<Review> {
+  const { accepted = [], broker } = options;
+  const changes = entityChanges(preview);
+  const planned = findingsOf(preview, changes);
+  const state =
+    broker === undefined ? { findings: planned } : await addBrokerState(planned, changes, broker, preview.hasSames);
+  const findings = state.findings
+    .map((finding) => accept(finding, accepted))
+    .sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
+  const counts = countsOf(changes, preview.unchanged);
+  return {
+    verdict: verdictOf(findings, counts),
+    counts,
+    findings,
+    changes: summaryOf(changes),
+    accepted,
+    ...("messages" in state ? { messagesAtRisk: state.messages } : {}),
+  };
+}
+
+function accept(finding: Finding, accepted: Acceptance[]): Finding {
+  const acceptance = accepted.find(({ urn }) => urn !== "" && (urn === finding.urn || urn === finding.parent));
+  return acceptance === undefined || finding.severity === "note"
+    ? finding
+    : { ...finding, accepted: acceptance.reason };
+}
+
+function verdictOf(findings: Finding[], counts: Review["counts"]): Verdict {
+  const open = findings.filter((finding) => finding.accepted === undefined).map(({ severity }) => severity);
+  if (open.includes("loss")) return "loss";
+  if (open.includes("care")) return "care";
+  const { unchanged: _, ...changed } = counts;
+  return Object.values(changed).some((count) => count > 0) ? "safe" : "nothing";
+}
+
+function countsOf(changes: EntityChange[], unchanged: number): Review["counts"] {
+  const count = (action: Action): number =>
+    changes.filter((change) => change.action === action && change.kind !== "component").length;
+  return {
+    create: count("create"),
+    delete: count("delete"),
+    replace: count("replace"),
+    update: count("update"),
+    unchanged,
+  };
+}

@@ -1,0 +1,158 @@
+/** How bad a finding is. */
+export type Severity = "loss" | "care" | "note";
+
+/** What a review knows to say of a change. */
+export interface Rule {
+  severity: Severity;
+  /** What happens, as a heading; `%` stands for how many, with the entities' name. */
+  title: string;
+  /** What it means. */
+  consequence: string;
+  /** What to do instead, a step each; `code` in backticks. */
+  wayOut: string[];
+}
+
+const DRAIN =
+  "Wait until nothing is in it: `rabbitmqctl list_queues -p VHOST name messages consumers`, or `--broker` in this review.";
+const BESIDE =
+  "Declare the new one under another name beside the old one, move publishers, let the old one drain, and only then remove it.";
+const RETAIN =
+  "With `removal: retain`, applied in an update of its own before this one, the broker keeps what leaves the program.";
+const PARKED = "What arrives meanwhile is in the network's parking queue: move it back with a shovel, or by hand.";
+
+/** Every rule of the review, in the order in which they are shown. */
+export const rules = {
+  "queue-deleted": {
+    severity: "loss",
+    title: "% would be deleted",
+    consequence: "All messages that wait in a deleted queue are lost.",
+    wayOut: [DRAIN, RETAIN],
+  },
+  "queue-replaced": {
+    severity: "loss",
+    title: "% would be deleted and declared anew",
+    consequence: "A queue can't change its arguments: the old one goes with all messages that wait in it.",
+    wayOut: [BESIDE, RETAIN],
+  },
+  "queue-live-deleted": {
+    severity: "loss",
+    title: "% would be declared under another logical name, and then deleted",
+    consequence:
+      "Both resources are one queue on the broker: the deletion of the old one takes the live queue along, with its messages.",
+    wayOut: [
+      'Tell the engine that it is the same: `aliases: [{ name: "OLD NAME" }]` in the options of the renamed resource.',
+    ],
+  },
+  "vhost-deleted": {
+    severity: "loss",
+    title: "% would be deleted",
+    consequence: "Everything in a vhost goes with it: all its queues, and all messages in them.",
+    wayOut: [DRAIN],
+  },
+  "unroutable-lost": {
+    severity: "loss",
+    title: "% would leave messages without a way",
+    consequence: "What still waits for it finds no binding when it is due, and is lost: nothing parks it.",
+    wayOut: [
+      "Keep the binding until what waits has arrived.",
+      "Declare the network with `parking: true`, so that such messages are kept.",
+    ],
+  },
+  "queue-kept-and-replaced": {
+    severity: "care",
+    title: "% is to change, but is kept",
+    consequence:
+      "The program wants other arguments, and `removal: retain` keeps the old queue under its name: the broker refuses the new one, and the update fails half-way.",
+    wayOut: [BESIDE],
+  },
+  "exchange-gone": {
+    severity: "care",
+    title: "% would be gone, for a moment or for good",
+    consequence:
+      "Who publishes to a missing exchange gets its channel closed; what dead-letters to it meanwhile is held back or lost.",
+    wayOut: ["Stop the publishers while the update runs, or declare the new one beside the old one first."],
+  },
+  "endpoint-unbound": {
+    severity: "care",
+    title: "% would no longer get its delayed messages",
+    consequence: "What is still on its way to it has no binding when it is due. ",
+    wayOut: ["Let the endpoint's messages arrive before it leaves, or bind it again.", PARKED],
+  },
+  "binding-gone": {
+    severity: "care",
+    title: "% would be gone, for a moment or for good",
+    consequence: "Messages that come in between find no way. ",
+    wayOut: ["Apply it while nothing is due.", PARKED],
+  },
+  "binding-live-deleted": {
+    severity: "care",
+    title: "% would be declared under another logical name, and then deleted",
+    consequence: "Both resources are one binding on the broker: the deletion of the old one takes the live one along.",
+    wayOut: [
+      'Tell the engine that it is the same: `aliases: [{ name: "OLD NAME" }]` in the options of the renamed resource.',
+    ],
+  },
+  "network-changed": {
+    severity: "care",
+    title: "% changes its shape",
+    consequence:
+      "Publishers that still have the old descriptor and endpoints of other stacks stay with the old network.",
+    wayOut: [
+      "Give publishers the new descriptor right after the update: `pulumi stack output delayNetwork --json`.",
+      BESIDE,
+    ],
+  },
+  "policy-changed": {
+    severity: "care",
+    title: "% would change or go",
+    consequence:
+      "It applies to live queues or exchanges at once; without its policy, a network no longer keeps what no binding takes.",
+    wayOut: ["Compare what it says before and after with what the queues need."],
+  },
+  "access-changed": {
+    severity: "care",
+    title: "% would change or go",
+    consequence: "Who connects with it may be refused from then on.",
+    wayOut: ["Give services their new credentials first, and take the old ones away last."],
+  },
+  "broker-changed": {
+    severity: "care",
+    title: "% points to another broker",
+    consequence:
+      "The engine believes that the entities are there already: it neither declares them on the new broker nor deletes them on the old one.",
+    wayOut: ["Use a stack of its own for each broker: `pulumi stack init NAME`."],
+  },
+  "other-deleted": {
+    severity: "care",
+    title: "% would be deleted or replaced",
+    consequence: "It is none of this project's components, so nothing is known of what depends on it.",
+    wayOut: ["Look at it with `pulumi preview --diff`."],
+  },
+  "preview-failed": {
+    severity: "care",
+    title: "The preview did not get to its end",
+    consequence: "What comes after the failure is not in this review.",
+    wayOut: ["Mend what the message says, and run the preview again."],
+  },
+  "no-consumer": {
+    severity: "note",
+    title: "% has no consumer",
+    consequence: "Messages arrive there, and nobody takes them.",
+    wayOut: ["Start the service, or remove the endpoint."],
+  },
+  "foreign-binding": {
+    severity: "note",
+    title: "% is on the broker, but in no program",
+    consequence:
+      "Somebody bound it by hand, or a stack forgot it: its queue gets messages that this program doesn't know of.",
+    wayOut: ["Declare it as an endpoint, or unbind it: `rabbitmqadmin delete binding`."],
+  },
+  "queue-kept": {
+    severity: "note",
+    title: "% stays on the broker, and leaves the program",
+    consequence: "Nothing is lost: what waits there goes on as before. From then on, no stack manages it.",
+    wayOut: [DRAIN],
+  },
+} as const satisfies Record<string, Rule>;
+
+export type RuleName = keyof typeof rules;
