@@ -1,12 +1,14 @@
 # The targets a person uses; each can be repeated and interrupted.
 export PULUMI_SKIP_UPDATE_CHECK := true
 
-.PHONY: help up down clean test lint bench build
+.PHONY: help up down clean test lint bench build review samples
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
 	@echo "make test    all tests, on RabbitMQ 3.10 and 4.3"
 	@echo "make bench   all benches, each a ratio"
+	@echo "make review  what the edits of stack dev would do, as a page"
+	@echo "make samples the sample reviews of docs/reviews, made anew"
 	@echo "make down    stop the local broker"
 	@echo "make clean   forget local broker, state and build"
 
@@ -36,6 +38,20 @@ test: build lint
 	@node toolchain/dist/main.js prepare-tests
 	npx tsc -p tsconfig.test.json
 	TS_NODE_PROJECT=tsconfig.test.json npx mocha
+
+# STACK and BROKER may name others; the page opens where there is a browser.
+STACK ?= dev
+review: build
+	@test -f .local/env || { echo "run make up first" >&2; exit 2; }
+	@. .local/env && npx rabbitmq-delay review --stack $(STACK) --broker "$${BROKER:-$$RABBITMQ_MANAGEMENT_URL}" \
+		--format html --output .local/review.html
+	@echo "$(CURDIR)/.local/review.html"
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open .local/review.html; \
+	elif [ "$$(uname)" = Darwin ]; then open .local/review.html; fi
+
+samples: build
+	@node toolchain/dist/main.js prepare-tests
+	UPDATE_SAMPLES=1 CI=true TS_NODE_PROJECT=tsconfig.test.json npx mocha --config test/support/one.json test/engine/reviewSamples.test.ts
 
 bench: build
 	@node toolchain/dist/main.js prepare-tests

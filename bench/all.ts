@@ -5,6 +5,7 @@ import { benchHolds } from "./holds";
 import { benchLateness } from "./lateness";
 import { benchOpenTofu } from "./openTofu";
 import { benchRetries } from "./retries";
+import { benchReview } from "./review";
 
 const benches: Record<string, () => void | Promise<void>> = {
   encode: benchEncode,
@@ -13,6 +14,7 @@ const benches: Record<string, () => void | Promise<void>> = {
   lateness: benchLateness,
   retries: benchRetries,
   holds: benchHolds,
+  review: benchReview,
 };
 
 async function main(names: string[]): Promise<void> {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Engine, findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
+import type { Review } from "../../packages/cli/dist/review/review";
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
 
@@ -112,6 +113,27 @@ export class TestStack {
   /** The same for its duration alone, as a person runs it. */
   previewAsText(): Promise<RunEnd> {
     return this.mustRun(["preview", "--stack", NAME]);
+  }
+
+  /** What `rabbitmq-delay review --stack` says of this stack's preview; the report is undefined where it printed none. */
+  async review(...more: string[]): Promise<RunEnd & { report: Review | undefined }> {
+    const end = await this.reviewAsText("json", ...more);
+    const json = end.output.slice(0, end.output.lastIndexOf("}") + 1);
+    return { ...end, report: json.startsWith("{") ? (JSON.parse(json) as Review) : undefined };
+  }
+
+  /** The same in the form that people read. */
+  reviewAsText(format: string, ...more: string[]): Promise<RunEnd> {
+    const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+    const args = [command, "review", "--format", format, "--stack", NAME, "--config-file", this.configFile, ...more];
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, args, { cwd: this.program, env: this.environment });
+      let output = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (data: Buffer) => (output += data.toString()));
+      child.on("error", reject);
+      child.on("close", (code) => resolve({ code, output }));
+    });
   }
 
   async outputs(): Promise<Record<string, unknown>> {

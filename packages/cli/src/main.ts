@@ -1,6 +1,8 @@
 import { Command, CommanderError } from "commander";
 import pc from "picocolors";
 import { DelayTopologyError } from "rabbitmq-delay-topology";
+import { addCheck } from "./check";
+import { addComment } from "./comment";
 import { addDecode } from "./decode";
 import { addEncode } from "./encode";
 import { CommandError, exitCodes } from "./failure";
@@ -15,7 +17,7 @@ export async function main(argv: string[]): Promise<void> {
     .version((require("../package.json") as { version: string }).version)
     .exitOverride()
     .showSuggestionAfterError();
-  for (const add of [addEncode, addDecode, addRender, addPublish, addReview]) add(program);
+  for (const add of [addEncode, addDecode, addRender, addPublish, addReview, addComment, addCheck]) add(program);
   program.commands.forEach((command) => command.exitOverride());
   try {
     await program.parseAsync(argv);

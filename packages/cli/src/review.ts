@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { CommandError, exitCodes } from "./failure";
-import { parseBrokerUrl } from "./review/brokerState";
+import { parseBrokerUrl } from "./managementApi";
 import { renderHtml } from "./review/html";
 import { renderMarkdown } from "./review/markdown";
 import { parsePreview } from "./review/preview";

@@ -11,3 +11,4 @@ export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./endpoint";
 export { BoundPattern, BoundPatterns, checkEndpointsApart, patternsOverlap, topicMatches } from "./topic";
 export { formatDelay, parseDelay } from "./duration";
 export * from "./retry";
+export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";

@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from "../failure";
+import { BrokerUrl, get } from "../managementApi";
 import { EntityChange, brokerName } from "./entityChange";
 import type { Finding } from "./findings";
 import { networkOfDelivery, remainingMs } from "./networkName";
@@ -18,40 +18,6 @@ interface FoundBinding {
   destination: string;
   destination_type: string;
   routing_key: string;
-}
-
-const TIMEOUT_MS = 10_000;
-
-/** Where the management API is, with who asks. */
-export interface BrokerUrl {
-  base: string;
-  authorization: string;
-}
-
-/**
- * Reads `http://USER:PASSWORD@HOST:15672`; user and password may come from the environment instead.
- * @throws CommandError
- */
-export function parseBrokerUrl(text: string, environment = process.env): BrokerUrl {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new CommandError(
-      exitCodes.badInput,
-      `--broker: it must be the management API's address, e.g. http://127.0.0.1:15672`,
-    );
-  }
-  if (!/^https?:$/.test(url.protocol)) {
-    throw new CommandError(
-      exitCodes.badInput,
-      `--broker: ${url.protocol}// is not the management API; give http:// or https://`,
-    );
-  }
-  const user = decodeURIComponent(url.username) || environment.RABBITMQ_USERNAME || "guest";
-  const password = decodeURIComponent(url.password) || environment.RABBITMQ_PASSWORD || "guest";
-  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
-  return { base: `${url.origin}${url.pathname.replace(/\/$/, "")}/api`, authorization };
 }
 
 /**
@@ -93,11 +59,8 @@ function tell(finding: Finding, queues: Map<string, FoundQueue>, changes: Entity
     return { ...finding, severity: isLoss ? "note" : finding.severity, found: "it is not on the broker" };
   const messages = found.messages ?? 0;
   if (messages === 0) {
-    return {
-      ...finding,
-      severity: isLoss ? "care" : finding.severity,
-      found: "empty now; what arrives before the update counts",
-    };
+    const text = isLoss ? "empty now; what arrives before the update would be lost" : "empty now";
+    return { ...finding, severity: isLoss ? "care" : finding.severity, found: text };
   }
   const parts = [`${messages} ${messages === 1 ? "message" : "messages"} now`];
   const ttlMs = queue.arguments["x-message-ttl"];
@@ -162,25 +125,4 @@ async function foreignBindings(changes: EntityChange[], broker: BrokerUrl): Prom
     }
   }
   return found;
-}
-
-/** @returns undefined for what is not there */
-async function get<T>({ base, authorization }: BrokerUrl, path: string): Promise<T | undefined> {
-  let response: Response;
-  try {
-    response = await fetch(`${base}/${path}`, { headers: { authorization }, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  } catch (error) {
-    const { message, cause } = error as Error & { cause?: Error };
-    throw new CommandError(exitCodes.outOfReach, `--broker: ${base} does not answer (${cause?.message ?? message})`);
-  }
-  if (response.status === 404) return undefined;
-  if (!response.ok) {
-    const why =
-      response.status === 401 ? "user or password is wrong, or the user lacks the tag monitoring" : response.statusText;
-    throw new CommandError(
-      exitCodes.outOfReach,
-      `--broker: ${base}/${path.split("?")[0]}: HTTP ${response.status}, ${why}`,
-    );
-  }
-  return (await response.json()) as T;
 }

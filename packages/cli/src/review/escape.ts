@@ -1,6 +1,6 @@
 /** Characters that change what is around them, or can't be seen: they are written out. */
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const INVISIBLE =
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\p{Surrogate}]/gu;
 
 function visible(text: string): string {

@@ -1,3 +1,4 @@
+import { QueuePlan, auditQueue } from "rabbitmq-delay-topology";
 import { Cause } from "./cause";
 import { EntityChange, brokerIdentity, brokerName, queueArguments } from "./entityChange";
 import { networkOfDelivery } from "./networkName";
@@ -42,6 +43,7 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
 
 function judge(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
   const { action, kind } = change;
+  if (action === "create" && kind === "queue") return riskOf(change);
   if (action === "create" || action === "same" || kind === "component") return [];
   switch (kind) {
     case "queue":
@@ -62,6 +64,15 @@ function judge(change: EntityChange, isLive: boolean, routing: Routing): Finding
     case "other":
       return action === "update" ? [] : [find("other-deleted", change)];
   }
+}
+
+/** What a new queue's arguments mean, by the rules that `check` has too. */
+function riskOf(change: EntityChange): Finding[] {
+  const plan = { name: brokerName(change), durable: true as const, arguments: queueArguments(change.after) };
+  return auditQueue(plan as QueuePlan).flatMap(({ rule }): Finding[] => {
+    if (rule === "at-most-once") return [{ ...find("queue-at-most-once", change), queue: undefined }];
+    return rule === "leased" ? [{ ...find("queue-leased", change), queue: undefined }] : [];
+  });
 }
 
 function judgeQueue(change: EntityChange, isLive: boolean): Finding[] {
@@ -92,7 +103,8 @@ function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): 
   if (isLive && action === "delete") return [find("binding-live-deleted", change, fates[fate])];
   const isEndpoint = networkOfDelivery(source) !== undefined || change.parent?.includes("EndpointDelayBinding");
   const isGone = action === "delete" || change.after?.source !== source;
-  return [find(isEndpoint && isGone ? "endpoint-unbound" : "binding-gone", change, fates[fate])];
+  if (!isEndpoint || !isGone) return [find("binding-gone", change, fates[fate])];
+  return [{ ...find("endpoint-unbound", change, fates[fate]), entity: `endpoint ${String(before?.destination)}` }];
 }
 
 const fates: Record<Unroutable, string> = {
@@ -115,7 +127,13 @@ function shapeChanges(changes: EntityChange[]): Finding[] {
     const detail = gone.isRetained
       ? "The old network stays on the broker, but its endpoints are bound to the new one: what waits in the old one is parked when it is due, or lost without parking."
       : "The old network is deleted.";
-    return [{ ...find("network-changed", gone, detail), urn: gone.parent, entity: `network ${brokerName(gone)}` }];
+    return [
+      {
+        ...find("network-changed", gone, detail),
+        urn: gone.parent,
+        entity: `network ${networkOfDelivery(brokerName(gone))?.prefix}`,
+      },
+    ];
   });
 }
 

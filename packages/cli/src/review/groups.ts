@@ -31,7 +31,24 @@ export function groupFindings(findings: Finding[]): FindingGroup[] {
     if (same === undefined) groups.set(key, [finding]);
     else same.push(finding);
   }
-  return [...groups.values()].map(toGroup);
+  return [...groups.values()].map(toGroup).sort(byWeight);
+}
+
+const severities: Severity[] = ["loss", "care", "note"];
+const ruleNames = Object.keys(rules);
+
+/** The same change always reads the same, in whichever order the engine planned it. */
+function byWeight(a: FindingGroup, b: FindingGroup): number {
+  return (
+    severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+    ruleNames.indexOf(a.rule) - ruleNames.indexOf(b.rule) ||
+    compare(a.owner ?? "", b.owner ?? "") ||
+    compare(a.findings[0]?.entity ?? "", b.findings[0]?.entity ?? "")
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function toGroup(findings: Finding[]): FindingGroup {
@@ -42,14 +59,52 @@ function toGroup(findings: Finding[]): FindingGroup {
     rule,
     severity,
     ...(accepted === undefined ? {} : { accepted }),
-    findings,
+    findings: [...findings].sort((a, b) => compare(a.entity, b.entity)),
     subject: title.startsWith("% ") ? subjectOf(findings) : "",
     ...(isOfOne ? { owner: nameOf(parent) } : {}),
     predicate: title.replace(/^% /, ""),
     consequence: consequence.trim(),
     details: [...new Set(findings.flatMap(({ detail }) => (detail === undefined ? [] : [detail])))],
-    wayOut,
+    wayOut: wayOut.map((step) => filledIn(step, findings)),
   };
+}
+
+/** A command with this change's own names, where they are such that nobody has to quote them. */
+function filledIn(step: string, [first]: Finding[]): string {
+  const values = {
+    VHOST: first?.queue?.vhost,
+    OLD_NAME: first?.parent === undefined ? undefined : nameOf(first.parent),
+  };
+  return Object.entries(values).reduce(
+    (text, [name, value]) => (value !== undefined && /^[\w./-]+$/.test(value) ? text.replaceAll(name, value) : text),
+    step,
+  );
+}
+
+/** Findings of a group that one line can tell: nothing is to be said of them but their names. */
+export interface Telling {
+  findings: Finding[];
+  found?: string;
+}
+
+/** One telling for each finding with causes or messages of its own, and one for all of which the same is to be said. */
+export function tellings(findings: Finding[]): Telling[] {
+  const told: Telling[] = [];
+  const byFound = new Map<string, Telling>();
+  for (const finding of findings) {
+    const { causes, found } = finding;
+    if (causes.length > 0 || finding.rule === "preview-failed") {
+      told.push({ findings: [finding], found });
+      continue;
+    }
+    const same = byFound.get(found ?? "");
+    if (same === undefined) {
+      const telling: Telling = { findings: [finding], found };
+      byFound.set(found ?? "", telling);
+      told.push(telling);
+    } else same.findings.push(finding);
+  }
+  return told;
 }
 
 /** `3 queues`, or `1 queue`; kinds are the entities' first words. */

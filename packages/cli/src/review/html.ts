@@ -1,6 +1,6 @@
 import { html } from "./escape";
 import type { Finding } from "./findings";
-import { FindingGroup, groupChanges, groupFindings } from "./groups";
+import { FindingGroup, Telling, groupChanges, groupFindings, tellings } from "./groups";
 import { renderSvgPicture } from "./svgPicture";
 import type { Review } from "./review";
 import { countsLine, headlines } from "./wording";
@@ -59,20 +59,26 @@ function card(group: FindingGroup): string {
   return `<section class="card" style="--mark: var(--${colour})"><h3>${heading.filter((part) => part !== "").join(" ")}</h3>
 <p>${html([consequence, ...details].join(" "))}</p>
 ${accepted === undefined ? "" : `<p>Accepted because: <q>${html(accepted)}</q></p>`}
-${folded(findings.map(item))}
+${folded(tellings(findings).map(item))}
 ${severity === "note" ? "" : `<details><summary>The way out</summary><ol>${steps}</ol></details>`}</section>`;
 }
 
-function item({ rule, entity, causes, found }: Finding): string {
-  const [kind = "", ...rest] = entity.split(" ");
-  const subject =
-    rule === "preview-failed" ? `<code>${html(entity)}</code>` : `${html(kind)} <code>${html(rest.join(" "))}</code>`;
+function item({ findings, found }: Telling): string {
+  const [{ rule, entity, causes }] = findings as [Finding];
+  const [kind = ""] = entity.split(" ");
+  const named = findings.map(
+    (finding) => `<code>${html(finding.entity.slice(finding.entity.indexOf(" ") + 1))}</code>`,
+  );
+  const [first, rest] = [named.slice(0, 20), named.slice(20)];
+  const more =
+    rest.length === 0 ? "" : ` <details><summary>and ${rest.length} more</summary>${rest.join(" ")}</details>`;
+  const subject = rule === "preview-failed" ? `<code>${html(entity)}</code>` : `${html(kind)} ${first.join(", ")}`;
   const why = causes.map(
     ({ property, before, after }) =>
       `<code>${html(property)}</code> <code>${html(before)}</code> → <code>${html(after)}</code>`,
   );
   const parts = [...why, ...(found === undefined ? [] : [`<span class="found">${html(found)}</span>`])];
-  return `<li>${subject}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}</li>`;
+  return `<li>${subject}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}${more}</li>`;
 }
 
 /** The first ones at once, the rest when asked for. */

@@ -1,6 +1,6 @@
 import { markdownCode as code, markdownText as text } from "./escape";
 import type { Finding } from "./findings";
-import { FindingGroup, groupChanges, groupFindings } from "./groups";
+import { FindingGroup, Telling, groupChanges, groupFindings, tellings } from "./groups";
 import { renderMermaidPicture } from "./picture";
 import type { Review } from "./review";
 import { countsLine, headlines } from "./wording";
@@ -56,8 +56,10 @@ function groupLines(group: FindingGroup, names: number): string[] {
   const { severity, subject, owner, predicate, consequence, details, findings, wayOut, accepted } = group;
   const sign = accepted !== undefined ? "✅" : { loss: "🔴", care: "🟡", note: "ℹ️" }[severity];
   const heading = [subject, owner === undefined ? "" : `of ${code(owner)}`, predicate].filter((part) => part !== "");
-  const shown = findings.slice(0, names).map(findingLine);
-  const left = findings.length - shown.length;
+  const shown = tellings(findings)
+    .slice(0, names)
+    .map((telling) => tellingLine(telling, names));
+  const left = tellings(findings).length - shown.length;
   return [
     `### ${sign} ${heading.join(" ")}`,
     "",
@@ -73,9 +75,8 @@ function groupLines(group: FindingGroup, names: number): string[] {
   ];
 }
 
-function findingLine({ rule, entity, causes, found }: Finding): string {
-  const [kind = "", ...rest] = entity.split(" ");
-  const subject = rule === "preview-failed" ? code(entity.slice(0, 2000)) : `${kind} ${code(rest.join(" "))}`;
+function tellingLine({ findings, found }: Telling, names: number): string {
+  const [{ rule, entity, causes }] = findings as [Finding];
   const why = causes
     .slice(0, 5)
     .map(({ property, before, after }) => `${code(property)} ${code(before)} → ${code(after)}`);
@@ -84,7 +85,16 @@ function findingLine({ rule, entity, causes, found }: Finding): string {
     ...(causes.length > 5 ? [`${causes.length - 5} more differences`] : []),
     ...(found === undefined ? [] : [`**${found}**`]),
   ];
+  const subject = rule === "preview-failed" ? code(entity.slice(0, 2000)) : namesOf(findings, names);
   return `- ${subject}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
+}
+
+/** `queue a, b, c and 4 more`. */
+function namesOf(findings: Finding[], most: number): string {
+  const [kind = ""] = findings[0]?.entity.split(" ") ?? [];
+  const shown = findings.slice(0, most).map(({ entity }) => code(entity.slice(entity.indexOf(" ") + 1)));
+  const left = findings.length - shown.length;
+  return `${kind} ${shown.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
 }
 
 function changeLines({ changes, counts }: Review): string[] {

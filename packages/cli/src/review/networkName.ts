@@ -18,11 +18,19 @@ export function networkOfDelivery(exchange: string): DelayNetwork | undefined {
 }
 
 function candidatesOf(exchange: string): DelayNetworkOptions[] {
-  const own = /^(.+)\.r(\d+)x(\d+)u(\d+)\.[^.]+$/s.exec(exchange);
+  const own = /^(.+)\.r(\d+)x(\d+)u(\d+)(c?)\.[^.]+$/s.exec(exchange);
   if (own !== null) {
-    const [, prefix, radix, levels, unitMs] = own;
+    const [, prefix, radix, levels, unitMs, classic] = own;
+    const queueType = classic === "c" ? ("classic" as const) : ("quorum" as const);
     return [
-      { preset: "custom", prefix, radix: Number(radix) as Radix, levels: Number(levels), unitMs: Number(unitMs) },
+      {
+        preset: "custom",
+        prefix,
+        radix: Number(radix) as Radix,
+        levels: Number(levels),
+        unitMs: Number(unitMs),
+        queueType,
+      },
     ];
   }
   const celery = /^(?:(.+)_)?celery_delayed_delivery$/s.exec(exchange);

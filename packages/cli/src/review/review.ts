@@ -1,4 +1,5 @@
-import { BrokerUrl, addBrokerState } from "./brokerState";
+import type { BrokerUrl } from "../managementApi";
+import { addBrokerState } from "./brokerState";
 import { Action, EntityChange, entityChanges } from "./entityChange";
 import { Finding, findingsOf } from "./findings";
 import type { Preview } from "./preview";
@@ -68,8 +69,8 @@ function verdictOf(findings: Finding[], counts: Review["counts"]): Verdict {
   const open = findings.filter((finding) => finding.accepted === undefined).map(({ severity }) => severity);
   if (open.includes("loss")) return "loss";
   if (open.includes("care")) return "care";
-  const { unchanged: _, ...changed } = counts;
-  return Object.values(changed).some((count) => count > 0) ? "safe" : "nothing";
+  const { create, delete: deleted, replace, update } = counts;
+  return create + deleted + replace + update > 0 ? "safe" : "nothing";
 }
 
 function countsOf(changes: EntityChange[], unchanged: number): Review["counts"] {

@@ -8,16 +8,16 @@ export interface Rule {
   title: string;
   /** What it means. */
   consequence: string;
-  /** What to do instead, a step each; `code` in backticks. */
+  /** What to do instead, a step each; code in backticks; VHOST and OLD_NAME stand for the real ones. */
   wayOut: string[];
 }
 
 const DRAIN =
-  "Wait until nothing is in it: `rabbitmqctl list_queues -p VHOST name messages consumers`, or `--broker` in this review.";
+  "Wait until nothing is in them: `rabbitmqctl list_queues -p VHOST name messages consumers`, or this review with `--broker`.";
 const BESIDE =
-  "Declare the new one under another name beside the old one, move publishers, let the old one drain, and only then remove it.";
+  "Declare the new one beside the old one: another name, prefix or shape in a component of its own. Move publishers to it, let the old one drain, and remove that one last.";
 const RETAIN =
-  "With `removal: retain`, applied in an update of its own before this one, the broker keeps what leaves the program.";
+  'Or keep them on the broker, by an update of its own before this one: `pulumi config set rabbitmq-delay:removal retain && pulumi up` (in a program of yours, `removal: "retain"`).';
 const PARKED = "What arrives meanwhile is in the network's parking queue: move it back with a shovel, or by hand.";
 
 /** Every rule of the review, in the order in which they are shown. */
@@ -40,7 +40,7 @@ export const rules = {
     consequence:
       "Both resources are one queue on the broker: the deletion of the old one takes the live queue along, with its messages.",
     wayOut: [
-      'Tell the engine that it is the same: `aliases: [{ name: "OLD NAME" }]` in the options of the renamed resource.',
+      'Tell the engine that it is the same: `aliases: [{ name: "OLD_NAME" }]` in the options of the renamed resource.',
     ],
   },
   "vhost-deleted": {
@@ -52,7 +52,7 @@ export const rules = {
   "unroutable-lost": {
     severity: "loss",
     title: "% would leave messages without a way",
-    consequence: "What still waits for it finds no binding when it is due, and is lost: nothing parks it.",
+    consequence: "What still waits finds no binding when it is due, and is lost: nothing parks it.",
     wayOut: [
       "Keep the binding until what waits has arrived.",
       "Declare the network with `parking: true`, so that such messages are kept.",
@@ -60,7 +60,7 @@ export const rules = {
   },
   "queue-kept-and-replaced": {
     severity: "care",
-    title: "% is to change, but is kept",
+    title: "% would change, but have to stay",
     consequence:
       "The program wants other arguments, and `removal: retain` keeps the old queue under its name: the broker refuses the new one, and the update fails half-way.",
     wayOut: [BESIDE],
@@ -74,14 +74,14 @@ export const rules = {
   },
   "endpoint-unbound": {
     severity: "care",
-    title: "% would no longer get its delayed messages",
-    consequence: "What is still on its way to it has no binding when it is due. ",
+    title: "% would no longer get delayed messages",
+    consequence: "What is still on its way there has no binding when it is due.",
     wayOut: ["Let the endpoint's messages arrive before it leaves, or bind it again.", PARKED],
   },
   "binding-gone": {
     severity: "care",
     title: "% would be gone, for a moment or for good",
-    consequence: "Messages that come in between find no way. ",
+    consequence: "Messages that come in between find no way.",
     wayOut: ["Apply it while nothing is due.", PARKED],
   },
   "binding-live-deleted": {
@@ -89,12 +89,12 @@ export const rules = {
     title: "% would be declared under another logical name, and then deleted",
     consequence: "Both resources are one binding on the broker: the deletion of the old one takes the live one along.",
     wayOut: [
-      'Tell the engine that it is the same: `aliases: [{ name: "OLD NAME" }]` in the options of the renamed resource.',
+      'Tell the engine that it is the same: `aliases: [{ name: "OLD_NAME" }]` in the options of the renamed resource.',
     ],
   },
   "network-changed": {
     severity: "care",
-    title: "% changes its shape",
+    title: "% would change shape",
     consequence:
       "Publishers that still have the old descriptor and endpoints of other stacks stay with the old network.",
     wayOut: [
@@ -117,7 +117,7 @@ export const rules = {
   },
   "broker-changed": {
     severity: "care",
-    title: "% points to another broker",
+    title: "% would point to another broker",
     consequence:
       "The engine believes that the entities are there already: it neither declares them on the new broker nor deletes them on the old one.",
     wayOut: ["Use a stack of its own for each broker: `pulumi stack init NAME`."],
@@ -136,20 +136,32 @@ export const rules = {
   },
   "no-consumer": {
     severity: "note",
-    title: "% has no consumer",
+    title: "% without a consumer",
     consequence: "Messages arrive there, and nobody takes them.",
     wayOut: ["Start the service, or remove the endpoint."],
   },
   "foreign-binding": {
     severity: "note",
-    title: "% is on the broker, but in no program",
+    title: "% on the broker, but in no program",
     consequence:
       "Somebody bound it by hand, or a stack forgot it: its queue gets messages that this program doesn't know of.",
     wayOut: ["Declare it as an endpoint, or unbind it: `rabbitmqadmin delete binding`."],
   },
+  "queue-at-most-once": {
+    severity: "note",
+    title: "% that would pass messages on at most once",
+    consequence: "A crash of the broker in the moment of the hand-over loses a message.",
+    wayOut: ["Take `queueType: quorum`, where no vendor's client declares the same queue as classic."],
+  },
+  "queue-leased": {
+    severity: "note",
+    title: "% with a lease",
+    consequence: "The broker deletes them with what waits in them when nobody declares them again in time.",
+    wayOut: ["Let only publishers use them that declare the queue before each message, as `holdFor` does."],
+  },
   "queue-kept": {
     severity: "note",
-    title: "% stays on the broker, and leaves the program",
+    title: "% would stay on the broker, and leave the program",
     consequence: "Nothing is lost: what waits there goes on as before. From then on, no stack manages it.",
     wayOut: [DRAIN],
   },

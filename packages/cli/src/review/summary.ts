@@ -54,9 +54,20 @@ export function summaryOf(changes: EntityChange[]): ChangeLine[] {
     const describe = components[typeOf(urn)] as Describe;
     return hasChanged ? describe(component, own, urn.slice(urn.lastIndexOf("::") + 2)) : [];
   });
-  // Networks first: endpoints join them.
-  lines.sort((a, b) => Number(b.subject === "network") - Number(a.subject === "network"));
-  return [...lines, ...outside.flatMap(describeOutside)];
+  return [...lines, ...outside.flatMap(describeOutside)].sort(inOrder);
+}
+
+/** Networks first, because endpoints join them; then by what and which it is, whatever order the engine planned. */
+function inOrder(a: ChangeLine, b: ChangeLine): number {
+  const keyOf = ({ subject, mark, name }: ChangeLine): string =>
+    JSON.stringify([
+      subject === "network" ? 0 : subject.includes("outside") || subject.includes(":") ? 2 : 1,
+      subject,
+      mark,
+      name,
+    ]);
+  const [one, other] = [keyOf(a), keyOf(b)];
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 function ownerOf({ urn, parent, kind }: EntityChange): string | undefined {
@@ -119,6 +130,7 @@ function succession(gone: EntityChange, created: EntityChange): string {
   const start = `is a new network ${place} ${networkName(gone)}`;
   if (before === undefined || after === undefined) return start;
   const differences = [
+    ["queues", before.queueType, after.queueType],
     ["radix", before.radix, after.radix],
     ["levels", before.levels, after.levels],
     ["unit", formatDelay(before.unitMs), formatDelay(after.unitMs)],

@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { Command, Option } from "commander";
+import { CommandError, exitCodes } from "./failure";
+
+interface CommentOptions {
+  on: keyof typeof forges;
+  request?: string;
+}
+
+/** One comment of a pull or merge request. */
+interface Comment {
+  id: number;
+  body: string;
+}
+
+/** How a forge names things. */
+interface Forge {
+  comments: string;
+  one: (id: number) => string;
+  updateMethod: "PATCH" | "PUT";
+  headers: Record<string, string>;
+}
+
+type Environment = Record<string, string | undefined>;
+
+const PAGE = 100;
+const TIMEOUT_MS = 30_000;
+
+const forges = {
+  github(request: string | undefined, environment: Environment): Forge {
+    const api = environment.GITHUB_API_URL ?? "https://api.github.com";
+    const repository = needed(environment, "GITHUB_REPOSITORY");
+    // In a workflow of a pull request the ref is refs/pull/NUMBER/merge.
+    const number = request ?? /^refs\/pull\/(\d+)\//.exec(environment.GITHUB_REF ?? "")?.[1];
+    const base = `${api}/repos/${repository}/issues`;
+    return {
+      comments: `${base}/${checkNumber(number)}/comments`,
+      one: (id) => `${base}/comments/${id}`,
+      updateMethod: "PATCH",
+      headers: {
+        authorization: `Bearer ${needed(environment, "GITHUB_TOKEN")}`,
+        accept: "application/vnd.github+json",
+      },
+    };
+  },
+  gitlab(request: string | undefined, environment: Environment): Forge {
+    const api = environment.CI_API_V4_URL ?? "https://gitlab.com/api/v4";
+    const number = checkNumber(request ?? environment.CI_MERGE_REQUEST_IID);
+    const comments = `${api}/projects/${needed(environment, "CI_PROJECT_ID")}/merge_requests/${number}/notes`;
+    return {
+      comments,
+      one: (id) => `${comments}/${id}`,
+      updateMethod: "PUT",
+      headers: { "private-token": needed(environment, "GITLAB_TOKEN") },
+    };
+  },
+};
+
+/** `comment`: the one comment of a review, made or brought up to date. */
+export function addComment(program: Command): void {
+  program
+    .command("comment")
+    .description("post a review in Markdown as one comment of a pull request, or update the one that is there")
+    .argument("<file>", "the report of review --format markdown")
+    .addOption(new Option("--on <forge>", "where").choices(Object.keys(forges)).makeOptionMandatory())
+    .option("--request <number>", "number of the pull or merge request; in a pipeline of one it is known")
+    .action(async (file: string, { on, request }: CommentOptions) => {
+      const body = readFileSync(file, "utf8");
+      const marker = /^<!-- rabbitmq-delay review of .* -->/.exec(body)?.[0];
+      if (marker === undefined) {
+        throw new CommandError(
+          exitCodes.badInput,
+          `${file} is not a report of rabbitmq-delay review --format markdown`,
+        );
+      }
+      console.log(await post(forges[on](request, process.env), marker, body));
+    });
+}
+
+/** @returns what was done, a line */
+async function post(forge: Forge, marker: string, body: string): Promise<string> {
+  const existing = await find(forge, marker);
+  if (existing?.body === body) return `comment ${existing.id} is up to date`;
+  if (existing !== undefined) {
+    await call(forge, forge.updateMethod, forge.one(existing.id), { body });
+    return `comment ${existing.id} updated`;
+  }
+  const { id } = (await call(forge, "POST", forge.comments, { body })) as Comment;
+  return `comment ${id} made`;
+}
+
+async function find(forge: Forge, marker: string): Promise<Comment | undefined> {
+  for (let page = 1; ; page++) {
+    const comments = (await call(forge, "GET", `${forge.comments}?per_page=${PAGE}&page=${page}`)) as Comment[];
+    const found = comments.find(({ body }) => typeof body === "string" && body.startsWith(marker));
+    if (found !== undefined || comments.length < PAGE) return found;
+  }
+}
+
+async function call({ headers }: Forge, method: string, url: string, body?: object): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method,
+      headers: { ...headers, "content-type": "application/json", "user-agent": "rabbitmq-delay" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+  } catch (error) {
+    const { message, cause } = error as Error & { cause?: Error };
+    throw new CommandError(exitCodes.outOfReach, `${method} ${url}: ${cause?.message ?? message}`);
+  }
+  if (!response.ok) throw new CommandError(exitCodes.outOfReach, `${method} ${url}: HTTP ${response.status}`);
+  return response.json();
+}
+
+function needed(environment: Environment, name: string): string {
+  const value = environment[name];
+  if (value === undefined || value === "") throw new CommandError(exitCodes.badInput, `${name} is not set`);
+  return value;
+}
+
+function checkNumber(text: string | undefined): string {
+  if (text === undefined || !/^\d+$/.test(text)) {
+    throw new CommandError(exitCodes.badInput, "--request: give the number of the pull or merge request");
+  }
+  return text;
+}

@@ -1,0 +1,125 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+interface Call {
+  method: string;
+  url: string;
+  token: string | undefined;
+  body: string;
+}
+
+const marker = "<!-- rabbitmq-delay review of prod -->";
+
+describe("comment", () => {
+  let server: Server;
+  let calls: Call[];
+  /** Comments that are there already, in pages as the forge hands them out. */
+  let comments: { id: number; body: string }[];
+  let url: string;
+  let status = 200;
+
+  before(async () => {
+    server = createServer((request, response) => {
+      let body = "";
+      request.on("data", (data: Buffer) => (body += data.toString()));
+      request.on("end", () => {
+        const { method = "", url: path = "", headers } = request;
+        const token = headers.authorization ?? headers["private-token"];
+        calls.push({ method, url: path, token: String(token), body });
+        const page = Number(new URL(path, url).searchParams.get("page"));
+        const answer = method === "GET" ? comments.slice((page - 1) * 100, page * 100) : { id: 4711 };
+        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(() => void server.close());
+  beforeEach(() => {
+    calls = [];
+    comments = [];
+    status = 200;
+  });
+
+  const environments: Record<string, NodeJS.ProcessEnv> = {};
+  before(() => {
+    const path = process.env.PATH;
+    environments.github = {
+      PATH: path,
+      GITHUB_API_URL: url,
+      GITHUB_REPOSITORY: "acme/shop",
+      GITHUB_REF: "refs/pull/12/merge",
+      GITHUB_TOKEN: "t-1",
+    };
+    environments.gitlab = {
+      PATH: path,
+      CI_API_V4_URL: url,
+      CI_PROJECT_ID: "34",
+      CI_MERGE_REQUEST_IID: "12",
+      GITLAB_TOKEN: "t-1",
+    };
+  });
+
+  async function run(on: string, text: string, env?: NodeJS.ProcessEnv): Promise<{ code: number; output: string }> {
+    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-comment-")), "review.md");
+    writeFileSync(file, text);
+    const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
+    const child = spawn(process.execPath, [command, "comment", file, "--on", on], { env: env ?? environments[on] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
+    return new Promise((resolve) => child.on("close", (code) => resolve({ code: code ?? -1, output })));
+  }
+
+  const paths = {
+    github: { list: "/repos/acme/shop/issues/12/comments", one: "/repos/acme/shop/issues/comments/7", update: "PATCH" },
+    gitlab: {
+      list: "/projects/34/merge_requests/12/notes",
+      one: "/projects/34/merge_requests/12/notes/7",
+      update: "PUT",
+    },
+  };
+
+  for (const [on, { list, one, update }] of Object.entries(paths)) {
+    it(`makes the first comment on ${on}`, async () => {
+      comments = [{ id: 1, body: "looks good" }];
+      const { code, output } = await run(on, `${marker}\n## Safe`);
+      assert.deepEqual([code, output], [0, "comment 4711 made\n"]);
+      assert.deepEqual(
+        calls.map(({ method, url: path }) => `${method} ${path.split("?")[0]}`),
+        [`GET ${list}`, `POST ${list}`],
+      );
+      assert.deepEqual(JSON.parse(calls[1]?.body ?? ""), { body: `${marker}\n## Safe` });
+      assert.match(calls[0]?.token ?? "", /t-1$/);
+    });
+
+    it(`updates the one that is there on ${on}, also on a later page, and lets an equal one be`, async () => {
+      comments = Array.from({ length: 150 }, (_, index) => ({ id: 1000 + index, body: "chat" }));
+      comments.push({ id: 7, body: `${marker}\n## Needs care` });
+      assert.equal((await run(on, `${marker}\n## Safe`)).output, "comment 7 updated\n");
+      assert.deepEqual([calls.at(-1)?.method, calls.at(-1)?.url], [update, one]);
+      calls = [];
+      assert.equal((await run(on, `${marker}\n## Needs care`)).output, "comment 7 is up to date\n");
+      assert.ok(calls.every(({ method }) => method === "GET"));
+      const other = marker.replace("prod", "staging");
+      assert.equal((await run(on, `${other}\n## Safe`)).output, "comment 4711 made\n", "each environment has its own");
+    });
+  }
+
+  it("says what is missing, and what the forge refuses", async () => {
+    assert.equal((await run("github", "# notes")).code, 2);
+    const noToken = await run("github", marker, { ...environments.github, GITHUB_TOKEN: "" });
+    assert.equal(noToken.code, 2);
+    assert.match(noToken.output, /GITHUB_TOKEN is not set/);
+    const noNumber = await run("github", marker, { ...environments.github, GITHUB_REF: "refs/heads/main" });
+    assert.match(noNumber.output, /--request: give the number/);
+    status = 403;
+    const refused = await run("github", marker);
+    assert.equal(refused.code, 3);
+    assert.match(refused.output, /GET .*HTTP 403/);
+  });
+});

@@ -1,0 +1,170 @@
+import type { BindingPlan, QueuePlan } from "./entities";
+import { Endpoint, bindingKey, planBinding } from "./endpoint";
+import { DelayTopologyError } from "./errors";
+import { maximumDestinationBytes } from "./encode";
+import { utf8Length } from "./names";
+import type { DelayNetwork } from "./network";
+import { BoundPatterns, patternsOverlap } from "./topic";
+
+/** How bad a finding is: `error` mixes up or loses messages, `warning` can lose some in a crash or is near a limit. */
+export type AuditSeverity = "error" | "warning";
+
+/** Something in a plan that somebody should know. */
+export interface AuditFinding {
+  rule:
+    | "collision"
+    | "at-most-once"
+    | "not-durable"
+    | "leased"
+    | "no-parking"
+    | "suffix-matching"
+    | "near-limit"
+    | "unbound"
+    | "missing-endpoint";
+  severity: AuditSeverity;
+  /** What it is about. */
+  subject: string;
+  /** What is wrong, and how to mend it. */
+  message: string;
+}
+
+/** A destination that uses more of its room than this is near the limit: a longer name or another level breaks it. */
+const NEAR = 0.9;
+
+/** What a queue's arguments mean for the messages in it; the one place where that is judged. */
+export function auditQueue({ name, arguments: values }: QueuePlan): AuditFinding[] {
+  const subject = `queue ${name}`;
+  const findings: AuditFinding[] = [];
+  const deadLetters = "x-dead-letter-exchange" in values;
+  if (deadLetters && "x-message-ttl" in values && values["x-dead-letter-strategy"] !== "at-least-once") {
+    const why =
+      values["x-queue-type"] === "quorum"
+        ? "its dead-letter strategy is not at-least-once"
+        : "classic queues can't do otherwise";
+    const message = `passes its messages on at most once (${why}): a crash in that moment loses one; take queueType quorum`;
+    findings.push({ rule: "at-most-once", severity: "warning", subject, message });
+  }
+  if ("x-expires" in values) {
+    const message =
+      "goes with all messages in it when its lease is over; only publishers that declare it before each message may use it";
+    findings.push({ rule: "leased", severity: "warning", subject, message });
+  }
+  return findings;
+}
+
+/** What of a network and its endpoints could mix up or lose messages. */
+export function auditNetwork(network: DelayNetwork, endpoints: Endpoint[]): AuditFinding[] {
+  const findings: AuditFinding[] = [];
+  const subject = `network ${network.prefix}`;
+  if (network.queueType === "classic") {
+    const message =
+      "has classic level queues, which pass messages on at most once: a crash in that moment loses one; take quorum";
+    findings.push({ rule: "at-most-once", severity: "warning", subject, message });
+  }
+  if (network.parkingQueue === undefined) {
+    const message = "has no parking: a message that no endpoint takes is lost; set parking: true";
+    findings.push({ rule: "no-parking", severity: "warning", subject, message });
+  }
+  if (network.matching === "suffix") {
+    const message = "matches by suffix: #.NAME also takes the messages of OTHER.NAME; set matching: exact";
+    findings.push({ rule: "suffix-matching", severity: "warning", subject, message });
+  }
+  return [
+    ...findings,
+    ...collisions(network, endpoints),
+    ...endpoints.flatMap((endpoint) => nearLimit(network, endpoint)),
+  ];
+}
+
+function collisions(network: DelayNetwork, endpoints: Endpoint[]): AuditFinding[] {
+  const bound = new BoundPatterns();
+  return endpoints.flatMap((endpoint): AuditFinding[] => {
+    try {
+      bound.add(planBinding(network, endpoint).bound);
+      return [];
+    } catch (error) {
+      if (!(error instanceof DelayTopologyError)) throw error;
+      return [{ rule: "collision", severity: "error", subject: `endpoint ${endpoint.name}`, message: error.message }];
+    }
+  });
+}
+
+function nearLimit(network: DelayNetwork, { name, patterns = [name] }: Endpoint): AuditFinding[] {
+  const room = maximumDestinationBytes(network);
+  return patterns
+    .filter((pattern) => utf8Length(pattern) > room * NEAR)
+    .map((pattern) => ({
+      rule: "near-limit" as const,
+      severity: "warning" as const,
+      subject: `endpoint ${name}`,
+      message: `${pattern} has ${utf8Length(pattern)} of the ${room} bytes that a destination may have in this network`,
+    }));
+}
+
+/** What a broker has, as far as an audit compares with it. */
+export interface FoundOnBroker {
+  /** Bindings of the network's delivery exchange. */
+  bindings: BindingPlan[];
+  queues: { name: string; durable: boolean; consumers?: number }[];
+  exchanges: { name: string; durable: boolean }[];
+}
+
+/** What of a broker as it is would mix up or lose the messages of a network and its endpoints. */
+export function auditBroker(network: DelayNetwork, endpoints: Endpoint[], found: FoundOnBroker): AuditFinding[] {
+  const own = endpoints.flatMap((endpoint) => planBinding(network, endpoint).bindings);
+  return [
+    ...endpoints.flatMap((endpoint) => foreignCollisions(network, endpoint, found)),
+    ...endpoints.flatMap((endpoint) => auditEndpoint(endpoint, own, found)),
+  ];
+}
+
+/** Other destinations that are bound to a key which a message for this endpoint matches too. */
+function foreignCollisions(
+  network: DelayNetwork,
+  { name, patterns = [name] }: Endpoint,
+  found: FoundOnBroker,
+): AuditFinding[] {
+  return patterns.flatMap((pattern) => {
+    const key = bindingKey(network, pattern);
+    return found.bindings
+      .filter(({ destination, routingKey }) => destination !== name && patternsOverlap(routingKey, key))
+      .map(({ destination, destinationType, routingKey }) => ({
+        rule: "collision" as const,
+        severity: "error" as const,
+        subject: `endpoint ${name}`,
+        message:
+          `${destinationType} ${destination} is bound on the broker with ${routingKey}, and gets its messages for ${pattern} too; ` +
+          `unbind it, or bind it exactly`,
+      }));
+  });
+}
+
+function auditEndpoint({ name, type = "queue" }: Endpoint, own: BindingPlan[], found: FoundOnBroker): AuditFinding[] {
+  const subject = `endpoint ${name}`;
+  const entity = (type === "queue" ? found.queues : found.exchanges).find((other) => other.name === name);
+  if (entity === undefined) {
+    return [
+      {
+        rule: "missing-endpoint",
+        severity: "warning",
+        subject,
+        message: `there is no ${type} ${name} on the broker yet`,
+      },
+    ];
+  }
+  const findings: AuditFinding[] = [];
+  if (!entity.durable) {
+    const message = `${type} ${name} is not durable: it goes with a restart, and so do its messages`;
+    findings.push({ rule: "not-durable", severity: "error", subject, message });
+  }
+  const missing = own.filter(
+    ({ destination, routingKey }) =>
+      destination === name &&
+      !found.bindings.some((other) => other.destination === name && other.routingKey === routingKey),
+  );
+  for (const { routingKey } of missing) {
+    const message = `is not bound with ${routingKey}: its delayed messages are parked, or lost without parking`;
+    findings.push({ rule: "unbound", severity: "warning", subject, message });
+  }
+  return findings;
+}

@@ -1,0 +1,301 @@
+import { strict as assert } from "node:assert";
+import { join } from "node:path";
+import { createDelayPublisher } from "rabbitmq-delay-publish";
+import { delayNetwork } from "rabbitmq-delay-topology";
+import type { Review, Verdict } from "../../packages/cli/dist/review/review";
+import { TestBroker, onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
+import { Receiver } from "../support/receive";
+import { StackConfig, TestStack } from "../support/stack";
+
+const shape = { preset: "custom", prefix: "orders", radix: 4, levels: 6, unitMs: 10 } as const;
+const network = delayNetwork(shape);
+const before: StackConfig = {
+  network: shape,
+  workQueues: [{ queue: "work", delays: [60_000] }],
+  endpoints: [
+    { name: "Sales", createQueue: true },
+    { name: "Billing", createQueue: true },
+  ],
+};
+const [sales] = before.endpoints as [unknown];
+/** Long enough that the update is over before it is due. */
+const PENDING_MS = 9_000;
+
+/** An edit, what the review has to say of it, and what then has to become of what waited. */
+interface Edit {
+  after: Partial<StackConfig>;
+  verdict: Verdict;
+  /** What the report has to name. */
+  rule?: string;
+  cause?: string;
+  change?: RegExp;
+  /** Where the delayed message for Billing is found after the update: in its queue, in the parking, or nowhere. */
+  delayed: "Billing" | "parking" | "lost";
+  /** Whether what waits in the work queue is still there. */
+  work: "kept" | "lost";
+  removal?: "retain";
+}
+
+const edits: Record<string, Edit> = {
+  nothing: { after: {}, verdict: "nothing", delayed: "Billing", work: "kept" },
+  "a new endpoint": {
+    after: { endpoints: [...(before.endpoints as unknown[]), { name: "Shipping", createQueue: true }] },
+    verdict: "safe",
+    change: /endpoint Shipping joins orders\.r4x6u10/,
+    delayed: "Billing",
+    work: "kept",
+  },
+  "another retry delay": {
+    after: { workQueues: [{ queue: "work", delays: [60_000, 90_000], maxRetries: 1 }] },
+    verdict: "safe",
+    change: /work queue work 90s added|work queue work 1\.5m added|work queue work 90000ms added/,
+    delayed: "Billing",
+    work: "kept",
+  },
+  "an endpoint less": {
+    after: { endpoints: [sales] },
+    verdict: "loss",
+    rule: "queue-deleted",
+    change: /endpoint Billing leaves orders\.r4x6u10/,
+    delayed: "parking",
+    work: "kept",
+  },
+  "an endpoint less, retained": {
+    after: { endpoints: [sales] },
+    removal: "retain",
+    verdict: "care",
+    rule: "endpoint-unbound",
+    delayed: "parking",
+    work: "kept",
+  },
+  "another radix": {
+    after: { network: { ...shape, radix: 2 } },
+    verdict: "loss",
+    rule: "queue-deleted",
+    change: /network orders\.r2x6u10 is a new network instead of orders\.r4x6u10: radix 4 → 2/,
+    delayed: "lost",
+    work: "kept",
+  },
+  "another radix, retained": {
+    after: { network: { ...shape, radix: 2 } },
+    removal: "retain",
+    verdict: "care",
+    rule: "network-changed",
+    change: /network orders\.r2x6u10 is a new network beside orders\.r4x6u10/,
+    delayed: "parking",
+    work: "kept",
+  },
+  "another target of rejected messages": {
+    after: { workQueues: [{ queue: "work", delays: [60_000], rejected: "retry" }] },
+    verdict: "loss",
+    rule: "queue-replaced",
+    cause: "x-dead-letter-exchange work.dead → work.retry-60000",
+    delayed: "Billing",
+    work: "lost",
+  },
+  "a work queue less": {
+    after: { workQueues: [] },
+    verdict: "loss",
+    rule: "queue-deleted",
+    change: /work queue work is deleted/,
+    delayed: "Billing",
+    work: "lost",
+  },
+};
+
+describe("a review of a change", () => {
+  onEachBroker((broker, { isNewest }) => {
+    let vhost: string;
+
+    beforeEach(async () => {
+      vhost = await broker().management.createVhost();
+    });
+
+    for (const [name, edit] of Object.entries(edits)) {
+      it(`foretells what becomes of waiting messages: ${name}`, async () => {
+        const stack = await TestStack.create(broker(), vhost);
+        const { removal = "delete" } = edit;
+        stack.configure({ ...before, removal });
+        await stack.up();
+        const channel = await openChannel(broker(), vhost);
+        channel.sendToQueue("work", Buffer.from("waiting"), { persistent: true });
+        await createDelayPublisher(channel, network).publish("Billing", "pending", { delayMs: PENDING_MS });
+        stack.configure({ ...before, removal, ...edit.after });
+
+        const { report, output, code } = await stack.review("--fail-on", "loss");
+        assert.ok(report, output);
+        assert.equal(report.verdict, edit.verdict, output);
+        assert.equal(code, edit.verdict === "loss" ? 1 : 0);
+        if (edit.rule !== undefined)
+          assert.ok(
+            report.findings.some(({ rule }) => rule === edit.rule),
+            output,
+          );
+        if (edit.cause !== undefined) assert.ok(causesOf(report).includes(edit.cause), output);
+        if (edit.change !== undefined)
+          assert.ok(
+            linesOf(report).some((line) => edit.change?.test(line)),
+            output,
+          );
+
+        await stack.up();
+        const names = (await broker().management.queues(vhost)).map((queue) => queue.name);
+        const waiting = names.includes("work") ? (await channel.checkQueue("work")).messageCount : 0;
+        assert.equal(waiting, edit.work === "kept" ? 1 : 0);
+        if (edit.delayed === "lost") {
+          assert.ok(!names.some((queue) => queue.startsWith(network.prefix)), "with the queues that it waited in");
+          return;
+        }
+        const queue = edit.delayed === "Billing" ? "Billing" : (network.parkingQueue as string);
+        const [arrival] = await (await Receiver.on(channel, [queue])).until(1);
+        assert.equal(arrival?.message.content.toString(), "pending");
+      });
+    }
+
+    it("knows every edit of a network as another network, and a renamed endpoint as another endpoint", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({ ...before, removal: "delete" });
+      await stack.up();
+      const edits = [{ unitMs: 20 }, { levels: 5 }, { prefix: "other" }, { queueType: "classic" }, undefined];
+      for (const edit of edits) {
+        const other = edit === undefined ? { preset: "celery" } : { ...shape, ...edit };
+        stack.configure({ ...before, network: other, removal: "delete" });
+        const { report, output } = await stack.review();
+        assert.equal(report?.verdict, "loss", output);
+        assert.ok(
+          report?.findings.some(({ rule }) => rule === "network-changed"),
+          output,
+        );
+      }
+      const renamed = [sales, { name: "Invoicing", createQueue: true }];
+      stack.configure({ ...before, endpoints: renamed, removal: "delete" });
+      const { report, output } = await stack.review();
+      assert.equal(report?.verdict, "loss", output);
+      assert.deepEqual(linesOf(report as Review), [
+        "endpoint Invoicing joins orders.r4x6u10",
+        "endpoint Billing leaves orders.r4x6u10",
+      ]);
+    });
+
+    if (isNewest) {
+      it("stays readable with a thousand endpoints", async () => {
+        const stack = await TestStack.create(broker(), vhost);
+        const endpoints = Array.from({ length: 1000 }, (_, index) => ({ name: `E${index}`, createQueue: true }));
+        stack.configure({ ...before, endpoints });
+        const { output, code } = await stack.reviewAsText("markdown");
+        assert.equal(code, 0);
+        assert.ok(output.length < 10_000, `${output.length} characters`);
+        assert.match(output, /## 🟢 Safe/);
+        assert.match(output, /1000 × endpoint <code>E0<\/code>.*and 980 more: joins orders/);
+      });
+    }
+
+    it("says how many messages are in question, until when, and what it lets pass", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure(before);
+      await stack.up();
+      const channel = await openChannel(broker(), vhost);
+      const publisher = createDelayPublisher(channel, network);
+      await Promise.all([1, 2, 3].map(() => publisher.publish("Billing", "x", { delayMs: 40_000 })));
+      await untilCounted(broker(), vhost, 3);
+      await channel.bindQueue("Sales", network.deliveryExchange, "*.*.*.*.*.*.Forgotten");
+      stack.configure({ ...before, network: { ...shape, unitMs: 20 } });
+
+      const asked = ["--broker", broker().management.url];
+      const { report, output } = await stack.review(...asked);
+      assert.ok(report, output);
+      assert.equal(report.verdict, "loss");
+      assert.equal(report.messagesAtRisk, 3);
+      const found = report.findings.filter(({ severity }) => severity === "loss").map((finding) => finding.found ?? "");
+      assert.equal(found.length, 1, "queues that are empty lose nothing");
+      assert.match(found[0] as string, /3 messages now; at most 30\.72 s old; the last is due by \d{4}-.*Z/);
+      const rules = new Set(report.findings.map(({ rule }) => rule));
+      assert.ok(rules.has("no-consumer") && rules.has("foreign-binding"), output);
+
+      const [danger] = report.findings;
+      const accept = ["--fail-on", "loss", "--accept", danger?.parent as string, "--because", "they are tests"];
+      const accepted = await stack.review(...asked, ...accept);
+      assert.equal(accepted.code, 0);
+      assert.equal(accepted.report?.findings.find(({ urn }) => urn === danger?.urn)?.accepted, "they are tests");
+      const refused = await stack.review("--accept", danger?.urn as string);
+      assert.equal(refused.code, 2);
+      assert.match(refused.output, /each --accept URN needs a reason/);
+    });
+
+    it("knows drift, down to the argument that somebody changed", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure(before);
+      await stack.up();
+      const channel = await openChannel(broker(), vhost);
+      await channel.unbindQueue("Billing", network.deliveryExchange, "*.*.*.*.*.*.Billing");
+      const gone = await stack.review("--refresh");
+      assert.equal(gone.report?.verdict, "safe", gone.output);
+      assert.deepEqual(linesOf(gone.report as Review), ["endpoint Billing 1 binding created"]);
+
+      const { name, arguments: values } = (await broker().management.queues(vhost)).find(
+        (queue) => queue.name === "work.retry-60000",
+      ) as { name: string; arguments: Record<string, unknown> };
+      await channel.deleteQueue(name);
+      await channel.assertQueue(name, { durable: true, arguments: { ...values, "x-message-ttl": 5000 } });
+      const changed = await stack.review("--refresh");
+      assert.equal(changed.report?.verdict, "loss", changed.output);
+      assert.ok(causesOf(changed.report as Review).includes("x-message-ttl 5000 → 60000"), changed.output);
+    });
+
+    it("knows a first update, an empty stack, and a preview that failed", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure(before);
+      const first = await stack.review();
+      assert.equal(first.report?.verdict, "safe", first.output);
+      assert.match(
+        linesOf(first.report as Review).join("\n"),
+        /network orders\.r4x6u10 is declared: radix 4, 6 levels of 10ms/,
+      );
+      stack.configure({ ...before, network: { ...shape, radix: 3 } });
+      const failed = await stack.review("--fail-on", "care");
+      assert.equal(failed.code, 1, failed.output);
+      assert.equal(failed.report?.findings[0]?.rule, "preview-failed", failed.output);
+      assert.match(failed.report?.findings[0]?.entity ?? "", /radix: 3 is not allowed/);
+    });
+
+    it("knows a rename without an alias as the deletion of what is live, and one with an alias as nothing", async () => {
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "renamed"));
+      stack.configure({ network: { ...shape, name: "before" } });
+      await stack.up();
+      stack.configure({ network: { ...shape, name: "after", alias: "before" } });
+      const alias = await stack.review();
+      assert.ok(["nothing", "safe"].includes(alias.report?.verdict ?? ""), alias.output);
+      stack.configure({ network: { ...shape, name: "after" } });
+      const { report, output } = await stack.review();
+      assert.equal(report?.verdict, "loss", output);
+      const live = report?.findings.filter(({ rule }) => rule === "queue-live-deleted") ?? [];
+      const queues = (await broker().management.queues(vhost)).map(({ name }) => name);
+      assert.deepEqual(live.map(({ queue }) => queue?.name).sort(), queues.sort());
+
+      const channel = await openChannel(broker(), vhost);
+      await createDelayPublisher(channel, network).publish("Sales", "x", { delayMs: 40_000 });
+      await stack.up();
+      assert.deepEqual(await broker().management.queues(vhost), [], "as foretold");
+    });
+  });
+
+  function causesOf({ findings }: Review): string[] {
+    return findings.flatMap(({ causes }) =>
+      causes.map(({ property, before: one, after }) => `${property} ${one} → ${after}`),
+    );
+  }
+
+  function linesOf({ changes }: Review): string[] {
+    return changes.map(({ subject, name, predicate }) => `${subject} ${name} ${predicate}`);
+  }
+
+  /** The management API counts messages some seconds later. */
+  async function untilCounted({ management }: TestBroker, vhost: string, messages: number): Promise<void> {
+    for (;;) {
+      const queues = await management.queues(vhost);
+      if (queues.reduce((sum, queue) => sum + (queue.messages ?? 0), 0) >= messages) return;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+});
