@@ -11,18 +11,7 @@ import {
   WorkRetryQueues,
   WorkRetryQueuesArgs,
 } from "rabbitmq-delay";
-import {
-  DelayTopologyError,
-  DelayedRetryOptions,
-  HoldQueuesOptions,
-  RetryDescriptor,
-  RetryIntervalsOptions,
-  WorkRetryOptions,
-  delayedRetry,
-  holdQueues,
-  retryIntervals,
-  workRetry,
-} from "rabbitmq-delay-topology";
+import { DelayTopologyError, RetryConfig, RetryDescriptor, retryDescriptors } from "rabbitmq-delay-topology";
 import type { ProgramConfig } from "./config";
 
 /**
@@ -35,14 +24,7 @@ export function retryDescriptorsOf(config: ProgramConfig): RetryDescriptor[] {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw new DelayTopologyError("queue", twice, "the stack declares another queue of that name");
-  return [
-    ...(config.retryIntervals === undefined
-      ? []
-      : [retryIntervals(options<RetryIntervalsOptions>(config.retryIntervals))]),
-    ...config.workQueues.map(({ queue, ...shape }) => workRetry(options<WorkRetryOptions>({ ...shape, name: queue }))),
-    ...(config.holdQueues === undefined ? [] : [holdQueues(options<HoldQueuesOptions>(config.holdQueues))]),
-    ...config.delayedRetryQueues.map((shape) => delayedRetry(options<DelayedRetryOptions>(shape))),
-  ];
+  return retryDescriptors(config as unknown as RetryConfig);
 }
 
 /** What was declared for retries. */

@@ -19,3 +19,13 @@ export function readJson(option: string, file: string): unknown {
     throw new CommandError(exitCodes.badInput, `${option}: ${file} is not JSON (${(error as Error).message})`);
   }
 }
+
+/** What a text of JSON holds; any other value as it is. */
+export function openedJson(value: unknown): unknown {
+  if (typeof value !== "string" || !/^\s*[{[]/.test(value)) return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}

@@ -1,17 +1,4 @@
-import {
-  DelayTopologyError,
-  DelayedRetryOptions,
-  HoldQueuesOptions,
-  RetryDescriptor,
-  RetryIntervalsOptions,
-  WorkRetryOptions,
-  delayedRetry,
-  holdQueues,
-  parseRetryDescriptor,
-  retryIntervals,
-  retryKinds,
-  workRetry,
-} from "rabbitmq-delay-topology";
+import { RetryDescriptor, parseRetryDescriptor, retryDescriptorOf, retryKinds } from "rabbitmq-delay-topology";
 import { CommandError, exitCodes } from "./failure";
 import { readJson } from "./readJson";
 
@@ -38,16 +25,5 @@ export function readRetries(file: string): RetryDescriptor[] {
 function describe(value: Record<string, unknown>): RetryDescriptor {
   if (value.version !== undefined) return parseRetryDescriptor(value, "--retries");
   const { kind, ...options } = value;
-  switch (kind) {
-    case "retry-intervals":
-      return retryIntervals(options as unknown as RetryIntervalsOptions);
-    case "work-retry":
-      return workRetry(options as unknown as WorkRetryOptions);
-    case "hold-queues":
-      return holdQueues(options as unknown as HoldQueuesOptions);
-    case "delayed-retry":
-      return delayedRetry(options as unknown as DelayedRetryOptions);
-    default:
-      throw new DelayTopologyError("--retries.kind", kind, `it must be one of ${retryKinds.join(", ")}`);
-  }
+  return retryDescriptorOf(kind, options, "--retries.kind");
 }

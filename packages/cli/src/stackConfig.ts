@@ -2,20 +2,15 @@ import { readFileSync } from "node:fs";
 import {
   DelayNetwork,
   DelayNetworkOptions,
-  DelayedRetryOptions,
   Endpoint,
-  HoldQueuesOptions,
+  RetryConfig,
   RetryDescriptor,
-  RetryIntervalsOptions,
-  WorkRetryOptions,
   delayNetwork,
-  delayedRetry,
-  holdQueues,
-  retryIntervals,
-  workRetry,
+  retryDescriptors,
 } from "rabbitmq-delay-topology";
 import { parse } from "yaml";
 import { CommandError, exitCodes } from "./failure";
+import { openedJson } from "./readJson";
 
 /** What a stack's config file says of the topology. */
 export interface StackConfig {
@@ -52,7 +47,7 @@ export function readStackConfig(file: string): StackConfig {
   return {
     network: delayNetwork(config.network as DelayNetworkOptions),
     endpoints: endpoints.map(({ name, type, patterns }) => ({ name, type, patterns })),
-    retries: retriesOf(config),
+    retries: retryDescriptors(config as RetryConfig),
     vhost,
   };
 }
@@ -70,28 +65,6 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   }
   const config = (value as { config?: Record<string, unknown> } | null)?.config ?? {};
   return Object.fromEntries(
-    Object.entries(config).map(([key, given]) => [key.slice(key.indexOf(":") + 1), opened(given)]),
+    Object.entries(config).map(([key, given]) => [key.slice(key.indexOf(":") + 1), openedJson(given)]),
   );
-}
-
-function opened(value: unknown): unknown {
-  if (typeof value !== "string" || !/^\s*[{[]/.test(value)) return value;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return value;
-  }
-}
-
-function retriesOf(config: Record<string, unknown>): RetryDescriptor[] {
-  const isSet = (value: unknown): value is object =>
-    typeof value === "object" && value !== null && Object.keys(value).length > 0;
-  const work = (config.workQueues ?? []) as ({ queue: string } & Omit<WorkRetryOptions, "name">)[];
-  const delayed = (config.delayedRetryQueues ?? []) as DelayedRetryOptions[];
-  return [
-    ...(isSet(config.retryIntervals) ? [retryIntervals(config.retryIntervals as RetryIntervalsOptions)] : []),
-    ...work.map(({ queue, ...shape }) => workRetry({ ...shape, name: queue })),
-    ...(isSet(config.holdQueues) ? [holdQueues(config.holdQueues as HoldQueuesOptions)] : []),
-    ...delayed.map((shape) => delayedRetry(shape)),
-  ];
 }

@@ -1,3 +1,5 @@
+import { openedJson } from "../readJson";
+
 /** One difference, down to the single argument. */
 export interface Cause {
   /** e.g. `x-message-ttl`, `source`, `settings.type`. */
@@ -24,7 +26,7 @@ export function causesOf(before: Record<string, unknown> = {}, after: Record<str
 }
 
 function compare(path: string, before: unknown, after: unknown, causes: Cause[]): void {
-  const [one, other] = [opened(before), opened(after)];
+  const [one, other] = [openedJson(before), openedJson(after)];
   if (isRecord(one) && isRecord(other)) {
     for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
       if (!INTERNAL.has(key)) compare(pathOf(path, key), one[key], other[key], causes);
@@ -41,16 +43,6 @@ function compare(path: string, before: unknown, after: unknown, causes: Cause[])
 function pathOf(path: string, key: string): string {
   if (path === "" || path.endsWith("argumentsJson") || path.endsWith("definition")) return key;
   return `${path}.${key}`;
-}
-
-/** What a text of JSON holds. */
-function opened(value: unknown): unknown {
-  if (typeof value !== "string" || !/^\s*[{[]/.test(value)) return value;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return value;
-  }
 }
 
 function show(value: unknown): string {

@@ -1,6 +1,6 @@
 import { DelayTopologyError } from "rabbitmq-delay-topology";
 import { checkLease } from "../hold/lease";
-import type { OriginalMessage } from "./envelope";
+import type { OriginalMessage } from "./delivery";
 import type { RetryMechanism } from "./mechanism";
 import type { RetryPolicy } from "./policy";
 

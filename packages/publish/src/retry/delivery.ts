@@ -13,3 +13,9 @@ export interface Delivery {
   body: Buffer;
   properties: DeliveryProperties;
 }
+
+/** What a message was when it was first published, however often it has come back since. */
+export interface OriginalMessage extends Delivery {
+  /** How often it has come back. */
+  redeliveries: number;
+}

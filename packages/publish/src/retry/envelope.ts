@@ -1,6 +1,6 @@
 import { copyHeader } from "../headers";
 import type { MessageProperties } from "../options";
-import { Delivery, DeliveryProperties } from "./delivery";
+import { Delivery, DeliveryProperties, OriginalMessage } from "./delivery";
 import { errorHeaders } from "./failure";
 
 /** Header that counts a message's redeliveries; the broker's own `x-death` is no longer read back from 4.0 on. */
@@ -11,12 +11,6 @@ export const originalRoutingKeyHeader = "MT-Original-RoutingKey";
 
 /** Header, a table, with what else a message had that would lead its copy astray. */
 export const originalHeader = "rabbitmq-delay.original";
-
-/** What a message was when it was first published, however often it has come back since. */
-export interface OriginalMessage extends Delivery {
-  /** How often it has come back. */
-  redeliveries: number;
-}
 
 /** A copy's headers are not what this package writes. */
 export class MalformedCopyError extends Error {

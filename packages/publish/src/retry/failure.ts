@@ -1,4 +1,4 @@
-import type { OriginalMessage } from "./envelope";
+import type { OriginalMessage } from "./delivery";
 
 /** A message whose tries at hand have failed. */
 export interface Failure {

@@ -15,12 +15,6 @@ export {
 } from "./mechanism";
 export { ReceivedMessage, RetryConsumerOptions, RetryEvent, RetryHandler } from "./consumerOptions";
 export { RetryConsumer, consumeWithRetries } from "./consume";
-export {
-  MalformedCopyError,
-  OriginalMessage,
-  originalHeader,
-  originalRoutingKeyHeader,
-  redeliveriesHeader,
-} from "./envelope";
-export { Delivery, DeliveryProperties } from "./delivery";
+export { MalformedCopyError, originalHeader, originalRoutingKeyHeader, redeliveriesHeader } from "./envelope";
+export { Delivery, DeliveryProperties, OriginalMessage } from "./delivery";
 export { HandlerTimeoutError, errorHeaders } from "./failure";

@@ -1,7 +1,8 @@
 import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender, SenderOptions } from "../confirmedSender";
 import { DeclarePort, toDeclarePort } from "../hold/declarePort";
-import { OriginalMessage, copyProperties } from "./envelope";
+import type { OriginalMessage } from "./delivery";
+import { copyProperties } from "./envelope";
 import { Failure, failureHeaders } from "./failure";
 import type { RepublishStep } from "./mechanism";
 

@@ -43,3 +43,4 @@ export {
   planDelayedRetry,
 } from "./delayedRetry";
 export { RetryDescriptor, declaredDelaysMs, parseRetryDescriptor, planRetry, retryKinds } from "./retryDescriptor";
+export { RetryConfig, WorkQueueConfig, retryDescriptorOf, retryDescriptors } from "./retryConfig";
