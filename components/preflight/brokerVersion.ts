@@ -36,6 +36,7 @@ async function versionOf(broker: BrokerAddress): Promise<string> {
     const overview = await new ManagementApi(broker).get<{ rabbitmq_version?: string }>("overview");
     return overview.rabbitmq_version ?? "unknown";
   } catch (error) {
+    if (error instanceof BrokerCheckError) throw error;
     const { status, message } = error as ManagementApiError;
     if (status === 401) {
       throw new BrokerCheckError(

@@ -9,8 +9,8 @@ export interface Expectation {
   vhost: string;
   /** Planned exchanges and queues. */
   entities: Pick<EntityPlan, "exchanges" | "queues">;
-  /** The parking policy, if any. */
-  policy?: PolicyPlan;
+  /** Planned policies: parking, and settings of queues. */
+  policies?: PolicyPlan[];
   /** Versions that parts of it need, beside those that all of it needs. */
   needs?: VersionNeed[];
   /** Bindings to queues and exchanges; those that are not planned must exist. */
@@ -58,14 +58,16 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
     inVhost<FoundQueue[]>(api, broker, expectation, `queues/${vhost}?columns=name,durable,auto_delete,arguments`),
     inVhost<FoundPolicy[]>(api, broker, expectation, `policies/${vhost}`),
   ]);
-  checkDestinations(expectation, exchanges, queues);
+  const found = { exchanges: byName(exchanges), queues: byName(queues) };
+  checkDestinations(expectation, found);
   const differences = [
-    ...expectation.entities.exchanges.flatMap((plan) => compareExchange(plan, byName(exchanges, plan.name))),
-    ...expectation.entities.queues.flatMap((plan) => compareQueue(plan, byName(queues, plan.name))),
+    ...expectation.entities.exchanges.flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
+    ...expectation.entities.queues.flatMap((plan) => compareQueue(plan, found.queues.get(plan.name))),
   ];
   const untyped = expectation.entities.queues.filter(({ arguments: values }) => !("x-queue-type" in values));
-  const isIgnored = untyped.some((plan) => compareQueue(plan, byName(queues, plan.name)).length > 0);
-  const isOurs = policies.some((policy) => policy.name === expectation.policy?.name);
+  const isIgnored = untyped.some((plan) => compareQueue(plan, found.queues.get(plan.name)).length > 0);
+  const own = new Set((expectation.policies ?? []).map(({ name }) => name));
+  const isOurs = policies.some(({ name }) => own.has(name));
   if (differences.length > 0 && (isIgnored || !(expectation.replaceable && isOurs))) {
     throw new BrokerCheckError(
       `${differences.slice(0, 3).join("; ")}${differences.length > 3 ? `; and ${differences.length - 3} more` : ""}: ` +
@@ -93,8 +95,8 @@ async function inVhost<T>(api: ManagementApi, broker: BrokerAddress, { vhost }: 
   }
 }
 
-function byName<T extends { name: string }>(found: T[], name: string): T | undefined {
-  return found.find((entity) => entity.name === name);
+function byName<T extends { name: string }>(entities: T[]): Map<string, T> {
+  return new Map(entities.map((entity) => [entity.name, entity]));
 }
 
 function compareExchange(plan: EntityPlan["exchanges"][number], found: FoundExchange | undefined): string[] {
@@ -124,40 +126,63 @@ function describe(what: string, found: Record<string, unknown>, wanted: Record<s
   ];
 }
 
-function checkDestinations(expectation: Expectation, exchanges: FoundExchange[], queues: FoundQueue[]): void {
-  for (const { destination, destinationType } of expectation.bindings ?? []) {
-    const planned = destinationType === "queue" ? expectation.entities.queues : expectation.entities.exchanges;
-    const found = destinationType === "queue" ? queues : exchanges;
-    if (
-      byName<{ name: string }>(planned, destination) === undefined &&
-      byName<{ name: string }>(found, destination) === undefined
-    ) {
-      throw new BrokerCheckError(
-        `endpoints: there is no ${destinationType} ${destination} in vhost ${expectation.vhost}` +
-          (destinationType === "queue" ? "; declare it first, or set createQueue: true" : "; declare it first"),
-      );
-    }
+function checkDestinations(
+  { entities, bindings = [], vhost }: Expectation,
+  found: { exchanges: Map<string, unknown>; queues: Map<string, unknown> },
+): void {
+  const planned = { exchanges: byName(entities.exchanges), queues: byName(entities.queues) };
+  for (const { destination, destinationType } of bindings) {
+    const kind = destinationType === "queue" ? "queues" : "exchanges";
+    if (planned[kind].has(destination) || found[kind].has(destination)) continue;
+    throw new BrokerCheckError(
+      `endpoints: there is no ${destinationType} ${destination} in vhost ${vhost}` +
+        (destinationType === "queue" ? "; declare it first, or set createQueue: true" : "; declare it first"),
+    );
   }
 }
 
-/** Only one policy applies to an exchange, so another one that matches takes the parking away, or loses its own effect. */
-function checkPolicies({ entities, policy }: Expectation, policies: FoundPolicy[]): string[] {
-  if (policy === undefined) return [];
-  const ours = entities.exchanges.filter(({ name }) => new RegExp(policy.pattern, "u").test(name));
-  const others = policies
-    .filter((other) => other.name !== policy.name && ["exchanges", "all"].includes(other["apply-to"]))
-    .filter((other) => ours.some(({ name }) => matches(other.pattern, name)));
-  const stronger = others.find((other) => other.priority >= policy.priority);
-  if (stronger !== undefined) {
-    throw new BrokerCheckError(
-      `policy ${stronger.name} (pattern ${stronger.pattern}, priority ${stronger.priority}) applies to the network's exchanges ` +
-        `and would keep ${policy.name} (priority ${policy.priority}) from parking unroutable messages; lower its priority, narrow ` +
-        `its pattern, or set parking: false`,
-    );
+/** Only one policy applies to an entity, so another one that matches takes ours away, or loses its own effect. */
+function checkPolicies({ entities, policies: planned = [] }: Expectation, policies: FoundPolicy[]): string[] {
+  const own = new Set(planned.map(({ name }) => name));
+  return planned.flatMap((policy) => {
+    const { names, kinds, what, effect, remedy } = rangeOf(policy, entities);
+    const ours = names.filter((name) => new RegExp(policy.pattern, "u").test(name));
+    const others = policies
+      .filter((other) => !own.has(other.name) && kinds.includes(other["apply-to"]))
+      .filter((other) => ours.some((name) => matches(other.pattern, name)));
+    const stronger = others.find((other) => other.priority >= policy.priority);
+    if (stronger !== undefined) {
+      throw new BrokerCheckError(
+        `policy ${stronger.name} (pattern ${stronger.pattern}, priority ${stronger.priority}) applies to ${what} ` +
+          `and would keep ${policy.name} (priority ${policy.priority}) from ${effect}; lower its priority, narrow ` +
+          `its pattern, or ${remedy}`,
+      );
+    }
+    return others.map((other) => `policy ${other.name} no longer applies to ${what}: ${policy.name} goes before it`);
+  });
+}
+
+/** What a policy is for. */
+function rangeOf(
+  { applyTo, pattern }: PolicyPlan,
+  { exchanges, queues }: Expectation["entities"],
+): { names: string[]; kinds: string[]; what: string; effect: string; remedy: string } {
+  if (applyTo === "exchanges") {
+    return {
+      names: exchanges.map(({ name }) => name),
+      kinds: ["exchanges", "all"],
+      what: "the network's exchanges",
+      effect: "parking unroutable messages",
+      remedy: "set parking: false",
+    };
   }
-  return others.map(
-    (other) => `policy ${other.name} no longer applies to the network's exchanges: ${policy.name} goes before it`,
-  );
+  return {
+    names: queues.map(({ name }) => name),
+    kinds: ["quorum_queues", "queues", "all"],
+    what: `the queue of ${pattern}`,
+    effect: "delaying its retries",
+    remedy: "set settings: arguments",
+  };
 }
 
 /** A pattern in the broker's dialect that JavaScript can't read is taken as one that matches. */

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Agent, fetch } from "undici";
+import { BrokerCheckError } from "./brokerCheckError";
 
 /** Where a broker's management API is, and who asks. */
 export interface BrokerAddress {
@@ -31,8 +32,9 @@ const TIMEOUT_MS = 10_000;
 export class ManagementApi {
   private readonly dispatcher: Agent;
 
+  /** @throws BrokerCheckError for a certificate file that can't be read */
   constructor(private readonly broker: BrokerAddress) {
-    const ca = broker.caCertFile === undefined ? undefined : readFileSync(broker.caCertFile);
+    const ca = broker.caCertFile === undefined ? undefined : readCertificate(broker.caCertFile);
     this.dispatcher = new Agent({ connect: { ca, rejectUnauthorized: !broker.insecure }, keepAliveTimeout: 1 });
   }
 
@@ -55,6 +57,14 @@ export class ManagementApi {
     } catch {
       throw new ManagementApiError(response.status, `not JSON: ${text.slice(0, 80)}`);
     }
+  }
+}
+
+function readCertificate(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new BrokerCheckError(`broker.caCertFile: ${file} can't be read (${(error as Error).message})`);
   }
 }
 

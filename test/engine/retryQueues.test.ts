@@ -77,6 +77,13 @@ describe("retry queues of a stack", () => {
         assert.deepEqual(await broker().management.queues(vhost), []);
         return;
       }
+      const policy = { pattern: "^by", "apply-to": "queues", definition: { "max-length": 10 }, priority: 200 };
+      await broker().management.call("PUT", `policies/${vhost}/stronger`, policy);
+      const { code, output } = await stack.run(["preview", "--stack", "test"]);
+      assert.notEqual(code, 0);
+      assert.match(output, /policy stronger .* would keep by policy\.delayed-retry .* from delaying its retries/);
+      await broker().management.call("DELETE", `policies/${vhost}/stronger`);
+
       await stack.up();
       assert.deepEqual(await stack.preview("--refresh"), []);
       const { delayedRetries } = (await stack.outputs()) as { delayedRetries: Record<string, RetryDescriptor> };
