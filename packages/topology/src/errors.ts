@@ -14,6 +14,11 @@ export class DelayTopologyError extends Error {
   ) {
     super(`${property}: ${show(value)} is not allowed; ${allowed}`);
   }
+
+  /** Node's `util.inspect` follows whatever hangs on an error; Pulumi's SDK hangs promises on it, and then takes half a minute. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return this.stack ?? this.message;
+  }
 }
 
 function show(value: unknown): string {
