@@ -4,6 +4,7 @@ import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding, check
 import { DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
+import { checkProduction } from "./program/production";
 import { declareRetries, retryDescriptorsOf } from "./program/retries";
 
 /** The exit code by which Pulumi's Node host knows that the reason was logged already; see @pulumi/pulumi/cmd/run. */
@@ -22,6 +23,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
   const { vhost, removal } = config;
   const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
+  checkProduction(config, network);
   const warnings = await checkBroker(config.broker, expectationOf(network, retryDescriptorsOf(config), config));
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
 

@@ -4,6 +4,7 @@ export { RetryIntervalQueues, RetryIntervalQueuesArgs, RetryIntervalsDescriptor 
 export { WorkRetryQueues, WorkRetryQueuesArgs, WorkRetryDescriptor } from "./workRetryQueues";
 export { HoldDestinationArgs, HoldQueues, HoldQueuesArgs, HoldQueuesDescriptor } from "./holdQueues";
 export { DelayedRetryDescriptor, DelayedRetryQueue, DelayedRetryQueueArgs } from "./delayedRetryQueue";
+export { EndpointCredential, EndpointUser, EndpointUserArgs } from "./endpointUser";
 export { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 export {
   DelayedRetrySettings,

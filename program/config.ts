@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { BrokerAddress } from "rabbitmq-delay";
 import { z } from "zod";
+import { Allowance, allowances } from "./allowances";
 
 const text = z.string().min(1);
 const endpoint = z.strictObject({
@@ -36,6 +37,10 @@ const schema = z.strictObject({
   /** What DelayedRetryQueues take, each but for the broker; the component checks it. */
   delayedRetryQueues: z.array(z.looseObject({ queue: text })).optional(),
   removal: z.enum(["retain", "delete"]).optional(),
+  /** Whether to refuse what no production broker should have; see production.ts. */
+  production: z.boolean().optional(),
+  /** What of that is wanted all the same. */
+  allow: z.array(z.enum(allowances)).optional(),
   endpoints: z.array(endpoint).optional(),
 });
 
@@ -56,6 +61,8 @@ export interface ProgramConfig {
   /** Queues with the broker's own delayed retry. */
   delayedRetryQueues: ({ queue: string } & Record<string, unknown>)[];
   removal: "retain" | "delete";
+  production: boolean;
+  allow: Allowance[];
   endpoints: EndpointConfig[];
 }
 
@@ -78,6 +85,8 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     holdQueues: config.getObject("holdQueues"),
     delayedRetryQueues: config.getObject("delayedRetryQueues"),
     removal: config.get("removal"),
+    production: config.getBoolean("production"),
+    allow: config.getObject("allow"),
     endpoints: config.getObject("endpoints"),
   };
   const parsed = schema.safeParse(given);
@@ -89,13 +98,18 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     );
     throw new ConfigError(`${issue.path.join(".")}: ${JSON.stringify(value)} is not allowed; ${issue.message}`);
   }
-  const { broker = {}, network, removal = "retain", endpoints = [] } = parsed.data;
+  const { broker = {}, network, removal = "retain", endpoints = [], production = false, allow = [] } = parsed.data;
   const { retryIntervals = {}, workQueues = [], holdQueues = {}, delayedRetryQueues = [] } = parsed.data;
   const hasIntervals = Object.keys(retryIntervals).length > 0;
   const retried = endpoints.find(({ retries }) => retries);
   if (retried !== undefined && !hasIntervals) {
     throw new ConfigError(
       `endpoints: ${retried.name} has retries: true, so retryIntervals must say for which intervals`,
+    );
+  }
+  if (production && (broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL) === undefined) {
+    throw new ConfigError(
+      "broker.managementUrl: it is not set; a production stack has no default, give it or RABBITMQ_MANAGEMENT_URL",
     );
   }
   return {
@@ -113,6 +127,8 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     holdQueues: Object.keys(holdQueues).length > 0 ? holdQueues : undefined,
     delayedRetryQueues,
     removal,
+    production,
+    allow,
     endpoints,
   };
 }

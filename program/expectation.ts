@@ -11,6 +11,7 @@ import {
   planRetry,
 } from "rabbitmq-delay-topology";
 import type { ProgramConfig } from "./config";
+import { PRODUCTION_NODES } from "./production";
 
 /**
  * What this stack is going to declare, for the look at the broker before.
@@ -39,6 +40,7 @@ export function expectationOf(network: DelayNetwork, retries: RetryDescriptor[],
     ),
     bindings: plans.flatMap(({ bindings }) => bindings),
     needs: retries.flatMap(versionNeed),
+    minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
     replaceable: config.removal === "delete",
   };
 }

@@ -11,6 +11,8 @@ export interface Expectation {
   entities: Pick<EntityPlan, "exchanges" | "queues">;
   /** Planned policies: parking, and settings of queues. */
   policies?: PolicyPlan[];
+  /** How many nodes the broker must have at least; default: any. */
+  minimumNodes?: number;
   /** Versions that parts of it need, beside those that all of it needs. */
   needs?: VersionNeed[];
   /** Bindings to queues and exchanges; those that are not planned must exist. */
@@ -52,6 +54,7 @@ interface FoundPolicy {
 export async function checkBroker(broker: BrokerAddress, expectation: Expectation): Promise<string[]> {
   const api = new ManagementApi(broker);
   await checkVersion(broker, expectation.needs);
+  await checkNodes(api, expectation);
   const vhost = encodeURIComponent(expectation.vhost);
   const [exchanges, queues, policies] = await Promise.all([
     inVhost<FoundExchange[]>(api, broker, expectation, `exchanges/${vhost}`),
@@ -78,6 +81,20 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
     ...differences.map((difference) => `${difference}: it will be replaced, with the messages in it`),
     ...checkPolicies(expectation, policies),
   ];
+}
+
+async function checkNodes(api: ManagementApi, { minimumNodes = 1 }: Expectation): Promise<void> {
+  if (minimumNodes <= 1) return;
+  const nodes = await api.get<unknown[]>("nodes?columns=name").catch((error: ManagementApiError) => {
+    throw new BrokerCheckError(
+      `broker.managementUrl: its nodes can't be counted (HTTP ${error.status}: ${error.message})`,
+    );
+  });
+  if (nodes.length >= minimumNodes) return;
+  throw new BrokerCheckError(
+    `broker.managementUrl: the broker has ${nodes.length} node${nodes.length === 1 ? "" : "s"}, and a production stack needs ` +
+      `${minimumNodes}, so that quorum queues outlive the loss of one; add single-node to allow where that is meant`,
+  );
 }
 
 async function inVhost<T>(api: ManagementApi, broker: BrokerAddress, { vhost }: Expectation, path: string): Promise<T> {

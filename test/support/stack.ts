@@ -41,6 +41,8 @@ export interface StackConfig {
   holdQueues?: Record<string, unknown>;
   delayedRetryQueues?: unknown[];
   removal?: "retain" | "delete";
+  production?: boolean;
+  allow?: string[];
   broker?: Record<string, unknown>;
 }
 

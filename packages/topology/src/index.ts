@@ -10,5 +10,6 @@ export { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, parkingPo
 export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./endpoint";
 export { BoundPattern, BoundPatterns, checkEndpointsApart, patternsOverlap, topicMatches } from "./topic";
 export { formatDelay, parseDelay } from "./duration";
+export { AccessOptions, AccessPlan, planAccess } from "./access";
 export * from "./retry";
 export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";

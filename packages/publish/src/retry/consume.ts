@@ -193,11 +193,11 @@ class QueueConsumer implements RetryConsumer {
 
   /** Publishes the copy that comes back, or the one for the error queue, to the broker's confirm; or leaves it to a rejection. */
   private async passOn(failure: Failure): Promise<RedeliveryStep["kind"]> {
-    const { policy, mechanism, errorQueue } = this.options;
+    const { policy, mechanism, errorQueue, errorExchange } = this.options;
     const { message, error, tries, isFinal } = failure;
     const delayMs = isFinal ? undefined : policy.delaysMs[message.redeliveries];
     if (delayMs === undefined || mechanism === undefined) {
-      await this.outlet.fail(errorQueue, this.queue, failure);
+      await this.outlet.fail({ exchange: errorExchange, queue: errorQueue }, this.queue, failure);
       this.report({ kind: "failed", errorQueue, tries, error });
       return "republish";
     }

@@ -29,6 +29,11 @@ export interface RetryConsumerOptions {
   mechanism?: RetryMechanism;
   /** The queue for what used up its tries, which has to exist. Default: the mechanism's, or the queue's name and `_error`. */
   errorQueue?: string;
+  /**
+   * The exchange by which messages get to the error queue, with its name as routing key. Default: the mechanism's, or the default
+   * exchange, which a user with few rights may not write to.
+   */
+  errorExchange?: string;
   /** Messages that the broker hands out before they are acknowledged. Default 10. */
   prefetch?: number;
   /** Handlers at work at once. Default: `prefetch`. */
@@ -45,7 +50,9 @@ export interface RetryConsumerOptions {
 
 /** Options with their defaults. */
 export type CheckedOptions = RetryConsumerOptions &
-  Required<Pick<RetryConsumerOptions, "errorQueue" | "prefetch" | "concurrency" | "confirmTimeoutMs">>;
+  Required<
+    Pick<RetryConsumerOptions, "errorQueue" | "errorExchange" | "prefetch" | "concurrency" | "confirmTimeoutMs">
+  >;
 
 /**
  * Fills in the defaults.
@@ -54,6 +61,8 @@ export type CheckedOptions = RetryConsumerOptions &
 export function checkOptions(queue: string, options: RetryConsumerOptions): CheckedOptions {
   const { policy, mechanism, prefetch = 10, handlerTimeoutMs, confirmTimeoutMs = 30_000 } = options;
   const errorQueue = options.errorQueue ?? mechanism?.errorQueue ?? `${queue}_error`;
+  const ownExchange = options.errorQueue === undefined ? mechanism?.errorExchange : undefined;
+  const errorExchange = options.errorExchange ?? ownExchange ?? "";
   const concurrency = options.concurrency ?? prefetch;
   checkCount("prefetch", prefetch, 65_535);
   checkCount("concurrency", concurrency, prefetch);
@@ -61,7 +70,7 @@ export function checkOptions(queue: string, options: RetryConsumerOptions): Chec
   if (handlerTimeoutMs !== undefined) checkCount("handlerTimeoutMs", handlerTimeoutMs, 2_147_483_647);
   checkCount("confirmTimeoutMs", confirmTimeoutMs, 2_147_483_647);
   checkPolicy(queue, policy, mechanism, confirmTimeoutMs);
-  return { ...options, errorQueue, prefetch, concurrency, confirmTimeoutMs };
+  return { ...options, errorQueue, errorExchange, prefetch, concurrency, confirmTimeoutMs };
 }
 
 /** Plans each redelivery once, so that a delay that nothing was declared for shows before the first message. */

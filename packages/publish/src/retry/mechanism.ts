@@ -55,6 +55,8 @@ export interface RetryMechanism {
   readonly name: string;
   /** The queue for what used up its tries, where the stack declared one. */
   readonly errorQueue?: string;
+  /** The exchange before that queue. */
+  readonly errorExchange?: string;
   /** How often a message may come back; undefined: as often as the policy says. */
   readonly maximumRedeliveries?: number;
   /** How often the broker itself has redelivered a failed message, where it counts; from its headers. */
@@ -87,6 +89,8 @@ export function throughWorkRetry(descriptor: WorkRetry): RetryMechanism {
   return {
     name: `the retry queues of ${work.name}`,
     errorQueue: work.deadQueue,
+    // The stack declares a fanout exchange of the same name.
+    errorExchange: work.deadQueue,
     maximumRedeliveries: work.maxRetries,
     plan({ queue, delayMs, routingKey }) {
       checkQueue(queue, work.name);

@@ -27,10 +27,10 @@ export class Outlet {
     });
   }
 
-  /** Publishes the copy for the error queue. */
-  fail(errorQueue: string, queue: string, failure: Failure): Promise<void> {
+  /** Publishes the copy for the error queue, by its exchange. */
+  fail(error: { exchange: string; queue: string }, queue: string, failure: Failure): Promise<void> {
     const { message } = failure;
     const properties = copyProperties(message, message.redeliveries + 1, failureHeaders(queue, failure));
-    return this.sender.inTurn(() => this.sender.send("", errorQueue, message.body, properties));
+    return this.sender.inTurn(() => this.sender.send(error.exchange, error.queue, message.body, properties));
   }
 }

@@ -1,0 +1,55 @@
+import { strict as assert } from "node:assert";
+import * as fc from "fast-check";
+import {
+  delayNetwork,
+  delayedRetry,
+  encodeDelay,
+  holdQueues,
+  planAccess,
+  planEntities,
+  retryIntervals,
+  workRetry,
+} from "rabbitmq-delay-topology";
+
+const network = delayNetwork({ preset: "custom", prefix: "orders.eu", radix: 4, levels: 3 });
+
+describe("planAccess", () => {
+  it("lets a service write to entry exchanges and its retries, read its queues, and declare nothing", () => {
+    const retries = [workRetry({ name: "work", delays: [5] }), retryIntervals({ intervals: [7] })];
+    const plan = planAccess({ consumes: ["Sales", "work"], network, retries, publishes: ["events"] });
+    const allowed = (pattern: string, name: string): boolean => new RegExp(pattern).test(name);
+    for (const name of [...network.entryExchanges, "work.retry-5", "work.dead", "mt-delay-7", "events"])
+      assert.ok(allowed(plan.write, name), name);
+    for (const name of ["", "amq.default", network.deliveryExchange, "work", "mt-delay-return", "xevents", "eventsx"])
+      assert.ok(!allowed(plan.write, name), name);
+    assert.ok(!allowed(plan.write, (network.entryExchanges[0] as string).replace("orders.eu", "ordersXeu")));
+    assert.ok(allowed(plan.read, "Sales") && allowed(plan.read, "work"));
+    for (const { name } of planEntities(network).queues) assert.ok(!allowed(plan.read, name), name);
+    assert.equal(plan.configure, "^$");
+    assert.deepEqual(plan.topics, []);
+  });
+
+  it("allows exactly the keys of the destinations, its own queues among them", () => {
+    const names = fc.uniqueArray(fc.stringMatching(/^[a-zA-Z][a-zA-Z.-]{0,12}$/), { minLength: 3, maxLength: 6 });
+    fc.assert(
+      fc.property(names, fc.nat(63_000), ([own, other, foreign, ...more], delayMs) => {
+        const plan = planAccess({ network, consumes: [own as string], destinations: [other as string, ...more] });
+        const isAllowed = (destination: string): boolean => {
+          const { exchange, routingKey } = encodeDelay(network, delayMs, destination);
+          const topic = plan.topics.find((found) => found.exchange === exchange);
+          return new RegExp(topic?.write ?? "").test(routingKey);
+        };
+        assert.ok([own, other, ...more].every((destination) => isAllowed(destination as string)));
+        assert.ok(!isAllowed(foreign as string));
+      }),
+    );
+  });
+
+  it("is nothing for a service that does nothing, and refuses what reaches every queue", () => {
+    assert.deepEqual(planAccess({}), { configure: "^$", write: "^$", read: "^$", topics: [] });
+    assert.deepEqual(planAccess({ retries: [delayedRetry({ queue: "a", minMs: 5 })] }).write, "^$");
+    const holds = holdQueues({ delays: [5], destinations: [{ exchange: "", routingKey: "a" }] });
+    assert.throws(() => planAccess({ retries: [holds] }), /retries: "hold-queues" is not allowed; .*every queue/);
+    assert.throws(() => planAccess({ consumes: ["a/b"] }), /consumes\[0\]: "a\/b"/);
+  });
+});
