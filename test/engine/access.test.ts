@@ -79,10 +79,19 @@ describe("a service's user", () => {
       configure("a", "b");
       const added = await stack.preview();
       assert.deepEqual([...new Set(added.map(({ op }) => op))], ["create"], "the old login stays as it is");
+      const { report, output } = await stack.review();
+      assert.equal(report?.verdict, "safe", output);
+      assert.deepEqual(
+        report.changes.map(({ subject, predicate }) => `${subject} ${predicate}`),
+        [`service's user login ${user}-b added`],
+      );
       await stack.up();
       await (await as("a")).checkQueue("Sales");
       await (await as("b")).checkQueue("Sales");
       configure("b");
+      const gone = await stack.review();
+      assert.equal(gone.report?.verdict, "care", gone.output);
+      assert.ok(gone.report.findings.every(({ rule }) => rule === "access-changed"));
       await stack.up();
       await (await as("b")).checkQueue("Sales");
       await assert.rejects(as("a"), /403|ACCESS.REFUSED|refused/i);

@@ -29,6 +29,7 @@ const components: Record<string, Describe> = {
   "rabbitmq-delay:index:WorkRetryQueues": describeWaiting("work queue"),
   "rabbitmq-delay:index:HoldQueues": describeWaiting("hold queues"),
   "rabbitmq-delay:index:DelayedRetryQueue": describeWaiting("delayed retry queue"),
+  "rabbitmq-delay:index:EndpointUser": describeUser,
 };
 
 /** What changes, by component; a resource outside the components is one for itself. */
@@ -154,6 +155,23 @@ function describeEndpoint(component: EntityChange | undefined, children: EntityC
     return [{ ...common, mark: "changed", predicate: `moves from ${from} to ${network}` }];
   }
   return [{ ...common, mark: "changed", predicate: counted(children) }];
+}
+
+function describeUser(component: EntityChange | undefined, children: EntityChange[], name: string): ChangeLine[] {
+  const subject = "service's user";
+  const logins = (action: EntityChange["action"]): string =>
+    children
+      .filter((child) => child.kind === "user" && child.action === action)
+      .map(brokerName)
+      .join(", ");
+  if (component?.action === "create")
+    return [{ mark: "added", subject, name, predicate: `is declared: ${logins("create")}` }];
+  if (component?.action === "delete")
+    return [{ mark: "removed", subject, name, predicate: `is deleted: ${logins("delete")}` }];
+  const [added, removed] = [logins("create"), logins("delete")];
+  const parts = [added && `login ${added} added`, removed && `login ${removed} removed`].filter((part) => part !== "");
+  const predicate = parts.length > 0 ? parts.join(", ") : counted(children);
+  return [{ mark: "changed", subject, name, predicate }];
 }
 
 function describeWaiting(subject: string): Describe {
