@@ -58,6 +58,10 @@ async function review(file: string | undefined, options: ReviewVerbOptions): Pro
   const address = broker === undefined ? undefined : parseBrokerUrl(broker);
   const preview = parsePreview(await read(file, options), file ?? `the preview of ${stack}`);
   const result = await reviewOf(preview, { accepted, broker: address });
+  for (const { urn } of accepted) {
+    const isUsed = result.findings.some((finding) => finding.urn === urn || finding.parent === urn);
+    if (!isUsed) console.error(`note: nothing of ${urn} is in question any more; its --accept can go`);
+  }
   const name = stack ?? parseUrn(preview.steps[0]?.urn ?? "")?.stack ?? "";
   const text = formats[options.json ? "json" : options.format](result, name);
   if (output === undefined) process.stdout.write(text);
@@ -86,6 +90,7 @@ async function read(file: string | undefined, options: ReviewVerbOptions): Promi
     );
   }
   if (stack !== undefined) {
+    if (process.stderr.isTTY) console.error(`running the preview of stack ${stack} …`);
     return runPreview(stack, [
       ...(configFile === undefined ? [] : ["--config-file", configFile]),
       ...(refresh ? ["--refresh"] : []),

@@ -42,6 +42,11 @@ export function readStackConfig(file: string): StackConfig {
   if (config.network === undefined) {
     throw new CommandError(exitCodes.badInput, `--config: ${file} has no network; is it a stack of this program?`);
   }
+  for (const name of ["endpoints", "workQueues", "delayedRetryQueues"]) {
+    if (!Array.isArray(config[name] ?? [])) {
+      throw new CommandError(exitCodes.badInput, `--config: ${name} of ${file} is not a list`);
+    }
+  }
   const endpoints = (config.endpoints ?? []) as RawEndpoint[];
   const { vhost = "/" } = (config.broker ?? {}) as { vhost?: string };
   return {

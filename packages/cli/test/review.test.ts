@@ -63,7 +63,7 @@ describe("review", () => {
     assert.equal(verdict, "loss");
     assert.deepEqual(
       findings.map(({ rule }) => rule),
-      ["queue-deleted", "other-deleted"],
+      ["queue-deleted", "other-changed"],
     );
     assert.deepEqual(
       changes.map(({ subject, name, predicate }) => `${subject} ${name} ${predicate}`),
@@ -75,6 +75,65 @@ describe("review", () => {
     );
     assert.equal((await reviewed([queue("delete", "kept", { retainOnDelete: true })])).verdict, "safe");
   });
+
+  const policy = (op: string, definition: object, more: object = {}): PreviewStep =>
+    step(
+      op,
+      "rabbitmq:index/policy:Policy",
+      "p",
+      { name: "p", vhost: "/", policy: { pattern: ".*", definition } },
+      more,
+    );
+  const delivery = "orders.r4x2u1000.delivery";
+  const binding = (op: string, destination: string, routingKey: string): PreviewStep =>
+    step(op, "rabbitmq:index/binding:Binding", `${destination}-${routingKey}`, {
+      source: delivery,
+      destination,
+      destinationType: "queue",
+      routingKey,
+      vhost: "/",
+    });
+  const unseen: [string, PreviewStep[], string, string | undefined][] = [
+    ["a policy that lets queues expire", [policy("create", { expires: 5000 })], "loss", "policy-drops"],
+    ["a policy of somebody else's", [policy("create", { "ha-mode": "all" })], "care", "policy-changed"],
+    [
+      "a network's own new policy",
+      [policy("create", { "alternate-exchange": "x" }, { parent: "urn::rabbitmq-delay:index:DelayLevelTopology::a" })],
+      "safe",
+      undefined,
+    ],
+    ["a shovel", [step("create", "rabbitmq:index/shovel:Shovel", "s", {})], "care", "other-changed"],
+    ["a cluster that changes", [step("update", "kubernetes:apps/v1:StatefulSet", "s", {})], "care", "other-changed"],
+    ["a bucket of something else", [step("create", "aws:s3/bucket:Bucket", "b", {})], "safe", undefined],
+    [
+      "a binding that takes another endpoint's messages",
+      [binding("same", "Sales", "*.*.Sales"), binding("create", "Copy", "#.Sales")],
+      "care",
+      "delivered-twice",
+    ],
+    [
+      "a binding beside another",
+      [binding("same", "Sales", "*.*.Sales"), binding("create", "Europe", "*.*.Europe.Sales")],
+      "safe",
+      undefined,
+    ],
+    [
+      "what an interrupted update left to be deleted",
+      [queue("same", "a"), queue("delete", "a")],
+      "loss",
+      "queue-replaced",
+    ],
+  ];
+  for (const [what, steps, verdict, rule] of unseen) {
+    it(`does not overlook ${what}`, async () => {
+      const review = await reviewed(steps);
+      assert.equal(review.verdict, verdict);
+      assert.deepEqual(
+        review.findings.map((finding) => finding.rule),
+        rule === undefined ? [] : [rule],
+      );
+    });
+  }
 
   const hostile = fc.oneof(
     fc.constantFrom(
@@ -144,6 +203,18 @@ describe("review", () => {
     assert.match(markdown, /### 🔴 1000 queues would be deleted/);
     assert.match(markdown, /### 🟡 1000 endpoints would no longer get delayed messages/);
     assert.match(markdown, /and 980 more/);
+    const components = Array.from({ length: 400 }, (_, index) => {
+      const type = "rabbitmq-delay:index:WorkRetryQueues";
+      const urn = `urn:pulumi:prod::shop::${type}::${"*".repeat(200)}${index}`;
+      return queue("delete", `${"|".repeat(240)}${index}`, { parent: urn });
+    });
+    const failed = { severity: "error", message: "*".repeat(5000) };
+    const preview = { steps: [...components, ...steps, ...others], diagnostics: Array(50).fill(failed) as object[] };
+    const worst = renderMarkdown(await reviewOf(parsePreview(JSON.stringify(preview), "test")), "prod");
+    assert.ok(worst.length <= MOST_CHARACTERS, `${worst.length} characters`);
+    assert.match(worst, /### 🔴 1400 queues would be deleted/);
+    assert.match(worst, /### 🟡 1000 endpoints would no longer/);
+    assert.match(worst, /### 🟡 The preview did not get to its end/);
     const boxes = renderMermaidPicture(await reviewed(steps)).match(/^ {2}n\d+[[(]/gm) ?? [];
     assert.ok(boxes.length < 10, `${boxes.length} boxes`);
   });

@@ -1,6 +1,6 @@
 import type { BindingPlan, QueuePlan } from "./entities";
 import { Endpoint, bindingKey, planBinding } from "./endpoint";
-import { DelayTopologyError } from "./errors";
+import type { DelayTopologyError } from "./errors";
 import { maximumDestinationBytes } from "./encode";
 import { utf8Length } from "./names";
 import type { DelayNetwork } from "./network";
@@ -79,12 +79,20 @@ export function auditNetwork(network: DelayNetwork, endpoints: Endpoint[]): Audi
 function collisions(network: DelayNetwork, endpoints: Endpoint[]): AuditFinding[] {
   const bound = new BoundPatterns();
   return endpoints.flatMap((endpoint): AuditFinding[] => {
+    // A name that can't be is bad input, and thrown.
+    const plan = planBinding(network, endpoint);
     try {
-      bound.add(planBinding(network, endpoint).bound);
+      bound.add(plan.bound);
       return [];
     } catch (error) {
-      if (!(error instanceof DelayTopologyError)) throw error;
-      return [{ rule: "collision", severity: "error", subject: `endpoint ${endpoint.name}`, message: error.message }];
+      return [
+        {
+          rule: "collision",
+          severity: "error",
+          subject: `endpoint ${endpoint.name}`,
+          message: (error as DelayTopologyError).message,
+        },
+      ];
     }
   });
 }

@@ -13,3 +13,4 @@ export { formatDelay, parseDelay } from "./duration";
 export { AccessOptions, AccessPlan, planAccess } from "./access";
 export * from "./retry";
 export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";
+export { networkOfDelivery, remainingMs } from "./recognize";

@@ -73,14 +73,20 @@ export class BoundPatterns {
    */
   add(bound: readonly BoundPattern[]): void {
     for (const candidate of bound) {
-      const clash = this.findOverlap(candidate);
+      const clash = this.clashOf(candidate);
       if (clash !== undefined) throw clashError(candidate, clash);
-      if (isExactLiteral(candidate.bindingKey)) this.literal.set(candidate.bindingKey, candidate);
-      else this.wild.push(candidate);
+      this.remember(candidate);
     }
   }
 
-  private findOverlap(candidate: BoundPattern): BoundPattern | undefined {
+  /** Adds a pattern that is bound whether or not it clashes, as on a broker. */
+  remember(candidate: BoundPattern): void {
+    if (isExactLiteral(candidate.bindingKey)) this.literal.set(candidate.bindingKey, candidate);
+    else this.wild.push(candidate);
+  }
+
+  /** An earlier pattern that some of the candidate's messages match too. */
+  clashOf(candidate: BoundPattern): BoundPattern | undefined {
     const overlapping = (other: BoundPattern): boolean => patternsOverlap(other.bindingKey, candidate.bindingKey);
     if (isExactLiteral(candidate.bindingKey))
       return this.literal.get(candidate.bindingKey) ?? this.wild.find(overlapping);

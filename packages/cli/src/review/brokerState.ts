@@ -1,7 +1,7 @@
+import { BoundPatterns, networkOfDelivery, remainingMs } from "rabbitmq-delay-topology";
 import { BrokerUrl, get } from "../managementApi";
 import { EntityChange, brokerName } from "./entityChange";
 import type { Finding } from "./findings";
-import { networkOfDelivery, remainingMs } from "./networkName";
 import { rules } from "./rules";
 
 /** What the management API says of a queue. */
@@ -57,9 +57,13 @@ function tell(finding: Finding, queues: Map<string, FoundQueue>, changes: Entity
   const isLoss = finding.severity === "loss";
   if (found === undefined)
     return { ...finding, severity: isLoss ? "note" : finding.severity, found: "it is not on the broker" };
-  const messages = found.messages ?? 0;
+  const { messages } = found;
+  // A new queue has no count for some seconds, and one that nobody counted is not empty.
+  if (messages === undefined) return { ...finding, found: "not counted yet" };
   if (messages === 0) {
-    const text = isLoss ? "empty now; what arrives before the update would be lost" : "empty now";
+    const text = isLoss
+      ? "empty at the last count; what arrives before the update would be lost"
+      : "empty at the last count";
     return { ...finding, severity: isLoss ? "care" : finding.severity, found: text };
   }
   const parts = [`${messages} ${messages === 1 ? "message" : "messages"} now`];
@@ -96,32 +100,50 @@ function endpointsWithoutConsumer(changes: EntityChange[], queues: Map<string, F
   }
   return [...destinations].flatMap(([key, { urn, parent }]): Finding[] => {
     const found = queues.get(key);
-    if (found === undefined || (found.consumers ?? 0) > 0) return [];
+    if (found?.consumers !== 0) return [];
     const entity = `endpoint ${found.name}`;
     return [{ rule: "no-consumer", severity: rules["no-consumer"].severity, urn, entity, parent, causes: [] }];
   });
 }
 
+/** What is bound at the networks of the program without being in it; worse where it takes an endpoint's messages too. */
 async function foreignBindings(changes: EntityChange[], broker: BrokerUrl): Promise<Finding[]> {
   const known = new Set<string>();
-  const deliveries = new Set<string>();
+  const deliveries = new Map<string, BoundPatterns>();
   for (const { kind, before, after } of changes) {
     for (const values of [before, after]) {
-      if (kind === "binding")
-        known.add(JSON.stringify([values?.vhost, values?.source, values?.destination, values?.routingKey]));
       if (kind !== "exchange" || networkOfDelivery(String(values?.name)) === undefined) continue;
-      deliveries.add(JSON.stringify([values?.vhost, values?.name]));
+      deliveries.set(JSON.stringify([values?.vhost, values?.name]), new BoundPatterns());
     }
   }
+  for (const { kind, before, after } of changes) {
+    if (kind !== "binding") continue;
+    for (const values of [before, after]) {
+      const { vhost, source, destination, routingKey } = values ?? {};
+      known.add(JSON.stringify([vhost, source, destination, routingKey]));
+    }
+    const key = String(after?.routingKey);
+    const pattern = { endpoint: String(after?.destination), pattern: key, bindingKey: key };
+    if (after !== undefined) deliveries.get(JSON.stringify([after.vhost, after.source]))?.remember(pattern);
+  }
   const found: Finding[] = [];
-  for (const delivery of deliveries) {
+  for (const [delivery, patterns] of deliveries) {
     const [vhost, exchange] = JSON.parse(delivery) as [string, string];
     const path = `exchanges/${encodeURIComponent(vhost)}/${encodeURIComponent(exchange)}/bindings/source`;
-    for (const { destination, destination_type: type, routing_key: key } of (await get<FoundBinding[]>(broker, path)) ??
-      []) {
+    const bindings = (await get<FoundBinding[]>(broker, path)) ?? [];
+    for (const { destination, destination_type: type, routing_key: key } of bindings) {
       if (known.has(JSON.stringify([vhost, exchange, destination, key]))) continue;
-      const entity = `binding of ${type} ${destination} to ${exchange} with ${key}`;
-      found.push({ rule: "foreign-binding", severity: rules["foreign-binding"].severity, urn: "", entity, causes: [] });
+      const clash = patterns.clashOf({ endpoint: destination, pattern: key, bindingKey: key });
+      const isClash = clash !== undefined && clash.endpoint !== destination;
+      const rule = isClash ? "delivered-twice" : "foreign-binding";
+      found.push({
+        rule,
+        severity: rules[rule].severity,
+        urn: "",
+        entity: `${type} ${destination}`,
+        causes: [],
+        found: `bound to ${exchange} by ${key} on the broker alone${isClash ? `, which takes what is for ${clash.endpoint} too` : ""}`,
+      });
     }
   }
   return found;

@@ -1,3 +1,4 @@
+import { openedJson } from "../readJson";
 import { Cause, causesOf } from "./cause";
 import { Preview, PreviewState, PreviewStep, isStack } from "./preview";
 import { nameOf, typeOf } from "./urn";
@@ -11,6 +12,7 @@ const kinds: Record<string, EntityKind> = {
   "rabbitmq:index/exchange:Exchange": "exchange",
   "rabbitmq:index/binding:Binding": "binding",
   "rabbitmq:index/policy:Policy": "policy",
+  "rabbitmq:index/operatorPolicy:OperatorPolicy": "policy",
   "rabbitmq:index/vHost:VHost": "vhost",
   "rabbitmq:index/user:User": "user",
   "rabbitmq:index/permissions:Permissions": "permissions",
@@ -85,10 +87,14 @@ function toChange(urn: string, steps: PreviewStep[]): EntityChange {
   };
 }
 
-/** A delete and a create of one URN are a replacement. */
+/**
+ * Steps of one URN are of one entity on the broker: what is deleted beside anything else (an earlier replacement that was
+ * interrupted leaves that) goes although it seems to stay.
+ */
 function actionOf(found: Action[]): Action {
-  if (found.includes("replace") || (found.includes("create") && found.includes("delete"))) return "replace";
-  return found[0] as Action;
+  if (found.includes("replace") || (found.includes("delete") && found.some((action) => action !== "delete")))
+    return "replace";
+  return found.find((action) => action !== "same") ?? "same";
 }
 
 /** Where the program did not change, the broker did: then what it had is compared with what the program says. */
@@ -149,12 +155,8 @@ export function brokerIdentity(change: EntityChange, side: "before" | "after"): 
 /** A queue's arguments. */
 export function queueArguments(values: Record<string, unknown> | undefined): Record<string, unknown> {
   const settings = values?.settings as { argumentsJson?: unknown } | undefined;
-  try {
-    const parsed = JSON.parse(String(settings?.argumentsJson ?? "{}")) as unknown;
-    return typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  const opened = openedJson(settings?.argumentsJson);
+  return typeof opened === "object" && opened !== null ? (opened as Record<string, unknown>) : {};
 }
 
 function text(value: unknown): string {

@@ -1,7 +1,7 @@
-import { QueuePlan, auditQueue } from "rabbitmq-delay-topology";
-import { Cause } from "./cause";
+import { QueuePlan, auditQueue, networkOfDelivery } from "rabbitmq-delay-topology";
+import type { Cause } from "./cause";
+import { Clash, clashesOf } from "./clashes";
 import { EntityChange, brokerIdentity, brokerName, queueArguments } from "./entityChange";
-import { networkOfDelivery } from "./networkName";
 import type { Preview } from "./preview";
 import { Routing, Unroutable } from "./routing";
 import { RuleName, Severity, rules } from "./rules";
@@ -38,13 +38,14 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
     return identity !== undefined && created.has(identity);
   };
   const findings = changes.flatMap((change) => judge(change, isLive(change), routing));
-  return [...findings, ...shapeChanges(changes), ...preview.errors.map(failure)];
+  return [...findings, ...clashesOf(changes).map(twice), ...shapeChanges(changes), ...preview.errors.map(failure)];
 }
 
 function judge(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
   const { action, kind } = change;
-  if (action === "create" && kind === "queue") return riskOf(change);
-  if (action === "create" || action === "same" || kind === "component") return [];
+  if (action === "same" || kind === "component") return [];
+  if (kind === "policy") return judgePolicy(change);
+  if (action === "create") return judgeCreated(change);
   switch (kind) {
     case "queue":
       return judgeQueue(change, isLive);
@@ -52,8 +53,6 @@ function judge(change: EntityChange, isLive: boolean, routing: Routing): Finding
       return judgeExchange(change, routing);
     case "binding":
       return judgeBinding(change, isLive, routing);
-    case "policy":
-      return change.isRetained && action === "delete" ? [] : [find("policy-changed", change)];
     case "vhost":
       return action === "update" ? [] : [find(change.isRetained ? "queue-kept" : "vhost-deleted", change)];
     case "user":
@@ -62,8 +61,29 @@ function judge(change: EntityChange, isLive: boolean, routing: Routing): Finding
     case "provider":
       return change.causes.some(({ property }) => property === "endpoint") ? [find("broker-changed", change)] : [];
     case "other":
-      return action === "update" ? [] : [find("other-deleted", change)];
+      return [find("other-changed", change)];
   }
+}
+
+/** What a new resource does to the others: little, unless it is a thing of the broker that nothing is known of, like a shovel. */
+function judgeCreated(change: EntityChange): Finding[] {
+  if (change.kind === "queue") return riskOf(change);
+  return change.kind === "other" && change.type.startsWith("rabbitmq:") ? [find("other-changed", change)] : [];
+}
+
+/** Settings of a policy by which a queue loses messages. */
+const DROPPING = ["expires", "message-ttl", "max-length", "max-length-bytes"];
+
+function judgePolicy(change: EntityChange): Finding[] {
+  const { action, isRetained, before, after } = change;
+  if (action === "delete") return isRetained ? [] : [find("policy-changed", change)];
+  const [earlier, later] = [before, after].map(
+    (values) => (values?.policy as { definition?: Record<string, unknown> } | undefined)?.definition ?? {},
+  ) as [Record<string, unknown>, Record<string, unknown>];
+  if (DROPPING.some((key) => key in later && later[key] !== earlier[key])) return [find("policy-drops", change)];
+  const isOfOurs = change.parent?.includes("rabbitmq-delay:index:") === true;
+  const changesNothing = action === "update" && change.causes.length === 0;
+  return (action === "create" && isOfOurs) || changesNothing ? [] : [find("policy-changed", change)];
 }
 
 /** What a new queue's arguments mean, by the rules that `check` has too. */
@@ -86,8 +106,9 @@ function judgeQueue(change: EntityChange, isLive: boolean): Finding[] {
 }
 
 function judgeExchange(change: EntityChange, routing: Routing): Finding[] {
-  const { action, isRetained, before } = change;
-  if (action === "update" || (isRetained && action === "delete")) return [];
+  const { action, isRetained, before, causes } = change;
+  if (action === "update") return causes.length > 0 ? [find("exchange-refused", change)] : [];
+  if (isRetained && action === "delete") return [];
   // What dead-letters to an exchange that is not there is no better off than what finds no binding.
   return [find(routing.losesFrom(before?.vhost, String(before?.name)) ? "unroutable-lost" : "exchange-gone", change)];
 }
@@ -137,13 +158,23 @@ function shapeChanges(changes: EntityChange[]): Finding[] {
   });
 }
 
+function twice({ change, other }: Clash): Finding {
+  const { destination, destinationType, routingKey } = change.after as Record<string, unknown>;
+  const detail = `Bound by ${String(routingKey)}, it gets what is for ${other} as well.`;
+  return {
+    ...find("delivered-twice", change),
+    entity: `${String(destinationType)} ${String(destination)}`,
+    found: detail,
+  };
+}
+
 function failure(message: string): Finding {
   return { rule: "preview-failed", severity: rules["preview-failed"].severity, urn: "", entity: message, causes: [] };
 }
 
 function find(rule: RuleName, change: EntityChange, detail?: string): Finding {
   const { urn, kind, parent, causes, before } = change;
-  const label = kind === "other" ? change.type : kind === "provider" ? "provider" : kind;
+  const label = kind === "other" ? change.type : kind;
   return {
     rule,
     severity: rules[rule].severity,

@@ -2,6 +2,7 @@ import type { Finding } from "./findings";
 import { RuleName, Severity, rules } from "./rules";
 import type { ChangeLine } from "./summary";
 import { nameOf, typeOf } from "./urn";
+import { plural } from "./wording";
 
 /** Findings of one rule, in one component or of one kind of component. */
 export interface FindingGroup {
@@ -20,13 +21,21 @@ export interface FindingGroup {
   wayOut: readonly string[];
 }
 
-/** Puts together what one sentence can say: the same rule in one component; endpoints all together. */
+/** Groups by component that are a wall; then one rule's are one group. */
+const MOST_GROUPS = 20;
+
+/** Puts together what one sentence can say: the same rule in one component; endpoints all together, and many components too. */
 export function groupFindings(findings: Finding[]): FindingGroup[] {
+  const byComponent = groupBy(findings, true);
+  return byComponent.length > MOST_GROUPS ? groupBy(findings, false) : byComponent;
+}
+
+function groupBy(findings: Finding[], isByComponent: boolean): FindingGroup[] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
     const { rule, severity, accepted, parent = "" } = finding;
     const owner = typeOf(parent).endsWith("EndpointDelayBinding") ? typeOf(parent) : parent;
-    const key = JSON.stringify([rule, severity, accepted, rule === "preview-failed" ? finding.entity : owner]);
+    const key = JSON.stringify([rule, severity, accepted, isByComponent ? owner : ""]);
     const same = groups.get(key);
     if (same === undefined) groups.set(key, [finding]);
     else same.push(finding);
@@ -54,7 +63,8 @@ function compare(a: string, b: string): number {
 function toGroup(findings: Finding[]): FindingGroup {
   const { rule, severity, accepted, parent } = findings[0] as Finding;
   const { title, consequence, wayOut } = rules[rule];
-  const isOfOne = parent !== undefined && !typeOf(parent).endsWith("EndpointDelayBinding");
+  const isShared = typeOf(parent ?? "").endsWith("EndpointDelayBinding");
+  const isOfOne = parent !== undefined && !isShared && findings.every((finding) => finding.parent === parent);
   return {
     rule,
     severity,
@@ -112,8 +122,7 @@ function subjectOf(findings: Finding[]): string {
   const kind = findings[0]?.entity.split(" ")[0] ?? "entity";
   const isOneKind = findings.every(({ entity }) => entity.startsWith(`${kind} `));
   const word = isOneKind ? kind : "entity";
-  const plural = word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
-  return `${findings.length} ${findings.length === 1 ? word : plural}`;
+  return `${findings.length} ${plural(word, findings.length)}`;
 }
 
 /** Changes that one line can say: the same with other names. */

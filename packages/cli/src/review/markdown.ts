@@ -13,11 +13,28 @@ export const marker = (stack: string): string =>
 
 const NAMES_SHOWN = 20;
 const LINES_SHOWN = 100;
+const LONGEST_REASON = 1000;
 const signs = { added: "➕", removed: "➖", changed: "✏️" } as const;
 
+/** How much of each danger is told: names of each kind, and whether the way out stands beside. */
+interface Fullness {
+  names: number;
+  hasWayOut: boolean;
+}
+/** From everything to the headings alone, which always have room: there are no more of them than rules. */
+const FULLNESS: Fullness[] = [
+  { names: NAMES_SHOWN, hasWayOut: true },
+  { names: 8, hasWayOut: true },
+  { names: 3, hasWayOut: true },
+  { names: 1, hasWayOut: false },
+  { names: 0, hasWayOut: false },
+];
+/** What is left for the rest when dangers are many. */
+const DANGERS_ROOM = 40_000;
+
 /**
- * The report as a comment for a pull request. What has no room is cut from the end and counted; the verdict and each kind of
- * danger always have room, because only the names in them add up.
+ * The report as a comment for a pull request. The verdict and each kind of danger always have room: of dangers, names are what
+ * is cut and counted; what comes after them is left out from its end.
  */
 export function renderMarkdown(review: Review, stack: string): string {
   const { sign, text: headline } = headlines[review.verdict];
@@ -31,45 +48,46 @@ export function renderMarkdown(review: Review, stack: string): string {
   const groups = groupFindings(review.findings);
   const [accepted, open] = [groups.filter(isAccepted), groups.filter((group) => !isAccepted(group))];
   const dangers = open.filter(({ severity }) => severity !== "note");
+  const few: Fullness = { names: 5, hasWayOut: false };
+  const picture = renderMermaidPicture(review);
   const sections = [
-    ...dangers.map((group) => groupLines(group, namesFor(dangers.length))),
     changeLines(review),
-    [renderMermaidPicture(review)]
-      .filter((picture) => picture !== "")
-      .flatMap((picture) => ["```mermaid", picture, "```", ""]),
-    accepted.length === 0 ? [] : ["### Accepted", "", ...accepted.flatMap((group) => groupLines(group, 5))],
-    ...open.filter(({ severity }) => severity === "note").map((group) => groupLines(group, 5)),
+    picture === "" ? [] : ["```mermaid", picture, "```", ""],
+    accepted.length === 0 ? [] : ["### Accepted", "", ...accepted.flatMap((group) => groupLines(group, few))],
+    ...open.filter(({ severity }) => severity === "note").map((group) => groupLines(group, few)),
   ];
-  return fit(head, sections);
+  return fit([...head, ...fullest(dangers)], sections);
+}
+
+/** The dangers as fully told as there is room for. */
+function fullest(dangers: FindingGroup[]): string[] {
+  const told = FULLNESS.map((fullness) => dangers.flatMap((group) => groupLines(group, fullness)));
+  return told.find((lines) => lengthOf(lines) <= DANGERS_ROOM) ?? (told.at(-1) as string[]);
 }
 
 function isAccepted({ accepted }: FindingGroup): boolean {
   return accepted !== undefined;
 }
 
-/** With many kinds of danger, each shows fewer names. */
-function namesFor(groups: number): number {
-  return Math.max(3, Math.min(NAMES_SHOWN, Math.floor((NAMES_SHOWN * 5) / Math.max(1, groups))));
-}
-
-function groupLines(group: FindingGroup, names: number): string[] {
+function groupLines(group: FindingGroup, { names, hasWayOut }: Fullness): string[] {
   const { severity, subject, owner, predicate, consequence, details, findings, wayOut, accepted } = group;
   const sign = accepted !== undefined ? "✅" : { loss: "🔴", care: "🟡", note: "ℹ️" }[severity];
-  const heading = [subject, owner === undefined ? "" : `of ${code(owner)}`, predicate].filter((part) => part !== "");
-  const shown = tellings(findings)
-    .slice(0, names)
-    .map((telling) => tellingLine(telling, names));
-  const left = tellings(findings).length - shown.length;
+  const heading = [text(subject), owner === undefined ? "" : `of ${code(owner)}`, predicate].filter(
+    (part) => part !== "",
+  );
+  const told = tellings(findings);
+  const shown = told.slice(0, names).map((telling) => tellingLine(telling, names));
+  const left = findings.length - sum(told.slice(0, names).map((telling) => telling.findings.length));
   return [
     `### ${sign} ${heading.join(" ")}`,
     "",
     [consequence, ...details].join(" "),
-    ...(accepted === undefined ? [] : ["", `Accepted because: ${code(accepted)}`]),
+    ...(accepted === undefined ? [] : ["", `Accepted because: ${code(accepted.slice(0, LONGEST_REASON))}`]),
     "",
     ...shown,
     ...(left > 0 ? [`- and ${left} more`] : []),
     "",
-    ...(severity === "note"
+    ...(severity === "note" || !hasWayOut
       ? []
       : ["<details><summary>The way out</summary>", "", ...wayOut.map((step) => `1. ${step}`), "", "</details>", ""]),
   ];
@@ -83,7 +101,7 @@ function tellingLine({ findings, found }: Telling, names: number): string {
   const parts = [
     ...why,
     ...(causes.length > 5 ? [`${causes.length - 5} more differences`] : []),
-    ...(found === undefined ? [] : [`**${found}**`]),
+    ...(found === undefined ? [] : [`**${text(found)}**`]),
   ];
   const subject = rule === "preview-failed" ? code(entity.slice(0, 2000)) : namesOf(findings, names);
   return `- ${subject}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
@@ -94,7 +112,7 @@ function namesOf(findings: Finding[], most: number): string {
   const [kind = ""] = findings[0]?.entity.split(" ") ?? [];
   const shown = findings.slice(0, most).map(({ entity }) => code(entity.slice(entity.indexOf(" ") + 1)));
   const left = findings.length - shown.length;
-  return `${kind} ${shown.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
+  return `${text(kind)} ${shown.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
 }
 
 function changeLines({ changes, counts }: Review): string[] {
@@ -102,8 +120,9 @@ function changeLines({ changes, counts }: Review): string[] {
   const lines = groups.slice(0, LINES_SHOWN).map(({ mark, subject, names, predicate }) => {
     const shown = names.slice(0, NAMES_SHOWN).map(code).join(", ");
     const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : "";
-    const what = names.length === 1 ? `${subject} ${shown}` : `${names.length} × ${subject} ${shown}${more}:`;
-    return `- ${signs[mark]} ${subject.includes(":") ? what.replace(subject, code(subject)) : what} ${text(predicate)}`;
+    const kind = subject.includes(":") ? code(subject) : text(subject);
+    const what = names.length === 1 ? `${kind} ${shown}` : `${names.length} × ${kind} ${shown}${more}:`;
+    return `- ${signs[mark]} ${what} ${text(predicate)}`;
   });
   if (lines.length === 0) return [];
   const left = groups.length - lines.length;
@@ -134,5 +153,9 @@ function fit(head: string[], sections: string[][]): string {
 }
 
 function lengthOf(lines: string[]): number {
-  return lines.reduce((sum, line) => sum + line.length + 1, 0);
+  return sum(lines.map((line) => line.length + 1));
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,6 +1,6 @@
+import { networkOfDelivery } from "rabbitmq-delay-topology";
 import { mermaidLabel } from "./escape";
 import { groupChanges } from "./groups";
-import { networkOfDelivery } from "./networkName";
 import type { Review } from "./review";
 import type { Mark } from "./summary";
 

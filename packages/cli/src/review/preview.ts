@@ -7,7 +7,6 @@ export interface PreviewState {
   custom?: boolean;
   parent?: string;
   retainOnDelete?: boolean;
-  protect?: boolean;
   inputs?: Record<string, unknown>;
   outputs?: Record<string, unknown>;
   dependencies?: string[];
@@ -19,8 +18,6 @@ export interface PreviewStep {
   urn: string;
   oldState?: PreviewState;
   newState?: PreviewState;
-  replaceReasons?: string[];
-  diffReasons?: string[];
 }
 
 /** What `pulumi preview --json` prints, as far as a review needs it. */

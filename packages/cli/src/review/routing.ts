@@ -1,5 +1,5 @@
+import { networkOfDelivery } from "rabbitmq-delay-topology";
 import { EntityChange, queueArguments } from "./entityChange";
-import { networkOfDelivery } from "./networkName";
 
 /** What becomes of messages that an exchange can't route. */
 export type Unroutable = "parked" | "held" | "lost" | "unknown";

@@ -58,6 +58,30 @@ export const rules = {
       "Declare the network with `parking: true`, so that such messages are kept.",
     ],
   },
+  "policy-drops": {
+    severity: "loss",
+    title: "% would let the broker drop messages",
+    consequence:
+      "A policy applies to live queues at once: what is older, or more, than it allows is dropped, and a queue that expires goes with all in it.",
+    wayOut: [
+      "Leave `expires`, `message-ttl`, `max-length` and `max-length-bytes` to queues that have nothing to lose, or narrow the pattern.",
+    ],
+  },
+  "delivered-twice": {
+    severity: "care",
+    title: "% would get messages of another one too",
+    consequence: "A message that matches both bindings is delivered to both: what it asks for is done twice.",
+    wayOut: [
+      "Bind by exact matching and under another name, or give each message one endpoint: `rabbitmq-delay check` compares them.",
+    ],
+  },
+  "exchange-refused": {
+    severity: "care",
+    title: "% would be changed in place, which the provider refuses",
+    consequence:
+      "An exchange can't change its settings, and the provider plans an update all the same: the update fails half-way.",
+    wayOut: ['Make it a replacement: `replaceOnChanges: ["settings"]` in the resource\'s options.', BESIDE],
+  },
   "queue-kept-and-replaced": {
     severity: "care",
     title: "% would change, but have to stay",
@@ -104,9 +128,9 @@ export const rules = {
   },
   "policy-changed": {
     severity: "care",
-    title: "% would change or go",
+    title: "% would come, change or go",
     consequence:
-      "It applies to live queues or exchanges at once; without its policy, a network no longer keeps what no binding takes.",
+      "It applies to live queues or exchanges at once, and only one policy does to each: a new one takes away what another said, e.g. a network's parking.",
     wayOut: ["Compare what it says before and after with what the queues need."],
   },
   "access-changed": {
@@ -122,9 +146,9 @@ export const rules = {
       "The engine believes that the entities are there already: it neither declares them on the new broker nor deletes them on the old one.",
     wayOut: ["Use a stack of its own for each broker: `pulumi stack init NAME`."],
   },
-  "other-deleted": {
+  "other-changed": {
     severity: "care",
-    title: "% would be deleted or replaced",
+    title: "% would change or go",
     consequence: "It is none of this project's components, so nothing is known of what depends on it.",
     wayOut: ["Look at it with `pulumi preview --diff`."],
   },
@@ -142,7 +166,7 @@ export const rules = {
   },
   "foreign-binding": {
     severity: "note",
-    title: "% on the broker, but in no program",
+    title: "% bound on the broker, but in no program",
     consequence:
       "Somebody bound it by hand, or a stack forgot it: its queue gets messages that this program doesn't know of.",
     wayOut: ["Declare it as an endpoint, or unbind it: `rabbitmqadmin delete binding`."],

@@ -1,7 +1,7 @@
-import { formatDelay } from "rabbitmq-delay-topology";
+import { formatDelay, networkOfDelivery } from "rabbitmq-delay-topology";
 import { EntityChange, brokerName, queueArguments } from "./entityChange";
-import { networkOfDelivery } from "./networkName";
-import { typeOf } from "./urn";
+import { nameOf, typeOf } from "./urn";
+import { plural } from "./wording";
 
 /** What is new, gone, or other than before. */
 export type Mark = "added" | "removed" | "changed";
@@ -16,8 +16,6 @@ export interface ChangeLine {
   predicate: string;
   /** The exchange of the network that it belongs to, for the picture. */
   network?: string;
-  /** The exchange of the network that it takes the place of. */
-  formerNetwork?: string;
 }
 
 type Describe = (component: EntityChange | undefined, children: EntityChange[], name: string) => ChangeLine[];
@@ -53,7 +51,7 @@ export function summaryOf(changes: EntityChange[]): ChangeLine[] {
       ({ action }) => action !== "same",
     );
     const describe = components[typeOf(urn)] as Describe;
-    return hasChanged ? describe(component, own, urn.slice(urn.lastIndexOf("::") + 2)) : [];
+    return hasChanged ? describe(component, own, nameOf(urn)) : [];
   });
   return [...lines, ...outside.flatMap(describeOutside)].sort(inOrder);
 }
@@ -220,10 +218,6 @@ function counted(children: EntityChange[]): string {
     return `${found.length} ${kinds.length === 1 ? plural(kinds[0] as string, found.length) : "entities"} ${verbs[action]}`;
   });
   return parts.join(", ");
-}
-
-function plural(word: string, count: number): string {
-  return count === 1 ? word : word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
 }
 
 function describeOutside(change: EntityChange): ChangeLine[] {

@@ -25,3 +25,9 @@ export function countsLine({ counts, findings, messagesAtRisk }: Review): string
   ];
   return parts.join(" · ");
 }
+
+/** `1 queue`'s and `3 queues`' word. */
+export function plural(word: string, count: number): string {
+  if (count === 1) return word;
+  return word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
+}

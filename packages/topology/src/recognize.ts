@@ -1,11 +1,6 @@
-import {
-  DelayNetwork,
-  DelayNetworkOptions,
-  Radix,
-  delayNetwork,
-  levelQueueName,
-  queueTtlMs,
-} from "rabbitmq-delay-topology";
+import type { DelayNetwork, Radix } from "./network";
+import { DelayNetworkOptions, delayNetwork } from "./options";
+import { levelQueueName, queueTtlMs } from "./shape";
 
 /**
  * The network that a delivery exchange's name tells of: own names hold the shape, vendors' are always 28 binary levels of a
