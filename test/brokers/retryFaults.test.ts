@@ -68,6 +68,35 @@ describe("faults of retries", () => {
       assert.equal(arrival?.message.fields.redelivered, true);
     });
 
+    it("an abort while the connection is being closed, and a policy that throws, break nothing", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareWork(channel);
+      channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
+      const events: string[] = [];
+      const throwing = RetryPolicy.none().ignore(() => {
+        if (events.length === 0) throw new Error("a mistake in the predicate");
+        return false;
+      });
+      const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
+      const abort = new AbortController();
+      const again = new Promise<void>((resolve) => {
+        const onFailure = ({ kind }: { kind: string }): void => void events.push(kind);
+        const handler = ({ body }: ReceivedMessage): void => {
+          if (events.length > 0) return resolve();
+          throw new Error(`no ${body.toString()}`);
+        };
+        const options = { policy: throwing, onFailure, signal: abort.signal };
+        void connection.createConfirmChannel().then((own) => consumeWithRetries(own, "work", handler, options));
+      });
+      await again;
+      assert.deepEqual(events, ["given-back"], "and it came again");
+      const isClosed = connection.close();
+      abort.abort();
+      await isClosed;
+      assert.equal((await channel.checkQueue("work_error")).messageCount, 0);
+    });
+
     it("a broker killed while failed messages wait loses none", async () => {
       const own = await ownTestBroker(broker().node.installation);
       const vhost = await own.management.createVhost();

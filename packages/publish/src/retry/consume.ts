@@ -119,22 +119,27 @@ class QueueConsumer implements RetryConsumer {
     }
   }
 
+  /** Whatever goes wrong on the way gives the message back: a copy not taken, or a policy's own function that throws. */
   private async process(delivery: OpenDelivery): Promise<void> {
-    const failure = await this.tryAll(delivery);
-    if (this.isClosed) return;
-    if (failure === undefined) return delivery.acknowledge();
-    if (this.aborting.signal.aborted) return delivery.giveBack();
     try {
-      const isRejected = (await this.passOn(failure)) === "reject";
-      if (this.isClosed) return;
-      if (isRejected) delivery.reject();
-      else delivery.acknowledge();
+      await this.settle(delivery);
     } catch (error) {
       this.report({ kind: "given-back", error });
       if (this.isClosed) return;
       await new Promise((resolve) => setTimeout(resolve, GIVE_BACK_PAUSE_MS));
       if (!this.isClosed) delivery.giveBack();
     }
+  }
+
+  private async settle(delivery: OpenDelivery): Promise<void> {
+    const failure = await this.tryAll(delivery);
+    if (this.isClosed) return;
+    if (failure === undefined) return delivery.acknowledge();
+    if (this.aborting.signal.aborted) return delivery.giveBack();
+    const isRejected = (await this.passOn(failure)) === "reject";
+    if (this.isClosed) return;
+    if (isRejected) delivery.reject();
+    else delivery.acknowledge();
   }
 
   /** The first try and the immediate ones; undefined when one succeeded. */

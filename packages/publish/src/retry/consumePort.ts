@@ -67,7 +67,12 @@ function amqplibPort(channel: AmqplibChannel): ConsumePort {
       const { consumerTag } = await channel.consume(queue, (message) =>
         onDelivery(message === null ? undefined : toDelivery(channel, message)),
       );
-      return async () => void (await channel.cancel(consumerTag));
+      return async () => {
+        // A channel that closes meanwhile has no consumer any more, which is what was wanted.
+        await Promise.resolve()
+          .then(() => channel.cancel(consumerTag))
+          .catch(() => undefined);
+      };
     },
     onClose: (listener) => void channel.on("close", listener),
   };
