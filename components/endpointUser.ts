@@ -43,6 +43,10 @@ export interface EndpointUserArgs {
 /** Shortest password that is taken. */
 const SHORTEST_PASSWORD = 12;
 
+/** The provider separates the parts of its ids by `@` and `/`. */
+const USER_NAME = /^[^@/\s]{1,200}$/;
+const USER_NAME_RULE = "the name must have 1 to 200 characters, without spaces, @ and /";
+
 /**
  * A user of a service that may do what the service does and nothing else: publish into the network's entry exchanges and
  * its own retries, and consume its own queues. It declares nothing, reads no level queue, and sees no other vhost.
@@ -70,9 +74,7 @@ interface Login {
 }
 
 function checkCredentials({ user, credentials }: EndpointUserArgs): Login[] {
-  if (typeof user !== "string" || !/^[^@/\s]{1,200}$/.test(user)) {
-    throw new DelayTopologyError("user", user, "it must be a name of 1 to 200 characters without spaces, @ and /");
-  }
+  if (typeof user !== "string" || !USER_NAME.test(user)) throw new DelayTopologyError("user", user, USER_NAME_RULE);
   if (!Array.isArray(credentials) || credentials.length === 0) {
     throw new DelayTopologyError("credentials", credentials, "it must be a list of at least one login");
   }
@@ -80,8 +82,14 @@ function checkCredentials({ user, credentials }: EndpointUserArgs): Login[] {
     if (password === undefined || password === "") {
       throw new DelayTopologyError(`credentials[${index}].password`, password, "it must be a secret");
     }
-    if (typeof password === "string") checkPassword(index, password);
-    return { user: suffix === undefined ? user : `${user}-${suffix}`, password };
+    const login = suffix === undefined ? user : `${user}-${suffix}`;
+    if (!USER_NAME.test(login)) throw new DelayTopologyError(`credentials[${index}].suffix`, suffix, USER_NAME_RULE);
+    // A secret is known later, but before the user is made.
+    const checked =
+      typeof password === "string"
+        ? checkPassword(index, password)
+        : pulumi.output(password).apply((value) => checkPassword(index, value));
+    return { user: login, password: checked };
   });
   const twice = logins.find((login, index) => logins.findIndex(({ user: other }) => other === login.user) !== index);
   if (twice !== undefined) {

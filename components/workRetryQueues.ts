@@ -23,7 +23,8 @@ export interface WorkRetryQueuesArgs {
   atLeastOnce?: boolean;
   /**
    * Where the work queue sends what a consumer rejects: `dead` (default), or `retry` for consumers without this project's
-   * helper, which then have to count the rounds themselves.
+   * helper, which then have to count the rounds themselves. With `retry`, messages that reach the queue other than by its exchange
+   * need a key that `patterns` match, or they find no way back.
    */
   rejected?: Rejection;
   /** What happens to exchanges and queues that leave the program: `retain` (default) or `delete`. */

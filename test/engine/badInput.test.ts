@@ -14,8 +14,8 @@ describe("bad input is refused before anything is created", () => {
     let stack: TestStack;
 
     beforeEach(async () => {
-      vhost = await broker().management.createVhost();
-      stack = await TestStack.create(broker(), vhost);
+      stack = await TestStack.inNewVhost(broker());
+      ({ vhost } = stack);
     });
 
     /** Expects one line of explanation, and that the broker holds what it held before. */

@@ -19,8 +19,8 @@ describe("interval queues of a stack", () => {
     let stack: TestStack;
 
     beforeEach(async () => {
-      vhost = await broker().management.createVhost();
-      stack = await TestStack.create(broker(), vhost);
+      stack = await TestStack.inNewVhost(broker());
+      ({ vhost } = stack);
     });
 
     it("come up, serve a failing service, agree with a client that declares them MassTransit's way, and go", async () => {

@@ -27,8 +27,8 @@ describe("retry queues of a stack", () => {
     let stack: TestStack;
 
     beforeEach(async () => {
-      vhost = await broker().management.createVhost();
-      stack = await TestStack.create(broker(), vhost);
+      stack = await TestStack.inNewVhost(broker());
+      ({ vhost } = stack);
     });
 
     it("come up as planned, serve a failing service, and go", async () => {

@@ -26,8 +26,8 @@ describe("a stack", () => {
     let stack: TestStack;
 
     beforeEach(async () => {
-      vhost = await broker().management.createVhost();
-      stack = await TestStack.create(broker(), vhost);
+      stack = await TestStack.inNewVhost(broker());
+      ({ vhost } = stack);
     });
 
     const queueNames = async (): Promise<string[]> =>

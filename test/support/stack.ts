@@ -81,6 +81,11 @@ export class TestStack {
     return stack;
   }
 
+  /** The project's own program in a vhost of its own, as most tests want it. */
+  static async inNewVhost(broker: TestBroker): Promise<TestStack> {
+    return TestStack.create(broker, await broker.management.createVhost());
+  }
+
   /** Sets the stack's config, whole. */
   configure(config: StackConfig): void {
     const salt = /^encryptionsalt: (.*)$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[1];
