@@ -3,8 +3,7 @@ import { DelayTopologyError } from "./errors";
 import { checkEntityName } from "./names";
 import type { DelayNetwork } from "./network";
 import { intervalName } from "./retry/retryIntervals";
-import type { RetryDescriptor } from "./retry/retryDescriptor";
-import { planRetry } from "./retry/retryDescriptor";
+import { RetryDescriptor, planRetry } from "./retry/retryDescriptor";
 
 /** What a service does on the broker. */
 export interface AccessOptions {

@@ -7,6 +7,18 @@ import { levelQueueName, queueTtlMs } from "./shape";
  * second. Undefined for another exchange.
  */
 export function networkOfDelivery(exchange: string): DelayNetwork | undefined {
+  if (!recognized.has(exchange)) {
+    if (recognized.size >= MOST_RECOGNIZED) recognized.clear();
+    recognized.set(exchange, recognize(exchange));
+  }
+  return recognized.get(exchange);
+}
+
+/** A program has few networks, and thousands of bindings that ask for the same ones. */
+const recognized = new Map<string, DelayNetwork | undefined>();
+const MOST_RECOGNIZED = 1000;
+
+function recognize(exchange: string): DelayNetwork | undefined {
   return candidatesOf(exchange)
     .map(tryNetwork)
     .find((network) => network?.deliveryExchange === exchange);

@@ -1,5 +1,4 @@
-import type { EntityPlan, PolicyPlan } from "../entities";
-import { escapeRegex } from "../entities";
+import { EntityPlan, PolicyPlan, escapeRegex } from "../entities";
 import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
 import { brokerLimits, checkEntityName, checkShortString } from "../names";
 import { checkDelayMs } from "./delays";
