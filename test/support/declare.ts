@@ -1,13 +1,1 @@
-import type { Channel } from "amqplib";
-import type { EntityPlan } from "rabbitmq-delay-topology";
-
-/** Declares a plan over AMQP, as a client does: an entity that exists with other arguments is an error. */
-export async function declareOverAmqp(channel: Channel, { exchanges, queues, bindings }: EntityPlan): Promise<void> {
-  for (const { name, type } of exchanges) await channel.assertExchange(name, type, { durable: true });
-  for (const { name, arguments: values } of queues)
-    await channel.assertQueue(name, { durable: true, arguments: values });
-  for (const { source, destination, destinationType, routingKey } of bindings) {
-    if (destinationType === "queue") await channel.bindQueue(destination, source, routingKey);
-    else await channel.bindExchange(destination, source, routingKey);
-  }
-}
+export { declarePlan as declareOverAmqp } from "rabbitmq-delay-store";

@@ -1,5 +1,6 @@
 import { stopAllBrokers } from "./brokers";
 import { cleanUp } from "./cleanup";
+import { stopAllDatabases } from "./databases";
 
 export const mochaHooks = {
   afterEach: cleanUp,
@@ -7,5 +8,5 @@ export const mochaHooks = {
 
 /** Mocha calls this after the last test, also of a failed run. */
 export async function mochaGlobalTeardown(): Promise<void> {
-  await stopAllBrokers();
+  await Promise.all([stopAllBrokers(), stopAllDatabases()]);
 }

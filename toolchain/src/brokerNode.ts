@@ -1,11 +1,10 @@
 import { ChildProcess, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fetch } from "undici";
 import { BrokerInstallation, commandInside, nodeEnvironment } from "./brokerCommand";
 import { recoverQuorumQueues } from "./brokerRecovery";
+import { freePort, isFree } from "./ports";
 import { run } from "./run";
 
 /** A private node's files and ports; all ports on loopback. */
@@ -184,22 +183,4 @@ async function freePorts(preferDefault: boolean): Promise<BrokerNode["ports"]> {
     distribution: await freePort(),
     epmd: await freePort(),
   };
-}
-
-/** Below the range from which the system takes ports for outgoing connections, or one of those could come in between. */
-const [FIRST_PORT, LAST_PORT] = [20_000, 32_000];
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(FIRST_PORT, LAST_PORT);
-    if (await isFree(port)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
 }

@@ -7,6 +7,7 @@ import { Engine, findEngine } from "./engine";
 import { brokerEnvironment, environmentFile, pulumiEnvironment, writeEnvironmentFile } from "./environment";
 import { LocalBroker, findBroker, removeBroker, stopBroker } from "./localBroker";
 import { localFolder, root } from "./paths";
+import { postgresInstallation } from "./postgresServer";
 import { run } from "./run";
 import { hasStaleLock } from "./staleLock";
 
@@ -116,6 +117,8 @@ async function prepareTests(): Promise<void> {
   const line = steady((text) => console.log(text));
   await findEngine(line);
   if (process.getuid?.() === 0) await newestInstallation(line);
+  // What can't be had here, the tests that need it tell.
+  await postgresInstallation(line).catch((error: Error) => line(error.message));
 }
 
 const commands: Record<string, () => Promise<void>> = { up, down, clean, "prepare-tests": prepareTests };

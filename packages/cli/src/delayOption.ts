@@ -24,13 +24,17 @@ export function delayOf(
     throw new CommandError(exitCodes.badInput, "give exactly one of --delay DELAY and --at TIME");
   }
   if (delay !== undefined) return { delayMs: parseDelay(delay, "--delay") };
-  const text = at as string;
+  return { at: timeOf("--at", at as string) };
+}
+
+/** A time out of an option. @throws CommandError for a text that is none */
+export function timeOf(option: string, text: string): Date {
   const time = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/.test(text) || Number.isNaN(time.getTime())) {
     throw new CommandError(
       exitCodes.badInput,
-      `--at: ${JSON.stringify(text)} is not allowed; it must be an ISO-8601 time, e.g. 2030-01-31T12:00:00Z`,
+      `${option}: ${JSON.stringify(text)} is not allowed; it must be an ISO-8601 time, e.g. 2030-01-31T12:00:00Z`,
     );
   }
-  return { at: time };
+  return time;
 }

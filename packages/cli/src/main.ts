@@ -9,15 +9,19 @@ import { CommandError, exitCodes } from "./failure";
 import { addPublish } from "./publish";
 import { addRender } from "./render";
 import { addReview } from "./review";
+import { addStore } from "./store";
 
 /** Runs the command line; sets the process's exit code: 0 done, 1 a finding, 2 bad usage or input, 3 out of reach. */
 export async function main(argv: string[]): Promise<void> {
   const program = new Command("rabbitmq-delay")
-    .description("Delayed messages on plain RabbitMQ: keys, plans, publishing, and reviews of changes")
+    .description(
+      "Delayed messages on plain RabbitMQ: keys, plans, publishing, an external store, and reviews of changes",
+    )
     .version((require("../package.json") as { version: string }).version)
     .exitOverride()
     .showSuggestionAfterError();
-  for (const add of [addEncode, addDecode, addRender, addPublish, addReview, addComment, addCheck]) add(program);
+  for (const add of [addEncode, addDecode, addRender, addPublish, addReview, addComment, addCheck, addStore])
+    add(program);
   program.commands.forEach((command) => command.exitOverride());
   try {
     await program.parseAsync(argv);

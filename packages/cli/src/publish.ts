@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import * as amqp from "amqplib";
 import { Command } from "commander";
 import { DelayPublishError, MessageRefusedError, PublishReceipt, createDelayPublisher } from "rabbitmq-delay-publish";
 import { DelayNetwork, DelayTopologyError, formatDelay } from "rabbitmq-delay-topology";
+import { connect } from "./connect";
 import { DelayOptions, addDelayOptions, delayOf } from "./delayOption";
 import { CommandError, exitCodes } from "./failure";
 import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
@@ -18,8 +18,6 @@ interface PublishOptions extends NetworkOptions, DelayOptions {
   contentType?: string;
   json?: boolean;
 }
-
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /** `publish`: one delayed message, confirmed by the broker. */
 export function addPublish(program: Command): void {
@@ -78,29 +76,6 @@ async function publishOnce(
     throw new CommandError(code, `--amqp: ${(error as Error).message}${hint}`);
   } finally {
     await connection.close().catch(() => undefined);
-  }
-}
-
-async function connect(url: string): Promise<amqp.ChannelModel> {
-  let where: string;
-  try {
-    const { protocol, host } = new URL(url);
-    if (!/^amqps?:$/.test(protocol)) throw new Error();
-    where = host;
-  } catch {
-    throw new CommandError(
-      exitCodes.badInput,
-      "--amqp: it must be an address like amqp://user:password@host:5672/vhost",
-    );
-  }
-  try {
-    return await amqp.connect(url, { timeout: CONNECT_TIMEOUT_MS });
-  } catch (error) {
-    const { message, code } = error as { message?: string; code?: string };
-    throw new CommandError(
-      exitCodes.outOfReach,
-      `--amqp: no broker at ${where} (${message || code}); make up starts a local one`,
-    );
   }
 }
 

@@ -9,6 +9,8 @@ export {
   PublishTimeoutError,
 } from "./errors";
 export { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
+export { ConfirmedSender, SenderOptions } from "./confirmedSender";
+export { toBuffer } from "./outgoing";
 export { dueHeader, nserviceBusDelayHeader } from "./headers";
 export * from "./retry";
 export * from "./hold";

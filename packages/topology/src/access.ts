@@ -43,8 +43,8 @@ export function planAccess(options: AccessOptions): AccessPlan {
   const write = [...(network?.entryExchanges ?? []), ...retries.flatMap(writtenTo), ...publishes];
   return {
     configure: NOTHING,
-    write: oneOf(write),
-    read: oneOf(consumes),
+    write: oneOfNames(write),
+    read: oneOfNames(consumes),
     topics:
       network === undefined || destinations === undefined ? [] : topicsOf(network, [...consumes, ...destinations]),
   };
@@ -78,6 +78,7 @@ function topicsOf({ entryExchanges, levels }: DelayNetwork, destinations: string
   return entryExchanges.map((exchange) => ({ exchange, write, read: NOTHING }));
 }
 
-function oneOf(names: string[]): string {
+/** A regular expression that matches these names and no others. */
+export function oneOfNames(names: string[]): string {
   return names.length === 0 ? NOTHING : `^(?:${[...new Set(names)].map(escapeRegex).join("|")})$`;
 }

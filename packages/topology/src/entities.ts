@@ -4,7 +4,7 @@ import { digitName, levelQueueName, queueTtlMs } from "./shape";
 /** A durable exchange. */
 export interface ExchangePlan {
   name: string;
-  type: "topic" | "fanout" | "direct";
+  type: "topic" | "fanout" | "direct" | "headers";
   durable: true;
 }
 

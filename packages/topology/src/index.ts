@@ -12,5 +12,6 @@ export { BoundPattern, BoundPatterns, checkEndpointsApart, patternsOverlap, topi
 export { formatDelay, parseDelay } from "./duration";
 export { AccessOptions, AccessPlan, planAccess } from "./access";
 export * from "./retry";
+export * from "./store";
 export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";
 export { networkOfDelivery, remainingMs } from "./recognize";

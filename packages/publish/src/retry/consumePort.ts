@@ -3,6 +3,8 @@ import type { Delivery, DeliveryProperties } from "./delivery";
 
 /** A delivery that has to be acknowledged or returned, once. */
 export interface OpenDelivery extends Delivery {
+  /** Whether the broker may have delivered it before. */
+  isRedelivered: boolean;
   acknowledge(): void;
   /** Gives it back to the queue, at its place. */
   giveBack(): void;
@@ -22,7 +24,7 @@ export interface ConsumePort {
 
 interface AmqplibMessage {
   content: Buffer;
-  fields: { exchange: string; routingKey: string };
+  fields: { exchange: string; routingKey: string; redelivered: boolean };
   properties: Record<string, unknown>;
 }
 
@@ -82,13 +84,14 @@ function amqplibPort(channel: AmqplibChannel): ConsumePort {
 const SET_AGAIN = ["deliveryMode", "clusterId"];
 
 function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDelivery {
-  const { exchange, routingKey } = message.fields;
+  const { exchange, routingKey, redelivered } = message.fields;
   const properties = Object.fromEntries(
     Object.entries(message.properties).filter(([name, value]) => value !== undefined && !SET_AGAIN.includes(name)),
   );
   return {
     exchange,
     routingKey,
+    isRedelivered: redelivered,
     body: message.content,
     properties: properties as DeliveryProperties,
     acknowledge: () => unlessClosing(() => channel.ack(message)),

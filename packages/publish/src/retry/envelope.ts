@@ -76,7 +76,8 @@ function untouched(delivery: Delivery): OriginalMessage {
   const kept = Object.entries(headers).filter(([name]) => !recountHeaders.includes(name));
   return { ...delivery, properties: { ...delivery.properties, headers: Object.fromEntries(kept) }, redeliveries: 0 };
 }
-const recountHeaders = ["x-delivery-count", "x-acquired-count"];
+/** Headers by which a quorum queue counts deliveries. */
+export const recountHeaders = ["x-delivery-count", "x-acquired-count"];
 
 /**
  * The properties of a copy that goes round: all of the original's, without what would make it early (`expiration`), refused

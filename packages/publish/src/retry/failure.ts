@@ -36,7 +36,10 @@ export const errorHeaders = {
 const REASON_CHARACTERS = 1000;
 
 /** Says in headers why a message is in the error queue. */
-export function failureHeaders(queue: string, { error, tries }: Failure): Record<string, unknown> {
+export function failureHeaders(
+  queue: string,
+  { error, tries }: Pick<Failure, "error" | "tries">,
+): Record<string, unknown> {
   const { name, message } = error instanceof Error ? error : { name: typeof error, message: String(error) };
   return {
     [errorHeaders.reason]: message.slice(0, REASON_CHARACTERS),

@@ -15,6 +15,13 @@ export {
 } from "./mechanism";
 export { ReceivedMessage, RetryConsumerOptions, RetryEvent, RetryHandler } from "./consumerOptions";
 export { RetryConsumer, consumeWithRetries } from "./consume";
-export { MalformedCopyError, originalHeader, originalRoutingKeyHeader, redeliveriesHeader } from "./envelope";
+export {
+  MalformedCopyError,
+  originalHeader,
+  originalRoutingKeyHeader,
+  recountHeaders,
+  redeliveriesHeader,
+} from "./envelope";
 export { Delivery, DeliveryProperties, OriginalMessage } from "./delivery";
-export { HandlerTimeoutError, errorHeaders } from "./failure";
+export { HandlerTimeoutError, errorHeaders, failureHeaders } from "./failure";
+export { ConsumePort, OpenDelivery, toConsumePort } from "./consumePort";

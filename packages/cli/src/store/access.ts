@@ -1,0 +1,92 @@
+import { Command } from "commander";
+import type { DelayedMessageStore, StoreAnswer, StoreRequest } from "rabbitmq-delay-store";
+import { checkEntityName } from "rabbitmq-delay-topology";
+import { connect } from "../connect";
+import { CommandError, exitCodes } from "../failure";
+
+/** The options by which a store is named: its database, or the broker of a running one. */
+export interface StoreAccessOptions {
+  store?: string;
+  amqp?: string;
+  name: string;
+  endpoint?: string;
+  schema?: string;
+  table?: string;
+}
+
+/** Adds the options that name a store. */
+export function addStoreAccess(command: Command): Command {
+  return addDatabase(command)
+    .option("--amqp <url>", "ask the store that runs on this broker instead (environment: RABBITMQ_URL)")
+    .option("--name <name>", "the store's name", "delayed");
+}
+
+/** Adds the options that name a database. */
+export function addDatabase(command: Command): Command {
+  return command
+    .option("--store <address>", "sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+    .option(
+      "--endpoint <name>",
+      "service that the messages are for, part of the table's name; default: the store's name",
+    )
+    .option("--schema <name>", "schema of PostgreSQL; default: public")
+    .option("--table <name>", "table; default: ENDPOINT.delayed");
+}
+
+/**
+ * Opens a database for some work.
+ * @throws CommandError: bad input for what doesn't fit, out of reach for what does not answer
+ */
+export async function withDatabase<T>(
+  { store: address, endpoint, name, schema, table }: StoreAccessOptions,
+  work: (store: DelayedMessageStore, endpoint: string) => Promise<T>,
+): Promise<T> {
+  const { openStore } = await import("rabbitmq-delay-store");
+  return translated("--store", async () => {
+    const store = openStore(address as string, { schema, table });
+    try {
+      return await work(store, endpoint ?? name);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+/** Asks a store, in its database or over its broker. @throws CommandError */
+export async function ask<R extends StoreRequest>(options: StoreAccessOptions, request: R): Promise<StoreAnswer<R>> {
+  const amqp = options.amqp ?? (options.store === undefined ? process.env.RABBITMQ_URL : undefined);
+  if ((options.store === undefined) === (amqp === undefined)) {
+    throw new CommandError(exitCodes.badInput, "give exactly one of --store ADDRESS and --amqp URL");
+  }
+  const { askStore, defaultLimits, perform } = await import("rabbitmq-delay-store");
+  if (amqp === undefined) {
+    return withDatabase(options, async (store, endpoint) => {
+      await store.initialize(endpoint);
+      return perform(store, request, defaultLimits.maximumDelayMs);
+    });
+  }
+  const exchange = `${checkEntityName("--name", options.name)}.control`;
+  const connection = await connect(amqp);
+  connection.on("error", () => undefined);
+  try {
+    const channel = await connection.createConfirmChannel();
+    channel.on("error", () => undefined);
+    return await translated("--amqp", () => askStore(channel, exchange, request));
+  } finally {
+    await connection.close().catch(() => undefined);
+  }
+}
+
+const REFUSALS = ["StoreMismatchError", "MessageRefusedError", "StoreRefusedError"];
+
+/** Gives errors their exit codes: what doesn't fit is bad input, all else did not answer. */
+export async function translated<T>(option: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { name, message, code } = error as Error & { code?: string };
+    if (error instanceof CommandError || name === "DelayTopologyError") throw error;
+    if (REFUSALS.includes(name)) throw new CommandError(exitCodes.badInput, message);
+    throw new CommandError(exitCodes.outOfReach, `${option}: ${message || code}`);
+  }
+}

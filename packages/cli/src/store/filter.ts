@@ -1,0 +1,72 @@
+import { Command } from "commander";
+import type { FilterRequest } from "rabbitmq-delay-store";
+import { CommandError, exitCodes } from "../failure";
+import { timeOf } from "../delayOption";
+
+/** The options by which messages are chosen. */
+export interface FilterOptions {
+  messageId?: string;
+  header: Record<string, string | number | boolean>;
+  exchange?: string;
+  routingKey?: string;
+  before?: string;
+  after?: string;
+  failed?: boolean;
+}
+
+/** Adds the options that choose messages; all of them together. */
+export function addFilter(command: Command): Command {
+  return command
+    .option("--message-id <id>", "with this message id")
+    .option(
+      "--header <name=value>",
+      "with this header; name:=value for a number or true, false; may be repeated",
+      collect,
+      {},
+    )
+    .option("--exchange <name>", "for this exchange; empty for the default exchange")
+    .option("--routing-key <key>", "with this routing key, which is a queue's name at the default exchange")
+    .option("--before <time>", "tried next before this time, ISO-8601")
+    .option("--after <time>", "tried next at this time or later")
+    .option("--failed", "whose delivery has failed");
+}
+
+/** @throws CommandError for a time that is none */
+export function filterOf(options: FilterOptions): FilterRequest {
+  const { messageId, header, exchange, routingKey, before, after, failed } = options;
+  return {
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(Object.keys(header).length === 0 ? {} : { headers: header }),
+    ...(exchange === undefined ? {} : { exchange }),
+    ...(routingKey === undefined ? {} : { routingKey }),
+    ...(before === undefined ? {} : { before: timeOf("--before", before).toISOString() }),
+    ...(after === undefined ? {} : { after: timeOf("--after", after).toISOString() }),
+    ...(failed ? { minimumFailures: 1 } : {}),
+  };
+}
+
+/** @throws CommandError for a filter that takes every message */
+export function refuseAll(filter: FilterRequest): FilterRequest {
+  if (Object.keys(filter).length > 0) return filter;
+  throw new CommandError(
+    exitCodes.badInput,
+    "say which messages: --message-id ID, --header NAME=VALUE or another condition; none would be all of them",
+  );
+}
+
+function collect(text: string, headers: FilterOptions["header"]): FilterOptions["header"] {
+  const [, name, colon, value] = /^([^=:][^=]*?)(:?)=(.*)$/s.exec(text) ?? [];
+  const parsed = colon === ":" ? scalarOf(value as string) : value;
+  if (name === undefined || parsed === undefined) {
+    throw new CommandError(
+      exitCodes.badInput,
+      `--header: ${JSON.stringify(text)} is not allowed; write NAME=TEXT, NAME:=NUMBER, NAME:=true or NAME:=false`,
+    );
+  }
+  return { ...headers, [name]: parsed };
+}
+
+function scalarOf(text: string): number | boolean | undefined {
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,12 @@
+import { Command } from "commander";
+import { addCancel, addList, addReschedule, addStats } from "./queries";
+import { addRun, addSetUp } from "./run";
+
+/** `store`: an external store of delayed messages, run and asked. */
+export function addStore(program: Command): void {
+  const store = program
+    .command("store")
+    .description("delayed messages in PostgreSQL or SQLite, delivered when they are due");
+  for (const add of [addRun, addSetUp, addList, addCancel, addReschedule, addStats]) add(store);
+  store.commands.forEach((command) => command.exitOverride());
+}

@@ -1,0 +1,93 @@
+import { Command, InvalidArgumentError } from "commander";
+import type { ListedJson } from "rabbitmq-delay-store";
+import { DelayOptions, addDelayOptions, delayOf } from "../delayOption";
+import { exitCodes } from "../failure";
+import { printRows } from "../print";
+import { StoreAccessOptions, addStoreAccess, ask } from "./access";
+import { FilterOptions, addFilter, filterOf, refuseAll } from "./filter";
+
+type QueryOptions = StoreAccessOptions & FilterOptions & { json?: boolean };
+
+/** `store list`: messages that wait, by their next attempt. */
+export function addList(store: Command): void {
+  addFilter(addStoreAccess(store.command("list").description("messages that wait, the next ones first")))
+    .option("--limit <number>", "how many at most, up to 1000", wholeNumber, 20)
+    .option("--page <page>", "the page that the last list named")
+    .option("--json", "print JSON")
+    .action(async (options: QueryOptions & { limit: number; page?: string }) => {
+      const { limit, page: after } = options;
+      const page = await ask(options, { operation: "list", filter: filterOf(options), limit, after });
+      if (options.json) return console.log(JSON.stringify(page, undefined, 2));
+      console.log(page.messages.length === 0 ? "no messages" : asTable(page.messages));
+      if (page.next !== undefined) console.log(`more: --page ${page.next}`);
+    });
+}
+
+/** `store cancel`: deletes messages before they are delivered. */
+export function addCancel(store: Command): void {
+  addFilter(
+    addStoreAccess(store.command("cancel").description("delete messages that wait; exits with 1 when there are none")),
+  )
+    .option("--json", "print JSON")
+    .action(async (options: QueryOptions) => {
+      const answer = await ask(options, { operation: "cancel", filter: refuseAll(filterOf(options)) });
+      report(options, answer, "cancelled");
+    });
+}
+
+/** `store reschedule`: gives messages another due time. */
+export function addReschedule(store: Command): void {
+  const command = store
+    .command("reschedule")
+    .description("give messages another due time; exits with 1 when there are none");
+  addDelayOptions(addFilter(addStoreAccess(command)))
+    .option("--json", "print JSON")
+    .action(async (options: QueryOptions & DelayOptions) => {
+      const { delayMs, at = new Date(Date.now() + (delayMs as number)) } = delayOf(options);
+      const filter = refuseAll(filterOf(options));
+      report(options, await ask(options, { operation: "reschedule", filter, at: at.toISOString() }), "rescheduled");
+    });
+}
+
+/** `store stats`: how many messages wait. */
+export function addStats(store: Command): void {
+  addStoreAccess(store.command("stats").description("how many messages wait, are due, have failed"))
+    .option("--json", "print JSON")
+    .action(async (options: QueryOptions) => {
+      const stats = await ask(options, { operation: "stats" });
+      if (options.json) console.log(JSON.stringify(stats));
+      else printRows({ ...stats, next: stats.next ?? "none" });
+    });
+}
+
+function report({ json }: QueryOptions, answer: { count: number }, done: string): void {
+  console.log(json ? JSON.stringify(answer) : `${done} ${answer.count} message${answer.count === 1 ? "" : "s"}`);
+  if (answer.count === 0) process.exitCode = exitCodes.finding;
+}
+
+function asTable(messages: ListedJson[]): string {
+  const rows = messages.map(({ attemptAt, messageId, exchange, routingKey, bodyBytes, failureCount }) => [
+    attemptAt,
+    messageId,
+    exchange === "" ? routingKey : `${exchange} ${routingKey}`,
+    String(bodyBytes),
+    String(failureCount),
+  ]);
+  const table = [["due", "message id", "destination", "bytes", "failures"], ...rows];
+  const widths = (table[0] as string[]).map((_, column) =>
+    Math.max(...table.map((row) => (row[column] as string).length)),
+  );
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] as number))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("it must be a whole number.");
+  return Number(text);
+}

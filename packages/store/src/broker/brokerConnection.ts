@@ -1,0 +1,94 @@
+import * as amqp from "amqplib";
+import { StoreMismatchError } from "../errors";
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A broker that vanished without a word is noticed after about this; the broker's default is a minute. */
+const HEARTBEAT_SECONDS = 15;
+
+/** What happens to a connection. */
+export interface ConnectionEvents {
+  onConnected?: () => void;
+  onDisconnected?: (error: Error | undefined) => void;
+  /** The broker takes no messages, e.g. because its disk is full; undefined when it takes them again. */
+  onBlocked?: (reason: string | undefined) => void;
+}
+
+/** A connection to the broker, opened when it is asked for and there is none. */
+export class BrokerConnection {
+  private readonly url: string;
+  private current: Promise<amqp.ChannelModel> | undefined;
+  private isOpen = false;
+  private isClosed = false;
+
+  /** @throws StoreMismatchError for an address that is none */
+  constructor(
+    url: string,
+    private readonly name: string,
+    private readonly events: ConnectionEvents = {},
+  ) {
+    this.url = withHeartbeat(url);
+  }
+
+  get isConnected(): boolean {
+    return this.isOpen;
+  }
+
+  /** A new channel with confirms, on the connection that there is, or a new one. */
+  async channel(): Promise<amqp.ConfirmChannel> {
+    const channel = await (await this.connection()).createConfirmChannel();
+    // Whoever uses it hears of it by what fails.
+    channel.on("error", () => undefined);
+    return channel;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const connection = await this.current?.catch(() => undefined);
+    await connection?.close().catch(() => undefined);
+  }
+
+  private connection(): Promise<amqp.ChannelModel> {
+    if (this.isClosed) return Promise.reject(new Error("the connection was closed"));
+    this.current ??= this.open().catch((error: Error) => {
+      this.current = undefined;
+      throw error;
+    });
+    return this.current;
+  }
+
+  private async open(): Promise<amqp.ChannelModel> {
+    const connection = await amqp.connect(this.url, {
+      timeout: CONNECT_TIMEOUT_MS,
+      clientProperties: { connection_name: this.name },
+    });
+    let failure: Error | undefined;
+    connection.on("error", (error: Error) => (failure = error));
+    connection.on("close", () => {
+      this.current = undefined;
+      this.isOpen = false;
+      this.events.onDisconnected?.(failure);
+    });
+    connection.on("blocked", (reason: string) => this.events.onBlocked?.(reason));
+    connection.on("unblocked", () => this.events.onBlocked?.(undefined));
+    this.isOpen = true;
+    this.events.onConnected?.();
+    return connection;
+  }
+}
+
+/** The address itself is in no message: a password stands in it. */
+function withHeartbeat(address: string): string {
+  let url: URL;
+  try {
+    url = new URL(address);
+  } catch {
+    throw new StoreMismatchError("amqp", "the address can't be read; write amqp://USER:PASSWORD@HOST:PORT/VHOST");
+  }
+  if (!/^amqps?:$/.test(url.protocol)) {
+    throw new StoreMismatchError("amqp", `its protocol is ${url.protocol.slice(0, -1)}; write amqp://… or amqps://…`);
+  }
+  if (url.hostname === "")
+    throw new StoreMismatchError("amqp", "it names no host; write amqp://USER:PASSWORD@HOST:PORT/VHOST");
+  if (!url.searchParams.has("heartbeat")) url.searchParams.set("heartbeat", String(HEARTBEAT_SECONDS));
+  return url.toString();
+}

@@ -1,0 +1,371 @@
+import { strict as assert } from "node:assert";
+import { randomUUID } from "node:crypto";
+import { DelayedMessage, DelayedMessageInput, NewDelayedMessage, delayedMessage } from "./delayedMessage";
+import type { DelayedMessageStore } from "./delayedMessageStore";
+
+/** One thing that a store has to keep. */
+export interface ConformanceTest {
+  name: string;
+  /** @throws AssertionError when it doesn't */
+  run: () => Promise<void>;
+}
+
+/**
+ * The tests by which a store proves itself, for any test runner:
+ * `for (const { name, run } of conformanceTests(open)) it(name, run)`.
+ * @param open gives a new instance on the same data each time; tests keep apart by endpoints, and close what they open
+ */
+export function conformanceTests(open: () => DelayedMessageStore | Promise<DelayedMessageStore>): ConformanceTest[] {
+  return Object.entries(tests).map(([name, test]) => ({
+    name,
+    run: async () => {
+      const bench = new Bench(open);
+      try {
+        await test(bench);
+      } finally {
+        await bench.close();
+      }
+    },
+  }));
+}
+
+/** An endpoint of its own for a test, and the instances that it opened. */
+class Bench {
+  readonly endpoint = `conformance-${randomUUID().slice(0, 13)}`;
+  private readonly opened: DelayedMessageStore[] = [];
+
+  constructor(private readonly open: () => DelayedMessageStore | Promise<DelayedMessageStore>) {}
+
+  /** An instance that is not set up. */
+  async bare(): Promise<DelayedMessageStore> {
+    const store = await this.open();
+    this.opened.push(store);
+    return store;
+  }
+
+  /** An instance that is ready. */
+  async store(): Promise<DelayedMessageStore> {
+    const store = await this.bare();
+    await store.setUpInfrastructure(this.endpoint);
+    await store.initialize(this.endpoint);
+    return store;
+  }
+
+  async close(): Promise<void> {
+    for (const store of this.opened.splice(0)) await store.close();
+  }
+
+  async reopen(): Promise<DelayedMessageStore> {
+    await this.close();
+    const store = await this.bare();
+    await store.initialize(this.endpoint);
+    return store;
+  }
+}
+
+const START = Date.UTC(2030, 0, 31, 12);
+const at = (ms: number): Date => new Date(START + ms);
+
+/** @param dueMs after {@link START} */
+function message(messageId: string, dueMs: number, more: Partial<DelayedMessageInput> = {}): NewDelayedMessage {
+  return delayedMessage({ routingKey: "work", body: messageId, messageId, at: at(dueMs), ...more }, {}, START);
+}
+
+const idsOf = (messages: { messageId: string }[]): string[] => messages.map(({ messageId }) => messageId);
+
+/** The messages that are due, without taking them away. */
+async function peek(store: DelayedMessageStore, dueMs: number): Promise<DelayedMessage[]> {
+  return store.inLock((due) => due.fetchDue(at(dueMs), 1000));
+}
+
+const tests: Record<string, (bench: Bench) => Promise<void>> = {
+  "is set up twice, and by several at once": async (bench) => {
+    const stores = [await bench.bare(), await bench.bare(), await bench.bare()];
+    await Promise.all(stores.map((store) => store.setUpInfrastructure(bench.endpoint)));
+    await stores[0]?.setUpInfrastructure(bench.endpoint);
+    await Promise.all(stores.map((store) => store.initialize(bench.endpoint)));
+    await stores[0]?.store(message("a", 0));
+    assert.equal((await stores[1]?.count(at(0)))?.pending, 1);
+  },
+
+  "refuses to start without tables": async (bench) => {
+    const store = await bench.bare();
+    await assert.rejects(store.initialize(bench.endpoint), /set it up/i);
+  },
+
+  "gives messages back exactly": async (bench) => {
+    const store = await bench.store();
+    const body = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const headers = {
+      text: "größer 🐇 \0 \\ \" '",
+      integer: -7,
+      large: Number.MAX_SAFE_INTEGER,
+      fraction: 0.1,
+      none: null,
+      yes: true,
+      bytes: Buffer.from([0, 255]),
+      list: [1, "a", { deep: Buffer.alloc(3) }],
+      time: { "!": "timestamp", value: 1_700_000_000 },
+    };
+    const properties = {
+      headers,
+      contentType: "text/plain",
+      priority: 9,
+      expiration: "60000",
+      timestamp: 5,
+      type: "T",
+    };
+    const given = [
+      message("exact", 1, { ...properties, body, exchange: "größer", routingKey: "a.b.ß" }),
+      message("empty", 2, { body: Buffer.alloc(0), routingKey: "" }),
+      message("large", 3, { body: Buffer.alloc(5 << 20, 7) }),
+    ];
+    await store.storeAll(given);
+    const back = await peek(await bench.reopen(), 3);
+    const plain = back.map(({ messageId, dueAt, exchange, routingKey, body: bytes, properties: props }) => ({
+      messageId,
+      dueAt,
+      exchange,
+      routingKey,
+      body: bytes,
+      properties: props,
+    }));
+    assert.deepEqual(plain, given);
+    assert.deepEqual(
+      back.map(({ failureCount }) => failureCount),
+      [0, 0, 0],
+    );
+  },
+
+  "knows when the next one is due": async (bench) => {
+    const store = await bench.store();
+    assert.equal(await store.next(), undefined);
+    await store.storeAll([message("b", 500), message("a", 20), message("c", 1000)]);
+    assert.deepEqual(await store.next(), at(20));
+  },
+
+  "fetches what is due, the earliest first": async (bench) => {
+    const store = await bench.store();
+    await store.storeAll([message("c", 30), message("a", 10), message("d", 40), message("b", 20)]);
+    assert.deepEqual(idsOf(await peek(store, 30)), ["a", "b", "c"]);
+    assert.deepEqual(await peek(store, 9), []);
+    const next = await store.inLock((due) => due.fetchNextDue(at(10)));
+    assert.equal(next?.messageId, "a");
+    assert.equal(await store.inLock((due) => due.fetchNextDue(at(9))), undefined);
+  },
+
+  "fetches no more than asked for, each once in a lock": async (bench) => {
+    const store = await bench.store();
+    await store.storeAll(["a", "b", "c", "d"].map((id, index) => message(id, index, { body: Buffer.alloc(100) })));
+    await store.inLock(async (due) => {
+      assert.deepEqual(idsOf(await due.fetchDue(at(9), 1)), ["a"]);
+      assert.deepEqual(idsOf(await due.fetchDue(at(9), 9, 150)), ["b", "c"], "up to the message that passes the bound");
+      assert.deepEqual(idsOf(await due.fetchDue(at(9), 9, 1)), ["d"], "at least one");
+      assert.equal(await due.fetchNextDue(at(9)), undefined);
+    });
+    assert.equal((await peek(store, 9)).length, 4, "what was not removed is still there");
+  },
+
+  "removes what was delivered": async (bench) => {
+    const store = await bench.store();
+    await store.storeAll(["a", "b", "c"].map((id) => message(id, 0)));
+    await store.inLock(async (due) => {
+      const [a, b] = (await due.fetchDue(at(0), 2)) as [DelayedMessage, DelayedMessage];
+      await due.remove(a);
+      await due.removeAll([b]);
+    });
+    assert.deepEqual(idsOf(await peek(await bench.reopen(), 0)), ["c"]);
+  },
+
+  "counts failures, and tries again when it is told": async (bench) => {
+    const store = await bench.store();
+    await store.storeAll([message("a", 0), message("b", 1)]);
+    await store.inLock(async (due) => {
+      const [a, b] = (await due.fetchDue(at(1), 2)) as [DelayedMessage, DelayedMessage];
+      await due.incrementFailureCount(a, at(50));
+      await due.incrementFailureCounts([{ message: b }]);
+    });
+    assert.deepEqual(idsOf(await peek(store, 49)), ["b"]);
+    assert.deepEqual(await store.next(), at(1));
+    const [b, a] = await peek(store, 50);
+    assert.deepEqual([a?.failureCount, a?.dueAt, a?.attemptAt], [1, at(0), at(50)]);
+    assert.deepEqual([b?.failureCount, b?.attemptAt], [1, at(1)]);
+  },
+
+  "changes nothing when the work fails": async (bench) => {
+    const store = await bench.store();
+    await store.storeAll([message("a", 0), message("b", 0)]);
+    const work = store.inLock(async (due) => {
+      const [a, b] = (await due.fetchDue(at(0), 2)) as [DelayedMessage, DelayedMessage];
+      await due.remove(a);
+      await due.incrementFailureCount(b, at(99));
+      throw new Error("in the middle");
+    });
+    await assert.rejects(work, /in the middle/);
+    assert.deepEqual(
+      (await peek(store, 0)).map(({ failureCount }) => failureCount),
+      [0, 0],
+    );
+  },
+
+  "gives each message to one only, however many work": async (bench) => {
+    const stores = [await bench.store(), await bench.store(), await bench.store()];
+    const ids = Array.from({ length: 300 }, (_, index) => `m${index}`);
+    await stores[0]?.storeAll(ids.map((id) => message(id, 0)));
+    const taken: string[] = [];
+    const work = async (store: DelayedMessageStore): Promise<void> => {
+      for (let count = -1; count !== 0;) {
+        count = await store.inLock(async (due) => {
+          const messages = await due.fetchDue(at(0), 7);
+          await new Promise((resolve) => setImmediate(resolve));
+          await due.removeAll(messages);
+          taken.push(...idsOf(messages));
+          return messages.length;
+        });
+      }
+    };
+    await Promise.all(stores.flatMap((store) => [work(store), work(store)]));
+    assert.deepEqual([...taken].sort(), [...ids].sort());
+  },
+
+  "cancels by id and by filter, and says how many": async (bench) => {
+    const store = await bench.store();
+    const given = [
+      message("a", 1, { headers: { tenant: "x", size: 1, urgent: true } }),
+      message("b", 2, { headers: { tenant: "x", size: 2, urgent: false } }),
+      message("c", 3, { headers: { tenant: 'y"; --', size: 1 } }),
+      message("d", 4, { routingKey: "other", exchange: "e" }),
+      message("e", 5),
+    ];
+    await store.storeAll(given);
+    assert.equal(await store.cancel("nobody"), 0);
+    assert.equal(await store.cancel("a"), 1);
+    assert.equal(await store.cancelAll({ headers: { tenant: "x", size: 1 } }), 0, "all conditions together");
+    assert.equal(await store.cancelAll({ headers: { tenant: "x", urgent: true } }), 0);
+    assert.equal(await store.cancelAll({ headers: { tenant: "x", urgent: false } }), 1);
+    assert.equal(await store.cancelAll({ headers: { size: "1" } }), 0, "a text is no number");
+    assert.equal(await store.cancelAll({ headers: { tenant: 'y"; --' } }), 1);
+    assert.equal(await store.cancelAll({ exchange: "e", routingKey: "other", before: at(5), after: at(4) }), 1);
+    assert.deepEqual(idsOf(await peek(store, 9)), ["e"]);
+    for (const filter of [{}, { headers: {} }, { messageId: undefined }]) {
+      await assert.rejects(store.cancelAll(filter), /filter/, "an empty filter would be every message");
+      await assert.rejects(store.rescheduleAll(filter, at(0)), /filter/);
+    }
+    assert.equal((await store.count()).pending, 1);
+  },
+
+  "does not say that it cancelled what is being delivered": async (bench) => {
+    const [store, other] = [await bench.store(), await bench.store()];
+    await store.store(message("a", 0));
+    let cancelled: Promise<number> | undefined;
+    await store.inLock(async (due) => {
+      const messages = await due.fetchDue(at(0), 1);
+      cancelled = other.cancel("a");
+      // Were it to answer now, it would answer wrongly.
+      await Promise.race([cancelled, new Promise((resolve) => setTimeout(resolve, 50))]);
+      await due.removeAll(messages);
+    });
+    assert.equal(await cancelled, 0);
+  },
+
+  "gives messages another time, and a new start": async (bench) => {
+    const store = await bench.store();
+    await store.storeAll([message("a", 10), message("b", 20), message("c", 30)]);
+    await store.inLock(async (due) =>
+      due.incrementFailureCounts([{ message: (await due.fetchDue(at(10), 1))[0] as DelayedMessage }]),
+    );
+    assert.equal(await store.reschedule("a", at(40)), 1);
+    assert.equal(await store.rescheduleAll({ after: at(30), before: at(31) }, at(5)), 1);
+    assert.equal(await store.reschedule("nobody", at(5)), 0);
+    const messages = await peek(store, 40);
+    assert.deepEqual(idsOf(messages), ["c", "b", "a"]);
+    assert.deepEqual([messages[2]?.dueAt, messages[2]?.failureCount], [at(40), 0]);
+    assert.deepEqual(await store.next(), at(5));
+  },
+
+  "lists in pages, each message once": async (bench) => {
+    const store = await bench.store();
+    const given = Array.from({ length: 25 }, (_, index) => message(`m${index}`, Math.floor(index / 10), { type: "T" }));
+    await store.storeAll(given);
+    const listed: string[] = [];
+    let after: string | undefined;
+    let pages = 0;
+    do {
+      const page = await store.list({}, { limit: 10, ...(after === undefined ? {} : { after }) });
+      listed.push(...idsOf(page.messages));
+      after = page.next;
+      pages++;
+    } while (after !== undefined);
+    assert.equal(pages, 3);
+    assert.deepEqual(listed, idsOf(given));
+    const { messages, next } = await store.list({ messageId: "m7" });
+    assert.equal(next, undefined);
+    assert.deepEqual([messages[0]?.bodyBytes, messages[0]?.properties.type, messages[0]?.dueAt], [2, "T", at(0)]);
+    assert.ok(messages[0]?.storedAt instanceof Date);
+    assert.equal((await store.list({ minimumFailures: 1 })).messages.length, 0);
+    for (const limit of [0, 1.5, 1001]) await assert.rejects(store.list({}, { limit }), /limit/);
+    await assert.rejects(store.list({}, { after: "nonsense" }), /after/);
+  },
+
+  counts: async (bench) => {
+    const store = await bench.store();
+    assert.deepEqual(await store.count(at(0)), { pending: 0, due: 0, failed: 0 });
+    await store.storeAll([message("a", 1), message("b", 2), message("c", 3)]);
+    await store.inLock(async (due) =>
+      due.incrementFailureCount((await due.fetchDue(at(1), 1))[0] as DelayedMessage, at(9)),
+    );
+    assert.deepEqual(await store.count(at(2)), { pending: 3, due: 1, failed: 1, next: at(2) });
+  },
+
+  "stores nothing of a batch that fails": async (bench) => {
+    const store = await bench.store();
+    const broken = { ...message("b", 0), body: undefined as unknown as Buffer };
+    await assert.rejects(store.storeAll([message("a", 0), broken]));
+    assert.equal((await store.count()).pending, 0);
+  },
+
+  "leaves out what is there already, where asked to": async (bench) => {
+    const store = await bench.store();
+    const first = message("a", 5, { headers: { n: 1, m: Buffer.from("x") } });
+    await store.store(first);
+    await store.storeAll(
+      [
+        { ...first, dueAt: at(7) },
+        { ...first, body: Buffer.from("other") },
+        { ...first, properties: {} },
+        { ...first, messageId: "b" },
+      ],
+      { unlessPending: true },
+    );
+    assert.equal((await store.count()).pending, 4, "the same message at another time is the same");
+    await store.store(first);
+    assert.equal((await store.count()).pending, 5, "else, all are stored");
+  },
+
+  "keeps endpoints apart": async (bench) => {
+    const store = await bench.store();
+    const other = await bench.bare();
+    await other.setUpInfrastructure(`${bench.endpoint}-2`);
+    await other.initialize(`${bench.endpoint}-2`);
+    await store.store(message("a", 0));
+    assert.equal((await other.count()).pending, 0);
+  },
+
+  "tells of what another instance stored, where it can": async (bench) => {
+    const [store, other] = [await bench.store(), await bench.store()];
+    if (store.onStored === undefined) return void assert.ok(store.pollMs, "else it has to be asked again and again");
+    const told = new Promise<Date>((resolve) => {
+      store.onStored?.((attemptAt) => {
+        if (attemptAt.getTime() === at(77).getTime()) resolve(attemptAt);
+      });
+    });
+    let isTold = false;
+    void told.then(() => (isTold = true));
+    // What is stored before it listens is not told.
+    for (let index = 0; !isTold; index++) {
+      await other.store(message(`a${index}`, 77));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await told;
+  },
+};

@@ -1,0 +1,181 @@
+import type { DelayedMessage, NewDelayedMessage } from "./delayedMessage";
+
+/**
+ * A store of delayed messages. PostgreSQL and SQLite are here; a store of your own proves itself by `conformanceTests`.
+ * Modelled on the delayed delivery of NServiceBus's MSMQ transport (`IDelayedMessageStore`).
+ */
+export interface DelayedMessageStore {
+  /**
+   * Creates tables, or brings them to this version; before {@link initialize}, as often as you like, also by several at once.
+   * @param endpoint name of the service that the messages are delayed for; part of default table names
+   */
+  setUpInfrastructure(endpoint: string): Promise<void>;
+
+  /**
+   * Gets ready for all that follows.
+   * @param endpoint as in {@link setUpInfrastructure}
+   * @param signal ends what waits in the store
+   * @throws StoreMismatchError when there are no tables, or those of another version
+   */
+  initialize(endpoint: string, signal?: AbortSignal): Promise<void>;
+
+  /** Stores one message; when it resolves, the message survives a crash (with a transaction: when that is committed). */
+  store(message: NewDelayedMessage, options?: StoreOptions): Promise<void>;
+
+  /**
+   * Stores all of them, or none.
+   * @throws MessageRefusedError when a value of one of them, and not the database's state, is why; any other error may pass
+   */
+  storeAll(messages: NewDelayedMessage[], options?: StoreOptions): Promise<void>;
+
+  /** When the delivery of the next message is tried; undefined when there is none. */
+  next(): Promise<Date | undefined>;
+
+  /**
+   * Works on due messages that nobody else gets meanwhile. What `work` removed or counted holds when it resolves; nothing of
+   * it does when it rejects or this process dies, and others get the messages then.
+   */
+  inLock<T>(work: (due: DueMessages) => Promise<T>): Promise<T>;
+
+  /**
+   * Deletes messages by their message id, unless their delivery has begun.
+   * @returns how many
+   */
+  cancel(messageId: string): Promise<number>;
+
+  /**
+   * Deletes all messages of a filter; an empty one would be all of them and is refused.
+   * @returns how many
+   */
+  cancelAll(filter: MessageFilter): Promise<number>;
+
+  /**
+   * Gives messages another due time and forgets their failures, unless their delivery has begun.
+   * @returns how many
+   */
+  reschedule(messageId: string, at: Date): Promise<number>;
+
+  /**
+   * Gives all messages of a filter another due time; an empty filter is refused.
+   * @returns how many
+   */
+  rescheduleAll(filter: MessageFilter, at: Date): Promise<number>;
+
+  /** Messages by their next attempt, a page at a time. */
+  list(filter?: MessageFilter, page?: PageRequest): Promise<MessagePage>;
+
+  /**
+   * How many messages wait.
+   * @param at the time by which messages are due
+   */
+  count(at?: Date): Promise<MessageCount>;
+
+  /**
+   * Tells of messages that another process has stored or rescheduled; may be left out by a store that can't know.
+   * @returns ends the telling
+   */
+  onStored?(listener: (attemptAt: Date) => void): () => void;
+
+  /** How long a dispatcher may sleep at most, in milliseconds, because nobody wakes it for what others store. */
+  readonly pollMs?: number;
+
+  /** Whether several locks at once bring more; default true. */
+  readonly isConcurrent?: boolean;
+
+  /** Lets go of all connections and files. */
+  close(): Promise<void>;
+}
+
+/** Due messages in hand; see {@link DelayedMessageStore.inLock}. */
+export interface DueMessages {
+  /** The next message that is due, or undefined; each once in a lock. */
+  fetchNextDue(at: Date): Promise<DelayedMessage | undefined>;
+
+  /**
+   * The next messages that are due, each once in a lock; at least one when there is one.
+   * @param limit how many at most
+   * @param maximumBytes how many bytes their bodies may have together
+   */
+  fetchDue(at: Date, limit: number, maximumBytes?: number): Promise<DelayedMessage[]>;
+
+  /** Deletes a message that was delivered. */
+  remove(message: DelayedMessage): Promise<void>;
+
+  /** Deletes messages that were delivered. */
+  removeAll(messages: DelayedMessage[]): Promise<void>;
+
+  /**
+   * Counts a failed delivery.
+   * @param retryAt when it is tried again; default: at once
+   */
+  incrementFailureCount(message: DelayedMessage, retryAt?: Date): Promise<void>;
+
+  /** Counts failed deliveries. */
+  incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void>;
+}
+
+/** How a message is stored. */
+export interface StoreOptions {
+  /**
+   * The caller's own transaction, so that the message is there exactly when the business data is: a `pg` client after
+   * `BEGIN`, or a `better-sqlite3` database of the same file. Commit and rollback stay with the caller.
+   */
+  transaction?: unknown;
+  /**
+   * Leaves out what is there already, bit for bit, under the same message id: for messages that the broker delivers again.
+   * Default false.
+   */
+  unlessPending?: boolean;
+}
+
+/**
+ * What a store promises to those who store:
+ * `atLeastOnce`: what is stored is delivered, and once more when a crash comes between delivery and removal;
+ * `transactional`: besides, nothing is stored without the caller's transaction, so none can be forgotten.
+ */
+export type StoreMode = "atLeastOnce" | "transactional";
+
+/** Which messages; all conditions together. */
+export interface MessageFilter {
+  messageId?: string;
+  exchange?: string;
+  routingKey?: string;
+  /** Headers, of text, number or boolean, that the message has with these values. */
+  headers?: Record<string, string | number | boolean>;
+  /** Tried next before this time. */
+  before?: Date;
+  /** Tried next at this time or later. */
+  after?: Date;
+  /** Whose delivery has failed at least so often. */
+  minimumFailures?: number;
+}
+
+/** Which part of a list. */
+export interface PageRequest {
+  /** How many at most. Default 100. */
+  limit?: number;
+  /** `next` of the page before. */
+  after?: string;
+}
+
+/** A message in a list: without its body. */
+export type ListedMessage = Omit<DelayedMessage, "body"> & { bodyBytes: number; storedAt: Date };
+
+/** A part of a list. */
+export interface MessagePage {
+  messages: ListedMessage[];
+  /** For the page after this one; undefined on the last. */
+  next?: string;
+}
+
+/** How many messages wait. */
+export interface MessageCount {
+  /** All of them. */
+  pending: number;
+  /** Those whose time has come. */
+  due: number;
+  /** Those whose delivery has failed. */
+  failed: number;
+  /** When the next is tried. */
+  next?: Date;
+}

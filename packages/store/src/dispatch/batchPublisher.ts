@@ -1,0 +1,161 @@
+import type { ConfirmChannel } from "amqplib";
+import { ConfirmedSender, MessageNackedError, MessageReturnedError, toConfirmPort } from "rabbitmq-delay-publish";
+import type { BrokerConnection } from "../broker/brokerConnection";
+import type { NewDelayedMessage } from "../delayedMessage";
+
+/** What became of a message: nothing in `error` says that the broker has it. */
+export interface Outcome<T extends NewDelayedMessage> {
+  message: T;
+  error?: Error;
+}
+
+/** The broker, not a message, is why messages could not be published. */
+export class BrokerFaultError extends Error {
+  override readonly name = "BrokerFaultError";
+
+  /** @param outcomes of the messages that were settled all the same; the others may have been taken or not */
+  constructor(
+    cause: Error,
+    readonly outcomes: Outcome<NewDelayedMessage>[],
+  ) {
+    super(`the broker does not take messages: ${cause.message}`, { cause });
+  }
+}
+
+/** How long an exchange that was there is taken to be there. */
+const EXCHANGE_MEMORY_MS = 30_000;
+
+/** Publishes batches of messages, each to the broker's confirm, and finds out which one is to blame when a channel closes. */
+export class BatchPublisher {
+  private readonly known = new Map<string, number>();
+  private line: Line | undefined;
+
+  /** @param confirmTimeoutMs how long to wait for a confirm */
+  constructor(
+    private readonly connection: BrokerConnection,
+    private readonly confirmTimeoutMs: number,
+  ) {}
+
+  /**
+   * Publishes all of them.
+   * @returns what became of each
+   * @throws BrokerFaultError with what became of some
+   */
+  async publishAll<T extends NewDelayedMessage>(messages: T[]): Promise<Outcome<T>[]> {
+    const outcomes = new Map<T, Outcome<T>>();
+    const settle = (message: T, error?: Error): void => void outcomes.set(message, { message, error });
+    try {
+      const missing = await this.missingExchanges(messages);
+      const open: T[] = [];
+      for (const message of messages) {
+        const error = missing.get(message.exchange);
+        if (error === undefined) open.push(message);
+        else settle(message, error);
+      }
+      const unsettled = await this.publishTogether(open, settle);
+      if (unsettled.length > 0) await this.publishOneByOne(unsettled, settle);
+    } catch (error) {
+      throw new BrokerFaultError(error as Error, [...outcomes.values()]);
+    }
+    return [...outcomes.values()];
+  }
+
+  /**
+   * All at once, over one channel.
+   * @returns the messages that were under way when the channel closed by the fault of one of them
+   * @throws Error where no message is to blame
+   */
+  private async publishTogether<T extends NewDelayedMessage>(messages: T[], settle: Settle<T>): Promise<T[]> {
+    if (messages.length === 0) return [];
+    const line = await this.open();
+    const failures: { message: T; error: Error }[] = [];
+    await Promise.all(
+      messages.map((message) =>
+        line.send(message).then(
+          () => settle(message),
+          (error: Error) => {
+            if (isOfMessage(error)) settle(message, error);
+            else failures.push({ message, error });
+          },
+        ),
+      ),
+    );
+    const [first] = failures;
+    if (first === undefined) return [];
+    if (line.channelError !== undefined) return failures.map(({ message }) => message);
+    // A destination that never confirms, while others do, is no fault of the broker as a whole.
+    const isTimeout = failures.every(({ error }) => error.name === "PublishTimeoutError");
+    if (isTimeout && failures.length < messages.length) {
+      for (const { message, error } of failures) settle(message, error);
+      return [];
+    }
+    throw first.error;
+  }
+
+  /** One after the other, so that a channel that closes names the message that it closed for. */
+  private async publishOneByOne<T extends NewDelayedMessage>(messages: T[], settle: Settle<T>): Promise<void> {
+    for (const message of messages) {
+      const line = await this.open();
+      try {
+        await line.send(message);
+        settle(message);
+      } catch (error) {
+        if (line.channelError === undefined && !isOfMessage(error as Error)) throw error;
+        settle(message, line.channelError ?? (error as Error));
+      }
+    }
+  }
+
+  private async open(): Promise<Line> {
+    if (this.line?.isClosed !== false) {
+      this.line = new Line(await this.connection.channel(), this.confirmTimeoutMs);
+    }
+    return this.line;
+  }
+
+  /** An exchange that is not there would close the channel under all messages, so it is asked for on another one. */
+  private async missingExchanges(messages: NewDelayedMessage[]): Promise<Map<string, Error>> {
+    const missing = new Map<string, Error>();
+    for (const exchange of new Set(messages.map((message) => message.exchange))) {
+      const knownUntilMs = this.known.get(exchange) ?? 0;
+      if (exchange === "" || performance.now() < knownUntilMs) continue;
+      const probe = await this.connection.channel();
+      let refusal: Error | undefined;
+      probe.on("error", (error: Error) => (refusal = error));
+      try {
+        await probe.checkExchange(exchange);
+        this.known.set(exchange, performance.now() + EXCHANGE_MEMORY_MS);
+        await probe.close();
+      } catch (error) {
+        if (refusal === undefined) throw error;
+        missing.set(exchange, refusal);
+      }
+    }
+    return missing;
+  }
+}
+
+type Settle<T> = (message: T, error?: Error) => void;
+
+/** Whether an error is about the message alone. */
+function isOfMessage(error: Error): boolean {
+  return error instanceof MessageReturnedError || error instanceof MessageNackedError;
+}
+
+/** A channel, its sender, and why it closed. */
+class Line {
+  isClosed = false;
+  /** The broker closed the channel, and not the connection, for what came over it. */
+  channelError: Error | undefined;
+  private readonly sender: ConfirmedSender;
+
+  constructor(channel: ConfirmChannel, confirmTimeoutMs: number) {
+    channel.on("error", (error: Error) => (this.channelError = error));
+    channel.on("close", () => (this.isClosed = true));
+    this.sender = new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs, maxUnconfirmed: 10_000 });
+  }
+
+  send({ exchange, routingKey, body, messageId, properties }: NewDelayedMessage): Promise<void> {
+    return this.sender.inTurn(() => this.sender.send(exchange, routingKey, body, { ...properties, messageId }));
+  }
+}

@@ -1,0 +1,178 @@
+import type { DelayedMessage } from "../delayedMessage";
+import type { DelayedMessageStore, DueMessages } from "../delayedMessageStore";
+import { Breaker, BreakerEvents, FrequentFailures, LastingFailures } from "../resilience/breaker";
+import { Pace, pause } from "../resilience/pace";
+import { SteadyClock } from "../resilience/steadyClock";
+import { Alarm } from "./alarm";
+import { BatchPublisher, BrokerFaultError, Outcome } from "./batchPublisher";
+import { Parking, isUsedUp, undeliveredCopy } from "./parking";
+import { DispatchSettings, retryTime } from "./settings";
+
+/** What a dispatcher tells of. */
+export interface DispatcherEvents extends BreakerEvents {
+  /** The broker has confirmed them; how late each was, in milliseconds. */
+  onDelivered?: (messages: DelayedMessage[], latenessMs: number[]) => void;
+  /** A delivery failed, and is tried again. */
+  onRetry?: (message: DelayedMessage, error: Error, retryAt: Date) => void;
+  /** A message is in the error queue. */
+  onParked?: (message: DelayedMessage, error: Error) => void;
+  /** A message could not be put into the error queue, and stays in the store. */
+  onStuck?: (message: DelayedMessage, error: unknown) => void;
+  /** The database or the broker failed; it goes on by itself. */
+  onFault?: (error: unknown) => void;
+}
+
+/** What a dispatcher works with. */
+export interface DispatcherParts {
+  store: DelayedMessageStore;
+  publisher: BatchPublisher;
+  clock: SteadyClock;
+  parking: Parking;
+  settings: DispatchSettings;
+  events?: DispatcherEvents;
+}
+
+/** Nobody sleeps longer, whatever nobody told of. */
+const LONGEST_SLEEP_MS = 30_000;
+/** How long to wait, time after time, for what others have in hand. */
+const OTHERS_MS = [0, 5, 20, 50];
+
+/**
+ * Publishes messages when they are due, and removes them: under the store's lock, each to the broker's confirm. What fails is
+ * tried again, and goes to the error queue when its tries are used up; what the broker or the database keeps it from waits.
+ */
+export class Dispatcher {
+  readonly breakers: Record<"fetch" | "dispatch" | "recovery", Breaker>;
+  private readonly alarms: Alarm[];
+
+  constructor(private readonly parts: DispatcherParts) {
+    const { settings, events, store } = parts;
+    this.breakers = {
+      fetch: new Breaker("fetch", new LastingFailures(settings.timeToTriggerFetchBreakerMs), events),
+      dispatch: new Breaker("dispatch", new LastingFailures(settings.timeToTriggerDispatchBreakerMs), events),
+      recovery: new Breaker("recovery", new FrequentFailures(settings.maximumRecoveryFailuresPerSecond), events),
+    };
+    const count = store.isConcurrent === false ? 1 : settings.concurrency;
+    this.alarms = Array.from({ length: count }, () => new Alarm());
+  }
+
+  /** Tells of a message that was stored or moved. */
+  wake(attemptAt: Date): void {
+    for (const alarm of this.alarms) alarm.call(attemptAt.getTime());
+  }
+
+  /** Works until the signal; resolves when nothing is in hand any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    const stopListening = this.parts.store.onStored?.((attemptAt) => this.wake(attemptAt));
+    await Promise.all(this.alarms.map((alarm) => this.work(alarm, signal)));
+    stopListening?.();
+  }
+
+  private async work(alarm: Alarm, signal: AbortSignal): Promise<void> {
+    const pace = new Pace();
+    let inVain = 0;
+    while (!signal.aborted) {
+      try {
+        alarm.reset();
+        const isMore = await this.dispatchDue();
+        pace.succeeded();
+        if (isMore || signal.aborted) inVain = 0;
+        else inVain = (await this.sleep(alarm, signal, inVain)) ? inVain + 1 : 0;
+      } catch (error) {
+        this.parts.events?.onFault?.(error);
+        await pace.failed(signal);
+      }
+    }
+  }
+
+  /**
+   * Sleeps until something may be due.
+   * @param inVain how often in a row there was something due that could not be had
+   * @returns whether that is so again: another instance has it in hand
+   */
+  private async sleep(alarm: Alarm, signal: AbortSignal, inVain: number): Promise<boolean> {
+    const { store, clock } = this.parts;
+    const next = await this.breakers.fetch.execute(() => store.next());
+    if (next !== undefined && next.getTime() <= clock.now()) {
+      await pause(OTHERS_MS[Math.min(inVain, OTHERS_MS.length - 1)] as number, signal);
+      return true;
+    }
+    if (next !== undefined) alarm.call(next.getTime());
+    await alarm.sleep(Math.min(LONGEST_SLEEP_MS, store.pollMs ?? LONGEST_SLEEP_MS), () => clock.now(), signal);
+    return false;
+  }
+
+  /**
+   * One batch.
+   * @returns whether there may be more
+   * @throws Error of the database, or BrokerFaultError
+   */
+  private async dispatchDue(): Promise<boolean> {
+    const { store, clock, settings } = this.parts;
+    let fault: BrokerFaultError | undefined;
+    const count = await this.breakers.fetch.execute(() =>
+      store.inLock(async (due) => {
+        const messages = await due.fetchDue(new Date(clock.now()), settings.batchSize, settings.maximumBatchBytes);
+        if (messages.length === 0) return 0;
+        const published = await this.publish(messages);
+        fault = published.fault;
+        await this.settle(due, published.outcomes);
+        return messages.length;
+      }),
+    );
+    if (fault !== undefined) throw fault;
+    return count > 0;
+  }
+
+  private async publish(
+    messages: DelayedMessage[],
+  ): Promise<{ outcomes: Outcome<DelayedMessage>[]; fault?: BrokerFaultError }> {
+    try {
+      return { outcomes: await this.breakers.dispatch.execute(() => this.parts.publisher.publishAll(messages)) };
+    } catch (error) {
+      if (!(error instanceof BrokerFaultError)) throw error;
+      return { outcomes: error.outcomes as Outcome<DelayedMessage>[], fault: error };
+    }
+  }
+
+  private async settle(due: DueMessages, outcomes: Outcome<DelayedMessage>[]): Promise<void> {
+    const { clock, settings, events } = this.parts;
+    const nowMs = clock.now();
+    const delivered: DelayedMessage[] = [];
+    const retried: { message: DelayedMessage; retryAt: Date }[] = [];
+    for (const { message, error } of outcomes) {
+      if (error === undefined) delivered.push(message);
+      else if (!isUsedUp(message, settings.numberOfRetries)) {
+        const retryAt = retryTime(message.failureCount, settings, nowMs);
+        retried.push({ message, retryAt });
+        events?.onRetry?.(message, error, retryAt);
+      } else if (await this.park(message, error)) await due.remove(message);
+      else retried.push({ message, retryAt: retryTime(message.failureCount, settings, nowMs) });
+    }
+    await due.removeAll(delivered);
+    await due.incrementFailureCounts(retried);
+    if (delivered.length > 0) {
+      events?.onDelivered?.(
+        delivered,
+        delivered.map(({ dueAt }) => Math.max(0, nowMs - dueAt.getTime())),
+      );
+    }
+  }
+
+  /** @returns whether the message is in the error queue */
+  private async park(message: DelayedMessage, error: Error): Promise<boolean> {
+    const { publisher, parking, events } = this.parts;
+    const copy = undeliveredCopy(message, parking, { error, tries: message.failureCount + 1 });
+    try {
+      await this.breakers.recovery.execute(async () => {
+        const [outcome] = await publisher.publishAll([copy]);
+        if (outcome?.error !== undefined) throw outcome.error;
+      });
+      events?.onParked?.(message, error);
+      return true;
+    } catch (failure) {
+      events?.onStuck?.(message, failure);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { dueHeader, failureHeaders } from "rabbitmq-delay-publish";
+import type { DelayedMessage, NewDelayedMessage } from "../delayedMessage";
+import { storeHeaders } from "../headers";
+
+/** Where messages go that can't be delivered or stored. */
+export interface Parking {
+  /** The exchange of the error queue. */
+  exchange: string;
+  /** The store or the queue that the message was in, for its headers. */
+  source: string;
+}
+
+/** The copy of a message for the error queue, with the reason; its routing key and its headers stay. */
+export function parkedCopy(
+  message: NewDelayedMessage,
+  { exchange, source }: Parking,
+  failure: { error: unknown; tries: number },
+): NewDelayedMessage {
+  const { expiration, userId, headers, ...properties } = message.properties;
+  return {
+    ...message,
+    exchange,
+    properties: {
+      ...properties,
+      headers: {
+        ...headers,
+        // It would end in the error queue, too.
+        ...(expiration === undefined ? {} : { [storeHeaders.expiration]: expiration }),
+        ...(userId === undefined ? {} : { [storeHeaders.userId]: userId }),
+        ...failureHeaders(source, failure),
+      },
+    },
+  };
+}
+
+/** The same of a message out of the store, with the headers by which it can be published to the store once more. */
+export function undeliveredCopy(
+  message: DelayedMessage,
+  parking: Parking,
+  failure: { error: unknown; tries: number },
+): NewDelayedMessage {
+  const copy = parkedCopy(message, parking, failure);
+  const headers = {
+    ...copy.properties.headers,
+    [dueHeader]: message.dueAt.toISOString(),
+    [storeHeaders.exchange]: message.exchange,
+    [storeHeaders.routingKey]: message.routingKey,
+  };
+  return { ...copy, properties: { ...copy.properties, headers } };
+}
+
+/** Whether a message that failed once more has used up its tries. */
+export function isUsedUp({ failureCount }: DelayedMessage, numberOfRetries: number): boolean {
+  return failureCount >= numberOfRetries;
+}

@@ -1,0 +1,108 @@
+import { Delivery, MessageRefusedError, recountHeaders } from "rabbitmq-delay-publish";
+import { DelayedStore, deliveryExchangesOf } from "rabbitmq-delay-topology";
+import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMessage";
+import { storeHeaders } from "../headers";
+
+/** What the broker adds, and what is said to the store alone. */
+const NOT_PASSED_ON: string[] = [
+  ...recountHeaders,
+  storeHeaders.deliverAt,
+  storeHeaders.exchange,
+  storeHeaders.routingKey,
+];
+
+/**
+ * Reads what a delivered message is to become: when it is due, and where it goes then.
+ * @param nowMs the time, in milliseconds since 1970
+ * @throws MessageRefusedError naming the header or property and what is allowed
+ */
+export function interpret(
+  delivery: Delivery,
+  store: DelayedStore,
+  limits: MessageLimits,
+  nowMs: number,
+): NewDelayedMessage {
+  const { body, properties } = delivery;
+  const { headers = {}, userId, ...passedOn } = properties;
+  const delayMs = delayOf(headers[storeHeaders.delay]);
+  const at = timeOf(headers[storeHeaders.deliverAt]);
+  if (delayMs !== undefined && at !== undefined) {
+    throw new MessageRefusedError(storeHeaders.delay, `give one of it and ${storeHeaders.deliverAt}, not both`);
+  }
+  const due = at === undefined ? { delayMs: delayMs ?? 0 } : { at };
+  const kept = Object.entries(headers).filter(([name]) => !NOT_PASSED_ON.includes(name));
+  return delayedMessage(
+    {
+      ...passedOn,
+      ...due,
+      ...destinationOf(delivery, headers, store),
+      body,
+      headers: {
+        ...Object.fromEntries(kept),
+        ...(delayMs === undefined ? {} : { [storeHeaders.delay]: delayMs > 0 ? -delayMs : delayMs }),
+        ...(userId === undefined ? {} : { [storeHeaders.userId]: userId }),
+      },
+    },
+    limits,
+    nowMs,
+  );
+}
+
+function delayOf(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  // As the plugin does: a number of any kind, or a text that is one.
+  const delayMs = typeof value === "string" && /^\s*-?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+  if (typeof delayMs === "number" && Number.isFinite(delayMs)) return delayMs;
+  throw refused(storeHeaders.delay, value, "it must be a number of milliseconds");
+}
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
+
+function timeOf(value: unknown): Date | undefined {
+  if (value === undefined || value === null) return undefined;
+  const timestamp = value as { "!"?: unknown; value?: unknown };
+  const isTimestamp = timestamp["!"] === "timestamp" && typeof timestamp.value === "number";
+  const ms = isTimestamp ? (timestamp.value as number) * 1000 : value;
+  const at = typeof ms === "number" || (typeof ms === "string" && ISO_TIME.test(ms)) ? new Date(ms) : undefined;
+  if (at !== undefined && !Number.isNaN(at.getTime())) return at;
+  const allowed =
+    "it must be ISO-8601 text such as 2030-01-31T12:00:00Z, an AMQP timestamp, or milliseconds since 1970";
+  throw refused(storeHeaders.deliverAt, value, allowed);
+}
+
+function destinationOf(
+  delivery: Delivery,
+  headers: Record<string, unknown>,
+  store: DelayedStore,
+): { exchange: string; routingKey: string } {
+  const forward = store.forwards.find(({ exchange }) => exchange === delivery.exchange);
+  const exchange = textOf(storeHeaders.exchange, headers) ?? forward?.delivery ?? "";
+  const routingKey = textOf(storeHeaders.routingKey, headers) ?? delivery.routingKey;
+  const allowed = deliveryExchangesOf(store);
+  if (!allowed.includes(exchange)) {
+    throw refused(
+      storeHeaders.exchange,
+      exchange,
+      `the store may publish to ${allowed.map(quoted).join(", ") || "none"}`,
+    );
+  }
+  if (exchange === "" && [store.intakeQueue, store.controlQueue, ""].includes(routingKey)) {
+    throw refused(storeHeaders.routingKey, routingKey, "it must name the queue that the message is for");
+  }
+  return { exchange, routingKey };
+}
+
+function textOf(name: string, headers: Record<string, unknown>): string | undefined {
+  const value = headers[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw refused(name, value, "it must be a text");
+  return value;
+}
+
+function quoted(exchange: string): string {
+  return exchange === "" ? "the default exchange" : JSON.stringify(exchange);
+}
+
+function refused(name: string, value: unknown, allowed: string): MessageRefusedError {
+  return new MessageRefusedError(`headers.${name}`, `${JSON.stringify(value)} is not allowed; ${allowed}`);
+}

@@ -1,0 +1,68 @@
+import type { DeliveryProperties } from "rabbitmq-delay-publish";
+
+/**
+ * AMQP properties as JSON, and back without loss: bytes, numbers that JSON lacks, and text that a database refuses stand as
+ * `{"!": kind, "value": …}`, the form in which amqplib itself writes timestamps and decimals.
+ */
+export function propertiesToJson(properties: DeliveryProperties): string {
+  return JSON.stringify(wrap(properties));
+}
+
+/** The way back; takes the text, or what a database has already parsed of it. */
+export function propertiesFromJson(json: unknown): DeliveryProperties {
+  return unwrap(typeof json === "string" ? (JSON.parse(json) as unknown) : json) as DeliveryProperties;
+}
+
+const TAG = "!";
+const OWN = "rabbitmq-delay.";
+const own = { bytes: `${OWN}bytes`, text: `${OWN}text`, number: `${OWN}number`, entries: `${OWN}entries` };
+
+/** Whether PostgreSQL's jsonb takes a text: no NUL, no half of a pair. */
+function isPlain(text: string): boolean {
+  return !text.includes("\0") && !/\p{Surrogate}/u.test(text);
+}
+
+function wrap(value: unknown): unknown {
+  if (typeof value === "string") {
+    return isPlain(value) ? value : tagged(own.text, Buffer.from(value, "utf16le").toString("base64"));
+  }
+  if (typeof value === "number") {
+    return Number.isFinite(value) && !Object.is(value, -0) ? value : tagged(own.number, String(value));
+  }
+  if (typeof value === "bigint") return tagged(own.number, `${value}n`);
+  if (Buffer.isBuffer(value)) return tagged(own.bytes, value.toString("base64"));
+  if (Array.isArray(value)) return value.map(wrap);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value);
+  // A table of a publisher's that looks like one of these must not be taken for it.
+  const looksOwn = String((value as Record<string, unknown>)[TAG]).startsWith(OWN);
+  if (looksOwn || !entries.every(([key]) => isPlain(key) && key !== "__proto__")) {
+    return tagged(
+      own.entries,
+      entries.map(([key, part]) => [wrap(key), wrap(part)]),
+    );
+  }
+  return Object.fromEntries(entries.map(([key, part]) => [key, wrap(part)]));
+}
+
+function tagged(kind: string, value: unknown): Record<string, unknown> {
+  return { [TAG]: kind, value };
+}
+
+function unwrap(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unwrap);
+  if (typeof value !== "object" || value === null) return value;
+  const { [TAG]: kind, value: inner } = value as Record<string, unknown>;
+  switch (kind) {
+    case own.bytes:
+      return Buffer.from(inner as string, "base64");
+    case own.text:
+      return Buffer.from(inner as string, "base64").toString("utf16le");
+    case own.number:
+      return (inner as string).endsWith("n") ? BigInt((inner as string).slice(0, -1)) : Number(inner);
+    case own.entries:
+      return Object.fromEntries((inner as [unknown, unknown][]).map(([key, part]) => [unwrap(key), unwrap(part)]));
+    default:
+      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, unwrap(part)]));
+  }
+}

@@ -1,0 +1,57 @@
+import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DelayedMessageStore, StoreMode } from "./delayedMessageStore";
+import { StoreMismatchError } from "./errors";
+import { PostgresDelayedMessageStore } from "./postgres/postgresStore";
+import { SqliteDelayedMessageStore } from "./sqlite/sqliteStore";
+
+/** What an address leaves open. */
+export interface OpenStoreOptions {
+  /** Default `ENDPOINT.delayed`. */
+  table?: string;
+  /** Of PostgreSQL; default `public`. */
+  schema?: string;
+  /** Default `atLeastOnce`. */
+  mode?: StoreMode;
+}
+
+/**
+ * Opens a store by its address: `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+ * @throws StoreMismatchError that says which part of it is wrong
+ */
+export function openStore(address: string, options: OpenStoreOptions = {}): DelayedMessageStore {
+  const { schema, table, mode } = options;
+  const sqlite = /^sqlite:(.*)$/s.exec(address);
+  if (sqlite !== null) {
+    if (schema !== undefined) refuse(`schema ${schema} is for PostgreSQL; SQLite has none`);
+    return new SqliteDelayedMessageStore({ path: checkPath(sqlite[1] as string), table, mode });
+  }
+  return new PostgresDelayedMessageStore({ connectionString: checkPostgres(address), schema, table, mode });
+}
+
+function checkPath(path: string): string {
+  if (path === "" || path.startsWith(":")) refuse(`sqlite:${path} names no file; write sqlite:PATH`);
+  const folder = dirname(path);
+  if (!existsSync(folder)) refuse(`the folder ${folder} of sqlite:${path} is not there`);
+  if (existsSync(path) && statSync(path).isDirectory()) refuse(`sqlite:${path} is a folder; name a file`);
+  return path;
+}
+
+/** The address itself is in no message: a password stands in it. */
+function checkPostgres(address: string): string {
+  const form = "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH";
+  let url: URL;
+  try {
+    url = new URL(address);
+  } catch {
+    return refuse(`the address can't be read; ${form}`);
+  }
+  if (!/^postgres(ql)?:$/.test(url.protocol)) refuse(`its protocol is ${url.protocol.slice(0, -1)}; ${form}`);
+  if (url.hostname === "" && !url.searchParams.has("host")) refuse(`it names no host; ${form}`);
+  if (url.pathname.length < 2) refuse(`it names no database; ${form}`);
+  return address;
+}
+
+function refuse(reason: string): never {
+  throw new StoreMismatchError("store", reason);
+}

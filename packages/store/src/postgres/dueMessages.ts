@@ -1,0 +1,72 @@
+import type { ClientBase } from "pg";
+import type { DelayedMessage } from "../delayedMessage";
+import type { DueMessages } from "../delayedMessageStore";
+import { Row, columns, toMessage } from "./rows";
+import type { PostgresTable } from "./table";
+
+/** Due messages in a transaction that has locked their rows. */
+export class PostgresDueMessages implements DueMessages {
+  private readonly fetched: string[] = [];
+
+  constructor(
+    private readonly client: ClientBase,
+    private readonly table: PostgresTable,
+  ) {}
+
+  async fetchNextDue(at: Date): Promise<DelayedMessage | undefined> {
+    return (await this.fetchDue(at, 1))[0];
+  }
+
+  async fetchDue(at: Date, limit: number, maximumBytes = Number.MAX_SAFE_INTEGER): Promise<DelayedMessage[]> {
+    const { name, channel } = this.table;
+    // A transaction's own locks don't keep its rows out.
+    const isAgain = this.fetched.length > 0;
+    const { rows } = await this.client.query<Row>({
+      name: `fetch${isAgain ? "-again" : ""} ${channel}`,
+      text: `
+        WITH locked AS MATERIALIZED (
+          SELECT id, attempt_at, octet_length(body) AS bytes FROM ${name}
+          WHERE attempt_at <= $1 ${isAgain ? "AND id <> ALL ($4::bigint[])" : ""}
+          ORDER BY attempt_at, id LIMIT $2 FOR UPDATE SKIP LOCKED
+        ), sized AS (
+          SELECT id, sum(bytes) OVER (ORDER BY attempt_at, id) - bytes AS before FROM locked
+        )
+        SELECT ${columns}, body FROM sized JOIN ${name} USING (id)
+        WHERE before < $3 OR before = 0 ORDER BY attempt_at, id`,
+      values: [at, limit, maximumBytes, ...(isAgain ? [this.fetched] : [])],
+    });
+    this.fetched.push(...rows.map(({ id }) => id));
+    return rows.map(toMessage);
+  }
+
+  remove(message: DelayedMessage): Promise<void> {
+    return this.removeAll([message]);
+  }
+
+  async removeAll(messages: DelayedMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    const { name, channel } = this.table;
+    await this.client.query({
+      name: `remove ${channel}`,
+      text: `DELETE FROM ${name} WHERE id = ANY ($1::bigint[])`,
+      values: [messages.map(({ id }) => id)],
+    });
+  }
+
+  incrementFailureCount(message: DelayedMessage, retryAt?: Date): Promise<void> {
+    return this.incrementFailureCounts([{ message, retryAt }]);
+  }
+
+  async incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void> {
+    if (failures.length === 0) return;
+    const { name, channel } = this.table;
+    await this.client.query({
+      name: `fail ${channel}`,
+      text: `
+        UPDATE ${name} AS message
+        SET failure_count = failure_count + 1, attempt_at = coalesce(failed.retry_at, message.attempt_at)
+        FROM unnest($1::bigint[], $2::timestamptz[]) AS failed (id, retry_at) WHERE message.id = failed.id`,
+      values: [failures.map(({ message }) => message.id), failures.map(({ retryAt }) => retryAt ?? null)],
+    });
+  }
+}

@@ -1,0 +1,29 @@
+import type { Migration } from "../sql/migrations";
+import type { PostgresTable } from "./table";
+
+/**
+ * The steps of a PostgreSQL table. It is written and deleted all the time, so its dead rows are cleared away early: an index
+ * whose start is full of them makes the search for what is due slow.
+ */
+export function postgresMigrations({ name, index }: PostgresTable): Migration[] {
+  return [
+    {
+      name: "0001-messages",
+      sql: `
+        CREATE TABLE ${name} (
+          id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+          message_id text NOT NULL,
+          due_at timestamptz(3) NOT NULL,
+          attempt_at timestamptz(3) NOT NULL,
+          stored_at timestamptz(3) NOT NULL DEFAULT now(),
+          failure_count integer NOT NULL DEFAULT 0,
+          exchange text NOT NULL,
+          routing_key text NOT NULL,
+          properties jsonb NOT NULL,
+          body bytea NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+        CREATE INDEX ${index("attempt")} ON ${name} (attempt_at, id);
+        CREATE INDEX ${index("message")} ON ${name} (message_id);`,
+    },
+  ];
+}

@@ -1,0 +1,259 @@
+import { ClientBase, ClientConfig, Pool, PoolClient, QueryResult } from "pg";
+import { MessageRefusedError } from "rabbitmq-delay-publish";
+import type { NewDelayedMessage } from "../delayedMessage";
+import type {
+  DelayedMessageStore,
+  DueMessages,
+  MessageCount,
+  MessageFilter,
+  MessagePage,
+  PageRequest,
+  StoreMode,
+  StoreOptions,
+} from "../delayedMessageStore";
+import { StoreMismatchError } from "../errors";
+import { refuseEmpty, toCondition } from "../sql/filter";
+import { checkVersion, migrate } from "../sql/migrations";
+import { checkLimit, parseCursor, toPage } from "../sql/page";
+import { TableStore } from "../sql/tableStore";
+import { PostgresDueMessages } from "./dueMessages";
+import { postgresMigrations } from "./migrations";
+import { Row, columns, dialect, toArrays, toListed } from "./rows";
+import { PostgresTable, postgresTable } from "./table";
+import { WakeCalls } from "./wakeCalls";
+
+/** Where a PostgreSQL store keeps its messages. */
+export interface PostgresStoreOptions {
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the parameters of `pg` (`sslmode`, …). */
+  connectionString: string;
+  /** Default `public`; made when it is not there. */
+  schema?: string;
+  /** Default `ENDPOINT.delayed`. */
+  table?: string;
+  /** Default `atLeastOnce`. */
+  mode?: StoreMode;
+  /** Connections at most. Default 10. */
+  maximumConnections?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A server that vanished without a word is given up after this. */
+const QUERY_TIMEOUT_MS = 60_000;
+/** A dispatcher that was stopped in the middle of its work holds its rows no longer than this. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 120_000;
+/** The server notices after about half a minute that a host that held rows is gone, instead of after hours. */
+const KEEP_ALIVES =
+  "SET LOCAL tcp_keepalives_idle = 15; SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3";
+const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}; ${KEEP_ALIVES}`;
+
+/** Delayed messages in a table of PostgreSQL; several instances share it by row locks, and wake each other. */
+export class PostgresDelayedMessageStore extends TableStore<PostgresTable> implements DelayedMessageStore {
+  private readonly pool: Pool;
+  private readonly config: ClientConfig;
+  private wakeCalls: WakeCalls | undefined;
+
+  /** @throws StoreMismatchError for an address that is none */
+  constructor(private readonly options: PostgresStoreOptions) {
+    super(options.mode);
+    const { connectionString, maximumConnections = 10 } = options;
+    this.config = {
+      connectionString,
+      application_name: "rabbitmq-delay-store",
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+    };
+    this.pool = new Pool({ ...this.config, max: maximumConnections });
+    // The next query tells of it.
+    this.pool.on("error", () => undefined);
+  }
+
+  async setUpInfrastructure(endpoint: string): Promise<void> {
+    const table = this.locate(endpoint);
+    await this.inTransaction(async (client) => {
+      await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [table.channel]);
+      const { rows } = await client.query("SELECT to_regnamespace($1) AS found", [table.schema]);
+      if (rows[0].found === null) await client.query(`CREATE SCHEMA ${table.schema}`);
+      await client.query(
+        `CREATE TABLE IF NOT EXISTS ${table.migrations} (name text PRIMARY KEY, taken_at timestamptz NOT NULL DEFAULT now())`,
+      );
+      await migrate(table.name, postgresMigrations(table), {
+        run: (sql) => client.query(sql),
+        executed: async () => namesOf(await client.query(`SELECT name FROM ${table.migrations} ORDER BY name`)),
+        note: (name) => client.query(`INSERT INTO ${table.migrations} (name) VALUES ($1)`, [name]),
+      });
+    });
+  }
+
+  async initialize(endpoint: string, signal?: AbortSignal): Promise<void> {
+    const table = this.locate(endpoint);
+    const { rows } = await this.pool.query("SELECT to_regclass($1) AS found", [table.migrations]);
+    const executed =
+      rows[0].found === null
+        ? undefined
+        : namesOf(await this.pool.query(`SELECT name FROM ${table.migrations} ORDER BY name`));
+    checkVersion(table.name, postgresMigrations(table), executed);
+    signal?.addEventListener("abort", () => void this.wakeCalls?.close(), { once: true });
+  }
+
+  async storeAll(messages: NewDelayedMessage[], { transaction, unlessPending }: StoreOptions = {}): Promise<void> {
+    const client = this.clientOf(transaction);
+    if (messages.length === 0) return;
+    const { name, channel } = this.table;
+    const statement = {
+      name: `store${unlessPending ? "-unless-pending" : ""} ${channel}`,
+      text: `
+        WITH given AS (
+          SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::jsonb[], $6::bytea[])
+            AS given (message_id, due_at, exchange, routing_key, properties, body)
+        ), stored AS (
+          INSERT INTO ${name} (message_id, due_at, attempt_at, exchange, routing_key, properties, body)
+          SELECT message_id, due_at, due_at, exchange, routing_key, properties, body FROM given
+          ${unlessPending ? UNLESS_PENDING(name) : ""}
+          RETURNING attempt_at
+        )
+        SELECT pg_notify('${channel}', ${MILLISECONDS}) FROM stored`,
+      values: toArrays(messages),
+    };
+    await client.query(statement).catch((error: Error & { code?: string }) => {
+      if (REFUSALS.test(error.code ?? "")) throw new MessageRefusedError("message", error.message);
+      throw error;
+    });
+  }
+
+  async next(): Promise<Date | undefined> {
+    const { name, channel } = this.table;
+    const { rows } = await this.pool.query<Pick<Row, "attempt_at">>({
+      name: `next ${channel}`,
+      text: `SELECT attempt_at FROM ${name} ORDER BY attempt_at, id LIMIT 1`,
+    });
+    return rows[0]?.attempt_at;
+  }
+
+  inLock<T>(work: (due: DueMessages) => Promise<T>): Promise<T> {
+    const { table } = this;
+    return this.inTransaction((client) => work(new PostgresDueMessages(client, table)));
+  }
+
+  async cancelAll(filter: MessageFilter): Promise<number> {
+    refuseEmpty(filter);
+    const { sql, values } = toCondition(filter, dialect);
+    return (await this.pool.query(`DELETE FROM ${this.table.name} WHERE ${sql}`, values)).rowCount ?? 0;
+  }
+
+  async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
+    refuseEmpty(filter);
+    const { name, channel } = this.table;
+    const { sql, values } = toCondition(filter, dialect);
+    const time = `$${values.length + 1}`;
+    const { rows } = await this.pool.query<{ count: string }>(
+      `WITH moved AS (
+         UPDATE ${name} SET due_at = ${time}, attempt_at = ${time}, failure_count = 0 WHERE ${sql} RETURNING attempt_at
+       )
+       SELECT count(*), pg_notify('${channel}', ${MILLISECONDS}) FROM moved`,
+      [...values, at],
+    );
+    return Number(rows[0]?.count);
+  }
+
+  async list(filter: MessageFilter = {}, page: PageRequest = {}): Promise<MessagePage> {
+    const limit = checkLimit(page.limit);
+    const { sql, values } = toCondition(filter, dialect);
+    const cursor = page.after === undefined ? undefined : parseCursor(page.after);
+    const after =
+      cursor === undefined ? "" : `AND (attempt_at, id) > ($${values.length + 1}, $${values.length + 2}::bigint)`;
+    const { rows } = await this.pool.query<Row>(
+      `SELECT ${columns}, octet_length(body) AS body_bytes FROM ${this.table.name}
+       WHERE ${sql} ${after} ORDER BY attempt_at, id LIMIT ${limit + 1}`,
+      [...values, ...(cursor === undefined ? [] : [cursor.attemptAt, cursor.id])],
+    );
+    return toPage(rows.map(toListed), limit);
+  }
+
+  async count(at = new Date()): Promise<MessageCount> {
+    const { rows } = await this.pool.query<Record<keyof MessageCount, string> & { next: Date | null }>(
+      `SELECT count(*) AS pending, count(*) FILTER (WHERE attempt_at <= $1) AS due,
+              count(*) FILTER (WHERE failure_count > 0) AS failed, min(attempt_at) AS next FROM ${this.table.name}`,
+      [at],
+    );
+    const [{ pending, due, failed, next }] = rows as [(typeof rows)[0]];
+    return {
+      pending: Number(pending),
+      due: Number(due),
+      failed: Number(failed),
+      ...(next === null ? {} : { next: next as Date }),
+    };
+  }
+
+  onStored(listener: (attemptAt: Date) => void): () => void {
+    this.wakeCalls ??= new WakeCalls(this.config, this.table.channel);
+    return this.wakeCalls.add(listener);
+  }
+
+  async close(): Promise<void> {
+    await this.wakeCalls?.close();
+    await this.pool.end();
+  }
+
+  protected override tableOf(endpoint: string): PostgresTable {
+    const { schema = "public", table = `${endpoint}.delayed` } = this.options;
+    return postgresTable(schema, table);
+  }
+
+  private clientOf(transaction: unknown): Pick<ClientBase, "query"> {
+    if (transaction !== undefined) return checkTransaction(transaction);
+    this.refuseWithoutTransaction();
+    return this.pool;
+  }
+
+  private async inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    // Between two queries nobody else would hear of a connection that breaks.
+    const ignore = (): void => undefined;
+    client.on("error", ignore);
+    let failure: Error | undefined;
+    try {
+      await client.query(BEGIN);
+      const result = await work(client);
+      const { command } = await client.query("COMMIT");
+      if (command !== "COMMIT") throw new Error("the transaction was rolled back");
+      return result;
+    } catch (error) {
+      failure = error as Error;
+      await client.query("ROLLBACK").catch(() => undefined);
+      throw error;
+    } finally {
+      client.off("error", ignore);
+      client.release(failure);
+    }
+  }
+}
+
+/** Classes of errors that are about values; source: PostgreSQL's manual, error codes. */
+const REFUSALS = /^(22|23|54)/;
+
+/** Milliseconds since 1970 of the first of the rows, as text. */
+const MILLISECONDS = "(extract(epoch FROM min(attempt_at)) * 1000)::bigint::text";
+
+const UNLESS_PENDING = (name: string): string => `
+  WHERE NOT EXISTS (
+    SELECT FROM ${name} AS pending
+    WHERE pending.message_id = given.message_id AND pending.exchange = given.exchange
+      AND pending.routing_key = given.routing_key AND pending.properties = given.properties AND pending.body = given.body
+  )`;
+
+/** A pool would take any connection, outside of the transaction. */
+function checkTransaction(transaction: unknown): Pick<ClientBase, "query"> {
+  const client = transaction as Partial<ClientBase & { totalCount: number; getTransactionStatus: () => string }>;
+  if (typeof client?.query !== "function" || client.totalCount !== undefined) {
+    throw new StoreMismatchError("transaction", "it must be a pg client (pool.connect()) after BEGIN, not a pool");
+  }
+  if (client.getTransactionStatus?.() === "I") {
+    throw new StoreMismatchError("transaction", "the client is in no transaction; BEGIN first");
+  }
+  return client as ClientBase;
+}
+
+function namesOf({ rows }: QueryResult<{ name: string }>): string[] {
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+import { utf8Length } from "rabbitmq-delay-topology";
+import { StoreMismatchError } from "../errors";
+import { quoteName } from "../sql/tableStore";
+
+/** PostgreSQL cuts longer names silently; source: its manual, identifiers. */
+const LONGEST_NAME_BYTES = 63;
+
+/** The names of a store's table and of what belongs to it, quoted. */
+export interface PostgresTable {
+  /** Schema and table. */
+  name: string;
+  /** The schema alone. */
+  schema: string;
+  /** The table of the steps taken. */
+  migrations: string;
+  /** An index's name. */
+  index(label: string): string;
+  /** The channel on which instances wake each other. */
+  channel: string;
+}
+
+/** @throws StoreMismatchError for a name that PostgreSQL would cut or refuse */
+export function postgresTable(schema: string, table: string): PostgresTable {
+  check("schema", schema, "");
+  check("table", table, ".migrations");
+  const hash = createHash("sha256").update(`${schema}\0${table}`).digest("hex").slice(0, 32);
+  return {
+    name: `${quoteName(schema)}.${quoteName(table)}`,
+    schema: quoteName(schema),
+    migrations: `${quoteName(schema)}.${quoteName(`${table}.migrations`)}`,
+    index: (label) => quoteName(`delayed_${hash}_${label}`),
+    channel: `delayed_${hash}`,
+  };
+}
+
+function check(property: string, name: string, suffix: string): void {
+  const bytes = utf8Length(name + suffix);
+  if (typeof name !== "string" || name === "" || name.includes("\0") || bytes > LONGEST_NAME_BYTES) {
+    throw new StoreMismatchError(
+      property,
+      `${JSON.stringify(name)} is not allowed; it must have 1 to ${LONGEST_NAME_BYTES - suffix.length} bytes`,
+    );
+  }
+}

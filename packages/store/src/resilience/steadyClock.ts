@@ -1,0 +1,44 @@
+/** How far ahead a clock may jump without being doubted. */
+const TOLERATED_JUMP_MS = 60_000;
+/** How long a larger jump ahead has to last until it is believed. */
+const DOUBT_MS = 30_000;
+
+/**
+ * The time of day, but for jumps ahead: one that is taken back soon would have made all messages due at once. A jump of more
+ * than a minute is believed when it lasts for half a minute; a jump back at once, because it makes nothing early.
+ */
+export class SteadyClock {
+  private wallMs: number;
+  private elapsedMs: number;
+  private doubtedSinceMs: number | undefined;
+
+  /**
+   * @param wall milliseconds since 1970, which may jump
+   * @param elapsed milliseconds of a clock that never jumps
+   */
+  constructor(
+    private readonly wall: () => number = Date.now,
+    private readonly elapsed: () => number = () => performance.now(),
+  ) {
+    this.wallMs = wall();
+    this.elapsedMs = elapsed();
+  }
+
+  /** Whether the clock has jumped ahead and is not believed yet. */
+  get isDoubted(): boolean {
+    return this.doubtedSinceMs !== undefined;
+  }
+
+  now(): number {
+    const [wallMs, elapsedMs] = [this.wall(), this.elapsed()];
+    const expectedMs = this.wallMs + (elapsedMs - this.elapsedMs);
+    if (wallMs - expectedMs > TOLERATED_JUMP_MS) {
+      this.doubtedSinceMs ??= elapsedMs;
+      if (elapsedMs - this.doubtedSinceMs < DOUBT_MS) return Math.floor(expectedMs);
+    }
+    this.doubtedSinceMs = undefined;
+    this.wallMs = wallMs;
+    this.elapsedMs = elapsedMs;
+    return wallMs;
+  }
+}

@@ -1,0 +1,65 @@
+import { DelayedStore, DelayedStoreOptions, delayedStore, parseDelayedStore } from "rabbitmq-delay-topology";
+import * as z from "zod";
+import { defaultLimits } from "../delayedMessage";
+import { checkSettings, dispatchSettings } from "../dispatch/settings";
+
+/** What a running store is told, as its flags, environment and file say it. */
+export const serviceSchema = z.strictObject({
+  /** `sqlite:PATH` or `postgres://…`. */
+  store: z.string("it must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE"),
+  /** The broker: `amqp://…` or `amqps://…`. */
+  amqp: z.string("it must be amqp://USER:PASSWORD@HOST:PORT/VHOST"),
+  /** The broker's side: a descriptor that a stack exports, or what one is made from. Default: named `delayed`, queues only. */
+  descriptor: z.record(z.string(), z.unknown()).optional(),
+  /** Name of the service, for table names. Default: the descriptor's name. */
+  endpoint: z.string().min(1).optional(),
+  schema: z.string().optional(),
+  table: z.string().optional(),
+  /** Declare the broker's side, too; for trying it out. Default false. */
+  declare: z.boolean().default(false),
+  /** Create or migrate tables at the start. Default true. */
+  setUp: z.boolean().default(true),
+  /** Where health and metrics are served, `HOST:PORT`, or `off`. Default `127.0.0.1:9478`. */
+  http: z
+    .string()
+    .regex(/^(off|.+:\d{1,5})$/, "it must be HOST:PORT or off")
+    .default("127.0.0.1:9478"),
+  /** End the process when a breaker triggers, for a supervisor that starts it anew. Default false. */
+  exitOnCritical: z.boolean().default(false),
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  /** Longest delay that is taken, in milliseconds. Default ten years. */
+  maximumDelayMs: z.number().int().positive().max(Number.MAX_SAFE_INTEGER).default(defaultLimits.maximumDelayMs),
+  /** Largest body that is taken, in bytes. Default 16 MiB. */
+  maximumBodyBytes: z
+    .number()
+    .int()
+    .positive()
+    .max(512 << 20)
+    .default(defaultLimits.maximumBodyBytes),
+  /** Messages that the broker hands over before their rows are committed. Default 1000. */
+  intakePrefetch: z.number().int().min(1).max(65_535).default(1000),
+  ...dispatchSettings.shape,
+});
+
+/** See {@link serviceSchema}. */
+export type ServiceOptions = z.input<typeof serviceSchema>;
+
+/** Checked options. */
+export type ServiceSettings = Omit<z.output<typeof serviceSchema>, "descriptor" | "endpoint"> & {
+  descriptor: DelayedStore;
+  endpoint: string;
+};
+
+/**
+ * Checks options, before anything is opened.
+ * @throws StoreMismatchError or DelayTopologyError naming the property, the value and what is allowed
+ */
+export function serviceSettings(options: unknown): ServiceSettings {
+  const checked = checkSettings(serviceSchema, options);
+  const descriptor = descriptorOf(checked.descriptor);
+  return { ...checked, descriptor, endpoint: checked.endpoint ?? descriptor.name };
+}
+
+function descriptorOf(given: Record<string, unknown> = {}): DelayedStore {
+  return "kind" in given ? parseDelayedStore(given, "descriptor") : delayedStore(given as DelayedStoreOptions);
+}

@@ -1,0 +1,239 @@
+import pino, { Logger } from "pino";
+import { planDelayedStore } from "rabbitmq-delay-topology";
+import { BrokerConnection } from "../broker/brokerConnection";
+import { declarePlan } from "../broker/declarePlan";
+import { Control } from "../control/control";
+import type { DelayedMessageStore } from "../delayedMessageStore";
+import { BatchPublisher } from "../dispatch/batchPublisher";
+import { Dispatcher } from "../dispatch/dispatcher";
+import { StoreMismatchError } from "../errors";
+import { Intake } from "../intake/intake";
+import { openStore } from "../openStore";
+import type { Breaker, BreakerEvents, BreakerName } from "../resilience/breaker";
+import { Pace } from "../resilience/pace";
+import { SteadyClock } from "../resilience/steadyClock";
+import { Health, serveHttp } from "./httpServer";
+import { StoreMetrics } from "./metrics";
+import { ServiceSettings } from "./serviceOptions";
+
+/** A breaker has triggered, and the service was told to end then. */
+export class CriticalError extends Error {
+  override readonly name = "CriticalError";
+
+  constructor(breaker: BreakerName, cause: unknown) {
+    super(`nothing but failures of ${breaker}: ${(cause as Error | undefined)?.message}`, { cause });
+  }
+}
+
+/** Rows in one statement of the intake. */
+const INTAKE_BATCH = 500;
+
+/**
+ * Runs a store until the signal: takes messages in, dispatches those that are due, answers requests, serves health and
+ * metrics. Resolves when nothing is in hand any more.
+ * @param options checked ones
+ * @throws StoreMismatchError for what doesn't fit and won't by itself; CriticalError where it was asked for
+ */
+export async function runStoreService(options: ServiceSettings, signal: AbortSignal, logger?: Logger): Promise<void> {
+  const log = logger ?? pino({ level: options.logLevel, name: "rabbitmq-delay-store" });
+  const store = openStore(options.store, options);
+  try {
+    await new StoreService(options, store, log).run(signal);
+  } finally {
+    await store.close();
+    log.info("ended");
+  }
+}
+
+class StoreService {
+  private readonly clock = new SteadyClock();
+  private readonly ending = new AbortController();
+  private readonly connections: Record<"intake" | "dispatch", BrokerConnection>;
+  private readonly dispatcher: Dispatcher;
+  private readonly intake: Intake;
+  private readonly control: Control;
+  private readonly metrics: StoreMetrics;
+  private readonly breakers: Breaker[];
+  private isConsuming = false;
+  private critical: CriticalError | undefined;
+
+  constructor(
+    private readonly options: ServiceSettings,
+    private readonly store: DelayedMessageStore,
+    private readonly log: Logger,
+  ) {
+    const { descriptor, confirmTimeoutMs } = options;
+    // Apart, because the broker stops reading from one that publishes when it is short of memory or disk.
+    this.connections = { intake: this.connect("intake"), dispatch: this.connect("dispatch") };
+    const publisher = new BatchPublisher(this.connections.dispatch, confirmTimeoutMs);
+    const shared = { store, publisher, clock: this.clock };
+    const parking = { source: descriptor.name, exchange: descriptor.errorQueue };
+    this.dispatcher = new Dispatcher({ ...shared, parking, settings: options, events: this.dispatchEvents() });
+    this.intake = new Intake({
+      ...shared,
+      connection: this.connections.intake,
+      descriptor,
+      limits: options,
+      settings: { ...options, prefetch: options.intakePrefetch, batchSize: INTAKE_BATCH },
+      events: this.intakeEvents(),
+    });
+    this.control = new Control({
+      store,
+      connection: this.connections.intake,
+      queue: descriptor.controlQueue,
+      maximumDelayMs: options.maximumDelayMs,
+      onRescheduled: (at) => this.dispatcher.wake(at),
+      events: { onFault: (error) => this.fault("control", error) },
+    });
+    this.breakers = [this.intake.breaker, ...Object.values(this.dispatcher.breakers)];
+    this.metrics = new StoreMetrics({
+      store,
+      clock: this.clock,
+      breakers: this.breakers,
+      isConnected: () => this.isConnected,
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { ending, options, log } = this;
+    const stop = (): void => ending.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    const server =
+      options.http === "off" ? undefined : await serveHttp(options.http, () => this.health(), this.metrics.registry);
+    try {
+      await this.persistently("database", () => this.openStore());
+      if (options.declare) await this.persistently("broker", () => this.declare());
+      log.info(
+        { store: options.descriptor.name, http: options.http, intake: options.descriptor.intakeQueue },
+        "running",
+      );
+      const parts = [this.intake, this.control, this.dispatcher];
+      await Promise.all(parts.map((part) => part.run(ending.signal)));
+    } finally {
+      signal.removeEventListener("abort", stop);
+      for (const connection of Object.values(this.connections)) await connection.close();
+      await server?.close();
+    }
+    if (this.critical !== undefined) throw this.critical;
+  }
+
+  /** Again and again while the other side is away; what doesn't fit won't fit later. */
+  private async persistently(what: string, work: () => Promise<void>): Promise<void> {
+    const pace = new Pace();
+    while (!this.ending.signal.aborted) {
+      try {
+        return await work();
+      } catch (error) {
+        if (error instanceof StoreMismatchError) throw error;
+        this.fault(what, error);
+        await pace.failed(this.ending.signal);
+      }
+    }
+  }
+
+  private async openStore(): Promise<void> {
+    const { endpoint, setUp } = this.options;
+    if (setUp) await this.store.setUpInfrastructure(endpoint);
+    await this.store.initialize(endpoint, this.ending.signal);
+  }
+
+  private async declare(): Promise<void> {
+    const channel = await this.connections.intake.channel();
+    let refusal: (Error & { code?: number }) | undefined;
+    channel.on("error", (error: Error) => (refusal = error));
+    try {
+      await declarePlan(channel, planDelayedStore(this.options.descriptor));
+      await channel.close();
+    } catch (error) {
+      // Other arguments, or no permission: neither goes by itself.
+      if (refusal !== undefined) throw new StoreMismatchError("declare", refusal.message);
+      throw error;
+    }
+  }
+
+  private get isConnected(): boolean {
+    return Object.values(this.connections).every(({ isConnected }) => isConnected);
+  }
+
+  private health(): Health {
+    const triggered = this.breakers.filter(({ isTriggered }) => isTriggered).map(({ name }) => name);
+    const isReady = this.isConsuming && this.connections.intake.isConnected && !this.ending.signal.aborted;
+    return { status: triggered.length === 0 ? "green" : "red", triggered, isReady };
+  }
+
+  private connect(purpose: "intake" | "dispatch"): BrokerConnection {
+    const { log } = this;
+    return new BrokerConnection(this.options.amqp, `rabbitmq-delay-store ${purpose}`, {
+      onConnected: () => log.info({ purpose }, "broker connected"),
+      onDisconnected: (error) => log.warn({ purpose, reason: error?.message }, "broker disconnected"),
+      onBlocked: (reason) =>
+        reason === undefined
+          ? log.info({ purpose }, "broker takes messages again")
+          : log.warn({ purpose, reason }, "broker takes no messages"),
+    });
+  }
+
+  private dispatchEvents(): ConstructorParameters<typeof Dispatcher>[0]["events"] {
+    const { log } = this;
+    return {
+      ...this.breakerEvents(),
+      onDelivered: (messages, latenessMs) => {
+        this.metrics.delivered.inc(messages.length);
+        for (const lateMs of latenessMs) this.metrics.lateness.observe(lateMs / 1000);
+        log.debug({ count: messages.length }, "delivered");
+      },
+      onRetry: ({ messageId, failureCount }, error, retryAt) => {
+        this.metrics.retried.inc();
+        log.warn({ messageId, failures: failureCount + 1, retryAt, reason: error.message }, "delivery failed");
+      },
+      onParked: ({ messageId }, error) => {
+        this.metrics.parked.inc();
+        log.error({ messageId, reason: error.message }, "put into the error queue");
+      },
+      onStuck: ({ messageId }, error) => {
+        this.metrics.stuck.inc();
+        log.error({ messageId, reason: (error as Error).message }, "could not be put into the error queue");
+      },
+      onFault: (error) => this.fault("dispatch", error),
+    };
+  }
+
+  private intakeEvents(): ConstructorParameters<typeof Intake>[0]["events"] {
+    return {
+      ...this.breakerEvents(),
+      onConsuming: () => (this.isConsuming = true),
+      onStored: (messages) => {
+        this.isConsuming = true;
+        this.metrics.stored.inc(messages.length);
+        this.dispatcher.wake(new Date(Math.min(...messages.map(({ dueAt }) => dueAt.getTime()))));
+      },
+      onRefused: ({ properties }, error) => {
+        this.metrics.refused.inc();
+        this.log.error({ messageId: properties.messageId, reason: error.message }, "refused, put into the error queue");
+      },
+      onFault: (error) => {
+        this.isConsuming = false;
+        this.fault("intake", error);
+      },
+    };
+  }
+
+  private breakerEvents(): BreakerEvents {
+    const { log } = this;
+    return {
+      onTriggered: (breaker, error) => {
+        log.fatal({ breaker, reason: (error as Error | undefined)?.message }, "critical: nothing but failures");
+        if (!this.options.exitOnCritical) return;
+        this.critical ??= new CriticalError(breaker, error);
+        this.ending.abort();
+      },
+      onRecovered: (breaker) => log.info({ breaker }, "recovered"),
+    };
+  }
+
+  private fault(what: string, error: unknown): void {
+    this.metrics?.faults.inc();
+    this.log.warn({ what, reason: (error as Error).message }, "failed; trying again");
+  }
+}

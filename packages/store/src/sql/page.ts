@@ -1,0 +1,39 @@
+import type { ListedMessage, MessagePage } from "../delayedMessageStore";
+import { StoreMismatchError } from "../errors";
+
+/** Most messages of one page. */
+export const LARGEST_PAGE = 1000;
+
+/** @throws StoreMismatchError for a page of no or too many messages */
+export function checkLimit(limit = 100): number {
+  if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE) {
+    throw new StoreMismatchError(
+      "limit",
+      `${limit} is not allowed; it must be a whole number from 1 to ${LARGEST_PAGE}`,
+    );
+  }
+  return limit;
+}
+
+/** The last message of a page, after which the next one starts. */
+export interface Cursor {
+  attemptAt: Date;
+  id: string;
+}
+
+/** @throws StoreMismatchError for a text that no page gave */
+export function parseCursor(text: string): Cursor {
+  const [, time, id] = /^(-?\d+)-(\d+)$/.exec(text) ?? [];
+  if (time === undefined || id === undefined) {
+    throw new StoreMismatchError("after", `${JSON.stringify(text)} is not allowed; it must be next of the page before`);
+  }
+  return { attemptAt: new Date(Number(time)), id };
+}
+
+/** @param rows one more than `limit` where there is a next page */
+export function toPage(rows: ListedMessage[], limit: number): MessagePage {
+  const messages = rows.slice(0, limit);
+  const last = messages.at(-1);
+  if (rows.length <= limit || last === undefined) return { messages };
+  return { messages, next: `${last.attemptAt.getTime()}-${last.id}` };
+}

@@ -1,0 +1,53 @@
+import type { NewDelayedMessage } from "../delayedMessage";
+import type { MessageFilter, StoreMode, StoreOptions } from "../delayedMessageStore";
+import { StoreMismatchError } from "../errors";
+
+/** What stores with a table have in common: one message is the batch of one, and names are known once there is an endpoint. */
+export abstract class TableStore<Table> {
+  private located: Table | undefined;
+
+  protected constructor(private readonly mode: StoreMode = "atLeastOnce") {}
+
+  abstract storeAll(messages: NewDelayedMessage[], options?: StoreOptions): Promise<void>;
+  abstract cancelAll(filter: MessageFilter): Promise<number>;
+  abstract rescheduleAll(filter: MessageFilter, at: Date): Promise<number>;
+
+  store(message: NewDelayedMessage, options?: StoreOptions): Promise<void> {
+    return this.storeAll([message], options);
+  }
+
+  cancel(messageId: string): Promise<number> {
+    return this.cancelAll({ messageId });
+  }
+
+  reschedule(messageId: string, at: Date): Promise<number> {
+    return this.rescheduleAll({ messageId }, at);
+  }
+
+  /** The names of the endpoint's table. */
+  protected abstract tableOf(endpoint: string): Table;
+
+  /** @throws StoreMismatchError for names that the database would refuse */
+  protected locate(endpoint: string): Table {
+    this.located = this.tableOf(endpoint);
+    return this.located;
+  }
+
+  /** @throws StoreMismatchError before an endpoint is known */
+  protected get table(): Table {
+    if (this.located === undefined) throw new StoreMismatchError("store", "call initialize(endpoint) first");
+    return this.located;
+  }
+
+  /** @throws StoreMismatchError where the mode asks for the caller's transaction */
+  protected refuseWithoutTransaction(): void {
+    if (this.mode === "transactional") {
+      throw new StoreMismatchError("transaction", "in mode transactional, each store needs the caller's transaction");
+    }
+  }
+}
+
+/** A name as SQL takes it, whatever it consists of. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,67 @@
+import type { Database } from "better-sqlite3";
+import type { DelayedMessage } from "../delayedMessage";
+import type { DueMessages } from "../delayedMessageStore";
+import { Row, columns, toMessage } from "./rows";
+
+/** Due messages under the dispatch lock; what is decided about them is written at once, at the end. */
+export class SqliteDueMessages implements DueMessages {
+  private readonly fetched: number[] = [];
+  private readonly removed: DelayedMessage[] = [];
+  private readonly failed: { message: DelayedMessage; retryAt?: Date }[] = [];
+
+  /** @param table its name, quoted */
+  constructor(
+    private readonly database: Database,
+    private readonly table: string,
+  ) {}
+
+  async fetchNextDue(at: Date): Promise<DelayedMessage | undefined> {
+    return (await this.fetchDue(at, 1))[0];
+  }
+
+  async fetchDue(at: Date, limit: number, maximumBytes = Number.MAX_SAFE_INTEGER): Promise<DelayedMessage[]> {
+    const rows = this.database
+      .prepare<unknown[], Row>(
+        `SELECT ${columns}, body FROM (
+           SELECT *, sum(body_bytes) OVER (ORDER BY attempt_at, id) - body_bytes AS before FROM (
+             SELECT id, attempt_at AS at, body_bytes AS bytes FROM ${this.table}
+             WHERE attempt_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY attempt_at, id LIMIT ?
+           ) JOIN ${this.table} USING (id)
+         ) WHERE before < ? OR before = 0 ORDER BY attempt_at, id`,
+      )
+      .all(at.getTime(), JSON.stringify(this.fetched), limit, maximumBytes);
+    this.fetched.push(...rows.map(({ id }) => id));
+    return rows.map(toMessage);
+  }
+
+  remove(message: DelayedMessage): Promise<void> {
+    return this.removeAll([message]);
+  }
+
+  async removeAll(messages: DelayedMessage[]): Promise<void> {
+    this.removed.push(...messages);
+  }
+
+  incrementFailureCount(message: DelayedMessage, retryAt?: Date): Promise<void> {
+    return this.incrementFailureCounts([{ message, retryAt }]);
+  }
+
+  async incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void> {
+    this.failed.push(...failures);
+  }
+
+  /** Writes what was decided, in one transaction. */
+  commit(): void {
+    if (this.removed.length + this.failed.length === 0) return;
+    const remove = this.database.prepare(`DELETE FROM ${this.table} WHERE id = ?`);
+    const fail = this.database.prepare(
+      `UPDATE ${this.table} SET failure_count = failure_count + 1, attempt_at = coalesce(?, attempt_at) WHERE id = ?`,
+    );
+    this.database
+      .transaction(() => {
+        for (const { id } of this.removed) remove.run(Number(id));
+        for (const { message, retryAt } of this.failed) fail.run(retryAt?.getTime() ?? null, Number(message.id));
+      })
+      .immediate();
+  }
+}

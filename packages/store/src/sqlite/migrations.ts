@@ -1,0 +1,27 @@
+import type { Migration } from "../sql/migrations";
+import type { SqliteTable } from "./table";
+
+/** The steps of a SQLite table; times are milliseconds since 1970. */
+export function sqliteMigrations({ name, index }: SqliteTable): Migration[] {
+  return [
+    {
+      name: "0001-messages",
+      sql: `
+        CREATE TABLE ${name} (
+          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          message_id TEXT NOT NULL,
+          due_at INTEGER NOT NULL,
+          attempt_at INTEGER NOT NULL,
+          stored_at INTEGER NOT NULL,
+          failure_count INTEGER NOT NULL DEFAULT 0,
+          exchange TEXT NOT NULL,
+          routing_key TEXT NOT NULL,
+          properties TEXT NOT NULL,
+          body_bytes INTEGER NOT NULL,
+          body BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX ${index("attempt")} ON ${name} (attempt_at, id);
+        CREATE INDEX ${index("message")} ON ${name} (message_id);`,
+    },
+  ];
+}

@@ -1,0 +1,30 @@
+import type { Database, Options } from "better-sqlite3";
+import { StoreMismatchError } from "../errors";
+
+type Constructor = new (path: string, options?: Options) => Database;
+
+/**
+ * Opens a file of SQLite.
+ * @throws StoreMismatchError where better-sqlite3 is missing, or the path can't be one
+ */
+export function openDatabase(path: string, options: Options): Database {
+  const Constructor = load();
+  try {
+    return new Constructor(path, options);
+  } catch (error) {
+    throw new StoreMismatchError("store", `${path} can't be opened as a SQLite file (${(error as Error).message})`);
+  }
+}
+
+/** An optional dependency, because it is compiled where there is no ready build of it. */
+function load(): Constructor {
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- only where SQLite is asked for
+    return require("better-sqlite3") as Constructor;
+  } catch (error) {
+    throw new StoreMismatchError(
+      "store",
+      `SQLite needs the package better-sqlite3, which could not be loaded (${(error as Error).message}); npm install it, or take PostgreSQL`,
+    );
+  }
+}

@@ -1,0 +1,220 @@
+import { realpathSync } from "node:fs";
+import type { Database } from "better-sqlite3";
+import { MessageRefusedError } from "rabbitmq-delay-publish";
+import type { NewDelayedMessage } from "../delayedMessage";
+import type {
+  DelayedMessageStore,
+  DueMessages,
+  MessageCount,
+  MessageFilter,
+  MessagePage,
+  PageRequest,
+  StoreMode,
+  StoreOptions,
+} from "../delayedMessageStore";
+import { StoreMismatchError } from "../errors";
+import { propertiesToJson } from "../messageProperties";
+import { Condition, refuseEmpty, toCondition } from "../sql/filter";
+import { checkVersion, migrate } from "../sql/migrations";
+import { checkLimit, parseCursor, toPage } from "../sql/page";
+import { TableStore, quoteName } from "../sql/tableStore";
+import { DispatchLock } from "./dispatchLock";
+import { SqliteDueMessages } from "./dueMessages";
+import { sqliteMigrations } from "./migrations";
+import { openDatabase } from "./open";
+import { Row, columns, dialect, toListed } from "./rows";
+import { SqliteTable, sqliteTable } from "./table";
+
+/** Where a SQLite store keeps its messages. */
+export interface SqliteStoreOptions {
+  /** The file, on a local disk; made when it is not there. */
+  path: string;
+  /** Default `ENDPOINT.delayed`. */
+  table?: string;
+  /** Default `atLeastOnce`. */
+  mode?: StoreMode;
+}
+
+/** Nobody else writes for longer than a batch takes; SQLite's waiting stops this whole process. */
+const BUSY_TIMEOUT_MS = 5000;
+
+/** Delayed messages in a file of SQLite; processes on the same machine share it by turns. */
+export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implements DelayedMessageStore {
+  readonly pollMs = 1000;
+  readonly isConcurrent = false;
+  private readonly database: Database;
+  private readonly lock: DispatchLock;
+
+  /** @throws StoreMismatchError when the file can't be opened */
+  constructor(private readonly options: SqliteStoreOptions) {
+    super(options.mode);
+    this.database = openDatabase(options.path, { timeout: BUSY_TIMEOUT_MS });
+    this.database.pragma("journal_mode = WAL");
+    // The driver's default could lose committed messages in a power cut.
+    this.database.pragma("synchronous = FULL");
+    this.lock = new DispatchLock(options.path);
+  }
+
+  async setUpInfrastructure(endpoint: string): Promise<void> {
+    const table = this.locate(endpoint);
+    const migrations = quoteName(table.migrations);
+    // Under the lock and on a connection of its own: the steps are one transaction that lasts over several turns.
+    await this.lock.hold(async () => {
+      const database = openDatabase(this.options.path, { timeout: BUSY_TIMEOUT_MS });
+      try {
+        database.exec("BEGIN IMMEDIATE");
+        database.exec(
+          `CREATE TABLE IF NOT EXISTS ${migrations} (name TEXT PRIMARY KEY, taken_at INTEGER NOT NULL) STRICT`,
+        );
+        const note = database.prepare(`INSERT INTO ${migrations} (name, taken_at) VALUES (?, ?)`);
+        await migrate(table.name, sqliteMigrations(table), {
+          run: async (sql) => database.exec(sql),
+          executed: async () => executedOf(database, table),
+          note: async (step) => note.run(step, Date.now()),
+        });
+        database.exec("COMMIT");
+      } finally {
+        database.close();
+      }
+    });
+  }
+
+  async initialize(endpoint: string): Promise<void> {
+    const table = this.locate(endpoint);
+    const found = this.database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(table.migrations);
+    const executed = found === undefined ? undefined : executedOf(this.database, table);
+    checkVersion(table.name, sqliteMigrations(table), executed);
+  }
+
+  async storeAll(messages: NewDelayedMessage[], { transaction, unlessPending }: StoreOptions = {}): Promise<void> {
+    const database = this.databaseOf(transaction);
+    const insert = database.prepare(`
+      INSERT INTO ${this.table.name} (message_id, due_at, attempt_at, stored_at, exchange, routing_key, properties, body_bytes, body)
+      SELECT @messageId, @dueAt, @dueAt, @storedAt, @exchange, @routingKey, @properties, @bodyBytes, @body
+      ${unlessPending ? this.unlessPending : ""}`);
+    const storedAt = Date.now();
+    const insertAll = database.transaction(() => {
+      for (const { messageId, dueAt, exchange, routingKey, properties, body } of messages) {
+        insert.run({
+          messageId,
+          dueAt: dueAt.getTime(),
+          storedAt,
+          exchange,
+          routingKey,
+          properties: propertiesToJson(properties),
+          bodyBytes: body.length,
+          body,
+        });
+      }
+    });
+    try {
+      if (transaction === undefined) insertAll.immediate();
+      else insertAll();
+    } catch (error) {
+      const { code = "", message } = error as Error & { code?: string };
+      if (REFUSALS.test(code)) throw new MessageRefusedError("message", message);
+      throw error;
+    }
+  }
+
+  async next(): Promise<Date | undefined> {
+    const row = this.database
+      .prepare<[], Row>(`SELECT attempt_at FROM ${this.table.name} ORDER BY attempt_at, id LIMIT 1`)
+      .get();
+    return row === undefined ? undefined : new Date(row.attempt_at);
+  }
+
+  inLock<T>(work: (due: DueMessages) => Promise<T>): Promise<T> {
+    const due = new SqliteDueMessages(this.database, this.table.name);
+    return this.lock.hold(async () => {
+      const result = await work(due);
+      due.commit();
+      return result;
+    });
+  }
+
+  async cancelAll(filter: MessageFilter): Promise<number> {
+    refuseEmpty(filter);
+    const { sql, values } = toCondition(filter, dialect);
+    return this.change({ sql: `DELETE FROM ${this.table.name} WHERE ${sql}`, values });
+  }
+
+  async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
+    refuseEmpty(filter);
+    const { sql, values } = toCondition(filter, dialect);
+    const time = at.getTime();
+    return this.change({
+      sql: `UPDATE ${this.table.name} SET due_at = ?, attempt_at = ?, failure_count = 0 WHERE ${sql}`,
+      values: [time, time, ...values],
+    });
+  }
+
+  async list(filter: MessageFilter = {}, page: PageRequest = {}): Promise<MessagePage> {
+    const limit = checkLimit(page.limit);
+    const { sql, values } = toCondition(filter, dialect);
+    const cursor = page.after === undefined ? undefined : parseCursor(page.after);
+    const rows = this.database
+      .prepare<unknown[], Row>(
+        `SELECT ${columns} FROM ${this.table.name}
+         WHERE ${sql} ${cursor === undefined ? "" : "AND (attempt_at, id) > (?, ?)"} ORDER BY attempt_at, id LIMIT ?`,
+      )
+      .all(...values, ...(cursor === undefined ? [] : [cursor.attemptAt.getTime(), Number(cursor.id)]), limit + 1);
+    return toPage(rows.map(toListed), limit);
+  }
+
+  async count(at = new Date()): Promise<MessageCount> {
+    const counted = this.database
+      .prepare<[number], { pending: number; due: number; failed: number; next: number | null }>(
+        `SELECT count(*) AS pending, count(*) FILTER (WHERE attempt_at <= ?) AS due,
+                count(*) FILTER (WHERE failure_count > 0) AS failed, min(attempt_at) AS next FROM ${this.table.name}`,
+      )
+      .get(at.getTime());
+    const { next, ...counts } = counted as NonNullable<typeof counted>;
+    return { ...counts, ...(next === null ? {} : { next: new Date(next) }) };
+  }
+
+  async close(): Promise<void> {
+    this.lock.close();
+    this.database.close();
+  }
+
+  /** Under the lock, because a message that is being delivered can be neither cancelled nor moved. */
+  private change({ sql, values }: Condition): Promise<number> {
+    return this.lock.hold(async () => this.database.prepare(sql).run(...values).changes);
+  }
+
+  protected override tableOf(endpoint: string): SqliteTable {
+    return sqliteTable(this.options.table ?? `${endpoint}.delayed`);
+  }
+
+  private get unlessPending(): string {
+    return `WHERE NOT EXISTS (
+      SELECT 1 FROM ${this.table.name} WHERE message_id = @messageId AND exchange = @exchange AND routing_key = @routingKey
+        AND properties = @properties AND body = @body)`;
+  }
+
+  private databaseOf(transaction: unknown): Database {
+    if (transaction !== undefined) return this.checkTransaction(transaction);
+    this.refuseWithoutTransaction();
+    return this.database;
+  }
+
+  private checkTransaction(transaction: unknown): Database {
+    const database = transaction as Partial<Database>;
+    if (typeof database?.prepare !== "function" || database.inTransaction !== true) {
+      throw new StoreMismatchError("transaction", "it must be a better-sqlite3 database inside a transaction");
+    }
+    if (realpathSync(database.name as string) !== realpathSync(this.options.path)) {
+      throw new StoreMismatchError("transaction", `it is on ${database.name}, the store on ${this.options.path}`);
+    }
+    return database as Database;
+  }
+}
+
+/** Errors that are about values; source: SQLite's result codes. */
+const REFUSALS = /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH)/;
+
+function executedOf(database: Database, { migrations }: SqliteTable): string[] {
+  const rows = database.prepare<[], { name: string }>(`SELECT name FROM ${quoteName(migrations)} ORDER BY name`).all();
+  return rows.map(({ name }) => name);
+}

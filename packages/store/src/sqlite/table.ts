@@ -1,0 +1,24 @@
+import { StoreMismatchError } from "../errors";
+import { quoteName } from "../sql/tableStore";
+
+/** The names of a store's table and of what belongs to it. */
+export interface SqliteTable {
+  /** Quoted. */
+  name: string;
+  /** The table of the steps taken: its bare name. */
+  migrations: string;
+  /** An index's name, quoted. */
+  index(label: string): string;
+}
+
+/** @throws StoreMismatchError for a name that SQLite keeps for itself */
+export function sqliteTable(table: string): SqliteTable {
+  if (table === "" || table.includes("\0") || table.startsWith("sqlite_")) {
+    throw new StoreMismatchError("table", `${JSON.stringify(table)} is not allowed; give it a name of its own`);
+  }
+  return {
+    name: quoteName(table),
+    migrations: `${table}.migrations`,
+    index: (label) => quoteName(`${table}.${label}`),
+  };
+}

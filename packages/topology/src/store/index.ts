@@ -1,0 +1,13 @@
+export {
+  DelayedStore,
+  DelayedStoreOptions,
+  DeliveryType,
+  StoreForward,
+  delayedStore,
+  deliveryExchangesOf,
+  deliveryTypes,
+  intakeExchangesOf,
+  parseDelayedStore,
+  planDelayedStore,
+  planStoreAccess,
+} from "./delayedStore";

@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DelayedMessageStore, openStore } from "rabbitmq-delay-store";
+import {
+  PostgresServer,
+  postgresInstallation,
+  removePostgres,
+  startPostgres,
+} from "../../toolchain/dist/postgresServer";
+import { afterThisTest } from "./cleanup";
+
+/** A kind of database, and how a test gets stores on it. */
+export interface TestDatabase {
+  label: string;
+  isShared: boolean;
+  /** A store's address; a file of its own for SQLite. */
+  address: () => Promise<string>;
+}
+
+const running = new Set<PostgresServer>();
+let shared: Promise<PostgresServer> | undefined;
+
+/** The server that all tests share; they keep apart by endpoints. */
+export function sharedPostgres(): Promise<PostgresServer> {
+  shared ??= ownServer();
+  return shared;
+}
+
+async function ownServer(): Promise<PostgresServer> {
+  const server = await startPostgres(await postgresInstallation(() => undefined));
+  running.add(server);
+  return server;
+}
+
+/** A server for one test alone, e.g. to be killed; what its restarts are is read from the returned object. */
+export async function ownPostgres(): Promise<PostgresServer> {
+  const server = await ownServer();
+  afterThisTest(async () => {
+    running.delete(server);
+    await removePostgres(server);
+  });
+  return server;
+}
+
+/** A folder that goes with the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-store-"));
+  afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const databases: TestDatabase[] = [
+  { label: "PostgreSQL", isShared: true, address: async () => (await sharedPostgres()).url },
+  { label: "SQLite", isShared: false, address: async () => `sqlite:${join(temporaryFolder(), "delayed.db")}` },
+];
+
+/** The same tests on each database. */
+export function onEachDatabase(define: (database: TestDatabase) => void): void {
+  for (const database of databases) {
+    describe(`on ${database.label}`, function () {
+      if (database.isShared) {
+        before(async function () {
+          try {
+            await sharedPostgres();
+          } catch (error) {
+            if (process.env.CI === "true") throw error;
+            console.log(`      skipped: ${(error as Error).message}`);
+            this.skip();
+          }
+        });
+      }
+      define(database);
+    });
+  }
+}
+
+/** An endpoint's name of its own for a test. */
+export function ownEndpoint(): string {
+  return `test-${randomUUID().slice(0, 13)}`;
+}
+
+/** A store that is ready, and closed after the test. */
+export async function readyStore(address: string, endpoint: string): Promise<DelayedMessageStore> {
+  const store = openStore(address);
+  afterThisTest(() => store.close());
+  await store.setUpInfrastructure(endpoint);
+  await store.initialize(endpoint);
+  return store;
+}
+
+export async function stopAllDatabases(): Promise<void> {
+  await Promise.all([...running].map(removePostgres));
+}
