@@ -1,0 +1,193 @@
+import { strict as assert } from "node:assert";
+import type { ConfirmChannel } from "amqplib";
+import { errorHeaders } from "rabbitmq-delay-publish";
+import type { StoreAnswers } from "rabbitmq-delay-store";
+import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
+import { TestDatabase, onEachDatabase } from "../support/databases";
+import { Receiver } from "../support/receive";
+import { StoreProcess, runCommand } from "../support/storeService";
+
+describe("rabbitmq-delay store run", () => {
+  onEachBroker((broker) => {
+    onEachDatabase((database) => {
+      const start = async (
+        flags: string[] = [],
+      ): Promise<{ channel: ConfirmChannel; service: StoreProcess; url: string; address: string; name: string }> => {
+        const vhost = await broker().management.createVhost();
+        const channel = await openChannel(broker(), vhost);
+        for (const queue of ["work", "other"]) await channel.assertQueue(queue, { durable: true });
+        const name = ownName();
+        const address = await addressOf(database);
+        const service = await StoreProcess.ready(broker(), vhost, [
+          "--store",
+          address,
+          "--declare",
+          "--name",
+          name,
+          ...flags,
+        ]);
+        return { channel, service, url: `${broker().node.amqpUrl}/${vhost}`, address, name };
+      };
+
+      it("delivers what publishers of the archived plugin publish, unchanged but for x-delay", async () => {
+        const { channel, service } = await start(["--forward", "orders.delayed=orders:topic"]);
+        await channel.bindQueue("work", "orders", "*.paid");
+        const receiver = await Receiver.on(channel, ["work"]);
+        const body = Buffer.from([0, 1, 2, 255]);
+        const properties = {
+          contentType: "application/octet-stream",
+          contentEncoding: "gzip",
+          priority: 3,
+          correlationId: "c",
+          replyTo: "r",
+          messageId: "m",
+          timestamp: 1_700_000_000,
+          type: "T",
+          appId: "A",
+          expiration: "60000",
+        };
+        const headers = { text: "ß", number: 5, fraction: 0.5, yes: true, list: [1, "a"], table: { deep: "x" } };
+        const before = Date.now();
+        const options = { ...properties, headers: { ...headers, "x-delay": 400 } };
+        channel.publish("orders.delayed", "eu.paid", body, { ...options, persistent: true });
+        const [arrival] = await receiver.until(1);
+        const { message, atMs } = arrival as NonNullable<typeof arrival>;
+        assert.ok(atMs >= before + 400, `${atMs - before} ms`);
+        assert.deepEqual(message.content, body);
+        assert.deepEqual([message.fields.exchange, message.fields.routingKey], ["orders", "eu.paid"]);
+        const { headers: received, ...others } = message.properties;
+        assert.deepEqual(received, { ...headers, "x-delay": -400 });
+        for (const [name, value] of Object.entries(properties))
+          assert.equal(others[name as keyof typeof others], value, name);
+        assert.equal(others.deliveryMode, 2);
+
+        channel.publish("orders.delayed", "us.paid", Buffer.from("at once"), {});
+        channel.publish("orders.delayed", "us.paid", Buffer.from("a text"), { headers: { "x-delay": "1" } });
+        channel.publish("orders.delayed", "us.paid", Buffer.from("the past"), { headers: { "x-delay": -5 } });
+        const bodies = (await receiver.until(4)).slice(1).map((found) => found.message.content.toString());
+        assert.deepEqual(bodies.sort(), ["a text", "at once", "the past"]);
+        const metrics = await service.untilMetric("delivered_total", 4);
+        assert.equal(metrics.get("rabbitmq_delay_store_stored_total"), 4);
+        assert.equal(metrics.get("rabbitmq_delay_store_lateness_seconds_count"), 4);
+        assert.equal(await service.stop(), 0);
+      });
+
+      it("delivers where and when headers say, and what it can't to the error queue with the reason", async () => {
+        const { channel, name } = await start();
+        const receiver = await Receiver.on(channel, ["work", "other", `${name}.error`]);
+        const at = new Date(Date.now() + 300);
+        const publish = (key: string, body: string, headers: Record<string, unknown>): void => {
+          channel.publish(name, key, Buffer.from(body), { headers, messageId: body });
+        };
+        publish("work", "by queue", { "x-delay": 1 });
+        publish("ignored", "by header", { "x-deliver-at": at.toISOString(), "x-deliver-routing-key": "other" });
+        publish("work", "milliseconds", { "x-deliver-at": at.getTime() });
+        publish("work", "timestamp", { "x-deliver-at": { "!": "timestamp", value: Math.floor(at.getTime() / 1000) } });
+        const refused: [string, Record<string, unknown>, RegExp][] = [
+          ["nan", { "x-delay": "soon" }, /headers\.x-delay: "soon" is not allowed; .*milliseconds/],
+          ["far", { "x-delay": 1e15 }, /delayMs: .*longest delay/],
+          ["no time", { "x-deliver-at": "tomorrow" }, /headers\.x-deliver-at: .*ISO-8601/],
+          ["both", { "x-delay": 1, "x-deliver-at": at.toISOString() }, /not both/],
+          [
+            "exchange",
+            { "x-deliver-exchange": "amq.topic" },
+            /headers\.x-deliver-exchange: "amq\.topic" is not allowed/,
+          ],
+          ["loop", { "x-deliver-routing-key": `${name}.intake` }, /x-deliver-routing-key/],
+        ];
+        for (const [body, headers] of refused) publish("work", body, headers);
+        publish("nobody", "unroutable", { "x-delay": 1 });
+        const arrivals = await receiver.until(4 + refused.length + 1);
+        const inQueue = (queue: string): string[] =>
+          arrivals.filter((arrival) => arrival.queue === queue).map(({ message }) => message.content.toString());
+        assert.deepEqual(inQueue("work").sort(), ["by queue", "milliseconds", "timestamp"]);
+        assert.deepEqual(inQueue("other"), ["by header"]);
+        const atHeader = arrivals.find(({ queue }) => queue === "other");
+        assert.ok((atHeader?.atMs ?? 0) >= at.getTime());
+        const reasons = new Map(
+          arrivals
+            .filter(({ queue }) => queue === `${name}.error`)
+            .map(({ message }) => [message.content.toString(), message.properties.headers ?? {}]),
+        );
+        for (const [body, headers, reason] of refused) {
+          const found = reasons.get(body) as Record<string, unknown>;
+          assert.match(String(found[errorHeaders.reason]), reason);
+          for (const [header, value] of Object.entries(headers))
+            assert.deepEqual(found[header], value, `${body} ${header}`);
+        }
+        const unroutable = reasons.get("unroutable") as Record<string, unknown>;
+        assert.match(String(unroutable[errorHeaders.reason]), /no queue is bound/);
+        assert.deepEqual([unroutable[errorHeaders.tries], unroutable["x-deliver-routing-key"]], [1, "nobody"]);
+      });
+
+      it("lists, cancels and reschedules, over AMQP and in the database", async () => {
+        const { channel, url, address, name, service } = await start();
+        const receiver = await Receiver.on(channel, ["work"]);
+        for (const [id, tenant] of [
+          ["a", "x"],
+          ["b", "y"],
+          ["c", "y"],
+          ["d", "z"],
+        ] as const) {
+          const headers = { "x-delay": 3_600_000, tenant };
+          channel.publish(name, "work", Buffer.from(id), { headers, messageId: id, persistent: true });
+        }
+        const ask = async (
+          verb: string,
+          ...more: string[]
+        ): Promise<{ code: number | null; out: string; err: string }> =>
+          runCommand(["store", verb, "--name", name, ...more]);
+        for (;;) {
+          const { out } = await ask("stats", "--amqp", url, "--json");
+          if ((JSON.parse(out) as StoreAnswers["stats"]).pending === 4) break;
+        }
+        const listed = JSON.parse(
+          (await ask("list", "--amqp", url, "--json", "--limit", "3")).out,
+        ) as StoreAnswers["list"];
+        assert.deepEqual(
+          listed.messages.map(({ messageId }) => messageId),
+          ["a", "b", "c"],
+        );
+        const rest = await ask("list", "--amqp", url, "--page", listed.next as string);
+        assert.match(rest.out, /^due .*\n\S+ {2}d +work /);
+        assert.deepEqual(listed.messages[0]?.properties.headers, { "x-delay": -3_600_000, tenant: "x" });
+
+        assert.deepEqual(await ask("cancel", "--amqp", url, "--message-id", "a"), {
+          code: 0,
+          out: "cancelled 1 message\n",
+          err: "",
+        });
+        assert.equal((await ask("cancel", "--amqp", url, "--message-id", "a")).code, 1, "none is a finding");
+        const refused = await ask("cancel", "--amqp", url);
+        assert.deepEqual([refused.code, refused.out], [2, ""]);
+        assert.equal((await ask("cancel", "--store", address, "--header", "tenant=z")).out, "cancelled 1 message\n");
+        const past = await ask("reschedule", "--amqp", url, "--message-id", "b", "--delay", "0s");
+        assert.deepEqual([past.code, past.out], [0, "rescheduled 1 message\n"]);
+        assert.deepEqual(
+          (await receiver.until(1)).map(({ message }) => message.content.toString()),
+          ["b"],
+        );
+        const direct = await ask("reschedule", "--store", address, "--header", "tenant=y", "--at", "2020-01-01");
+        assert.deepEqual([direct.code, direct.out], [0, "rescheduled 1 message\n"]);
+        assert.deepEqual(
+          (await receiver.until(2)).map(({ message }) => message.content.toString()),
+          ["b", "c"],
+        );
+        assert.equal(await service.stop(), 0);
+        const silent = await ask("stats", "--amqp", `${broker().node.amqpUrl}/nowhere`);
+        assert.equal(silent.code, 3);
+      });
+    });
+  });
+});
+
+let names = 0;
+
+function ownName(): string {
+  return `d${process.pid}-${++names}`;
+}
+
+function addressOf(database: TestDatabase): Promise<string> {
+  return database.address();
+}

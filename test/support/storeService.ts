@@ -1,0 +1,138 @@
+import { ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { fetch } from "undici";
+import { freePort } from "../../toolchain/dist/ports";
+import { root } from "../../toolchain/dist/paths";
+import type { TestBroker } from "./brokers";
+import { afterThisTest } from "./cleanup";
+
+const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+
+/** What a service says of itself. */
+export interface ServiceHealth {
+  status: "green" | "red";
+  triggered: string[];
+  isReady: boolean;
+}
+
+/** A process that runs `rabbitmq-delay store run`, ended after the test. */
+export class StoreProcess {
+  /** Lines of its log, parsed. */
+  readonly log: Record<string, unknown>[] = [];
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  errors = "";
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly address: string,
+  ) {
+    let rest = "";
+    child.stdout?.on("data", (data: Buffer) => {
+      const lines = (rest + data.toString()).split("\n");
+      rest = lines.pop() as string;
+      this.log.push(...lines.map((line) => JSON.parse(line) as Record<string, unknown>));
+    });
+    child.stderr?.on("data", (data: Buffer) => (this.errors += data.toString()));
+    this.ended = new Promise((resolve) => child.once("close", (code, signal) => resolve(code ?? (signal as string))));
+  }
+
+  /** Starts one, without waiting for it. */
+  static async start(
+    { node }: TestBroker,
+    vhost: string,
+    flags: string[],
+    environment: Record<string, string> = {},
+  ): Promise<StoreProcess> {
+    const address = `127.0.0.1:${await freePort()}`;
+    const given = [
+      "store",
+      "run",
+      "--amqp",
+      `${node.amqpUrl}/${vhost}`,
+      "--http",
+      address,
+      "--log-level",
+      "info",
+      ...flags,
+    ];
+    const child = spawn(process.execPath, [command, ...given], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...environment },
+    });
+    const service = new StoreProcess(child, address);
+    afterThisTest(() => service.kill());
+    return service;
+  }
+
+  /** Starts one, and waits until it takes messages in. */
+  static async ready(...parameters: Parameters<typeof StoreProcess.start>): Promise<StoreProcess> {
+    const service = await StoreProcess.start(...parameters);
+    await service.untilHealth(({ isReady }) => isReady);
+    return service;
+  }
+
+  async health(): Promise<ServiceHealth | undefined> {
+    const response = await fetch(`http://${this.address}/healthz`).catch(() => undefined);
+    return response === undefined ? undefined : ((await response.json()) as ServiceHealth);
+  }
+
+  /** Waits for a health; the test's own time limit bounds the wait. */
+  async untilHealth(isReached: (health: ServiceHealth) => boolean): Promise<void> {
+    let isOver = false;
+    void this.ended.then(() => (isOver = true));
+    for (;;) {
+      const health = await this.health();
+      if (health !== undefined && isReached(health)) return;
+      if (isOver)
+        throw new Error(`the store ended:\n${this.errors}${this.log.map((line) => JSON.stringify(line)).join("\n")}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** The status code of a page. */
+  async statusOf(path: string): Promise<number> {
+    return (await fetch(`http://${this.address}${path}`)).status;
+  }
+
+  /** Values of its metrics, by name and labels. */
+  async metrics(): Promise<Map<string, number>> {
+    const text = await (await fetch(`http://${this.address}/metrics`)).text();
+    const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    return new Map(
+      lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ")))]),
+    );
+  }
+
+  /** Its metrics, once one of the store's own has at least a value. */
+  async untilMetric(name: string, value: number): Promise<Map<string, number>> {
+    for (;;) {
+      const metrics = await this.metrics();
+      if ((metrics.get(`rabbitmq_delay_store_${name}`) ?? 0) >= value) return metrics;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Asks it to end, and gives its exit code. */
+  stop(): Promise<number | string> {
+    this.child.kill("SIGTERM");
+    return this.ended;
+  }
+
+  /** Ends it as a power cut would. */
+  async kill(): Promise<void> {
+    this.child.kill("SIGKILL");
+    await this.ended;
+  }
+}
+
+/** Runs the command to its end. */
+export function runCommand(args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [command, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (data: Buffer) => (out += data.toString()));
+    child.stderr.on("data", (data: Buffer) => (err += data.toString()));
+    child.once("close", (code) => resolve({ code, out, err }));
+  });
+}
