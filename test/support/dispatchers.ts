@@ -1,0 +1,51 @@
+import {
+  BatchPublisher,
+  BrokerConnection,
+  DelayedMessageStore,
+  DispatchOptions,
+  Dispatcher,
+  DispatcherEvents,
+  SteadyClock,
+  dispatchSettings,
+} from "rabbitmq-delay-store";
+import type { TestBroker } from "./brokers";
+import { afterThisTest } from "./cleanup";
+
+/** A dispatcher that runs until the end of the test. */
+export interface RunningDispatcher {
+  dispatcher: Dispatcher;
+  /** Ends it; resolves when nothing is in hand. */
+  stop: () => Promise<void>;
+}
+
+/** What a test's dispatcher may have beyond the usual. */
+export interface DispatcherOptions {
+  settings?: DispatchOptions;
+  events?: DispatcherEvents;
+  clock?: SteadyClock;
+}
+
+/** The exchange and queue for what a test's dispatchers can't deliver. */
+export const errorQueue = "undelivered";
+
+export function runDispatcher(
+  { node }: TestBroker,
+  vhost: string,
+  store: DelayedMessageStore,
+  { settings = {}, events, clock = new SteadyClock() }: DispatcherOptions = {},
+): RunningDispatcher {
+  const connection = new BrokerConnection(`${node.amqpUrl}/${vhost}`, "test");
+  const checked = dispatchSettings.parse(settings);
+  const publisher = new BatchPublisher(connection, checked.confirmTimeoutMs);
+  const parking = { source: "test", exchange: errorQueue };
+  const dispatcher = new Dispatcher({ store, publisher, clock, parking, settings: checked, events });
+  const ending = new AbortController();
+  const ended = dispatcher.run(ending.signal);
+  const stop = async (): Promise<void> => {
+    ending.abort();
+    await ended;
+    await connection.close();
+  };
+  afterThisTest(stop);
+  return { dispatcher, stop };
+}
