@@ -45,6 +45,8 @@ export class WakeCalls {
     const client = new Client(this.config);
     this.client = client;
     const ended = new Promise<void>((resolve) => client.once("end", resolve));
+    // Who sleeps should not be the last to know that the database is away.
+    void ended.then(() => this.tell("0"));
     client.on("error", () => undefined);
     client.on("notification", ({ payload }) => this.tell(payload));
     try {

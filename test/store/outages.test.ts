@@ -1,0 +1,205 @@
+import { strict as assert } from "node:assert";
+import { randomBytes } from "node:crypto";
+import { chmodSync, chownSync, mkdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { ConfirmChannel } from "amqplib";
+import { Client } from "pg";
+import { DelayedMessageStore, delayedMessage } from "rabbitmq-delay-store";
+import { killNode, startNode } from "../../toolchain/dist/brokerNode";
+import { freePort } from "../../toolchain/dist/ports";
+import { launch, stopPostgres } from "../../toolchain/dist/postgresServer";
+import { TestBroker, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
+import { openChannel } from "../support/connect";
+import { onEachDatabase, ownEndpoint, ownPostgres, readyStore, temporaryFolder } from "../support/databases";
+import { Receiver } from "../support/receive";
+import { StoreProcess } from "../support/storeService";
+import { TcpProxy } from "../support/tcpProxy";
+import { TinyDisk } from "../support/tinyDisk";
+
+/** Half a minute would say no more. */
+const quickBreakers = Object.fromEntries(
+  ["STORE", "FETCH", "DISPATCH"].map((name) => [`RABBITMQ_DELAY_STORE_TIME_TO_TRIGGER_${name}_BREAKER_MS`, "500"]),
+);
+
+describe("outages of what a store stands on", () => {
+  onEachBroker((broker) => {
+    const declare = async (on: TestBroker, options = {}): Promise<{ vhost: string; channel: ConfirmChannel }> => {
+      const vhost = await on.management.createVhost();
+      const channel = await openChannel(on, vhost, options);
+      await channel.assertQueue("work", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      return { vhost, channel };
+    };
+    const start = (
+      on: TestBroker,
+      vhost: string,
+      address: string,
+      name: string,
+      more: string[] = [],
+    ): Promise<StoreProcess> =>
+      StoreProcess.ready(on, vhost, ["--store", address, "--declare", "--name", name, ...more], quickBreakers);
+    const publish = (
+      channel: ConfirmChannel,
+      name: string,
+      ids: string[],
+      delayMs: number,
+      body = Buffer.from("x"),
+    ): Promise<void> => {
+      for (const messageId of ids) {
+        channel.publish(name, "work", body, { messageId, persistent: true, headers: { "x-delay": delayMs } });
+      }
+      return channel.waitForConfirms();
+    };
+    const untilPending = async (store: DelayedMessageStore, count: number): Promise<void> => {
+      while ((await store.count()).pending !== count) await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    const idsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `m${index}`);
+    const arrived = ({ arrivals }: Receiver): string[] =>
+      [...new Set(arrivals.map(({ message }) => message.properties.messageId as string))].sort();
+
+    onEachDatabase((database) => {
+      it("the broker away: red after a while, green again and all delivered when it is back", async () => {
+        const own = await ownTestBroker(broker().node.installation);
+        const { vhost } = await declare(own, { isExpectedToBreak: true });
+        const [address, name] = [await database.address(), ownEndpoint()];
+        const service = await start(own, vhost, address, name);
+        const store = await readyStore(address, name);
+        await untilRegistered(own, vhost);
+        await killNode(own.node);
+        await store.storeAll(
+          idsOf(200).map((messageId) => delayedMessage({ messageId, routingKey: "work", body: "x", delayMs: 0 })),
+        );
+        await service.untilHealth(({ status, triggered }) => status === "red" && triggered.includes("dispatch"));
+        assert.deepEqual([await service.statusOf("/healthz"), await service.statusOf("/readyz")], [503, 503]);
+        assert.equal((await store.count()).failed, 0, "the broker's fault is no message's");
+        own.node = await startNode(own.node);
+        await service.untilHealth(({ status, isReady }) => status === "green" && isReady);
+        const receiver = await Receiver.on(await openChannel(own, vhost), ["work"]);
+        await receiver.until(200);
+        await untilPending(store, 0);
+        assert.deepEqual(arrived(receiver), idsOf(200).sort());
+        assert.ok(service.log.some(({ level, breaker }) => level === 60 && breaker === "dispatch"));
+        assert.ok(service.log.length < 500, "no busy loop");
+        assert.equal(await service.stop(), 0);
+      });
+
+      it("ends with 3 when it was told to, and loses nothing", async () => {
+        const { vhost } = await declare(broker());
+        const { node } = broker();
+        const proxy = await TcpProxy.to(node.ports.amqp, await freePort());
+        const behind = { ...broker(), node: { ...node, amqpUrl: node.amqpUrl.replace(/\d+$/, String(proxy.port)) } };
+        const [address, name] = [await database.address(), ownEndpoint()];
+        const service = await start(behind, vhost, address, name, ["--exit-on-critical"]);
+        const store = await readyStore(address, name);
+        await proxy.cut();
+        await store.store(delayedMessage({ routingKey: "work", body: "x", delayMs: 0 }));
+        assert.equal(await service.ended, 3);
+        assert.match(service.errors, /nothing but failures of dispatch/);
+        assert.equal((await store.count()).pending, 1);
+      });
+
+      it("SIGTERM in the middle: what is in hand is finished, the rest stays, nothing twice", async () => {
+        const { vhost, channel } = await declare(broker());
+        const [address, name] = [await database.address(), ownEndpoint()];
+        const service = await start(broker(), vhost, address, name);
+        const store = await readyStore(address, name);
+        const receiver = await Receiver.on(channel, ["work"]);
+        await store.storeAll(
+          idsOf(5000).map((messageId) => delayedMessage({ messageId, routingKey: "work", body: "x", delayMs: 0 })),
+        );
+        await receiver.until(1);
+        assert.equal(await service.stop(), 0);
+        const { pending } = await store.count();
+        await receiver.until(5000 - pending);
+        assert.equal((await channel.checkQueue("work")).messageCount, 0);
+        assert.equal(arrived(receiver).length, receiver.arrivals.length);
+        assert.equal(receiver.arrivals.length + pending, 5000);
+      });
+    });
+
+    it("PostgreSQL away: messages wait in the broker, and all are delivered when it is back", async () => {
+      const server = await ownPostgres();
+      const { vhost, channel } = await declare(broker());
+      const name = ownEndpoint();
+      const service = await start(broker(), vhost, server.url, name);
+      await stopPostgres(server, "SIGKILL");
+      await publish(channel, name, idsOf(300), 1);
+      await service.untilHealth(({ triggered }) => triggered.includes("store") && triggered.includes("fetch"));
+      Object.assign(server, await launch(server));
+      await service.untilHealth(({ status, isReady }) => status === "green" && isReady);
+      const receiver = await Receiver.on(channel, ["work"]);
+      await receiver.until(300);
+      assert.deepEqual(arrived(receiver), idsOf(300).sort());
+      assert.ok(service.log.length < 500, "no busy loop");
+    });
+
+    it("PostgreSQL without a free connection: it waits, and goes on", async () => {
+      const server = await ownPostgres();
+      const admin = new Client({ connectionString: server.url });
+      await admin.connect();
+      await admin.query("CREATE ROLE limited LOGIN SUPERUSER");
+      await admin.query("ALTER ROLE limited NOSUPERUSER CONNECTION LIMIT 0");
+      await admin.query("GRANT CREATE ON SCHEMA public TO limited");
+      const { vhost, channel } = await declare(broker());
+      const name = ownEndpoint();
+      const address = server.url.replace("postgres@", "limited@");
+      const service = await StoreProcess.start(
+        broker(),
+        vhost,
+        ["--store", address, "--declare", "--name", name],
+        quickBreakers,
+      );
+      while (!service.log.some(({ reason }) => /too many connections/.test(String(reason))))
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await admin.query("ALTER ROLE limited CONNECTION LIMIT -1");
+      await admin.end();
+      await service.untilHealth(({ isReady }) => isReady);
+      await publish(channel, name, idsOf(10), 1);
+      await (await Receiver.on(channel, ["work"])).until(10);
+    });
+
+    it("a full disk under the database: what does not fit waits in the broker", async function () {
+      if (process.getuid?.() !== 0) {
+        console.log("      skipped: only root can mount a small disk");
+        this.skip();
+      }
+      for (const kind of ["SQLite", "PostgreSQL"] as const) {
+        const folder = join(temporaryFolder(), "disk");
+        mkdirSync(folder);
+        const disk = TinyDisk.mount(folder, 24 << 20);
+        const { vhost, channel } = await declare(broker());
+        const name = ownEndpoint();
+        const address = kind === "SQLite" ? `sqlite:${join(folder, "delayed.db")}` : await onTinyDisk(folder);
+        const service = await start(broker(), vhost, address, name);
+        await publish(channel, name, ["first"], 1);
+        const receiver = await Receiver.on(channel, ["work"]);
+        await receiver.until(1);
+        disk.fill(100_000);
+        // Bytes that PostgreSQL can't compress.
+        await publish(channel, name, idsOf(100), 1, randomBytes(30_000));
+        await service.untilHealth(({ triggered }) => triggered.includes("store"));
+        disk.free();
+        await receiver.until(101);
+        await service.untilHealth(({ status }) => status === "green");
+        assert.deepEqual(arrived(receiver), ["first", ...idsOf(100)].sort(), kind);
+        assert.equal(await service.stop(), 0);
+      }
+    });
+  });
+});
+
+/** A PostgreSQL server whose new tables lie on a disk. */
+async function onTinyDisk(folder: string): Promise<string> {
+  const server = await ownPostgres();
+  chmodSync(dirname(folder), 0o755);
+  const { uid, gid } = statSync(server.folder);
+  const space = join(folder, "space");
+  mkdirSync(space);
+  chownSync(space, uid, gid);
+  const admin = new Client({ connectionString: server.url });
+  admin.on("error", () => undefined);
+  await admin.connect();
+  await admin.query(`CREATE TABLESPACE tiny LOCATION '${space}'`);
+  await admin.query("ALTER DATABASE postgres SET default_tablespace = tiny");
+  await admin.end();
+  return server.url;
+}
