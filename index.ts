@@ -6,6 +6,7 @@ import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
 import { checkProduction } from "./program/production";
 import { declareRetries, retryDescriptorsOf } from "./program/retries";
+import { declareStore, storeDescriptorOf } from "./program/store";
 
 /** The exit code by which Pulumi's Node host knows that the reason was logged already; see @pulumi/pulumi/cmd/run. */
 const EXIT_AFTER_LOGGED_ERROR = 32;
@@ -24,7 +25,8 @@ async function declareStack(): Promise<Record<string, unknown>> {
   const { vhost, removal } = config;
   const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
   checkProduction(config, network);
-  const warnings = await checkBroker(config.broker, expectationOf(network, retryDescriptorsOf(config), config));
+  const planned = { network, retries: retryDescriptorsOf(config), store: storeDescriptorOf(config) };
+  const warnings = await checkBroker(config.broker, expectationOf(planned, config));
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
 
   const { managementUrl, username, password, caCertFile, insecure } = config.broker;
@@ -42,7 +44,8 @@ async function declareStack(): Promise<Record<string, unknown>> {
   );
 
   const retries = declareRetries(config, { provider });
-  const outputs: Record<string, unknown> = { delayNetwork: topology.network, ...retries.outputs };
+  const store = declareStore(config, { provider });
+  const outputs: Record<string, unknown> = { delayNetwork: topology.network, ...retries.outputs, ...store };
   for (const { name, type, patterns, createQueue, queueType, retries: isRetried } of config.endpoints) {
     const args = {
       topology,

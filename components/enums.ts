@@ -36,3 +36,7 @@ export type DelayedRetryType = (typeof DelayedRetryType)[keyof typeof DelayedRet
 /** Where a delayed retry's settings stand: in the queue's arguments, or in a policy, which can be changed later. */
 export const DelayedRetrySettings = { Arguments: "arguments", Policy: "policy" } as const;
 export type DelayedRetrySettings = (typeof DelayedRetrySettings)[keyof typeof DelayedRetrySettings];
+
+/** Type of an exchange behind an external store. */
+export const DeliveryType = { Topic: "topic", Direct: "direct", Fanout: "fanout", Headers: "headers" } as const;
+export type DeliveryType = (typeof DeliveryType)[keyof typeof DeliveryType];

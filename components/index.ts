@@ -4,11 +4,20 @@ export { RetryIntervalQueues, RetryIntervalQueuesArgs, RetryIntervalsDescriptor 
 export { WorkRetryQueues, WorkRetryQueuesArgs, WorkRetryDescriptor } from "./workRetryQueues";
 export { HoldDestinationArgs, HoldQueues, HoldQueuesArgs, HoldQueuesDescriptor } from "./holdQueues";
 export { DelayedRetryDescriptor, DelayedRetryQueue, DelayedRetryQueueArgs } from "./delayedRetryQueue";
-export { EndpointCredential, EndpointUser, EndpointUserArgs } from "./endpointUser";
+export { EndpointUser, EndpointUserArgs } from "./endpointUser";
+export { EndpointCredential } from "./logins";
+export {
+  DelayedMessageStore,
+  DelayedMessageStoreArgs,
+  DelayedStoreDescriptor,
+  StoreForwardArgs,
+  StoreForwardDescriptor,
+} from "./delayedMessageStore";
 export { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 export {
   DelayedRetrySettings,
   DelayedRetryType,
+  DeliveryType,
   EndpointType,
   Matching,
   Preset,

@@ -36,6 +36,8 @@ const schema = z.strictObject({
   holdQueues: z.looseObject({}).optional(),
   /** What DelayedRetryQueues take, each but for the broker; the component checks it. */
   delayedRetryQueues: z.array(z.looseObject({ queue: text })).optional(),
+  /** What a DelayedMessageStore takes, but for its credentials; the component checks it. */
+  delayedStore: z.looseObject({ user: text.optional() }).optional(),
   removal: z.enum(["retain", "delete"]).optional(),
   /** Whether to refuse what no production broker should have; see production.ts. */
   production: z.boolean().optional(),
@@ -60,6 +62,10 @@ export interface ProgramConfig {
   holdQueues: Record<string, unknown> | undefined;
   /** Queues with the broker's own delayed retry. */
   delayedRetryQueues: ({ queue: string } & Record<string, unknown>)[];
+  /** Undefined for a stack without an external store. */
+  delayedStore: ({ user?: string } & Record<string, unknown>) | undefined;
+  /** The password of the store's user. */
+  storePassword: string | undefined;
   removal: "retain" | "delete";
   production: boolean;
   allow: Allowance[];
@@ -84,6 +90,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     workQueues: config.getObject("workQueues"),
     holdQueues: config.getObject("holdQueues"),
     delayedRetryQueues: config.getObject("delayedRetryQueues"),
+    delayedStore: config.getObject("delayedStore"),
     removal: config.get("removal"),
     production: config.getBoolean("production"),
     allow: config.getObject("allow"),
@@ -100,6 +107,13 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   }
   const { broker = {}, network, removal = "retain", endpoints = [], production = false, allow = [] } = parsed.data;
   const { retryIntervals = {}, workQueues = [], holdQueues = {}, delayedRetryQueues = [] } = parsed.data;
+  const { delayedStore = {} } = parsed.data;
+  const storePassword = (config.get("storePassword") || undefined) ?? environment.RABBITMQ_STORE_PASSWORD;
+  if (delayedStore.user !== undefined && storePassword === undefined) {
+    throw new ConfigError(
+      `delayedStore.user: ${delayedStore.user} needs a password; pulumi config set --secret storePassword, or give RABBITMQ_STORE_PASSWORD`,
+    );
+  }
   const hasIntervals = Object.keys(retryIntervals).length > 0;
   const retried = endpoints.find(({ retries }) => retries);
   if (retried !== undefined && !hasIntervals) {
@@ -126,6 +140,8 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     workQueues,
     holdQueues: Object.keys(holdQueues).length > 0 ? holdQueues : undefined,
     delayedRetryQueues,
+    delayedStore: Object.keys(delayedStore).length > 0 ? delayedStore : undefined,
+    storePassword,
     removal,
     production,
     allow,

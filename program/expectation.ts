@@ -1,25 +1,36 @@
 import { Expectation, VersionNeed } from "rabbitmq-delay";
 import {
   DelayNetwork,
+  DelayedStore,
   EndpointPlan,
+  EntityPlan,
   RetryDescriptor,
   checkEndpointsApart,
   delayedRetryVersion,
   parkingPolicy,
   planBinding,
+  planDelayedStore,
   planEntities,
   planRetry,
 } from "rabbitmq-delay-topology";
 import type { ProgramConfig } from "./config";
 import { PRODUCTION_NODES } from "./production";
 
+/** What a stack's config comes to. */
+export interface Planned {
+  network: DelayNetwork;
+  retries: RetryDescriptor[];
+  store: DelayedStore | undefined;
+}
+
 /**
  * What this stack is going to declare, for the look at the broker before.
  * @throws DelayTopologyError for endpoints that the network can't tell apart
  */
-export function expectationOf(network: DelayNetwork, retries: RetryDescriptor[], config: ProgramConfig): Expectation {
+export function expectationOf({ network, retries, store }: Planned, config: ProgramConfig): Expectation {
   const { exchanges, queues } = planEntities(network);
   const retryPlans = retries.map(planRetry);
+  const others: EntityPlan[] = [...retryPlans, ...(store === undefined ? [] : [planDelayedStore(store)])];
   const plans: EndpointPlan[] = config.endpoints.map((endpoint) => planBinding(network, endpoint));
   checkEndpointsApart(plans.flatMap(({ bound }) => bound));
   const created = config.endpoints
@@ -32,8 +43,8 @@ export function expectationOf(network: DelayNetwork, retries: RetryDescriptor[],
   return {
     vhost: config.vhost,
     entities: {
-      exchanges: [...exchanges, ...retryPlans.flatMap((plan) => plan.exchanges)],
-      queues: [...queues, ...retryPlans.flatMap((plan) => plan.queues), ...created],
+      exchanges: [...exchanges, ...others.flatMap((plan) => plan.exchanges)],
+      queues: [...queues, ...others.flatMap((plan) => plan.queues), ...created],
     },
     policies: [parkingPolicy(network), ...retryPlans.map(({ policy }) => policy)].filter(
       (policy) => policy !== undefined,

@@ -24,6 +24,7 @@ describe("the schema for other languages", () => {
       "HoldQueues",
       "DelayedRetryQueue",
       "EndpointUser",
+      "DelayedMessageStore",
     ]);
     const { components } = new Analyzer(folder, "rabbitmq-delay", packageJson, names).analyze();
     assert.deepEqual(Object.keys(components).sort(), [...names].sort());
@@ -36,6 +37,7 @@ describe("the schema for other languages", () => {
     assert.deepEqual(Object.keys(components.WorkRetryQueues?.outputs ?? {}), ["workRetry"]);
     assert.deepEqual(Object.keys(components.HoldQueues?.outputs ?? {}), ["holdQueues"]);
     assert.deepEqual(Object.keys(components.DelayedRetryQueue?.outputs ?? {}), ["delayedRetry"]);
+    assert.deepEqual(Object.keys(components.DelayedMessageStore?.outputs ?? {}), ["delayedStore", "users"]);
     assert.deepEqual(Object.keys(components.EndpointUser?.outputs ?? {}), ["users"]);
     assert.ok(Object.keys(components.EndpointDelayBinding?.inputs ?? {}).includes("network"));
   });

@@ -38,11 +38,13 @@ describe("components' children", () => {
       retryIntervals?: pulumi.Output<unknown>;
       workRetry?: pulumi.Output<unknown>;
       holdQueues?: pulumi.Output<unknown>;
+      delayedStore?: pulumi.Output<unknown>;
+      users?: pulumi.Output<unknown>;
     },
   ): Promise<Made[]> {
-    const { network, bindingKeys, retryIntervals, workRetry, holdQueues } = create();
+    const { network, bindingKeys, retryIntervals, workRetry, holdQueues, delayedStore, users } = create();
     await new Promise((resolve) =>
-      pulumi.all([network, bindingKeys, retryIntervals, workRetry, holdQueues]).apply(resolve),
+      pulumi.all([network, bindingKeys, retryIntervals, workRetry, holdQueues, delayedStore, users]).apply(resolve),
     );
     await pulumi.runtime.disconnect();
     return made.filter(({ type }) => type.startsWith("rabbitmq:"));
@@ -172,9 +174,27 @@ describe("components' children", () => {
     assert.equal(children[0]?.inputs.name, "hold.5+60000.5:a%2Fb%40c:x");
   });
 
+  it("a store has its queues and exchanges, and a user for each login with the least rights", async () => {
+    const forwards = [{ exchange: "orders.delayed", delivery: "orders" }];
+    const credentials = ["a", "b"].map((suffix) => ({ suffix, password: `the secret of ${suffix}` }));
+    const args = { forwards, toQueues: false, user: "store", credentials };
+    const children = await childrenOf(() => new components.DelayedMessageStore("store", args));
+    assert.deepEqual(
+      ["Exchange", "Queue", "Binding", "User", "Permissions"].map((type) => count(children, type)),
+      [5, 3, 4, 2, 2],
+    );
+    assert.equal(children.length, 16);
+    const [rights] = children.filter(({ type }) => type.endsWith(":Permissions"));
+    assert.deepEqual(rights?.inputs.permissions, {
+      configure: "^$",
+      write: "^(?:delayed\\.error|amq\\.default|orders)$",
+      read: "^(?:delayed\\.intake|delayed\\.control)$",
+    });
+  });
+
   it("refuses before the first resource is made", () => {
     const { DelayLevelTopology, EndpointDelayBinding, RetryIntervalQueues } = components;
-    const { WorkRetryQueues, HoldQueues, DelayedRetryQueue } = components;
+    const { WorkRetryQueues, HoldQueues, DelayedRetryQueue, DelayedMessageStore } = components;
     const broker = { managementUrl: "http://127.0.0.1:1", username: "a", password: "b" };
     const destinations = [{ exchange: "", routingKey: "y" }];
     const network = delayNetwork({ preset: "nservicebus" });
@@ -200,6 +220,10 @@ describe("components' children", () => {
       [() => new WorkRetryQueues("x", { queue: "work", delays: [5], removal: "keep" as "retain" }), /removal: "keep"/],
       [() => new HoldQueues("x", { delays: [5], destinations, leaseMs: 5, queueType: "quorum" }), /leaseMs: 5/],
       [() => new HoldQueues("x", { delays: [5, 5], destinations }), /delays\[1\]: 5/],
+      [() => new DelayedMessageStore("x", { storeName: "amq.x" }), /name: "amq\.x"/],
+      [() => new DelayedMessageStore("x", { exchanges: ["delayed"] }), /exchanges\[0\]: "delayed"/],
+      [() => new DelayedMessageStore("x", { user: "store" }), /credentials: undefined/],
+      [() => new DelayedMessageStore("x", { credentials: [{ password: "the secret of a" }] }), /user: undefined/],
       [() => new DelayedRetryQueue("x", { queue: "work", minMs: 0, broker }), /minMs: 0/],
       [() => new DelayedRetryQueue("x", { queue: "work", minMs: 5, broker: undefined as never }), /broker: undefined/],
     ];

@@ -40,6 +40,8 @@ export interface StackConfig {
   workQueues?: unknown[];
   holdQueues?: Record<string, unknown>;
   delayedRetryQueues?: unknown[];
+  delayedStore?: Record<string, unknown>;
+  storePassword?: string;
   removal?: "retain" | "delete";
   production?: boolean;
   allow?: string[];

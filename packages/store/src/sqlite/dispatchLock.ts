@@ -51,10 +51,8 @@ class FileLock {
   private readonly database: Database;
 
   constructor(path: string) {
-    this.database = openDatabase(path, { timeout: 0 });
     // The file stays empty: there is nothing to be kept.
-    this.database.pragma("journal_mode = OFF");
-    this.database.pragma("synchronous = OFF");
+    this.database = openDatabase(path, { timeout: 0 }, ["journal_mode = OFF", "synchronous = OFF"]);
   }
 
   async take(): Promise<void> {

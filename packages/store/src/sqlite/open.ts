@@ -5,12 +5,15 @@ type Constructor = new (path: string, options?: Options) => Database;
 
 /**
  * Opens a file of SQLite.
+ * @param pragmas settings of the connection
  * @throws StoreMismatchError where better-sqlite3 is missing, or the path can't be one
  */
-export function openDatabase(path: string, options: Options): Database {
+export function openDatabase(path: string, options: Options, pragmas: string[] = []): Database {
   const Constructor = load();
   try {
-    return new Constructor(path, options);
+    const database = new Constructor(path, options);
+    for (const pragma of pragmas) database.pragma(pragma);
+    return database;
   } catch (error) {
     throw new StoreMismatchError("store", `${path} can't be opened as a SQLite file (${(error as Error).message})`);
   }

@@ -48,10 +48,9 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   /** @throws StoreMismatchError when the file can't be opened */
   constructor(private readonly options: SqliteStoreOptions) {
     super(options.mode);
-    this.database = openDatabase(options.path, { timeout: BUSY_TIMEOUT_MS });
-    this.database.pragma("journal_mode = WAL");
-    // The driver's default could lose committed messages in a power cut.
-    this.database.pragma("synchronous = FULL");
+    // The driver's default of the second could lose committed messages in a power cut.
+    const pragmas = ["journal_mode = WAL", "synchronous = FULL"];
+    this.database = openDatabase(options.path, { timeout: BUSY_TIMEOUT_MS }, pragmas);
     this.lock = new DispatchLock(options.path);
   }
 

@@ -1,0 +1,119 @@
+import * as pulumi from "@pulumi/pulumi";
+import {
+  DelayTopologyError,
+  DelayedStore,
+  DelayedStoreOptions,
+  delayedStore,
+  planDelayedStore,
+  planStoreAccess,
+} from "rabbitmq-delay-topology";
+import { Declarer, declareEntities } from "./declare";
+import { DeliveryType, Removal } from "./enums";
+import { EndpointCredential, checkCredentials, declareLogin } from "./logins";
+import { removalOptions } from "./removal";
+
+/** An exchange that delayed messages are published to as if it delayed them itself, as the archived plugin's did. */
+export interface StoreForwardArgs {
+  /** What publishers publish to, with the header `x-delay`. */
+  exchange: string;
+  /** Where due messages go, under the routing key that they were published with; bind queues here. */
+  delivery: string;
+  /** Type of the delivery exchange, as `x-delayed-type` was: `topic` (default), `direct`, `fanout` or `headers`. */
+  type?: DeliveryType;
+}
+
+/** The broker's side of an external store of delayed messages. */
+export interface DelayedMessageStoreArgs {
+  /** Name of the store and of its intake exchange, default `delayed`; its queues are `NAME.intake`, `NAME.error`, `NAME.control`. */
+  storeName?: string;
+  /** Exchanges that stand for a delayed exchange each; default none. */
+  forwards?: StoreForwardArgs[];
+  /** Whether messages may go to any queue of the vhost, by the default exchange; default true. */
+  toQueues?: boolean;
+  /** Exchanges of others that messages may name in the header `x-deliver-exchange`; default none. */
+  exchanges?: string[];
+  /** Name of the user that the store's process logs in as; default: no user is made. */
+  user?: string;
+  /** Its login, or two while its password changes; needed with `user`. */
+  credentials?: EndpointCredential[];
+  /** What happens to exchanges and queues that leave the program: `retain` (default) or `delete`. */
+  removal?: Removal;
+  /** The vhost; default `/`. */
+  vhost?: pulumi.Input<string>;
+}
+
+/** A store's descriptor in types that every Pulumi language has; its meaning is that of `DelayedStore`. */
+export interface DelayedStoreDescriptor {
+  /** Always `delayed-store`. */
+  kind: string;
+  /** Version of the descriptor's format, 1. */
+  version: number;
+  /** Name of the store and of its intake exchange. */
+  name: string;
+  /** The queue that the store takes messages from. */
+  intakeQueue: string;
+  /** The exchange and the queue for what can't be stored or delivered. */
+  errorQueue: string;
+  /** The exchange and the queue for cancellations and queries. */
+  controlQueue: string;
+  /** Exchanges that stand for a delayed exchange each. */
+  forwards: StoreForwardDescriptor[];
+  /** Whether messages may go to queues, by the default exchange. */
+  toQueues: boolean;
+  /** Further exchanges that messages may name. */
+  exchanges: string[];
+}
+
+/** See `StoreForwardArgs`. */
+export interface StoreForwardDescriptor {
+  /** What publishers publish to. */
+  exchange: string;
+  /** Where due messages go. */
+  delivery: string;
+  /** Type of the delivery exchange. */
+  type: string;
+}
+
+/**
+ * What `rabbitmq-delay store run` needs on the broker: intake, error and control queues with their exchanges, and a user that
+ * may consume the first and the last, publish where messages go, and do nothing else.
+ * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ */
+export class DelayedMessageStore extends pulumi.ComponentResource {
+  /** The descriptor, for `rabbitmq-delay store run --descriptor`. */
+  public readonly delayedStore: pulumi.Output<DelayedStoreDescriptor>;
+  /** Names of the store's users, in the order of the credentials; known when their permissions are there. */
+  public readonly users: pulumi.Output<string[]>;
+
+  constructor(name: string, args: DelayedMessageStoreArgs, opts?: pulumi.ComponentResourceOptions) {
+    const { vhost, removal, storeName, user, credentials, ...shape } = args;
+    const options = storeName === undefined ? shape : { ...shape, name: storeName };
+    const descriptor = delayedStore(options as DelayedStoreOptions);
+    const logins = loginsOf(user, credentials);
+    const guarded = removalOptions(removal);
+    super("rabbitmq-delay:index:DelayedMessageStore", name, {}, opts);
+
+    const place = vhost ?? "/";
+    const declarer = new Declarer(name, place, { ...guarded, parent: this });
+    const ready = declareEntities(planDelayedStore(descriptor), () => declarer);
+    const rights = { vhost: place, access: pulumi.output(planStoreAccess(descriptor)), isLimited: false };
+
+    this.delayedStore = pulumi.all(ready).apply(() => toDescriptor(descriptor));
+    this.users = pulumi.all(logins.map((login) => declareLogin(this, name, login, rights)));
+    this.registerOutputs({ delayedStore: this.delayedStore, users: this.users });
+  }
+}
+
+function loginsOf(
+  user: string | undefined,
+  credentials: EndpointCredential[] | undefined,
+): ReturnType<typeof checkCredentials> {
+  if (user !== undefined) return checkCredentials({ user, credentials: credentials as EndpointCredential[] });
+  if (credentials === undefined) return [];
+  throw new DelayTopologyError("user", user, "credentials need the user's name");
+}
+
+/** Fails to compile when the descriptor and the pure core's type drift apart. */
+function toDescriptor(descriptor: DelayedStore): DelayedStoreDescriptor {
+  return descriptor;
+}

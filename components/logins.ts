@@ -1,0 +1,101 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as rabbitmq from "@pulumi/rabbitmq";
+import { AccessPlan, DelayTopologyError } from "rabbitmq-delay-topology";
+
+/** One login of a service. A service has two while its password changes. */
+export interface EndpointCredential {
+  /** What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name. */
+  suffix?: string;
+  /** At least 12 characters; give a secret. */
+  password: pulumi.Input<string>;
+}
+
+/** Shortest password that is taken. */
+const SHORTEST_PASSWORD = 12;
+
+/** The provider separates the parts of its ids by `@` and `/`. */
+const USER_NAME = /^[^@/\s]{1,200}$/;
+const USER_NAME_RULE = "the name must have 1 to 200 characters, without spaces, @ and /";
+
+/** A user and its password. */
+export interface Login {
+  user: string;
+  password: pulumi.Input<string>;
+}
+
+/**
+ * The users of credentials, each with its name.
+ * @throws DelayTopologyError for names and passwords that the broker or the provider would mangle, and for a login twice
+ */
+export function checkCredentials({ user, credentials }: { user: string; credentials: EndpointCredential[] }): Login[] {
+  if (typeof user !== "string" || !USER_NAME.test(user)) throw new DelayTopologyError("user", user, USER_NAME_RULE);
+  if (!Array.isArray(credentials) || credentials.length === 0) {
+    throw new DelayTopologyError("credentials", credentials, "it must be a list of at least one login");
+  }
+  const logins = credentials.map(({ suffix, password }, index) => {
+    if (password === undefined || password === "") {
+      throw new DelayTopologyError(`credentials[${index}].password`, password, "it must be a secret");
+    }
+    const login = suffix === undefined ? user : `${user}-${suffix}`;
+    if (!USER_NAME.test(login)) throw new DelayTopologyError(`credentials[${index}].suffix`, suffix, USER_NAME_RULE);
+    // A secret is known later, but before the user is made.
+    const checked =
+      typeof password === "string"
+        ? checkPassword(index, password)
+        : pulumi.output(password).apply((value) => checkPassword(index, value));
+    return { user: login, password: checked };
+  });
+  const twice = logins.find((login, index) => logins.findIndex(({ user: other }) => other === login.user) !== index);
+  if (twice !== undefined) {
+    throw new DelayTopologyError("credentials", twice.user, "each login needs a suffix of its own");
+  }
+  return logins;
+}
+
+/** A password itself is in no message. */
+function checkPassword(index: number, password: string): string {
+  if (password.length >= SHORTEST_PASSWORD) return password;
+  const allowed = `it must have at least ${SHORTEST_PASSWORD} characters`;
+  throw new DelayTopologyError(`credentials[${index}].password`, `${password.length} characters`, allowed);
+}
+
+/** Where and what a login may do. */
+export interface LoginRights {
+  vhost: pulumi.Input<string>;
+  access: pulumi.Output<AccessPlan>;
+  /** Whether the plan limits routing keys, too. */
+  isLimited: boolean;
+}
+
+/** @returns the user's name, once it may do what it has to */
+export function declareLogin(
+  parent: pulumi.Resource,
+  name: string,
+  { user, password }: Login,
+  { vhost, access, isLimited }: LoginRights,
+): pulumi.Output<string> {
+  const options = { parent };
+  const account = new rabbitmq.User(
+    `${name}-${user}`,
+    { name: user, password: pulumi.secret(password), tags: [] },
+    options,
+  );
+  const { configure, write, read } = {
+    configure: access.apply((plan) => plan.configure),
+    write: access.apply((plan) => plan.write),
+    read: access.apply((plan) => plan.read),
+  };
+  const permissions = new rabbitmq.Permissions(
+    `${name}-${user}`,
+    { user: account.name, vhost, permissions: { configure, write, read } },
+    options,
+  );
+  const topics = isLimited
+    ? new rabbitmq.TopicPermissions(
+        `${name}-${user}`,
+        { user: account.name, vhost, permissions: access.apply((plan) => plan.topics) },
+        options,
+      )
+    : undefined;
+  return pulumi.all([account.name, permissions.id, topics?.id ?? ""]).apply(([made]) => made);
+}

@@ -1,0 +1,115 @@
+import { strict as assert } from "node:assert";
+import * as fc from "fast-check";
+import type { Delivery } from "rabbitmq-delay-publish";
+import { NewDelayedMessage, defaultLimits, interpret } from "rabbitmq-delay-store";
+import { DelayedStoreOptions, delayedStore } from "rabbitmq-delay-topology";
+
+const NOW = Date.UTC(2030, 0, 31, 12);
+
+function read(
+  headers: Record<string, unknown>,
+  more: Partial<Delivery> = {},
+  options: DelayedStoreOptions = {},
+  limits = {},
+): NewDelayedMessage {
+  const delivery: Delivery = {
+    exchange: "delayed",
+    routingKey: "work",
+    body: Buffer.from("x"),
+    ...more,
+    properties: { messageId: "m", ...more.properties, headers },
+  };
+  return interpret(delivery, delayedStore(options), { ...defaultLimits, ...limits }, NOW);
+}
+
+const dueAfter = (message: NewDelayedMessage): number => message.dueAt.getTime() - NOW;
+
+describe("interpret", () => {
+  it("reads a delay as the archived plugin does", () => {
+    for (const [value, ms] of [
+      [5000, 5000],
+      ["5000", 5000],
+      [1.2, 2],
+      [0, 0],
+      [-7, 0],
+      ["-7", 0],
+    ] as const) {
+      assert.equal(dueAfter(read({ "x-delay": value })), ms, String(value));
+    }
+    assert.equal(dueAfter(read({})), 0);
+    assert.deepEqual(read({ "x-delay": 5, a: 1 }).properties.headers, { "x-delay": -5, a: 1 });
+    assert.deepEqual(read({ "x-delay": -5 }).properties.headers, { "x-delay": -5 });
+  });
+
+  it("never makes a message early, nor later by more than a millisecond", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: defaultLimits.maximumDelayMs, noNaN: true }), (delayMs) => {
+        const lateMs = dueAfter(read({ "x-delay": delayMs })) - delayMs;
+        assert.ok(lateMs >= 0 && lateMs <= 1, String(lateMs));
+      }),
+    );
+  });
+
+  it("reads a time in each of its forms", () => {
+    const at = NOW + 3000;
+    const forms = [new Date(at).toISOString(), "2030-01-31T13:00:03+01:00", at, { "!": "timestamp", value: at / 1000 }];
+    for (const form of forms) {
+      const message = read({ "x-deliver-at": form });
+      assert.equal(dueAfter(message), 3000);
+      assert.deepEqual(message.properties.headers, {}, "it is said to the store alone");
+    }
+    assert.equal(dueAfter(read({ "x-deliver-at": "2001-01-01T00:00Z" })), 0, "the past is now");
+  });
+
+  it("sends it where it says, else by the exchange's forward, else to the queue that the key names", () => {
+    const options = { forwards: [{ exchange: "orders.delayed", delivery: "orders" }], exchanges: ["events"] };
+    const where = (headers: Record<string, unknown>, exchange = "delayed"): string[] => {
+      const message = read(headers, { exchange }, options);
+      return [message.exchange, message.routingKey];
+    };
+    assert.deepEqual(where({}), ["", "work"]);
+    assert.deepEqual(where({ "x-deliver-routing-key": "other" }), ["", "other"]);
+    assert.deepEqual(where({}, "orders.delayed"), ["orders", "work"]);
+    assert.deepEqual(where({ "x-deliver-exchange": "events" }, "orders.delayed"), ["events", "work"]);
+    assert.deepEqual(where({ "x-deliver-exchange": "", "x-deliver-routing-key": "q" }, "orders.delayed"), ["", "q"]);
+  });
+
+  it("keeps all properties, but for what another user may not send", () => {
+    const properties = { contentType: "t", priority: 3, expiration: "5", type: "T", userId: "shop" };
+    const message = read({ a: 1, "x-delivery-count": 2 }, { properties });
+    assert.deepEqual(message.properties, {
+      contentType: "t",
+      priority: 3,
+      expiration: "5",
+      type: "T",
+      headers: { a: 1, "rabbitmq-delay.user-id": "shop" },
+    });
+    assert.equal(message.messageId, "m");
+    assert.match(read({}, { properties: { messageId: undefined } }).messageId, /^[0-9a-f-]{36}$/);
+  });
+
+  it("refuses what it can't keep, and says why", () => {
+    const refused: [Record<string, unknown>, RegExp, Partial<Delivery>?][] = [
+      [{ "x-delay": "soon" }, /headers\.x-delay: "soon" is not allowed; it must be a number of milliseconds/],
+      [{ "x-delay": NaN }, /headers\.x-delay/],
+      [{ "x-delay": {} }, /headers\.x-delay/],
+      [{ "x-delay": true }, /headers\.x-delay/],
+      [{ "x-delay": 1e300 }, /delayMs: 1e\+300 ms are not allowed; the longest delay is/],
+      [{ "x-deliver-at": "2030-02-30x" }, /headers\.x-deliver-at/],
+      [{ "x-deliver-at": "2030-01-31" }, /headers\.x-deliver-at.*ISO-8601/],
+      [{ "x-deliver-at": "2030-01-31T12:00:00" }, /headers\.x-deliver-at/],
+      [{ "x-deliver-at": 1e17 }, /headers\.x-deliver-at/],
+      [{ "x-delay": 1, "x-deliver-at": NOW }, /x-delay: give one/],
+      [{ "x-deliver-exchange": 5 }, /x-deliver-exchange: 5 is not allowed; it must be a text/],
+      [{ "x-deliver-exchange": "amq.topic" }, /x-deliver-exchange: "amq\.topic".*the default exchange/],
+      [{ "x-deliver-routing-key": "delayed.intake" }, /x-deliver-routing-key/],
+      [{ "x-deliver-routing-key": "delayed.control" }, /x-deliver-routing-key/],
+      [{}, /x-deliver-routing-key: "" is not allowed/, { routingKey: "" }],
+      [{}, /routingKey: .*without NUL/, { routingKey: "a\0" }],
+      [{}, /body: it has 11 bytes, at most 10/, { body: Buffer.alloc(11) }],
+    ];
+    for (const [headers, message, more] of refused) {
+      assert.throws(() => read(headers, more, {}, { maximumBodyBytes: 10 }), message, JSON.stringify(headers));
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { strict as assert } from "node:assert";
+import * as fc from "fast-check";
+import { propertiesFromJson, propertiesToJson } from "../dist/messageProperties";
+
+const text = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("\0", "a\0b", "\ud800", "!", "rabbitmq-delay.bytes", "__proto__"),
+);
+const leaf = fc.oneof(
+  text,
+  fc.double(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.bigInt(),
+  fc.uint8Array({ maxLength: 9 }).map((bytes) => Buffer.from(bytes)),
+);
+const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 3 }, leaf, fc.array(tie("value"), { maxLength: 3 }), tie("table")),
+  table: fc
+    .dictionary(text, tie("value"), { maxKeys: 4, noNullPrototype: true })
+    .filter((table) => !Object.hasOwn(table, "__proto__")),
+})).table as fc.Arbitrary<unknown>;
+
+describe("propertiesToJson", () => {
+  it("gives all values back, in what PostgreSQL's jsonb takes", () => {
+    fc.assert(
+      fc.property(value, (headers) => {
+        const json = propertiesToJson({ headers: headers as Record<string, unknown> });
+        assert.ok(!/\\u0000|\\ud[89a-f]/i.test(json), json);
+        assert.deepStrictEqual(propertiesFromJson(json).headers, headers);
+        assert.deepStrictEqual(propertiesFromJson(JSON.parse(json)).headers, headers);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("does not take a publisher's table for one of its own", () => {
+    for (const table of [
+      { "!": "rabbitmq-delay.bytes", value: 5 },
+      { "!": "rabbitmq-delay.entries", value: "x" },
+      { "!": "rabbitmq-delay.number", value: null },
+      { "!": "timestamp", value: 5 },
+    ]) {
+      assert.deepEqual(propertiesFromJson(propertiesToJson({ headers: { table } })).headers, { table });
+    }
+  });
+});

@@ -1,0 +1,99 @@
+import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BrokerConnection, delayedMessage, openStore, serviceSettings } from "rabbitmq-delay-store";
+import { postgresTable } from "../dist/postgres/table";
+
+describe("what a store is told", () => {
+  it("an address that is none: says which part, and tells no password", () => {
+    const refused: [string, RegExp][] = [
+      ["", /store: the address can't be read/],
+      ["sqlite:", /store: sqlite: names no file/],
+      ["sqlite::memory:", /names no file/],
+      ["sqlite:/nowhere/at/all.db", /the folder \/nowhere\/at of sqlite:\/nowhere\/at\/all\.db is not there/],
+      ["sqlite:/tmp", /\/tmp is a folder/],
+      ["mysql://user:secret@host/db", /its protocol is mysql/],
+      ["postgres://user:secret@host", /names no database/],
+      ["postgres:///db", /names no host/],
+    ];
+    for (const [address, message] of refused) {
+      assert.throws(
+        () => openStore(address),
+        (error: Error) =>
+          message.test(error.message) && error.name === "StoreMismatchError" && !/secret/.test(error.message),
+        address,
+      );
+    }
+    assert.throws(() => openStore("sqlite:/tmp/x.db", { schema: "s" }), /schema s is for PostgreSQL/);
+    for (const [url, message] of [
+      ["host", /amqp: the address can't be read/],
+      ["http://host", /amqp: its protocol is http/],
+    ] as const) {
+      assert.throws(() => new BrokerConnection(url, "test"), message);
+    }
+  });
+
+  it("names that PostgreSQL would cut", () => {
+    assert.throws(() => postgresTable("public", "ä".repeat(27)), /table: .*1 to 52 bytes/);
+    assert.throws(() => postgresTable("", "a"), /schema: ""/);
+    assert.equal(postgresTable("a", 'b"c').name, '"a"."b""c"');
+    assert.notEqual(postgresTable("a", "b").channel, postgresTable("b", "b").channel);
+  });
+
+  it("a file that is no database", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-options-"));
+    try {
+      const path = join(folder, "text.db");
+      const { writeFileSync } = await import("node:fs");
+      writeFileSync(path, "no database at all, but longer than a header of one would be".repeat(20));
+      assert.throws(
+        () => openStore(`sqlite:${path}`),
+        /text\.db can't be opened as a SQLite file \(file is not a database\)/,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("settings: defaults, and which one is refused and why", () => {
+    const given = { store: "sqlite:x", amqp: "amqp://h" };
+    const settings = serviceSettings(given);
+    assert.deepEqual(
+      [settings.numberOfRetries, settings.timeToTriggerFetchBreakerMs, settings.maximumRecoveryFailuresPerSecond],
+      [0, 30_000, 1],
+    );
+    assert.deepEqual([settings.endpoint, settings.descriptor.name, settings.setUp], ["delayed", "delayed", true]);
+    assert.equal(serviceSettings({ ...given, descriptor: { name: "later" } }).endpoint, "later");
+    const refused: [object, RegExp][] = [
+      [{ store: undefined }, /store: undefined is not allowed; it must be sqlite:PATH/],
+      [{ batchSize: 0 }, /batchSize: 0 is not allowed/],
+      [{ batchSize: "many" }, /batchSize: "many"/],
+      [{ http: "here" }, /http: "here" is not allowed; it must be HOST:PORT or off/],
+      [{ numberOfRetries: 1.5 }, /numberOfRetries: 1\.5/],
+      [{ logLevel: "loud" }, /logLevel: "loud"/],
+      [{ batchsize: 5 }, /batchsize/],
+      [{ descriptor: { kind: "delay-network" } }, /descriptor\.kind: "delay-network"/],
+      [{ descriptor: { name: "amq.x" } }, /name: "amq\.x"/],
+    ];
+    for (const [more, message] of refused) assert.throws(() => serviceSettings({ ...given, ...more }), message);
+  });
+
+  it("a message that can't be stored", () => {
+    const given = { routingKey: "work", body: "x" };
+    const refused: [object, RegExp][] = [
+      [{}, /delayMs: give exactly one of delayMs and at/],
+      [{ delayMs: 1, at: new Date() }, /exactly one/],
+      [{ delayMs: NaN }, /delayMs: NaN is not allowed/],
+      [{ delayMs: "5" }, /delayMs: 5 is not allowed/],
+      [{ delayMs: Infinity }, /delayMs: Infinity ms are not allowed; the longest delay/],
+      [{ at: new Date("never") }, /at: Invalid Date is not allowed/],
+      [{ at: new Date(8e15) }, /at: .*longest delay/],
+      [{ delayMs: 1, routingKey: "ä".repeat(128) }, /routingKey: it has 256 bytes/],
+      [{ delayMs: 1, exchange: 5 }, /exchange: 5/],
+      [{ delayMs: 1, messageId: "a\0" }, /messageId/],
+      [{ delayMs: 1, body: undefined }, /body/],
+    ];
+    for (const [more, message] of refused) assert.throws(() => delayedMessage({ ...given, ...more } as never), message);
+  });
+});

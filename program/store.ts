@@ -1,0 +1,30 @@
+import * as pulumi from "@pulumi/pulumi";
+import { DelayedMessageStore, DelayedMessageStoreArgs } from "rabbitmq-delay";
+import { DelayedStore, DelayedStoreOptions, delayedStore } from "rabbitmq-delay-topology";
+import type { ProgramConfig } from "./config";
+
+/**
+ * What the config says of an external store, as a descriptor, for the look at the broker before.
+ * @throws DelayTopologyError for what it refuses
+ */
+export function storeDescriptorOf({ delayedStore: given }: ProgramConfig): DelayedStore | undefined {
+  if (given === undefined) return undefined;
+  const { storeName, user, ...shape } = given;
+  void user;
+  return delayedStore({ ...shape, ...(storeName === undefined ? {} : { name: storeName }) } as DelayedStoreOptions);
+}
+
+/**
+ * Declares the broker's side of an external store.
+ * @returns the stack's outputs
+ */
+export function declareStore(
+  { delayedStore: given, storePassword, vhost, removal }: ProgramConfig,
+  opts: pulumi.ComponentResourceOptions,
+): Record<string, unknown> {
+  if (given === undefined) return {};
+  const credentials = given.user === undefined ? undefined : [{ password: pulumi.secret(storePassword as string) }];
+  const args = { ...(given as DelayedMessageStoreArgs), credentials, vhost, removal };
+  const store = new DelayedMessageStore("store", args, opts);
+  return { delayedStore: store.delayedStore, ...(given.user === undefined ? {} : { storeUsers: store.users }) };
+}
