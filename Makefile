@@ -14,6 +14,9 @@ help:
 
 # Newer than the lock file: nothing to install.
 node_modules/.package-lock.json: package-lock.json package.json packages/*/package.json components/package.json
+	@# Node's own headers, where they came with it: SQLite's driver is compiled where there is no ready build of it.
+	@headers=$$(node -p 'path.resolve(process.execPath, "../..")'); \
+	test ! -f "$$headers/include/node/node.h" || export npm_config_nodedir="$$headers"; \
 	npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 

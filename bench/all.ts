@@ -6,6 +6,9 @@ import { benchLateness } from "./lateness";
 import { benchOpenTofu } from "./openTofu";
 import { benchRetries } from "./retries";
 import { benchReview } from "./review";
+import { benchStoreDispatch } from "./storeDispatch";
+import { benchStoreIntake } from "./storeIntake";
+import { benchStoreLateness } from "./storeLateness";
 
 const benches: Record<string, () => void | Promise<void>> = {
   encode: benchEncode,
@@ -15,6 +18,9 @@ const benches: Record<string, () => void | Promise<void>> = {
   retries: benchRetries,
   holds: benchHolds,
   review: benchReview,
+  "store-dispatch": benchStoreDispatch,
+  "store-lateness": benchStoreLateness,
+  "store-intake": benchStoreIntake,
 };
 
 async function main(names: string[]): Promise<void> {

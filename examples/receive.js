@@ -9,12 +9,16 @@ async function main(queue) {
   const channel = await connection.createChannel();
   await channel.prefetch(100);
   await channel.consume(queue, (message) => {
-    const due = new Date(message.properties.headers["rabbitmq-delay.due-at"]);
-    const lateMs = Date.now() - due.getTime();
-    console.log(`${new Date().toISOString()}  ${message.content}  (due ${due.toISOString()}, ${lateMs} ms late)`);
+    console.log(`${new Date().toISOString()}  ${message.content}  ${lateness(message.properties.headers)}`);
     channel.ack(message);
   });
   console.log(`${new Date().toISOString()}  waiting on ${queue}; Ctrl-C ends`);
+}
+
+// Only messages by the publish helper say when they are due.
+function lateness(headers) {
+  const due = headers["rabbitmq-delay.due-at"];
+  return due === undefined ? "" : `(due ${due}, ${Date.now() - new Date(due).getTime()} ms late)`;
 }
 
 main(process.argv[2] ?? "some-address").catch((error) => {
