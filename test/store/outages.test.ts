@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
 import { Client } from "pg";
 import { DelayedMessageStore, delayedMessage } from "rabbitmq-delay-store";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { killNode, startNode } from "../../toolchain/dist/brokerNode";
 import { freePort } from "../../toolchain/dist/ports";
 import { launch, stopPostgres } from "../../toolchain/dist/postgresServer";
@@ -79,6 +80,39 @@ describe("outages of what a store stands on", () => {
         assert.deepEqual(arrived(receiver), idsOf(200).sort());
         assert.ok(service.log.some(({ level, breaker }) => level === 60 && breaker === "dispatch"));
         assert.ok(service.log.length < 500, "no busy loop");
+        assert.equal(await service.stop(), 0);
+      });
+
+      it("a broker that is short of disk: messages wait, and are delivered when it takes them again", async () => {
+        const own = await ownTestBroker(broker().node.installation);
+        const { vhost } = await declare(own);
+        const [address, name] = [await database.address(), ownEndpoint()];
+        const environment = { ...quickBreakers, RABBITMQ_DELAY_STORE_CONFIRM_TIMEOUT_MS: "300" };
+        const flags = ["--store", address, "--declare", "--name", name];
+        const service = await StoreProcess.ready(own, vhost, flags, environment);
+        const store = await readyStore(address, name);
+        await rabbitmqctl(own.node, "set_disk_free_limit", "1000000GB");
+        // More than the socket takes.
+        const body = Buffer.alloc(100_000);
+        const messages = idsOf(400).map((messageId) =>
+          delayedMessage({ messageId, routingKey: "work", body, delayMs: 0 }),
+        );
+        await store.storeAll(messages.slice(0, 100));
+        await store.storeAll(messages.slice(100));
+        await service.untilHealth(({ triggered }) => triggered.includes("dispatch"));
+        assert.ok(
+          service.log.some(({ msg, reason }) => msg === "broker takes no messages" && /disk/.test(String(reason))),
+        );
+        await rabbitmqctl(own.node, "set_disk_free_limit", "1MB");
+        await service.untilHealth(({ status }) => status === "green");
+        const receiver = await Receiver.on(await openChannel(own, vhost), ["work"]);
+        while (arrived(receiver).length < 400) await receiver.until(receiver.arrivals.length + 1);
+        await untilPending(store, 0);
+        assert.deepEqual(arrived(receiver), idsOf(400).sort());
+        assert.ok(
+          receiver.arrivals.length <= 800,
+          `${receiver.arrivals.length} copies: no more than one try under way`,
+        );
         assert.equal(await service.stop(), 0);
       });
 

@@ -1,7 +1,5 @@
-import { dirname, join } from "node:path";
-import { commandInside, nodeEnvironment } from "./brokerCommand";
+import { rabbitmqctl } from "./brokerControl";
 import type { BrokerNode } from "./brokerNode";
-import { run } from "./run";
 
 /**
  * Lets the servers of quorum queues that have no leader elect one, and gives each its settings again; true if any server
@@ -25,8 +23,5 @@ const REPAIR_AND_CHECK = `
  * no leader, confirms nothing, and knows no TTL (seen on 3.10.8, not on 4.3.6; rabbitmq-server issue 10070).
  */
 export async function recoverQuorumQueues(node: BrokerNode): Promise<boolean> {
-  const script = join(dirname(node.installation.script), "rabbitmqctl");
-  const [command, args] = commandInside(node.installation, script);
-  const env = { ...process.env, ...nodeEnvironment(node) };
-  return (await run(command, [...args, "eval", REPAIR_AND_CHECK], { env })).trim() === "true";
+  return (await rabbitmqctl(node, "eval", REPAIR_AND_CHECK)).trim() === "true";
 }

@@ -18,6 +18,7 @@ export class BrokerConnection {
   private readonly url: string;
   private current: Promise<amqp.ChannelModel> | undefined;
   private isOpen = false;
+  private blocked: string | undefined;
   private isClosed = false;
 
   /** @throws StoreMismatchError for an address that is none */
@@ -31,6 +32,11 @@ export class BrokerConnection {
 
   get isConnected(): boolean {
     return this.isOpen;
+  }
+
+  /** Why the broker takes no messages at the moment; undefined where it does. It says so after the first one only. */
+  get blockedReason(): string | undefined {
+    return this.blocked;
   }
 
   /** A new channel with confirms, on the connection that there is, or a new one. */
@@ -66,13 +72,19 @@ export class BrokerConnection {
     connection.on("close", () => {
       this.current = undefined;
       this.isOpen = false;
-      this.events.onDisconnected?.(failure);
+      this.blocked = undefined;
+      if (!this.isClosed) this.events.onDisconnected?.(failure);
     });
-    connection.on("blocked", (reason: string) => this.events.onBlocked?.(reason));
-    connection.on("unblocked", () => this.events.onBlocked?.(undefined));
+    connection.on("blocked", (reason: string) => this.block(reason));
+    connection.on("unblocked", () => this.block(undefined));
     this.isOpen = true;
     this.events.onConnected?.();
     return connection;
+  }
+
+  private block(reason: string | undefined): void {
+    this.blocked = reason;
+    this.events.onBlocked?.(reason);
   }
 }
 

@@ -1,5 +1,11 @@
 import type { ConfirmChannel } from "amqplib";
-import { ConfirmedSender, MessageNackedError, MessageReturnedError, toConfirmPort } from "rabbitmq-delay-publish";
+import {
+  ChannelClosedError,
+  ConfirmedSender,
+  MessageNackedError,
+  MessageReturnedError,
+  toConfirmPort,
+} from "rabbitmq-delay-publish";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
 
@@ -22,6 +28,8 @@ export class BrokerFaultError extends Error {
   }
 }
 
+/** A message that waits for its turn, behind a socket that takes nothing, is not timed by its confirm. */
+const DEADLINE_MARGIN_MS = 1000;
 /** How long an exchange that was there is taken to be there. */
 const EXCHANGE_MEMORY_MS = 30_000;
 
@@ -45,6 +53,9 @@ export class BatchPublisher {
     const outcomes = new Map<T, Outcome<T>>();
     const settle = (message: T, error?: Error): void => void outcomes.set(message, { message, error });
     try {
+      // What is sent all the same would be taken later, once for each try.
+      const { blockedReason } = this.connection;
+      if (blockedReason !== undefined) throw new Error(blockedReason);
       const missing = await this.missingExchanges(messages);
       const open: T[] = [];
       for (const message of messages) {
@@ -60,6 +71,11 @@ export class BatchPublisher {
     return [...outcomes.values()];
   }
 
+  /** Opens its channel before the first message needs it, where that is possible. */
+  async prepare(): Promise<void> {
+    await this.open().catch(() => undefined);
+  }
+
   /**
    * All at once, over one channel.
    * @returns the messages that were under way when the channel closed by the fault of one of them
@@ -69,6 +85,7 @@ export class BatchPublisher {
     if (messages.length === 0) return [];
     const line = await this.open();
     const failures: { message: T; error: Error }[] = [];
+    const deadline = line.deadline(this.confirmTimeoutMs + DEADLINE_MARGIN_MS);
     await Promise.all(
       messages.map((message) =>
         line.send(message).then(
@@ -80,6 +97,7 @@ export class BatchPublisher {
         ),
       ),
     );
+    deadline.stop();
     const [first] = failures;
     if (first === undefined) return [];
     if (line.channelError !== undefined) return failures.map(({ message }) => message);
@@ -148,14 +166,36 @@ class Line {
   /** The broker closed the channel, and not the connection, for what came over it. */
   channelError: Error | undefined;
   private readonly sender: ConfirmedSender;
+  private giveUp: (error: Error) => void = () => undefined;
+  private readonly givenUp = new Promise<never>((_, reject) => (this.giveUp = reject));
 
-  constructor(channel: ConfirmChannel, confirmTimeoutMs: number) {
+  constructor(
+    private readonly channel: ConfirmChannel,
+    confirmTimeoutMs: number,
+  ) {
+    this.givenUp.catch(() => undefined);
     channel.on("error", (error: Error) => (this.channelError = error));
     channel.on("close", () => (this.isClosed = true));
     this.sender = new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs, maxUnconfirmed: 10_000 });
   }
 
+  /** Gives up, after some time, whatever is under way; what is still in its turn is not sent any more. */
+  deadline(timeoutMs: number): { stop: () => void } {
+    const timer = setTimeout(() => {
+      this.isClosed = true;
+      this.giveUp(new Error(`the broker took nothing for ${timeoutMs} ms`));
+      void this.channel.close().catch(() => undefined);
+    }, timeoutMs);
+    return { stop: () => clearTimeout(timer) };
+  }
+
   send({ exchange, routingKey, body, messageId, properties }: NewDelayedMessage): Promise<void> {
-    return this.sender.inTurn(() => this.sender.send(exchange, routingKey, body, { ...properties, messageId }));
+    const sent = this.sender.inTurn(async () => {
+      if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
+      await this.sender.send(exchange, routingKey, body, { ...properties, messageId });
+    });
+    // Whichever comes second is nobody's business.
+    sent.catch(() => undefined);
+    return Promise.race([sent, this.givenUp]);
   }
 }

@@ -1,4 +1,4 @@
-import type { DelayedMessage } from "../delayedMessage";
+import type { DelayedMessage, NewDelayedMessage } from "../delayedMessage";
 import type { DelayedMessageStore, DueMessages } from "../delayedMessageStore";
 import { Breaker, BreakerEvents, FrequentFailures, LastingFailures } from "../resilience/breaker";
 import { Pace, pause } from "../resilience/pace";
@@ -138,19 +138,20 @@ export class Dispatcher {
   private async settle(due: DueMessages, outcomes: Outcome<DelayedMessage>[]): Promise<void> {
     const { clock, settings, events } = this.parts;
     const nowMs = clock.now();
-    const delivered: DelayedMessage[] = [];
-    const retried: { message: DelayedMessage; retryAt: Date }[] = [];
-    for (const { message, error } of outcomes) {
-      if (error === undefined) delivered.push(message);
-      else if (!isUsedUp(message, settings.numberOfRetries)) {
-        const retryAt = retryTime(message.failureCount, settings, nowMs);
-        retried.push({ message, retryAt });
-        events?.onRetry?.(message, error, retryAt);
-      } else if (await this.park(message, error)) await due.remove(message);
-      else retried.push({ message, retryAt: retryTime(message.failureCount, settings, nowMs) });
+    const delivered = outcomes.filter(({ error }) => error === undefined).map(({ message }) => message);
+    const failed = outcomes.filter((outcome): outcome is Failed => outcome.error !== undefined);
+    const usedUp = failed.filter(({ message }) => isUsedUp(message, settings.numberOfRetries));
+    const parked = await this.park(usedUp);
+    const kept = failed.filter(({ message }) => !parked.has(message));
+    await due.removeAll([...delivered, ...parked]);
+    await due.incrementFailureCounts(
+      kept.map(({ message }) => ({ message, retryAt: retryTime(message.failureCount, settings, nowMs) })),
+    );
+    for (const { message, error } of kept) {
+      if (!usedUp.some((other) => other.message === message)) {
+        events?.onRetry?.(message, error, retryTime(message.failureCount, settings, nowMs));
+      }
     }
-    await due.removeAll(delivered);
-    await due.incrementFailureCounts(retried);
     if (delivered.length > 0) {
       events?.onDelivered?.(
         delivered,
@@ -159,20 +160,46 @@ export class Dispatcher {
     }
   }
 
-  /** @returns whether the message is in the error queue */
-  private async park(message: DelayedMessage, error: Error): Promise<boolean> {
+  /** @returns the messages that are in the error queue */
+  private async park(failed: Failed[]): Promise<Set<DelayedMessage>> {
     const { publisher, parking, events } = this.parts;
-    const copy = undeliveredCopy(message, parking, { error, tries: message.failureCount + 1 });
+    const parked = new Set<DelayedMessage>();
+    if (failed.length === 0) return parked;
+    const copies = failed.map(({ message, error }) =>
+      undeliveredCopy(message, parking, { error, tries: message.failureCount + 1 }),
+    );
+    let outcomes: Outcome<NewDelayedMessage>[];
+    let reason: unknown = new Error("the broker did not say what became of it");
     try {
-      await this.breakers.recovery.execute(async () => {
-        const [outcome] = await publisher.publishAll([copy]);
-        if (outcome?.error !== undefined) throw outcome.error;
-      });
-      events?.onParked?.(message, error);
-      return true;
-    } catch (failure) {
-      events?.onStuck?.(message, failure);
-      return false;
+      outcomes = await publisher.publishAll(copies);
+    } catch (error) {
+      if (!(error instanceof BrokerFaultError)) throw error;
+      ({ outcomes } = error);
+      reason = error;
     }
+    const failures = new Map(outcomes.map(({ message, error }) => [message, error]));
+    for (const [index, { message, error }] of failed.entries()) {
+      const copy = copies[index] as NewDelayedMessage;
+      const failure = failures.has(copy) ? failures.get(copy) : reason;
+      const isParked = await this.breakers.recovery
+        .execute(async () => {
+          if (failure !== undefined) throw failure;
+        })
+        .then(
+          () => true,
+          () => false,
+        );
+      if (isParked) {
+        parked.add(message);
+        events?.onParked?.(message, error);
+      } else events?.onStuck?.(message, failure);
+    }
+    return parked;
   }
+}
+
+/** A message whose delivery failed by its own fault. */
+interface Failed {
+  message: DelayedMessage;
+  error: Error;
 }

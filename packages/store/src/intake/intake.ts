@@ -64,7 +64,7 @@ export class Intake {
     }
     for (const isRedelivered of [false, true]) {
       const part = accepted.filter(({ delivery }) => delivery.isRedelivered === isRedelivered);
-      if (part.length > 0) await this.storePart(part, isRedelivered, closing);
+      for (const some of inStatements(part)) await this.storePart(some, isRedelivered, closing);
     }
   }
 
@@ -112,4 +112,21 @@ export class Intake {
     delivery.acknowledge();
     events?.onRefused?.(delivery, error);
   }
+}
+
+/** Bytes of bodies in one statement, or one message that has more. */
+const STATEMENT_BYTES = 16 << 20;
+
+function inStatements(all: Accepted[]): Accepted[][] {
+  const parts: Accepted[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const one of all) {
+    bytes += one.message.body.length;
+    if (bytes > STATEMENT_BYTES) {
+      parts.push([]);
+      bytes = one.message.body.length;
+    }
+    parts.at(-1)?.push(one);
+  }
+  return parts;
 }

@@ -23,7 +23,8 @@ export function postgresMigrations({ name, index }: PostgresTable): Migration[] 
           body bytea NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
         CREATE INDEX ${index("attempt")} ON ${name} (attempt_at, id);
-        CREATE INDEX ${index("message")} ON ${name} (message_id);`,
+        CREATE INDEX ${index("message")} ON ${name} (message_id);
+        CREATE INDEX ${index("failed")} ON ${name} (id) WHERE failure_count > 0;`,
     },
   ];
 }

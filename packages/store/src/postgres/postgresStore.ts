@@ -15,7 +15,7 @@ import { StoreMismatchError } from "../errors";
 import { refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
-import { TableStore } from "../sql/tableStore";
+import { TableStore, countStatement } from "../sql/tableStore";
 import { PostgresDueMessages } from "./dueMessages";
 import { postgresMigrations } from "./migrations";
 import { Row, columns, dialect, toArrays, toListed } from "./rows";
@@ -172,8 +172,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
 
   async count(at = new Date()): Promise<MessageCount> {
     const { rows } = await this.pool.query<Record<keyof MessageCount, string> & { next: Date | null }>(
-      `SELECT count(*) AS pending, count(*) FILTER (WHERE attempt_at <= $1) AS due,
-              count(*) FILTER (WHERE failure_count > 0) AS failed, min(attempt_at) AS next FROM ${this.table.name}`,
+      countStatement(this.table.name, "$1"),
       [at],
     );
     const [{ pending, due, failed, next }] = rows as [(typeof rows)[0]];

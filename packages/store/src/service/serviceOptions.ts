@@ -3,6 +3,9 @@ import * as z from "zod";
 import { defaultLimits } from "../delayedMessage";
 import { checkSettings, dispatchSettings } from "../dispatch/settings";
 
+/** RabbitMQ 3's own limit; larger ones would not fit into a statement's text either. */
+const LARGEST_BODY_BYTES = 128 << 20;
+
 /** What a running store is told, as its flags, environment and file say it. */
 export const serviceSchema = z.strictObject({
   /** `sqlite:PATH` or `postgres://…`. */
@@ -30,13 +33,8 @@ export const serviceSchema = z.strictObject({
   /** Longest delay that is taken, in milliseconds. Default ten years. */
   maximumDelayMs: z.number().int().positive().max(Number.MAX_SAFE_INTEGER).default(defaultLimits.maximumDelayMs),
   /** Largest body that is taken, in bytes. Default 16 MiB. */
-  maximumBodyBytes: z
-    .number()
-    .int()
-    .positive()
-    .max(512 << 20)
-    .default(defaultLimits.maximumBodyBytes),
-  /** Messages that the broker hands over before their rows are committed. Default 1000. */
+  maximumBodyBytes: z.number().int().positive().max(LARGEST_BODY_BYTES).default(defaultLimits.maximumBodyBytes),
+  /** Messages that the broker hands over before their rows are committed; fewer where bodies are large. Default 1000. */
   intakePrefetch: z.number().int().min(1).max(65_535).default(1000),
   ...dispatchSettings.shape,
 });

@@ -49,6 +49,7 @@ class StoreService {
   private readonly clock = new SteadyClock();
   private readonly ending = new AbortController();
   private readonly connections: Record<"intake" | "dispatch", BrokerConnection>;
+  private readonly publisher: BatchPublisher;
   private readonly dispatcher: Dispatcher;
   private readonly intake: Intake;
   private readonly control: Control;
@@ -65,8 +66,8 @@ class StoreService {
     const { descriptor, confirmTimeoutMs } = options;
     // Apart, because the broker stops reading from one that publishes when it is short of memory or disk.
     this.connections = { intake: this.connect("intake"), dispatch: this.connect("dispatch") };
-    const publisher = new BatchPublisher(this.connections.dispatch, confirmTimeoutMs);
-    const shared = { store, publisher, clock: this.clock };
+    this.publisher = new BatchPublisher(this.connections.dispatch, confirmTimeoutMs);
+    const shared = { store, publisher: this.publisher, clock: this.clock };
     const parking = { source: descriptor.name, exchange: descriptor.errorQueue };
     this.dispatcher = new Dispatcher({ ...shared, parking, settings: options, events: this.dispatchEvents() });
     this.intake = new Intake({
@@ -108,6 +109,7 @@ class StoreService {
         { store: options.descriptor.name, http: options.http, intake: options.descriptor.intakeQueue },
         "running",
       );
+      await this.publisher.prepare();
       const parts = [this.intake, this.control, this.dispatcher];
       await Promise.all(parts.map((part) => part.run(ending.signal)));
     } finally {

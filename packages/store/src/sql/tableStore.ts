@@ -47,6 +47,17 @@ export abstract class TableStore<Table> {
   }
 }
 
+/**
+ * Counts without reading rows where an index can do it.
+ * @param table its name, quoted
+ * @param at placeholder of the time by which messages are due
+ */
+export function countStatement(table: string, at: string): string {
+  const count = (condition: string): string => `(SELECT count(*) FROM ${table} WHERE ${condition})`;
+  return `SELECT ${count("1 = 1")} AS pending, ${count(`attempt_at <= ${at}`)} AS due, ${count("failure_count > 0")} AS failed,
+    (SELECT min(attempt_at) FROM ${table}) AS next`;
+}
+
 /** A name as SQL takes it, whatever it consists of. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

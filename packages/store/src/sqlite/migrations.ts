@@ -21,7 +21,8 @@ export function sqliteMigrations({ name, index }: SqliteTable): Migration[] {
           body BLOB NOT NULL
         ) STRICT;
         CREATE INDEX ${index("attempt")} ON ${name} (attempt_at, id);
-        CREATE INDEX ${index("message")} ON ${name} (message_id);`,
+        CREATE INDEX ${index("message")} ON ${name} (message_id);
+        CREATE INDEX ${index("failed")} ON ${name} (id) WHERE failure_count > 0;`,
     },
   ];
 }

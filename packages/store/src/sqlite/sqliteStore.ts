@@ -17,7 +17,7 @@ import { propertiesToJson } from "../messageProperties";
 import { Condition, refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
-import { TableStore, quoteName } from "../sql/tableStore";
+import { TableStore, countStatement, quoteName } from "../sql/tableStore";
 import { DispatchLock } from "./dispatchLock";
 import { SqliteDueMessages } from "./dueMessages";
 import { sqliteMigrations } from "./migrations";
@@ -164,8 +164,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   async count(at = new Date()): Promise<MessageCount> {
     const counted = this.database
       .prepare<[number], { pending: number; due: number; failed: number; next: number | null }>(
-        `SELECT count(*) AS pending, count(*) FILTER (WHERE attempt_at <= ?) AS due,
-                count(*) FILTER (WHERE failure_count > 0) AS failed, min(attempt_at) AS next FROM ${this.table.name}`,
+        countStatement(this.table.name, "?"),
       )
       .get(at.getTime());
     const { next, ...counts } = counted as NonNullable<typeof counted>;
