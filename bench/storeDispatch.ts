@@ -1,9 +1,17 @@
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import PgBoss from "pg-boss";
-import { BatchPublisher, BrokerConnection, Dispatcher, SteadyClock, dispatchSettings } from "rabbitmq-delay-store";
 import { inVhost } from "./declare";
 import { report } from "./statistics";
-import { StoreGround, emptyStore, fill, onStoreGround, publishConfirmed, workChannel } from "./storeParts";
+import {
+  StoreGround,
+  countdown,
+  emptyStore,
+  fill,
+  onStoreGround,
+  publishConfirmed,
+  startDispatcher,
+  workChannel,
+} from "./storeParts";
 
 const MESSAGES = 20_000;
 const REPETITIONS = 3;
@@ -44,29 +52,14 @@ async function ours({ broker }: StoreGround, vhost: string, address: string): Pr
   const store = await emptyStore(address);
   await fill(store, MESSAGES, 0);
   const { close } = await workChannel(broker, vhost);
-  const connection = new BrokerConnection(`${broker.node.amqpUrl}/${vhost}`, "bench");
-  const settings = dispatchSettings.parse({ batchSize: BATCH });
-  const publisher = new BatchPublisher(connection, settings.confirmTimeoutMs);
-  const parking = { source: "bench", exchange: "errors" };
-  const ending = new AbortController();
-  let left = MESSAGES;
-  let done: () => void = () => undefined;
-  const finished = new Promise<void>((resolve) => (done = resolve));
-  const events = {
-    onDelivered: ({ length }: unknown[]): void => {
-      left -= length;
-      if (left === 0) done();
-    },
-  };
-  const dispatcher = new Dispatcher({ store, publisher, clock: new SteadyClock(), parking, settings, events });
+  const { count, finished } = countdown(MESSAGES);
   const start = performance.now();
-  const running = dispatcher.run(ending.signal);
+  const events = { onDelivered: ({ length }: unknown[]): void => count(length) };
+  const { stop } = startDispatcher(broker, vhost, store, { batchSize: BATCH }, events);
   await finished;
   while ((await store.count()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 2));
   const seconds = (performance.now() - start) / 1000;
-  ending.abort();
-  await running;
-  await connection.close();
+  await stop();
   await store.close();
   await close();
   return MESSAGES / seconds;
@@ -148,9 +141,7 @@ const graphileWorker: Contestant = async ({ broker, postgres }, vhost) => {
     await utils.addJobs(Array.from({ length: 1000 }, () => ({ identifier: "bench", payload: { body: BODY } })));
   }
   const { channel, close } = await workChannel(broker, vhost);
-  let left = MESSAGES;
-  let done: () => void = () => undefined;
-  const finished = new Promise<void>((resolve) => (done = resolve));
+  const { count, finished } = countdown(MESSAGES);
   const start = performance.now();
   const runner = await run({
     connectionString,
@@ -161,7 +152,7 @@ const graphileWorker: Contestant = async ({ broker, postgres }, vhost) => {
     taskList: {
       bench: async (payload, { job }) => {
         await publishConfirmed(channel, Buffer.from((payload as { body: string }).body), job.id);
-        if (--left === 0) done();
+        count(1);
       },
     },
   });

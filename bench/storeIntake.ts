@@ -9,7 +9,7 @@ import {
 import { delayedStore, planDelayedStore } from "rabbitmq-delay-topology";
 import { inVhost } from "./declare";
 import { report } from "./statistics";
-import { StoreGround, emptyStore, onStoreGround, workChannel } from "./storeParts";
+import { StoreGround, countdown, emptyStore, onStoreGround, workChannel } from "./storeParts";
 
 const MESSAGES = 20_000;
 const REPETITIONS = 5;
@@ -70,9 +70,7 @@ async function intake(ground: StoreGround, vhost: string, address: string): Prom
   const { close } = await filled(ground, vhost);
   const store = await emptyStore(address);
   const connection = new BrokerConnection(`${ground.broker.node.amqpUrl}/${vhost}`, "bench");
-  let left = MESSAGES;
-  let done: () => void = () => undefined;
-  const finished = new Promise<void>((resolve) => (done = resolve));
+  const { count, finished } = countdown(MESSAGES);
   const subject = new Intake({
     connection,
     store,
@@ -81,12 +79,7 @@ async function intake(ground: StoreGround, vhost: string, address: string): Prom
     descriptor,
     limits: defaultLimits,
     settings: { prefetch: PREFETCH, batchSize: 500, timeToTriggerStoreBreakerMs: 30_000 },
-    events: {
-      onStored: ({ length }) => {
-        left -= length;
-        if (left === 0) done();
-      },
-    },
+    events: { onStored: ({ length }) => count(length) },
   });
   const ending = new AbortController();
   const start = performance.now();

@@ -1,15 +1,18 @@
 import { Client } from "pg";
-import {
-  BatchPublisher,
-  BrokerConnection,
-  DelayedMessageStore,
-  Dispatcher,
-  SteadyClock,
-  dispatchSettings,
-} from "rabbitmq-delay-store";
+import type { DelayedMessageStore } from "rabbitmq-delay-store";
 import { inVhost } from "./declare";
 import { percentile, report } from "./statistics";
-import { ENDPOINT, StoreGround, benchMessage, emptyStore, fill, onStoreGround, workChannel } from "./storeParts";
+import {
+  ENDPOINT,
+  StoreGround,
+  benchMessage,
+  countdown,
+  emptyStore,
+  fill,
+  onStoreGround,
+  startDispatcher,
+  workChannel,
+} from "./storeParts";
 
 const RATE_PER_SECOND = 1000;
 const SECONDS = 10;
@@ -65,21 +68,14 @@ async function measure({ broker }: StoreGround, vhost: string, store: DelayedMes
   const total = RATE_PER_SECOND * SECONDS;
   const dueAtMs: number[] = [];
   const lateMs: number[] = [];
-  let done: () => void = () => undefined;
-  const finished = new Promise<void>((resolve) => (done = resolve));
+  const { count, finished } = countdown(total);
   await channel.consume("work", (message) => {
     if (message === null) return;
     lateMs.push(Date.now() - (dueAtMs[Number(message.properties.messageId.slice(1))] ?? Number.NaN));
     channel.ack(message);
-    if (lateMs.length === total) done();
+    count(1);
   });
-  const connection = new BrokerConnection(`${broker.node.amqpUrl}/${vhost}`, "bench");
-  const settings = dispatchSettings.parse({});
-  const publisher = new BatchPublisher(connection, settings.confirmTimeoutMs);
-  const parking = { source: "bench", exchange: "errors" };
-  const dispatcher = new Dispatcher({ store, publisher, clock: new SteadyClock(), parking, settings });
-  const ending = new AbortController();
-  const running = dispatcher.run(ending.signal);
+  const { dispatcher, stop } = startDispatcher(broker, vhost, store);
   const start = Date.now();
   for (let stored = 0; stored < total;) {
     const wanted = Math.min(total, Math.floor(((Date.now() - start) * RATE_PER_SECOND) / 1000) + 1);
@@ -97,9 +93,7 @@ async function measure({ broker }: StoreGround, vhost: string, store: DelayedMes
   }
   await finished;
   const memoryMiB = process.memoryUsage().rss / 1024 / 1024;
-  ending.abort();
-  await running;
-  await connection.close();
+  await stop();
   await close();
   return { p50: percentile(lateMs, 0.5), p99: percentile(lateMs, 0.99), memoryMiB };
 }

@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import type { DelayedMessage } from "../delayedMessage";
 import type { DueMessages } from "../delayedMessageStore";
-import { Row, columns, toMessage } from "./rows";
+import { Row, columns, toMessage } from "../sql/rows";
 import type { PostgresTable } from "./table";
 
 /** Due messages in a transaction that has locked their rows. */
@@ -35,7 +35,7 @@ export class PostgresDueMessages implements DueMessages {
         WHERE before < $3 OR before = 0 ORDER BY attempt_at, id`,
       values: [at, limit, maximumBytes, ...(isAgain ? [this.fetched] : [])],
     });
-    this.fetched.push(...rows.map(({ id }) => id));
+    this.fetched.push(...rows.map(({ id }) => String(id)));
     return rows.map(toMessage);
   }
 

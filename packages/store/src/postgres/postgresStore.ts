@@ -15,10 +15,11 @@ import { StoreMismatchError } from "../errors";
 import { refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
+import { Row, columns, toListed } from "../sql/rows";
 import { TableStore, countStatement } from "../sql/tableStore";
 import { PostgresDueMessages } from "./dueMessages";
 import { postgresMigrations } from "./migrations";
-import { Row, columns, dialect, toArrays, toListed } from "./rows";
+import { dialect, toArrays } from "./statements";
 import { PostgresTable, postgresTable } from "./table";
 import { WakeCalls } from "./wakeCalls";
 
@@ -123,7 +124,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
 
   async next(): Promise<Date | undefined> {
     const { name, channel } = this.table;
-    const { rows } = await this.pool.query<Pick<Row, "attempt_at">>({
+    const { rows } = await this.pool.query<{ attempt_at: Date }>({
       name: `next ${channel}`,
       text: `SELECT attempt_at FROM ${name} ORDER BY attempt_at, id LIMIT 1`,
     });

@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { DelayedMessage } from "../delayedMessage";
 import type { DueMessages } from "../delayedMessageStore";
-import { Row, columns, toMessage } from "./rows";
+import { Row, columns, toMessage } from "../sql/rows";
 
 /** Due messages under the dispatch lock; what is decided about them is written at once, at the end. */
 export class SqliteDueMessages implements DueMessages {
@@ -30,7 +30,7 @@ export class SqliteDueMessages implements DueMessages {
          ) WHERE before < ? OR before = 0 ORDER BY attempt_at, id`,
       )
       .all(at.getTime(), JSON.stringify(this.fetched), limit, maximumBytes);
-    this.fetched.push(...rows.map(({ id }) => id));
+    this.fetched.push(...rows.map(({ id }) => Number(id)));
     return rows.map(toMessage);
   }
 

@@ -17,12 +17,13 @@ import { propertiesToJson } from "../messageProperties";
 import { Condition, refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
+import { Row, columns, toListed } from "../sql/rows";
 import { TableStore, countStatement, quoteName } from "../sql/tableStore";
+import { dialect } from "./dialect";
 import { DispatchLock } from "./dispatchLock";
 import { SqliteDueMessages } from "./dueMessages";
 import { sqliteMigrations } from "./migrations";
 import { openDatabase } from "./open";
-import { Row, columns, dialect, toListed } from "./rows";
 import { SqliteTable, sqliteTable } from "./table";
 
 /** Where a SQLite store keeps its messages. */
@@ -118,7 +119,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
 
   async next(): Promise<Date | undefined> {
     const row = this.database
-      .prepare<[], Row>(`SELECT attempt_at FROM ${this.table.name} ORDER BY attempt_at, id LIMIT 1`)
+      .prepare<[], { attempt_at: number }>(`SELECT attempt_at FROM ${this.table.name} ORDER BY attempt_at, id LIMIT 1`)
       .get();
     return row === undefined ? undefined : new Date(row.attempt_at);
   }
@@ -154,7 +155,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     const cursor = page.after === undefined ? undefined : parseCursor(page.after);
     const rows = this.database
       .prepare<unknown[], Row>(
-        `SELECT ${columns} FROM ${this.table.name}
+        `SELECT ${columns}, body_bytes FROM ${this.table.name}
          WHERE ${sql} ${cursor === undefined ? "" : "AND (attempt_at, id) > (?, ?)"} ORDER BY attempt_at, id LIMIT ?`,
       )
       .all(...values, ...(cursor === undefined ? [] : [cursor.attemptAt.getTime(), Number(cursor.id)]), limit + 1);

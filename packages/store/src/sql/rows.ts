@@ -1,25 +1,25 @@
 import type { DelayedMessage } from "../delayedMessage";
 import type { ListedMessage } from "../delayedMessageStore";
 import { propertiesFromJson } from "../messageProperties";
-import type { Dialect } from "../sql/filter";
 
 /** Columns of a message, without its body. */
 export const columns =
-  "id, message_id, due_at, attempt_at, stored_at, failure_count, exchange, routing_key, properties, body_bytes";
+  "id, message_id, due_at, attempt_at, stored_at, failure_count, exchange, routing_key, properties";
 
-/** A row as `better-sqlite3` gives it. */
+/** A row as a driver gives it; times in the driver's form, of which `Date` can be made. */
 export interface Row {
-  id: number;
+  id: string | number;
   message_id: string;
-  due_at: number;
-  attempt_at: number;
-  stored_at: number;
+  due_at: Date | number;
+  attempt_at: Date | number;
+  stored_at: Date | number;
   failure_count: number;
   exchange: string;
   routing_key: string;
-  properties: string;
-  body_bytes: number;
+  /** JSON as text, or what the driver has made of it. */
+  properties: unknown;
   body: Buffer;
+  body_bytes: number;
 }
 
 function common(row: Row): Omit<DelayedMessage, "body"> {
@@ -42,14 +42,3 @@ export function toMessage(row: Row): DelayedMessage {
 export function toListed(row: Row): ListedMessage {
   return { ...common(row), storedAt: new Date(row.stored_at), bodyBytes: row.body_bytes };
 }
-
-export const dialect: Dialect = {
-  placeholder: () => "?",
-  time: (at) => at.getTime(),
-  header: (name, value, add) => {
-    const kept = `SELECT 1 FROM json_each(properties, '$.headers') AS header WHERE header.key = ${add(name)}`;
-    if (typeof value === "boolean") return `EXISTS (${kept} AND header.type = ${add(String(value))})`;
-    const types = typeof value === "string" ? "('text')" : "('integer', 'real')";
-    return `EXISTS (${kept} AND header.type IN ${types} AND header.value = ${add(value)})`;
-  },
-};
