@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding, checkBroker } from "rabbitmq-delay";
-import { DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
+import { DelayNetworkOptions, delayNetwork, delayedStoreOf } from "rabbitmq-delay-topology";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
 import { checkProduction } from "./program/production";
 import { declareRetries, retryDescriptorsOf } from "./program/retries";
-import { declareStore, storeDescriptorOf } from "./program/store";
+import { declareStore } from "./program/store";
 
 /** The exit code by which Pulumi's Node host knows that the reason was logged already; see @pulumi/pulumi/cmd/run. */
 const EXIT_AFTER_LOGGED_ERROR = 32;
@@ -25,7 +25,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
   const { vhost, removal } = config;
   const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
   checkProduction(config, network);
-  const planned = { network, retries: retryDescriptorsOf(config), store: storeDescriptorOf(config) };
+  const planned = { network, retries: retryDescriptorsOf(config), store: delayedStoreOf(config.delayedStore) };
   const warnings = await checkBroker(config.broker, expectationOf(planned, config));
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
 

@@ -1,18 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayedMessageStore, DelayedMessageStoreArgs } from "rabbitmq-delay";
-import { DelayedStore, DelayedStoreOptions, delayedStore } from "rabbitmq-delay-topology";
 import type { ProgramConfig } from "./config";
-
-/**
- * What the config says of an external store, as a descriptor, for the look at the broker before.
- * @throws DelayTopologyError for what it refuses
- */
-export function storeDescriptorOf({ delayedStore: given }: ProgramConfig): DelayedStore | undefined {
-  if (given === undefined) return undefined;
-  const { storeName, user, ...shape } = given;
-  void user;
-  return delayedStore({ ...shape, ...(storeName === undefined ? {} : { name: storeName }) } as DelayedStoreOptions);
-}
 
 /**
  * Declares the broker's side of an external store.

@@ -8,6 +8,7 @@ import {
   auditBroker,
   auditNetwork,
   auditQueue,
+  planDelayedStore,
   planRetry,
 } from "rabbitmq-delay-topology";
 import { CommandError, exitCodes } from "./failure";
@@ -47,10 +48,11 @@ export function addCheck(program: Command): void {
 
 async function check(options: CheckOptions): Promise<void> {
   const broker = options.broker === undefined ? undefined : parseBrokerUrl(options.broker);
-  const { network, endpoints, retries, vhost } = configOf(options);
+  const { network, endpoints, retries, store, vhost } = configOf(options);
+  const plans = [...retries.map(planRetry), ...(store === undefined ? [] : [planDelayedStore(store)])];
   const findings = [
     ...auditNetwork(network, endpoints),
-    ...retries.flatMap((descriptor) => planRetry(descriptor).queues).flatMap(auditQueue),
+    ...plans.flatMap(({ queues }) => queues).flatMap(auditQueue),
     ...(broker === undefined
       ? []
       : auditBroker(network, endpoints, await foundOn(broker, options.vhost ?? vhost, network))),

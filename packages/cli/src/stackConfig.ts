@@ -2,10 +2,13 @@ import { readFileSync } from "node:fs";
 import {
   DelayNetwork,
   DelayNetworkOptions,
+  DelayedStore,
+  DelayedStoreConfig,
   Endpoint,
   RetryConfig,
   RetryDescriptor,
   delayNetwork,
+  delayedStoreOf,
   retryDescriptors,
 } from "rabbitmq-delay-topology";
 import { parse } from "yaml";
@@ -17,6 +20,8 @@ export interface StackConfig {
   network: DelayNetwork;
   endpoints: Endpoint[];
   retries: RetryDescriptor[];
+  /** The broker's side of an external store. */
+  store?: DelayedStore;
   /** The vhost of its broker. */
   vhost: string;
 }
@@ -53,6 +58,7 @@ export function readStackConfig(file: string): StackConfig {
     network: delayNetwork(config.network as DelayNetworkOptions),
     endpoints: endpoints.map(({ name, type, patterns }) => ({ name, type, patterns })),
     retries: retryDescriptors(config as RetryConfig),
+    store: delayedStoreOf(config.delayedStore as DelayedStoreConfig | undefined),
     vhost,
   };
 }

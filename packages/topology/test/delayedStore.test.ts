@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import {
   DelayedStoreOptions,
   delayedStore,
+  delayedStoreOf,
   deliveryExchangesOf,
   intakeExchangesOf,
   parseDelayedStore,
@@ -60,6 +61,14 @@ describe("delayedStore", () => {
     assert.throws(() => parseDelayedStore({ ...store, intakeQueue: "other" }), /intakeQueue: "other".*delayed\.intake/);
     assert.throws(() => parseDelayedStore({ ...store, version: 2 }), /version: 2/);
     assert.throws(() => parseDelayedStore({ ...store, toQueues: undefined }), /delayedStore\.toQueues/);
+  });
+
+  it("is read from a stack's config, where an empty one is none", () => {
+    assert.equal(delayedStoreOf(undefined), undefined);
+    assert.equal(delayedStoreOf({}), undefined);
+    assert.equal(delayedStoreOf({ user: "store" })?.name, "delayed");
+    assert.equal(delayedStoreOf({ storeName: "later", toQueues: false })?.name, "later");
+    assert.throws(() => delayedStoreOf({ storeName: "amq.x" }), /name: "amq\.x"/);
   });
 
   it("refuses names that lead round in a circle, and says which", () => {

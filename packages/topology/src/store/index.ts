@@ -11,3 +11,4 @@ export {
   planDelayedStore,
   planStoreAccess,
 } from "./delayedStore";
+export { DelayedStoreConfig, delayedStoreOf } from "./storeConfig";

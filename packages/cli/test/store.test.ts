@@ -1,0 +1,72 @@
+import { strict as assert } from "node:assert";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
+
+describe("rabbitmq-delay store", () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-"))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const run = (args: string[], environment: Record<string, string> = {}): { code: number | null; err: string } => {
+    const { RABBITMQ_URL, ...others } = process.env;
+    void RABBITMQ_URL;
+    const { status, stderr } = spawnSync(process.execPath, [command, "store", ...args], {
+      env: { ...others, ...environment },
+      timeout: 20_000,
+    });
+    return { code: status, err: stderr.toString() };
+  };
+
+  it("refuses a wrong setting before anything is opened, wherever it comes from", () => {
+    const file = join(folder, "store.yaml");
+    writeFileSync(file, "store: sqlite:/nowhere/x.db\namqp: amqp://127.0.0.1:1\nbatchSize: 0\n");
+    const list = join(folder, "list.yaml");
+    writeFileSync(list, "- a\n");
+    const database = join(folder, "x.db");
+    const given = ["run", "--store", `sqlite:${database}`, "--amqp", "amqp://127.0.0.1:1"];
+    const refused: [string[], Record<string, string>, RegExp][] = [
+      [["run"], {}, /store: undefined is not allowed; it must be sqlite:PATH or postgres:/],
+      [["run", "--config", file], {}, /batchSize: 0 is not allowed/],
+      [["run", "--config", file], { RABBITMQ_DELAY_STORE_BATCH_SIZE: "many" }, /batchSize: "many"/],
+      [
+        ["run", "--config", file],
+        { RABBITMQ_DELAY_STORE_BATCH_SIZE: "5" },
+        /folder \/nowhere of sqlite:\/nowhere\/x\.db/,
+      ],
+      [["run", "--config", list], {}, /--config: .*list\.yaml must hold settings by their names/],
+      [["run", "--config", join(folder, "none")], {}, /--config: .*none can't be read/],
+      [[...given, "--number-of-retries", "some"], {}, /numberOfRetries: null is not allowed/],
+      [[...given, "--http", "here"], {}, /http: "here" is not allowed/],
+      [[...given, "--forward", "a"], {}, /--forward: "a" is not allowed; write EXCHANGE=DELIVERY/],
+      [[...given, "--forward", "a=a"], {}, /forwards\[0\]\.delivery: "a"/],
+      [[...given, "--descriptor", file, "--name", "x"], {}, /--descriptor says all/],
+      [["run"], { RABBITMQ_DELAY_STORE: "x", RABBITMQ_URL: "amqp://h" }, /store: the address can't be read/],
+      [["run", "--store", `sqlite:${database}`, "--amqp", "http://h"], {}, /amqp: its protocol is http/],
+      [["set-up"], {}, /give --store ADDRESS/],
+      [["list"], {}, /give exactly one of --store ADDRESS and --amqp URL/],
+      [["cancel", "--store", `sqlite:${database}`], {}, /say which messages/],
+      [["cancel", "--header", "a"], {}, /--header: "a" is not allowed; write NAME=TEXT/],
+      [["cancel", "--header", "a:=b"], {}, /--header: "a:=b"/],
+      [["reschedule", "--message-id", "a"], {}, /give exactly one of --delay DELAY and --at TIME/],
+      [["list", "--store", `sqlite:${database}`, "--before", "soon"], {}, /--before: "soon"/],
+      [["list", "--store", `sqlite:${database}`], {}, /set it up first \(rabbitmq-delay store set-up\)/],
+    ];
+    for (const [args, environment, message] of refused) {
+      const { code, err } = run(args, environment);
+      assert.match(err, message);
+      assert.equal(code, 2, err);
+    }
+  });
+
+  it("says what is out of reach", () => {
+    const nobody = run(["stats", "--amqp", "amqp://127.0.0.1:1"]);
+    assert.deepEqual([nobody.code, /--amqp: no broker at 127\.0\.0\.1:1/.test(nobody.err)], [3, true], nobody.err);
+    const database = run(["stats", "--store", "postgres://u:secret@127.0.0.1:1/d"]);
+    assert.deepEqual([database.code, /--store: .*ECONNREFUSED/.test(database.err)], [3, true], database.err);
+    assert.ok(!database.err.includes("secret"));
+  });
+});

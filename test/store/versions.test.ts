@@ -1,0 +1,68 @@
+import { strict as assert } from "node:assert";
+import Database from "better-sqlite3";
+import { Client } from "pg";
+import { openStore } from "rabbitmq-delay-store";
+import { afterThisTest } from "../support/cleanup";
+import { onEachDatabase, ownEndpoint } from "../support/databases";
+import { runCommand } from "../support/storeService";
+
+describe("tables of another version", () => {
+  onEachDatabase((database) => {
+    /** Runs SQL beside the store. */
+    const sql = async (address: string, statement: string): Promise<void> => {
+      if (address.startsWith("sqlite:")) {
+        const file = new Database(address.slice("sqlite:".length));
+        file.exec(statement);
+        file.close();
+        return;
+      }
+      const client = new Client({ connectionString: address });
+      await client.connect();
+      await client.query(statement);
+      await client.end();
+    };
+
+    it("newer ones are refused by all that would use them, older ones until they are set up again", async () => {
+      const [address, endpoint] = [await database.address(), ownEndpoint()];
+      const store = openStore(address);
+      afterThisTest(() => store.close());
+      await store.setUpInfrastructure(endpoint);
+      const steps = `"${endpoint}.delayed.migrations"`;
+      const takenAt = address.startsWith("sqlite:") ? "0" : "now()";
+      await sql(address, `INSERT INTO ${steps} (name, taken_at) VALUES ('9999-of-the-future', ${takenAt})`);
+      const newer = /is of a newer version, it has 9999-of-the-future, which this release does not know/;
+      await assert.rejects(store.initialize(endpoint), newer);
+      await assert.rejects(store.setUpInfrastructure(endpoint), newer);
+      const stats = await runCommand(["store", "stats", "--store", address, "--name", endpoint]);
+      assert.equal(stats.code, 2);
+      assert.match(stats.err, newer);
+
+      await sql(address, `DELETE FROM ${steps}`);
+      await assert.rejects(
+        store.initialize(endpoint),
+        /is of an older version, it lacks 0001-messages; set it up again/,
+      );
+    });
+
+    it("the command sets up once and again, and a role without that right can do the rest", async () => {
+      const [address, endpoint] = [await database.address(), ownEndpoint()];
+      for (let times = 0; times < 2; times++) {
+        const { code, out } = await runCommand(["store", "set-up", "--store", address, "--name", endpoint]);
+        assert.deepEqual([code, out], [0, "the tables are ready\n"]);
+      }
+      if (!address.startsWith("postgres:")) return;
+      const role = endpoint.replaceAll("-", "_");
+      await sql(
+        address,
+        `CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON "${endpoint}.delayed" TO ${role};
+         GRANT SELECT ON "${endpoint}.delayed.migrations" TO ${role}`,
+      );
+      const own = address.replace("postgres@", `${role}@`);
+      const { code, out } = await runCommand(["store", "stats", "--store", own, "--name", endpoint, "--json"]);
+      assert.deepEqual([code, JSON.parse(out)], [0, { pending: 0, due: 0, failed: 0 }]);
+      const refused = await runCommand(["store", "set-up", "--store", own, "--name", `${endpoint}x`]);
+      assert.equal(refused.code, 3);
+      assert.match(refused.err, /permission denied/);
+    });
+  });
+});
