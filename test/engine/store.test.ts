@@ -70,6 +70,19 @@ describe("an external store of a stack", () => {
             channel.publish("later", "", Buffer.from("x"));
           }),
       );
+      stack.configure({ network });
+      const { report, output } = await stack.review();
+      assert.equal(report?.verdict, "loss", output);
+      assert.deepEqual(
+        report.changes.map(({ subject, predicate }) => `${subject} ${predicate}`),
+        ["external store is deleted"],
+      );
+      for (const queue of ["later.intake", "later.error", "later.control"]) {
+        assert.ok(
+          report.findings.some(({ entity }) => entity === `queue ${queue}`),
+          `${queue}: ${output}`,
+        );
+      }
       await stack.destroy();
     });
 

@@ -166,6 +166,17 @@ describe("outages of what a store stands on", () => {
       assert.ok(service.log.length < 500, "no busy loop");
     });
 
+    it("PostgreSQL away from the start: red, and the end where it was told to", async () => {
+      const { vhost } = await declare(broker());
+      const flags = ["--store", `postgres://nobody@127.0.0.1:${await freePort()}/none`, "--name", ownEndpoint()];
+      const patient = await StoreProcess.start(broker(), vhost, flags, quickBreakers);
+      await patient.untilHealth(({ triggered, isReady }) => triggered.includes("fetch") && !isReady);
+      assert.equal(await patient.stop(), 0);
+      const other = await StoreProcess.start(broker(), vhost, [...flags, "--exit-on-critical"], quickBreakers);
+      assert.equal(await other.ended, 3);
+      assert.match(other.errors, /nothing but failures of fetch: .*ECONNREFUSED/);
+    });
+
     it("PostgreSQL without a free connection: it waits, and goes on", async () => {
       const server = await ownPostgres();
       const admin = new Client({ connectionString: server.url });

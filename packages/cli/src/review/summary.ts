@@ -27,6 +27,7 @@ const components: Record<string, Describe> = {
   "rabbitmq-delay:index:WorkRetryQueues": describeWaiting("work queue"),
   "rabbitmq-delay:index:HoldQueues": describeWaiting("hold queues"),
   "rabbitmq-delay:index:DelayedRetryQueue": describeWaiting("delayed retry queue"),
+  "rabbitmq-delay:index:DelayedMessageStore": describeWaiting("external store"),
   "rabbitmq-delay:index:EndpointUser": describeUser,
 };
 

@@ -103,8 +103,9 @@ class StoreService {
     const server =
       options.http === "off" ? undefined : await serveHttp(options.http, () => this.health(), this.metrics.registry);
     try {
-      await this.persistently("database", () => this.openStore());
-      if (options.declare) await this.persistently("broker", () => this.declare());
+      const { fetch, dispatch } = this.dispatcher.breakers;
+      await this.persistently("database", fetch, () => this.openStore());
+      if (options.declare) await this.persistently("broker", dispatch, () => this.declare());
       log.info(
         { store: options.descriptor.name, http: options.http, intake: options.descriptor.intakeQueue },
         "running",
@@ -121,11 +122,11 @@ class StoreService {
   }
 
   /** Again and again while the other side is away; what doesn't fit won't fit later. */
-  private async persistently(what: string, work: () => Promise<void>): Promise<void> {
+  private async persistently(what: string, breaker: Breaker, work: () => Promise<void>): Promise<void> {
     const pace = new Pace();
     while (!this.ending.signal.aborted) {
       try {
-        return await work();
+        return await breaker.execute(work);
       } catch (error) {
         if (error instanceof StoreMismatchError) throw error;
         this.fault(what, error);
