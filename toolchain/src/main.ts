@@ -10,6 +10,7 @@ import { localFolder, root } from "./paths";
 import { postgresInstallation } from "./postgresServer";
 import { run } from "./run";
 import { hasStaleLock } from "./staleLock";
+import { findYamlHost } from "./yamlHost";
 
 const STACK = "dev";
 
@@ -116,6 +117,7 @@ async function clean(): Promise<void> {
 async function prepareTests(): Promise<void> {
   const line = steady((text) => console.log(text));
   await findEngine(line);
+  await findYamlHost(line);
   if (process.getuid?.() === 0) await newestInstallation(line);
   // What can't be had here, the tests that need it tell.
   await postgresInstallation(line).catch((error: Error) => line(error.message));

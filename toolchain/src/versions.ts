@@ -6,6 +6,8 @@ export const versions = {
   nodeHost: "3.68.0",
   /** Must equal the npm package @pulumi/rabbitmq. */
   rabbitmqProvider: "3.3.8",
+  /** Host of YAML programs, for the tests only; as in toolchain/go. */
+  yamlHost: "1.38.1",
   /** For the bench only. */
   openTofu: "1.12.6",
   /** The Debian release that has RabbitMQ 4.3. */

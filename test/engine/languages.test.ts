@@ -1,0 +1,105 @@
+import { strict as assert } from "node:assert";
+import { join } from "node:path";
+import { createDelayPublisher } from "rabbitmq-delay-publish";
+import {
+  DelayNetwork,
+  delayNetwork,
+  parseDelayNetwork,
+  parseDelayedStore,
+  parseWorkRetry,
+  planDelayedStore,
+  planEntities,
+  planWorkRetry,
+} from "rabbitmq-delay-topology";
+import { findEngine } from "../../toolchain/dist/engine";
+import { root } from "../../toolchain/dist/paths";
+import { run } from "../../toolchain/dist/run";
+import { findYamlHost } from "../../toolchain/dist/yamlHost";
+import { onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
+import { temporaryFolder } from "../support/databases";
+import { Receiver } from "../support/receive";
+
+const quiet = (): void => undefined;
+const executable = join(root, "components", "pulumi-resource-rabbitmq-delay");
+
+interface Schema {
+  resources: Record<string, { isComponent: boolean; inputProperties: Record<string, { plain?: boolean }> }>;
+}
+
+describe("the components in other languages", () => {
+  it("tell the engine their schema, each argument with what it is for", async () => {
+    const engine = await findEngine(quiet);
+    const env = { ...process.env, PULUMI_HOME: engine.home, PATH: `${engine.binFolder}:${process.env.PATH}` };
+    const schema = JSON.parse(await run("pulumi", ["package", "get-schema", executable], { env })) as Schema & object;
+    const components = Object.keys(schema.resources).filter((type) => schema.resources[type]?.isComponent);
+    assert.deepEqual(
+      components.sort().map((type) => type.split(":").at(-1)),
+      [
+        "DelayLevelTopology",
+        "DelayedMessageStore",
+        "DelayedRetryQueue",
+        "EndpointDelayBinding",
+        "EndpointUser",
+        "HoldQueues",
+        "RetryIntervalQueues",
+        "WorkRetryQueues",
+      ],
+    );
+    for (const type of components) {
+      const inputs = schema.resources[type]?.inputProperties as Record<string, { description?: string }>;
+      for (const [name, { description }] of Object.entries(inputs)) assert.ok(description, `${type} ${name}`);
+    }
+  });
+
+  onEachBroker((broker) => {
+    it("a YAML program declares what it says, stays the same, and goes without a trace", async () => {
+      const [engine, host] = [await findEngine(quiet), await findYamlHost(quiet)];
+      const cwd = join(root, "examples", "yaml");
+      const state = temporaryFolder();
+      const { managementUrl } = broker().node;
+      const env = {
+        ...process.env,
+        PATH: `${engine.binFolder}:${host}:${process.env.PATH}`,
+        PULUMI_HOME: engine.home,
+        PULUMI_BACKEND_URL: `file://${state}`,
+        PULUMI_CONFIG_PASSPHRASE: "dev",
+        PULUMI_SKIP_UPDATE_CHECK: "true",
+      };
+      const config = ["--config-file", join(state, "Pulumi.test.yaml")];
+      const pulumi = (...args: string[]): Promise<string> => run("pulumi", [...args, "--stack", "test"], { cwd, env });
+      await run("pulumi", ["stack", "init", "test", "--no-select"], { cwd, env });
+      for (const [key, value] of Object.entries({ endpoint: managementUrl, username: "guest", password: "guest" })) {
+        await pulumi("config", "set", `rabbitmq:${key}`, value, ...config);
+      }
+      afterThisTest(async () => void (await pulumi("destroy", "--yes", "--skip-preview", ...config)));
+      await pulumi("up", "--yes", "--skip-preview", ...config);
+      const asked = async <T>(...args: string[]): Promise<T> => {
+        const output = await pulumi(...args);
+        // Warnings come first.
+        return JSON.parse(output.slice(output.search(/^\{/m))) as T;
+      };
+      const steps = await asked<{ changeSummary: object }>("preview", "--json", ...config);
+      assert.deepEqual(Object.keys(steps.changeSummary), ["same"]);
+
+      const outputs = await asked<Record<string, unknown>>("stack", "output", "--json");
+      const network: DelayNetwork = parseDelayNetwork(outputs.delayNetwork);
+      assert.deepEqual(network, delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 4 }));
+      const planned = [
+        ...planEntities(network).queues,
+        ...planWorkRetry(parseWorkRetry(outputs.workRetry)).queues,
+        ...planDelayedStore(parseDelayedStore(outputs.delayedStore)).queues,
+      ].map(({ name }) => name);
+      const found = (await broker().management.queues("%2F")).map(({ name }) => name);
+      assert.deepEqual(found.sort(), [...planned, "Billing"].sort());
+      const channel = await openChannel(broker(), "%2F");
+      const receiver = await Receiver.on(channel, ["Billing"]);
+      await createDelayPublisher(channel, network).publish("Billing", "x", { delayMs: 0 });
+      await receiver.until(1);
+
+      await pulumi("destroy", "--yes", "--skip-preview", ...config);
+      assert.deepEqual(await broker().management.queues("%2F"), []);
+    });
+  });
+});
