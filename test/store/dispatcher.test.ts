@@ -236,6 +236,22 @@ describe("a store and the caller's transaction", () => {
     await assert.rejects(strict.store(message), /mode transactional/);
   });
 
+  it("SQLite: opens while another one dispatches, and waits for its turn", async () => {
+    const { temporaryFolder } = await import("../support/databases");
+    const [address, endpoint] = [`sqlite:${temporaryFolder()}/delayed.db`, ownEndpoint()];
+    const store = await readyStore(address, endpoint);
+    await store.store(delayedMessage({ messageId: "a", routingKey: "work", body: "x", delayMs: 0 }));
+    let cancelled: Promise<number> | undefined;
+    await store.inLock(async () => {
+      const other = openStore(address);
+      afterThisTest(() => other.close());
+      await other.initialize(endpoint);
+      assert.equal((await other.count()).pending, 1);
+      cancelled = other.cancel("a");
+    });
+    assert.equal(await cancelled, 1);
+  });
+
   it("SQLite: committed together, or not at all", async () => {
     const { default: Database } = await import("better-sqlite3");
     const { temporaryFolder } = await import("../support/databases");

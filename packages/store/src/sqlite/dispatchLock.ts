@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { openDatabase } from "./open";
+import { isBusy, openDatabase } from "./open";
 
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 10;
@@ -51,8 +51,8 @@ class FileLock {
   private readonly database: Database;
 
   constructor(path: string) {
-    // The file stays empty: there is nothing to be kept.
-    this.database = openDatabase(path, { timeout: 0 }, ["journal_mode = OFF", "synchronous = OFF"]);
+    // No settings: even to ask for them needs the lock. The file stays empty.
+    this.database = openDatabase(path, { timeout: 0 });
   }
 
   async take(): Promise<void> {
@@ -75,7 +75,7 @@ class FileLock {
       this.database.exec("BEGIN EXCLUSIVE");
       return true;
     } catch (error) {
-      if (String((error as { code?: string }).code).startsWith("SQLITE_BUSY")) return false;
+      if (isBusy(error)) return false;
       throw error;
     }
   }

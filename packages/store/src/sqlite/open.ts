@@ -15,8 +15,14 @@ export function openDatabase(path: string, options: Options, pragmas: string[] =
     for (const pragma of pragmas) database.pragma(pragma);
     return database;
   } catch (error) {
+    if (isBusy(error)) throw error;
     throw new StoreMismatchError("store", `${path} can't be opened as a SQLite file (${(error as Error).message})`);
   }
+}
+
+/** Whether another connection has what is needed; it won't for long. */
+export function isBusy(error: unknown): boolean {
+  return String((error as { code?: string }).code).startsWith("SQLITE_BUSY");
 }
 
 /** An optional dependency, because it is compiled where there is no ready build of it. */
