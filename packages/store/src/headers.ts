@@ -12,4 +12,6 @@ export const storeHeaders = {
   userId: "rabbitmq-delay.user-id",
   /** The message's own TTL, while it lies in the error queue. */
   expiration: "rabbitmq-delay.expiration",
+  /** How many headers were left out of a copy for the error queue, because it would not have fitted with them. */
+  omitted: "rabbitmq-delay.headers-omitted",
 } as const;

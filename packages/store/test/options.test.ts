@@ -93,6 +93,7 @@ describe("what a store is told", () => {
       [{ delayMs: 1, exchange: 5 }, /exchange: 5/],
       [{ delayMs: 1, messageId: "a\0" }, /messageId/],
       [{ delayMs: 1, body: undefined }, /body/],
+      [{ delayMs: 1, headers: { large: "x".repeat(100_000) } }, /headers: with all properties, at most 50000 bytes/],
     ];
     for (const [more, message] of refused) assert.throws(() => delayedMessage({ ...given, ...more } as never), message);
   });

@@ -37,6 +37,7 @@ const EXCHANGE_MEMORY_MS = 30_000;
 export class BatchPublisher {
   private readonly known = new Map<string, number>();
   private line: Line | undefined;
+  private opening: Promise<Line> | undefined;
 
   /** @param confirmTimeoutMs how long to wait for a confirm */
   constructor(
@@ -110,25 +111,39 @@ export class BatchPublisher {
     throw first.error;
   }
 
-  /** One after the other, so that a channel that closes names the message that it closed for. */
+  /** One after the other, each alone on a channel, so that one that closes names the message that it closed for. */
   private async publishOneByOne<T extends NewDelayedMessage>(messages: T[], settle: Settle<T>): Promise<void> {
-    for (const message of messages) {
-      const line = await this.open();
-      try {
-        await line.send(message);
-        settle(message);
-      } catch (error) {
-        if (line.channelError === undefined && !isOfMessage(error as Error)) throw error;
-        settle(message, line.channelError ?? (error as Error));
+    let own: Line | undefined;
+    try {
+      for (const message of messages) {
+        if (own?.isClosed !== false) own = await this.newLine();
+        const line = own;
+        const deadline = line.deadline(this.confirmTimeoutMs + DEADLINE_MARGIN_MS);
+        try {
+          await line.send(message);
+          settle(message);
+        } catch (error) {
+          if (line.channelError === undefined && !isOfMessage(error as Error)) throw error;
+          settle(message, line.channelError ?? (error as Error));
+        } finally {
+          deadline.stop();
+        }
       }
+    } finally {
+      own?.close();
     }
   }
 
+  /** The channel that all batches share. */
   private async open(): Promise<Line> {
-    if (this.line?.isClosed !== false) {
-      this.line = new Line(await this.connection.channel(), this.confirmTimeoutMs);
-    }
+    if (this.line?.isClosed === false) return this.line;
+    this.opening ??= this.newLine().finally(() => (this.opening = undefined));
+    this.line = await this.opening;
     return this.line;
+  }
+
+  private async newLine(): Promise<Line> {
+    return new Line(await this.connection.channel(), this.confirmTimeoutMs);
   }
 
   /** An exchange that is not there would close the channel under all messages, so it is asked for on another one. */
@@ -182,11 +197,18 @@ class Line {
   /** Gives up, after some time, whatever is under way; what is still in its turn is not sent any more. */
   deadline(timeoutMs: number): { stop: () => void } {
     const timer = setTimeout(() => {
-      this.isClosed = true;
       this.giveUp(new Error(`the broker took nothing for ${timeoutMs} ms`));
-      void this.channel.close().catch(() => undefined);
+      this.close();
     }, timeoutMs);
     return { stop: () => clearTimeout(timer) };
+  }
+
+  close(): void {
+    this.isClosed = true;
+    // One that is closed already, or a broker that doesn't answer, is no matter.
+    void Promise.resolve()
+      .then(() => this.channel.close())
+      .catch(() => undefined);
   }
 
   send({ exchange, routingKey, body, messageId, properties }: NewDelayedMessage): Promise<void> {

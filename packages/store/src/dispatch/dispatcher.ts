@@ -140,17 +140,14 @@ export class Dispatcher {
     const nowMs = clock.now();
     const delivered = outcomes.filter(({ error }) => error === undefined).map(({ message }) => message);
     const failed = outcomes.filter((outcome): outcome is Failed => outcome.error !== undefined);
-    const usedUp = failed.filter(({ message }) => isUsedUp(message, settings.numberOfRetries));
-    const parked = await this.park(usedUp);
-    const kept = failed.filter(({ message }) => !parked.has(message));
+    const parked = await this.park(failed.filter(({ message }) => isUsedUp(message, settings.numberOfRetries)));
+    const kept = failed
+      .filter(({ message }) => !parked.has(message))
+      .map(({ message, error }) => ({ message, error, retryAt: retryTime(message.failureCount, settings, nowMs) }));
     await due.removeAll([...delivered, ...parked]);
-    await due.incrementFailureCounts(
-      kept.map(({ message }) => ({ message, retryAt: retryTime(message.failureCount, settings, nowMs) })),
-    );
-    for (const { message, error } of kept) {
-      if (!usedUp.some((other) => other.message === message)) {
-        events?.onRetry?.(message, error, retryTime(message.failureCount, settings, nowMs));
-      }
+    await due.incrementFailureCounts(kept);
+    for (const { message, error, retryAt } of kept) {
+      if (!isUsedUp(message, settings.numberOfRetries)) events?.onRetry?.(message, error, retryAt);
     }
     if (delivered.length > 0) {
       events?.onDelivered?.(

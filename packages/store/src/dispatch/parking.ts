@@ -1,6 +1,7 @@
 import { dueHeader, failureHeaders } from "rabbitmq-delay-publish";
 import type { DelayedMessage, NewDelayedMessage } from "../delayedMessage";
 import { storeHeaders } from "../headers";
+import { fitIntoFrame } from "../messageProperties";
 
 /** Where messages go that can't be delivered or stored. */
 export interface Parking {
@@ -16,7 +17,11 @@ export function parkedCopy(
   { exchange, source }: Parking,
   failure: { error: unknown; tries: number },
 ): NewDelayedMessage {
-  const { expiration, userId, headers, ...properties } = message.properties;
+  const { expiration, userId, headers: given, ...properties } = message.properties;
+  // Only a message that is refused for them has so many.
+  const headers = fitIntoFrame(message.properties)
+    ? given
+    : { [storeHeaders.omitted]: Object.keys(given ?? {}).length };
   return {
     ...message,
     exchange,
