@@ -35,7 +35,8 @@ function wrap(value: unknown): unknown {
     return isPlain(value) ? value : tagged(own.text, Buffer.from(value, "utf16le").toString("base64"));
   }
   if (typeof value === "number") {
-    return Number.isFinite(value) && !Object.is(value, -0) ? value : tagged(own.number, String(value));
+    if (Object.is(value, -0)) return tagged(own.number, "-0");
+    return Number.isFinite(value) ? value : tagged(own.number, String(value));
   }
   if (typeof value === "bigint") return tagged(own.number, `${value}n`);
   if (Buffer.isBuffer(value)) return tagged(own.bytes, value.toString("base64"));

@@ -34,6 +34,12 @@ describe("propertiesToJson", () => {
     );
   });
 
+  it("gives back numbers that JSON lacks", () => {
+    for (const value of [-0, NaN, Infinity, -Infinity, 2n ** 70n]) {
+      assert.deepStrictEqual(propertiesFromJson(propertiesToJson({ headers: { value } })).headers, { value });
+    }
+  });
+
   it("does not take a publisher's table for one of its own", () => {
     for (const table of [
       { "!": "rabbitmq-delay.bytes", value: 5 },
