@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createDelayPublisher } from "rabbitmq-delay-publish";
 import {
@@ -69,7 +70,9 @@ describe("the components in other languages", () => {
       };
       const config = ["--config-file", join(state, "Pulumi.test.yaml")];
       const pulumi = (...args: string[]): Promise<string> => run("pulumi", [...args, "--stack", "test"], { cwd, env });
-      await run("pulumi", ["stack", "init", "test", "--no-select"], { cwd, env });
+      // From a folder of its own, or the engine would write a config file beside the program.
+      writeFileSync(join(state, "Pulumi.yaml"), "name: delays-in-yaml\nruntime: yaml\n");
+      await run("pulumi", ["stack", "init", "test", "--no-select", "--cwd", state], { cwd, env });
       for (const [key, value] of Object.entries({ endpoint: managementUrl, username: "guest", password: "guest" })) {
         await pulumi("config", "set", `rabbitmq:${key}`, value, ...config);
       }

@@ -86,19 +86,15 @@ export class BatchPublisher {
     if (messages.length === 0) return [];
     const line = await this.open();
     const failures: { message: T; error: Error }[] = [];
-    const deadline = line.deadline(this.confirmTimeoutMs + DEADLINE_MARGIN_MS);
-    await Promise.all(
-      messages.map((message) =>
-        line.send(message).then(
-          () => settle(message),
-          (error: Error) => {
-            if (isOfMessage(error)) settle(message, error);
-            else failures.push({ message, error });
-          },
-        ),
-      ),
-    );
-    deadline.stop();
+    const sendOne = (message: T): Promise<void> =>
+      line.send(message).then(
+        () => settle(message),
+        (error: Error) => {
+          if (isOfMessage(error)) settle(message, error);
+          else failures.push({ message, error });
+        },
+      );
+    await this.inTime(line, () => Promise.all(messages.map(sendOne)));
     const [first] = failures;
     if (first === undefined) return [];
     if (line.channelError !== undefined) return failures.map(({ message }) => message);
@@ -118,19 +114,37 @@ export class BatchPublisher {
       for (const message of messages) {
         if (own?.isClosed !== false) own = await this.newLine();
         const line = own;
-        const deadline = line.deadline(this.confirmTimeoutMs + DEADLINE_MARGIN_MS);
         try {
-          await line.send(message);
+          await this.inTime(line, () => line.send(message));
           settle(message);
         } catch (error) {
           if (line.channelError === undefined && !isOfMessage(error as Error)) throw error;
           settle(message, line.channelError ?? (error as Error));
-        } finally {
-          deadline.stop();
         }
       }
     } finally {
       own?.close();
+    }
+  }
+
+  /** Closes the channel when something takes too long; what is still in its turn is not sent any more then. */
+  private async inTime(line: Line, work: () => Promise<unknown>): Promise<void> {
+    const limitMs = this.confirmTimeoutMs + DEADLINE_MARGIN_MS;
+    let timer: NodeJS.Timeout | undefined;
+    // A promise of this batch alone: one that lived as long as the channel would keep something of every message.
+    const expired = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        line.close();
+        reject(new Error(`the broker took nothing for ${limitMs} ms`));
+      }, limitMs);
+    });
+    const ended = work();
+    // Whichever comes second is nobody's business.
+    ended.catch(() => undefined);
+    try {
+      await Promise.race([ended, expired]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -181,26 +195,14 @@ class Line {
   /** The broker closed the channel, and not the connection, for what came over it. */
   channelError: Error | undefined;
   private readonly sender: ConfirmedSender;
-  private giveUp: (error: Error) => void = () => undefined;
-  private readonly givenUp = new Promise<never>((_, reject) => (this.giveUp = reject));
 
   constructor(
     private readonly channel: ConfirmChannel,
     confirmTimeoutMs: number,
   ) {
-    this.givenUp.catch(() => undefined);
     channel.on("error", (error: Error) => (this.channelError = error));
     channel.on("close", () => (this.isClosed = true));
     this.sender = new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs, maxUnconfirmed: 10_000 });
-  }
-
-  /** Gives up, after some time, whatever is under way; what is still in its turn is not sent any more. */
-  deadline(timeoutMs: number): { stop: () => void } {
-    const timer = setTimeout(() => {
-      this.giveUp(new Error(`the broker took nothing for ${timeoutMs} ms`));
-      this.close();
-    }, timeoutMs);
-    return { stop: () => clearTimeout(timer) };
   }
 
   close(): void {
@@ -212,12 +214,9 @@ class Line {
   }
 
   send({ exchange, routingKey, body, messageId, properties }: NewDelayedMessage): Promise<void> {
-    const sent = this.sender.inTurn(async () => {
+    return this.sender.inTurn(async () => {
       if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
       await this.sender.send(exchange, routingKey, body, { ...properties, messageId });
     });
-    // Whichever comes second is nobody's business.
-    sent.catch(() => undefined);
-    return Promise.race([sent, this.givenUp]);
   }
 }

@@ -26,8 +26,8 @@ export const dispatchSettings = z.object({
     .int()
     .min(1)
     .default(16 << 20),
-  /** Locks at once, where the store can. Default 2. */
-  concurrency: z.number().int().min(1).max(16).default(2),
+  /** Locks at once, where the store can, each on a connection of its own. Default 2. */
+  concurrency: z.number().int().min(1).max(8).default(2),
   /** How long to wait for the broker's confirm, in milliseconds. Default 30000. */
   confirmTimeoutMs: timeMs.default(30_000),
 });
