@@ -1,17 +1,9 @@
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import PgBoss from "pg-boss";
+import { startDispatcher } from "../test/support/dispatchers";
 import { inVhost } from "./declare";
 import { report } from "./statistics";
-import {
-  StoreGround,
-  countdown,
-  emptyStore,
-  fill,
-  onStoreGround,
-  publishConfirmed,
-  startDispatcher,
-  workChannel,
-} from "./storeParts";
+import { StoreGround, countdown, emptyStore, fill, onStoreGround, publishConfirmed, workChannel } from "./storeParts";
 
 const MESSAGES = 20_000;
 const REPETITIONS = 3;
@@ -55,7 +47,7 @@ async function ours({ broker }: StoreGround, vhost: string, address: string): Pr
   const { count, finished } = countdown(MESSAGES);
   const start = performance.now();
   const events = { onDelivered: ({ length }: unknown[]): void => count(length) };
-  const { stop } = startDispatcher(broker, vhost, store, { batchSize: BATCH }, events);
+  const { stop } = startDispatcher(broker, vhost, store, { settings: { batchSize: BATCH }, events });
   await finished;
   while ((await store.count()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 2));
   const seconds = (performance.now() - start) / 1000;

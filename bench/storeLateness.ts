@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import type { DelayedMessageStore } from "rabbitmq-delay-store";
+import { startDispatcher } from "../test/support/dispatchers";
 import { inVhost } from "./declare";
 import { percentile, report } from "./statistics";
 import {
@@ -10,7 +11,6 @@ import {
   emptyStore,
   fill,
   onStoreGround,
-  startDispatcher,
   workChannel,
 } from "./storeParts";
 

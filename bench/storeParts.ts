@@ -2,19 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as amqp from "amqplib";
-import {
-  BatchPublisher,
-  BrokerConnection,
-  DelayedMessageStore,
-  DispatchOptions,
-  Dispatcher,
-  DispatcherEvents,
-  NewDelayedMessage,
-  SteadyClock,
-  delayedMessage,
-  dispatchSettings,
-  openStore,
-} from "rabbitmq-delay-store";
+import { DelayedMessageStore, NewDelayedMessage, delayedMessage, openStore } from "rabbitmq-delay-store";
 import { newestInstallation } from "../toolchain/dist/brokerInstallations";
 import { PostgresServer, postgresInstallation, removePostgres, startPostgres } from "../toolchain/dist/postgresServer";
 import { TestBroker, removeTestBroker, startTestBroker } from "../test/support/brokers";
@@ -84,29 +72,6 @@ export function publishConfirmed(channel: amqp.ConfirmChannel, body: Buffer, mes
     const options = { messageId, persistent: true, mandatory: true };
     channel.publish("", "work", body, options, (error: unknown) => (error ? reject(error as Error) : resolve()));
   });
-}
-
-/** A dispatcher that runs until it is stopped. */
-export function startDispatcher(
-  { node }: TestBroker,
-  vhost: string,
-  store: DelayedMessageStore,
-  options: DispatchOptions = {},
-  events?: DispatcherEvents,
-): { dispatcher: Dispatcher; stop: () => Promise<void> } {
-  const connection = new BrokerConnection(`${node.amqpUrl}/${vhost}`, "bench");
-  const settings = dispatchSettings.parse(options);
-  const publisher = new BatchPublisher(connection, settings.confirmTimeoutMs);
-  const parking = { source: "bench", exchange: "errors" };
-  const dispatcher = new Dispatcher({ store, publisher, clock: new SteadyClock(), parking, settings, events });
-  const ending = new AbortController();
-  const running = dispatcher.run(ending.signal);
-  const stop = async (): Promise<void> => {
-    ending.abort();
-    await running;
-    await connection.close();
-  };
-  return { dispatcher, stop };
 }
 
 /** Resolves when so many were counted. */

@@ -71,6 +71,8 @@ describe("Dispatcher", () => {
           // The broker closes the channel for each of these.
           message("user", "work", { userId: "somebody else" }),
           message("expiration", "work", { expiration: "never" }),
+          // What is stored past all checks, and can't even be written to the socket.
+          { ...message("unsendable", "work"), properties: { priority: 300, headers: { not: -Infinity } } },
           ...Array.from({ length: 50 }, (_, index) => message(`after${index}`, "work")),
         ]);
         const receiver = await Receiver.on(channel, ["work", errorQueue]);
@@ -82,7 +84,7 @@ describe("Dispatcher", () => {
           events: { onRetry },
         });
         while ((await store.count()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-        const faulty = ["expiration", "full", "nobody", "nowhere", "user"];
+        const faulty = ["expiration", "full", "nobody", "nowhere", "unsendable", "user"];
         const of = (queue: string): string[] => [
           ...new Set(
             receiver.arrivals
@@ -104,6 +106,7 @@ describe("Dispatcher", () => {
           full: /nack/,
           nobody: /no queue/,
           nowhere: /no exchange 'nowhere'/,
+          unsendable: /it can't be sent/,
           user: /user_id/,
         };
         for (const [messageId, reason] of Object.entries(reasons)) {

@@ -11,7 +11,7 @@ import {
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
 
-/** A dispatcher that runs until the end of the test. */
+/** A dispatcher at work. */
 export interface RunningDispatcher {
   dispatcher: Dispatcher;
   /** Ends it; resolves when nothing is in hand. */
@@ -28,7 +28,8 @@ export interface DispatcherOptions {
 /** The exchange and queue for what a test's dispatchers can't deliver. */
 export const errorQueue = "undelivered";
 
-export function runDispatcher(
+/** Starts one, which the caller ends. */
+export function startDispatcher(
   { node }: TestBroker,
   vhost: string,
   store: DelayedMessageStore,
@@ -46,6 +47,12 @@ export function runDispatcher(
     await ended;
     await connection.close();
   };
-  afterThisTest(stop);
   return { dispatcher, stop };
+}
+
+/** Starts one that ends with the test. */
+export function runDispatcher(...parameters: Parameters<typeof startDispatcher>): RunningDispatcher {
+  const running = startDispatcher(...parameters);
+  afterThisTest(running.stop);
+  return running;
 }

@@ -72,7 +72,7 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
           else if (/clos/i.test(String((error as Error).message))) reject(error as Error);
           else resolve(false);
         };
-        const goesOn = channel.publish(exchange, routingKey, body, options, done);
+        const goesOn = unlessUnsendable(() => channel.publish(exchange, routingKey, body, options, done));
         if (!goesOn && !settled) drained ??= new Promise((resume) => (open = resume));
       }),
     writable: () => drained ?? Promise.resolve(),
@@ -91,6 +91,16 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
       channel.on("close", listener);
     },
   };
+}
+
+/** What a client throws at once, on an open channel, is about the message: nothing of it was sent. */
+function unlessUnsendable<T>(publish: () => T): T {
+  try {
+    return publish();
+  } catch (error) {
+    if ((error as Error).name === "IllegalOperationError") throw error;
+    throw new MessageRefusedError("message", `it can't be sent (${(error as Error).message})`);
+  }
 }
 
 function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {

@@ -61,7 +61,7 @@ export class ConfirmedSender {
   /**
    * Sends one message, persistent and mandatory; resolves when the broker has confirmed it.
    * @param properties with a message id, or the header of a copy, by which a return is known
-   * @throws MessageReturnedError, MessageNackedError, ChannelClosedError or PublishTimeoutError
+   * @throws MessageRefusedError, MessageReturnedError, MessageNackedError, ChannelClosedError or PublishTimeoutError
    */
   async send(exchange: string, routingKey: string, body: Buffer, properties: MessageProperties): Promise<void> {
     if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
@@ -95,7 +95,8 @@ export class ConfirmedSender {
             settle(new MessageReturnedError(exchange, routingKey, entry.returned.replyText));
           } else settle(taken ? undefined : new MessageNackedError(exchange, routingKey));
         },
-        () => settle(new ChannelClosedError(exchange, routingKey)),
+        (error: unknown) =>
+          settle(error instanceof MessageRefusedError ? error : new ChannelClosedError(exchange, routingKey)),
       );
     });
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DeliveryProperties, MessageRefusedError, toBuffer } from "rabbitmq-delay-publish";
 import { brokerLimits, utf8Length } from "rabbitmq-delay-topology";
-import { LARGEST_PROPERTIES_BYTES, fitIntoFrame } from "./messageProperties";
+import { unsendable } from "./sendable";
 
 /** A message on its way into a store. */
 export interface NewDelayedMessage {
@@ -69,13 +69,8 @@ export function delayedMessage(
   if (bytes.length > maximumBodyBytes) {
     throw new MessageRefusedError("body", `it has ${bytes.length} bytes, at most ${maximumBodyBytes} are taken`);
   }
-  // The broker closes the connection for it, under all other messages.
-  if (!fitIntoFrame(properties)) {
-    throw new MessageRefusedError(
-      "headers",
-      `with all properties, at most ${LARGEST_PROPERTIES_BYTES} bytes of JSON are taken`,
-    );
-  }
+  const [refused] = unsendable(properties);
+  if (refused !== undefined) throw new MessageRefusedError(...refused);
   checkText("exchange", exchange);
   checkText("routingKey", routingKey);
   checkText("messageId", messageId);

@@ -12,6 +12,6 @@ export const storeHeaders = {
   userId: "rabbitmq-delay.user-id",
   /** The message's own TTL, while it lies in the error queue. */
   expiration: "rabbitmq-delay.expiration",
-  /** How many headers were left out of a copy for the error queue, because it would not have fitted with them. */
-  omitted: "rabbitmq-delay.headers-omitted",
+  /** Names of the properties that a copy for the error queue goes without, because nobody could send it with them. */
+  omitted: "rabbitmq-delay.omitted",
 } as const;

@@ -8,14 +8,6 @@ export function propertiesToJson(properties: DeliveryProperties): string {
   return JSON.stringify(wrap(properties));
 }
 
-/** Whether a broker takes properties, with what an error queue adds. */
-export function fitIntoFrame(properties: DeliveryProperties): boolean {
-  return Buffer.byteLength(propertiesToJson(properties)) <= LARGEST_PROPERTIES_BYTES;
-}
-
-/** As JSON, which takes no less than AMQP. RabbitMQ 3.10.8 ends a connection with 541 for 100,000 bytes, and takes 60,000 (measured). */
-export const LARGEST_PROPERTIES_BYTES = 50_000;
-
 /** The way back; takes the text, or what a database has already parsed of it. */
 export function propertiesFromJson(json: unknown): DeliveryProperties {
   return unwrap(typeof json === "string" ? (JSON.parse(json) as unknown) : json) as DeliveryProperties;

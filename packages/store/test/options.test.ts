@@ -93,7 +93,17 @@ describe("what a store is told", () => {
       [{ delayMs: 1, exchange: 5 }, /exchange: 5/],
       [{ delayMs: 1, messageId: "a\0" }, /messageId/],
       [{ delayMs: 1, body: undefined }, /body/],
-      [{ delayMs: 1, headers: { large: "x".repeat(100_000) } }, /headers: with all properties, at most 50000 bytes/],
+      [{ delayMs: 1, headers: { large: "x".repeat(100_000) } }, /headers: they have \d+ bytes of JSON, at most 50000/],
+      [{ delayMs: 1, headers: { a: [{ b: NaN }] } }, /headers: a has a value that AMQP clients can't send/],
+      [{ delayMs: 1, headers: { a: -Infinity } }, /headers: a has/],
+      [{ delayMs: 1, headers: { a: 1n } }, /headers: a has/],
+      [{ delayMs: 1, headers: { a: { "!": "unknown", value: 1 } } }, /headers: a has/],
+      [{ delayMs: 1, headers: { a: { "!": "timestamp", value: 1e300 } } }, /headers: a has/],
+      [{ delayMs: 1, headers: { ["n".repeat(256)]: 1 } }, /headers: a name of more than 255 bytes/],
+      [{ delayMs: 1, headers: [] }, /headers: they must be an object/],
+      [{ delayMs: 1, priority: 300 }, /priority: it must be a whole number up to 255/],
+      [{ delayMs: 1, timestamp: 1.5 }, /timestamp: it must be whole seconds/],
+      [{ delayMs: 1, type: 5 }, /type: it must be a text of at most 255 bytes/],
     ];
     for (const [more, message] of refused) assert.throws(() => delayedMessage({ ...given, ...more } as never), message);
   });

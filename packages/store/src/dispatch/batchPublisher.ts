@@ -3,6 +3,7 @@ import {
   ChannelClosedError,
   ConfirmedSender,
   MessageNackedError,
+  MessageRefusedError,
   MessageReturnedError,
   toConfirmPort,
 } from "rabbitmq-delay-publish";
@@ -186,7 +187,7 @@ type Settle<T> = (message: T, error?: Error) => void;
 
 /** Whether an error is about the message alone. */
 function isOfMessage(error: Error): boolean {
-  return error instanceof MessageReturnedError || error instanceof MessageNackedError;
+  return [MessageRefusedError, MessageReturnedError, MessageNackedError].some((kind) => error instanceof kind);
 }
 
 /** A channel, its sender, and why it closed. */

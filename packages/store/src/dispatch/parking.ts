@@ -1,7 +1,7 @@
-import { dueHeader, failureHeaders } from "rabbitmq-delay-publish";
+import { DeliveryProperties, dueHeader, failureHeaders } from "rabbitmq-delay-publish";
 import type { DelayedMessage, NewDelayedMessage } from "../delayedMessage";
 import { storeHeaders } from "../headers";
-import { fitIntoFrame } from "../messageProperties";
+import { unsendable } from "../sendable";
 
 /** Where messages go that can't be delivered or stored. */
 export interface Parking {
@@ -17,11 +17,9 @@ export function parkedCopy(
   { exchange, source }: Parking,
   failure: { error: unknown; tries: number },
 ): NewDelayedMessage {
-  const { expiration, userId, headers: given, ...properties } = message.properties;
-  // Only a message that is refused for them has so many.
-  const headers = fitIntoFrame(message.properties)
-    ? given
-    : { [storeHeaders.omitted]: Object.keys(given ?? {}).length };
+  const omitted = unsendable(message.properties);
+  const sent = Object.entries(message.properties).filter(([name]) => !omitted.has(name as keyof DeliveryProperties));
+  const { expiration, userId, headers, ...properties }: DeliveryProperties = Object.fromEntries(sent);
   return {
     ...message,
     exchange,
@@ -32,6 +30,7 @@ export function parkedCopy(
         // It would end in the error queue, too.
         ...(expiration === undefined ? {} : { [storeHeaders.expiration]: expiration }),
         ...(userId === undefined ? {} : { [storeHeaders.userId]: userId }),
+        ...(omitted.size === 0 ? {} : { [storeHeaders.omitted]: [...omitted.keys()].join(", ") }),
         ...failureHeaders(source, failure),
       },
     },

@@ -1,20 +1,18 @@
 import type { ClientBase } from "pg";
 import type { DelayedMessage } from "../delayedMessage";
-import type { DueMessages } from "../delayedMessageStore";
+import { BatchDueMessages } from "../sql/batchDueMessages";
 import { Row, columns, toMessage } from "../sql/rows";
 import type { PostgresTable } from "./table";
 
 /** Due messages in a transaction that has locked their rows. */
-export class PostgresDueMessages implements DueMessages {
+export class PostgresDueMessages extends BatchDueMessages {
   private readonly fetched: string[] = [];
 
   constructor(
     private readonly client: ClientBase,
     private readonly table: PostgresTable,
-  ) {}
-
-  async fetchNextDue(at: Date): Promise<DelayedMessage | undefined> {
-    return (await this.fetchDue(at, 1))[0];
+  ) {
+    super();
   }
 
   async fetchDue(at: Date, limit: number, maximumBytes = Number.MAX_SAFE_INTEGER): Promise<DelayedMessage[]> {
@@ -39,10 +37,6 @@ export class PostgresDueMessages implements DueMessages {
     return rows.map(toMessage);
   }
 
-  remove(message: DelayedMessage): Promise<void> {
-    return this.removeAll([message]);
-  }
-
   async removeAll(messages: DelayedMessage[]): Promise<void> {
     if (messages.length === 0) return;
     const { name, channel } = this.table;
@@ -51,10 +45,6 @@ export class PostgresDueMessages implements DueMessages {
       text: `DELETE FROM ${name} WHERE id = ANY ($1::bigint[])`,
       values: [messages.map(({ id }) => id)],
     });
-  }
-
-  incrementFailureCount(message: DelayedMessage, retryAt?: Date): Promise<void> {
-    return this.incrementFailureCounts([{ message, retryAt }]);
   }
 
   async incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void> {

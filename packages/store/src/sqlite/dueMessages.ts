@@ -1,10 +1,10 @@
 import type { Database } from "better-sqlite3";
 import type { DelayedMessage } from "../delayedMessage";
-import type { DueMessages } from "../delayedMessageStore";
+import { BatchDueMessages } from "../sql/batchDueMessages";
 import { Row, columns, toMessage } from "../sql/rows";
 
 /** Due messages under the dispatch lock; what is decided about them is written at once, at the end. */
-export class SqliteDueMessages implements DueMessages {
+export class SqliteDueMessages extends BatchDueMessages {
   private readonly fetched: number[] = [];
   private readonly removed: DelayedMessage[] = [];
   private readonly failed: { message: DelayedMessage; retryAt?: Date }[] = [];
@@ -13,10 +13,8 @@ export class SqliteDueMessages implements DueMessages {
   constructor(
     private readonly database: Database,
     private readonly table: string,
-  ) {}
-
-  async fetchNextDue(at: Date): Promise<DelayedMessage | undefined> {
-    return (await this.fetchDue(at, 1))[0];
+  ) {
+    super();
   }
 
   async fetchDue(at: Date, limit: number, maximumBytes = Number.MAX_SAFE_INTEGER): Promise<DelayedMessage[]> {
@@ -34,16 +32,8 @@ export class SqliteDueMessages implements DueMessages {
     return rows.map(toMessage);
   }
 
-  remove(message: DelayedMessage): Promise<void> {
-    return this.removeAll([message]);
-  }
-
   async removeAll(messages: DelayedMessage[]): Promise<void> {
     this.removed.push(...messages);
-  }
-
-  incrementFailureCount(message: DelayedMessage, retryAt?: Date): Promise<void> {
-    return this.incrementFailureCounts([{ message, retryAt }]);
   }
 
   async incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void> {
