@@ -40,3 +40,11 @@ export type DelayedRetrySettings = (typeof DelayedRetrySettings)[keyof typeof De
 /** Type of an exchange behind an external store. */
 export const DeliveryType = { Topic: "topic", Direct: "direct", Fanout: "fanout", Headers: "headers" } as const;
 export type DeliveryType = (typeof DeliveryType)[keyof typeof DeliveryType];
+
+/** Who makes a cluster's pods: this package itself, or the RabbitMQ cluster operator. */
+export const ClusterMode = { StatefulSet: "statefulset", Operator: "operator" } as const;
+export type ClusterMode = (typeof ClusterMode)[keyof typeof ClusterMode];
+
+/** Kind of a cert-manager issuer: of the cluster's namespace, or of all namespaces. */
+export const IssuerKind = { Issuer: "Issuer", ClusterIssuer: "ClusterIssuer" } as const;
+export type IssuerKind = (typeof IssuerKind)[keyof typeof IssuerKind];

@@ -6,6 +6,15 @@ export { HoldDestinationArgs, HoldQueues, HoldQueuesArgs, HoldQueuesDescriptor }
 export { DelayedRetryDescriptor, DelayedRetryQueue, DelayedRetryQueueArgs } from "./delayedRetryQueue";
 export { EndpointUser, EndpointUserArgs } from "./endpointUser";
 export { EndpointCredential } from "./logins";
+export { RabbitMqCluster } from "./rabbitMqCluster";
+export {
+  ClusterAccessArgs,
+  ClusterIngressArgs,
+  ClusterMonitoringArgs,
+  ClusterStorageArgs,
+  ClusterTlsArgs,
+  RabbitMqClusterArgs,
+} from "./cluster/args";
 export {
   DelayedMessageStore,
   DelayedMessageStoreArgs,
@@ -15,10 +24,12 @@ export {
 } from "./delayedMessageStore";
 export { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 export {
+  ClusterMode,
   DelayedRetrySettings,
   DelayedRetryType,
   DeliveryType,
   EndpointType,
+  IssuerKind,
   Matching,
   Preset,
   QueueType,

@@ -25,6 +25,7 @@ describe("the schema for other languages", () => {
       "DelayedRetryQueue",
       "EndpointUser",
       "DelayedMessageStore",
+      "RabbitMqCluster",
     ]);
     const { components } = new Analyzer(folder, "rabbitmq-delay", packageJson, names).analyze();
     assert.deepEqual(Object.keys(components).sort(), [...names].sort());
@@ -38,6 +39,13 @@ describe("the schema for other languages", () => {
     assert.deepEqual(Object.keys(components.HoldQueues?.outputs ?? {}), ["holdQueues"]);
     assert.deepEqual(Object.keys(components.DelayedRetryQueue?.outputs ?? {}), ["delayedRetry"]);
     assert.deepEqual(Object.keys(components.DelayedMessageStore?.outputs ?? {}), ["delayedStore", "users"]);
+    assert.deepEqual(Object.keys(components.RabbitMqCluster?.outputs ?? {}).sort(), [
+      "amqpUrl",
+      "credentialsSecret",
+      "managementUrl",
+      "password",
+      "username",
+    ]);
     assert.deepEqual(Object.keys(components.EndpointUser?.outputs ?? {}), ["users"]);
     assert.ok(Object.keys(components.EndpointDelayBinding?.inputs ?? {}).includes("network"));
   });

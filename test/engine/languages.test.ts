@@ -44,6 +44,7 @@ describe("the components in other languages", () => {
         "EndpointDelayBinding",
         "EndpointUser",
         "HoldQueues",
+        "RabbitMqCluster",
         "RetryIntervalQueues",
         "WorkRetryQueues",
       ],

@@ -1,5 +1,6 @@
 import { stopAllBrokers } from "./brokers";
 import { cleanUp } from "./cleanup";
+import { stopSharedControlPlane } from "./controlPlanes";
 import { stopAllDatabases } from "./databases";
 
 export const mochaHooks = {
@@ -8,5 +9,5 @@ export const mochaHooks = {
 
 /** Mocha calls this after the last test, also of a failed run. */
 export async function mochaGlobalTeardown(): Promise<void> {
-  await Promise.all([stopAllBrokers(), stopAllDatabases()]);
+  await Promise.all([stopAllBrokers(), stopAllDatabases(), stopSharedControlPlane()]);
 }

@@ -26,7 +26,7 @@ export async function findEngine(progress: (line: string) => void): Promise<Engi
     installed ?? join(await cached(`pulumi-${versions.pulumi}`, [download(), buildEngine()], progress), "bin");
   const provider = await cached(
     `provider-rabbitmq-${versions.rabbitmqProvider}`,
-    [downloadProvider(), buildProvider()],
+    [rabbitmqPlugin(), buildProvider()],
     progress,
   );
   return { binFolder: cachedFolder, home: provider, origin: installed === undefined ? "cache" : "PATH" };
@@ -72,13 +72,19 @@ function buildEngine(): Way {
   };
 }
 
-function downloadProvider(): Way {
+function rabbitmqPlugin(): Way {
+  const { name, fill } = downloadPlugin("rabbitmq", versions.rabbitmqProvider);
+  return { name, fill: (folder, progress) => fill(pluginFolder(folder), progress) };
+}
+
+/** Fills a folder with the official plugin of a name. */
+export function downloadPlugin(plugin: string, version: string): Way {
   return {
     name: "download from pulumi.com",
     async fill(folder, progress) {
       const [system, machine] = platform("amd64");
-      const name = `pulumi-resource-rabbitmq-v${versions.rabbitmqProvider}-${system}-${machine}.tar.gz`;
-      await fetchArchive(`https://get.pulumi.com/releases/plugins/${name}`, pluginFolder(folder), progress);
+      const name = `pulumi-resource-${plugin}-v${version}-${system}-${machine}.tar.gz`;
+      await fetchArchive(`https://get.pulumi.com/releases/plugins/${name}`, folder, progress);
     },
   };
 }

@@ -6,6 +6,8 @@ import { newestInstallation } from "./brokerInstallations";
 import { Engine, findEngine } from "./engine";
 import { brokerEnvironment, environmentFile, pulumiEnvironment, writeEnvironmentFile } from "./environment";
 import { LocalBroker, findBroker, removeBroker, stopBroker } from "./localBroker";
+import { findKubernetesPlugins } from "./kubernetesPlugins";
+import { findKubernetes } from "./kubernetesPrograms";
 import { localFolder, root } from "./paths";
 import { postgresInstallation } from "./postgresServer";
 import { run } from "./run";
@@ -120,7 +122,9 @@ async function prepareTests(): Promise<void> {
   await findYamlHost(line);
   if (process.getuid?.() === 0) await newestInstallation(line);
   // What can't be had here, the tests that need it tell.
-  await postgresInstallation(line).catch((error: Error) => line(error.message));
+  for (const find of [postgresInstallation, findKubernetes, findKubernetesPlugins]) {
+    await find(line).catch((error: Error) => line(error.message));
+  }
 }
 
 const commands: Record<string, () => Promise<void>> = { up, down, clean, "prepare-tests": prepareTests };

@@ -8,6 +8,14 @@ export const versions = {
   rabbitmqProvider: "3.3.8",
   /** Host of YAML programs, for the tests only; as in toolchain/go. */
   yamlHost: "1.38.1",
+  /** The control plane that takes the tests' manifests; as in toolchain/go. */
+  kubernetes: "1.36.3",
+  /** RabbitMQ's operator, which makes pods of the tests' clusters; as in toolchain/go. */
+  clusterOperator: "2.16.0",
+  /** Must equal KUBERNETES_PLUGIN_VERSION of the components. */
+  kubernetesProvider: "4.34.2",
+  /** Must equal the npm package @pulumi/random. */
+  randomProvider: "4.21.2",
   /** For the bench only. */
   openTofu: "1.12.6",
   /** The Debian release that has RabbitMQ 4.3. */

@@ -1,0 +1,46 @@
+import type { PodSpec } from "kubernetes-types/core/v1";
+import { advancedConfig, operatorConf } from "./brokerConfig";
+import { Manifest, metadata } from "./manifest";
+import type { ClusterShape } from "./shape";
+import { restrictedContainer, secretNames, spread } from "./statefulSet";
+
+/** A resource of rabbitmq/cluster-operator, which makes the rest. */
+export function operatorClusterManifest(shape: ClusterShape): Manifest {
+  const memory = `${shape.memory.limitMiB}Mi`;
+  const { tls } = shape;
+  return {
+    apiVersion: "rabbitmq.com/v1beta1",
+    kind: "RabbitmqCluster",
+    metadata: metadata(shape, shape.name),
+    spec: {
+      replicas: shape.replicas,
+      image: shape.image,
+      persistence: { storageClassName: shape.storage.className, storage: `${shape.storage.sizeGiB}Gi` },
+      resources: { requests: { cpu: shape.cpu, memory }, limits: { memory } },
+      ...spread({ ...shape }),
+      topologySpreadConstraints: undefined,
+      terminationGracePeriodSeconds: shape.shutdownLimitSeconds,
+      secretBackend: { externalSecret: { name: secretNames(shape).defaultUser } },
+      ...(tls === undefined ? {} : { tls: { secretName: tls.secretName, disableNonTLSListeners: true } }),
+      rabbitmq: {
+        additionalPlugins: shape.plugins,
+        additionalConfig: operatorConf(shape),
+        advancedConfig: advancedConfig(shape),
+      },
+      override: { statefulSet: { spec: { template: { spec: restrictedPods(shape) } } } },
+    },
+  };
+}
+
+/** The operator leaves out what the pod security level `restricted` asks for. */
+function restrictedPods(shape: ClusterShape): PodSpec {
+  // The operator's own scripts write into the image's folders.
+  const securityContext = { ...restrictedContainer, readOnlyRootFilesystem: undefined };
+  const { topologySpreadConstraints } = spread(shape);
+  return {
+    securityContext: { runAsNonRoot: true, runAsUser: 999, fsGroup: 0, seccompProfile: { type: "RuntimeDefault" } },
+    initContainers: [{ name: "setup-container", securityContext }],
+    containers: [{ name: "rabbitmq", securityContext }],
+    topologySpreadConstraints,
+  };
+}

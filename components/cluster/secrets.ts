@@ -1,0 +1,85 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as random from "@pulumi/random";
+import { defaultUserConf } from "./brokerConfig";
+import type { ManifestInput } from "./kubernetesResource";
+import { metadata } from "./manifest";
+import { ClusterShape, checkCookie, checkPassword, clusterPorts, serviceHost } from "./shape";
+import { secretNames } from "./statefulSet";
+
+/** Long enough to be guessed by nobody, and free of what a config file or a URL would change. */
+const GENERATED_LENGTH = 48;
+
+/** A cluster's secrets, given or generated once and kept in the stack's state, encrypted. */
+export interface ClusterSecrets {
+  password: pulumi.Output<string>;
+  erlangCookie: pulumi.Output<string>;
+}
+
+/** What a program may give. */
+export interface GivenSecrets {
+  password?: pulumi.Input<string>;
+  erlangCookie?: pulumi.Input<string>;
+}
+
+/** @throws DelayTopologyError for what is known when the program runs and refused */
+export function checkGivenSecrets({ password, erlangCookie }: GivenSecrets): void {
+  if (typeof password === "string") checkPassword(password);
+  if (typeof erlangCookie === "string") checkCookie(erlangCookie);
+}
+
+/** The secrets that were given, checked when they are known, or generated ones. */
+export function clusterSecrets(
+  name: string,
+  given: GivenSecrets,
+  options: pulumi.CustomResourceOptions,
+): ClusterSecrets {
+  return {
+    password:
+      given.password === undefined ? generated(`${name}-password`, options) : whenKnown(given.password, checkPassword),
+    erlangCookie:
+      given.erlangCookie === undefined
+        ? generated(`${name}-cookie`, options)
+        : whenKnown(given.erlangCookie, checkCookie),
+  };
+}
+
+/** A random text of letters and digits, made once; secret. */
+export function generated(name: string, options: pulumi.CustomResourceOptions): pulumi.Output<string> {
+  return pulumi.secret(new random.RandomPassword(name, { length: GENERATED_LENGTH, special: false }, options).result);
+}
+
+function whenKnown(value: pulumi.Input<string>, check: (value: string) => string): pulumi.Output<string> {
+  return pulumi.secret(pulumi.output(value).apply(check));
+}
+
+/** The administrator, as the broker reads it and as services of the specification “service binding” do. */
+export function defaultUserManifest(shape: ClusterShape, password: pulumi.Output<string>): ManifestInput {
+  const { port } = clusterPorts(shape).amqp;
+  const { username } = shape;
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: metadata(shape, secretNames(shape).defaultUser),
+    type: "Opaque",
+    stringData: {
+      username,
+      password,
+      "default_user.conf": password.apply((value) => defaultUserConf(username, value)),
+      provider: "rabbitmq",
+      type: "rabbitmq",
+      host: serviceHost(shape),
+      port: String(port),
+    },
+  };
+}
+
+/** What the nodes know each other by; the operator makes its own. */
+export function erlangCookieManifest(shape: ClusterShape, cookie: pulumi.Output<string>): ManifestInput {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: metadata(shape, secretNames(shape).erlangCookie),
+    type: "Opaque",
+    stringData: { ".erlang.cookie": cookie },
+  };
+}

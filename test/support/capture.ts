@@ -1,0 +1,45 @@
+import * as pulumi from "@pulumi/pulumi";
+
+/** An object that a program would make in Kubernetes. */
+export interface CapturedManifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
+  [property: string]: unknown;
+}
+
+/**
+ * Runs a program under the SDK's mocks, and gives the inputs of all it makes in Kubernetes: these are the manifests. What it
+ * only reads is left out.
+ */
+export async function captureManifests(program: () => unknown): Promise<CapturedManifest[]> {
+  const made: CapturedManifest[] = [];
+  await pulumi.runtime.setMocks(
+    {
+      newResource: ({ type, name, inputs, id }) => {
+        const isRead = id !== undefined && id !== "";
+        if (type.startsWith("kubernetes:") && !isRead) made.push(plain(inputs) as CapturedManifest);
+        const state = type.startsWith("random:") ? { ...inputs, result: "a".repeat(48) } : inputs;
+        return { id: id || `${name}-id`, state: state as Record<string, unknown> };
+      },
+      call: () => ({}),
+    },
+    "project",
+    "stack",
+    true,
+  );
+  program();
+  await pulumi.runtime.disconnect();
+  return made;
+}
+
+/** The SDK hands secrets to mocks in a wrapping of its own. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  if (SECRET_SIGNATURE in value) return plain((value as unknown as { value: unknown }).value);
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plain(part)]));
+}
+
+/** Source: pulumi/sdk/nodejs/runtime/rpc.ts. */
+const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";

@@ -1,0 +1,85 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { findKubernetes } from "../../toolchain/dist/kubernetesPrograms";
+import {
+  ControlPlane,
+  installDefinitions,
+  kubectl,
+  startControlPlane,
+  startOperator,
+  stopControlPlane,
+} from "../../toolchain/dist/controlPlane";
+import { run } from "../../toolchain/dist/run";
+import { afterThisTest } from "./cleanup";
+import { temporaryFolder } from "./databases";
+
+let shared: Promise<ControlPlane> | undefined;
+
+/** Tests of Kubernetes' side, on one control plane with the operators' kinds and RabbitMQ's operator; they keep apart by namespaces. */
+export function onKubernetes(define: (plane: () => ControlPlane) => void): void {
+  describe("on Kubernetes", function () {
+    let plane: ControlPlane;
+    before(async function () {
+      shared ??= start();
+      try {
+        plane = await shared;
+      } catch (error) {
+        if (process.env.CI === "true") throw error;
+        console.log(`      skipped: ${(error as Error).message}`);
+        this.skip();
+      }
+    });
+    define(() => plane);
+  });
+}
+
+async function start(): Promise<ControlPlane> {
+  const plane = await startControlPlane(await findKubernetes(() => undefined));
+  await installDefinitions(plane);
+  await startOperator(plane);
+  return plane;
+}
+
+/** A namespace of the test's own where pods need the security level `restricted`. */
+export async function restrictedNamespace(plane: ControlPlane): Promise<string> {
+  const name = `test-${randomUUID().slice(0, 8)}`;
+  await kubectl(plane, ["create", "namespace", name]);
+  await kubectl(plane, ["label", "namespace", name, "pod-security.kubernetes.io/enforce=restricted"]);
+  afterThisTest(async () => void (await kubectl(plane, ["delete", "namespace", name, "--wait=false"])));
+  return name;
+}
+
+/** A Secret as cert-manager would make it. */
+export async function tlsSecret(plane: ControlPlane, namespace: string, name: string): Promise<void> {
+  const folder = temporaryFolder();
+  const [key, certificate] = [join(folder, "tls.key"), join(folder, "tls.crt")];
+  const request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"];
+  await run("openssl", [...request, "-keyout", key, "-out", certificate]);
+  const files = [`--cert=${certificate}`, `--key=${key}`];
+  await kubectl(plane, ["-n", namespace, "create", "secret", "tls", name, ...files]);
+}
+
+/** What Kubernetes has of a kind in a namespace. */
+export async function objects<T>(plane: ControlPlane, namespace: string, kind: string): Promise<T[]> {
+  const list = await kubectl(plane, ["-n", namespace, "get", kind, "-o", "json"]);
+  return (JSON.parse(list) as { items: T[] }).items;
+}
+
+const LIMIT_MS = 60_000;
+
+/** Looks again and again until it is as it should be. @throws Error with what was last seen */
+export async function until<T>(look: () => Promise<T>, isReached: (found: T) => boolean): Promise<T> {
+  const deadline = Date.now() + LIMIT_MS;
+  for (;;) {
+    const found = await look();
+    if (isReached(found)) return found;
+    if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(found).slice(0, 2000)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Stops the control plane that the tests shared. */
+export async function stopSharedControlPlane(): Promise<void> {
+  const plane = await shared?.catch(() => undefined);
+  if (plane !== undefined) await stopControlPlane(plane);
+}

@@ -1,0 +1,42 @@
+import { cpSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { Way, cached } from "./cache";
+import { root } from "./paths";
+import { run } from "./run";
+import { versions } from "./versions";
+
+const MODULE = "kubernetes-definitions";
+
+/** Where the definitions of foreign kinds are in their Go modules, which are pinned in toolchain/go. */
+const FILES: Record<string, string> = {
+  "github.com/rabbitmq/cluster-operator/v2": "config/crd/bases/rabbitmq.com_rabbitmqclusters.yaml",
+  "github.com/cert-manager/cert-manager": "deploy/crds/cert-manager.io_certificates.yaml",
+  "github.com/prometheus-operator/prometheus-operator":
+    "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml",
+};
+
+/** A folder with the definitions of kinds that operators bring, for the tests' control plane. */
+export function findKubernetesDefinitions(progress: (line: string) => void): Promise<string> {
+  return cached(`${MODULE}-${versions.clusterOperator}`, [fromModules()], progress);
+}
+
+function fromModules(): Way {
+  return {
+    name: "Go modules",
+    async fill(folder, progress) {
+      const scratch = mkdtempSync(join(tmpdir(), "rabbitmq-delay-go-"));
+      try {
+        cpSync(join(root, "toolchain", "go", MODULE), scratch, { recursive: true });
+        for (const [module, file] of Object.entries(FILES)) {
+          progress(module);
+          const printed = await run("go", ["mod", "download", "-json", module], { cwd: scratch });
+          const { Dir } = JSON.parse(printed.slice(printed.indexOf("{"))) as { Dir: string };
+          copyFileSync(join(Dir, file), join(folder, basename(file)));
+        }
+      } finally {
+        rmSync(scratch, { recursive: true, force: true });
+      }
+    },
+  };
+}

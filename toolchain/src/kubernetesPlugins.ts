@@ -1,0 +1,48 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Way, cached } from "./cache";
+import { downloadPlugin } from "./engine";
+import { goBuild } from "./goBuild";
+import { versions } from "./versions";
+
+/** The engine's plugins for stacks on Kubernetes. */
+export interface KubernetesPlugins {
+  /** Folders for PATH. */
+  folders: string[];
+  /** Whether one of them is a stand-in, which does not wait for pods. */
+  areStandIns: boolean;
+}
+
+/**
+ * The plugins `kubernetes` and `random`: the official ones, or where those can't be fetched stand-ins that are built here, for
+ * tests alone; see toolchain/go/pulumi-stand-ins.
+ */
+export async function findKubernetesPlugins(progress: (line: string) => void): Promise<KubernetesPlugins> {
+  const wanted = { kubernetes: versions.kubernetesProvider, random: versions.randomProvider };
+  const folders: string[] = [];
+  for (const [name, version] of Object.entries(wanted)) {
+    folders.push(
+      await cached(`provider-${name}-${version}`, [downloadPlugin(name, version), standIn(name, version)], progress),
+    );
+  }
+  return { folders, areStandIns: folders.some((folder) => existsSync(join(folder, STAND_IN))) };
+}
+
+/** In the folder of a stand-in, so that a cache tells which one it has. */
+const STAND_IN = "stand-in";
+
+function standIn(name: string, version: string): Way {
+  return {
+    name: "build a stand-in",
+    async fill(folder, progress) {
+      const binary = `pulumi-resource-${name}`;
+      const ldflags = `-X rabbitmq-delay/toolchain/pulumi-stand-ins/serve.Version=${version}`;
+      await goBuild(
+        { module: "pulumi-stand-ins", package: `./cmd/${binary}`, ldflags },
+        join(folder, binary),
+        progress,
+      );
+      writeFileSync(join(folder, STAND_IN), "");
+    },
+  };
+}
