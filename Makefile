@@ -1,12 +1,13 @@
 # The targets a person uses; each can be repeated and interrupted.
 export PULUMI_SKIP_UPDATE_CHECK := true
 
-.PHONY: help up down clean test lint bench build review samples
+.PHONY: help up down clean test lint bench bench-faults build review samples
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
 	@echo "make test    all tests, on RabbitMQ 3.10 and 4.3"
 	@echo "make bench   all benches, each a ratio"
+	@echo "make bench-faults   what faults of a cluster of three nodes do to messages that wait"
 	@echo "make review  what the edits of stack dev would do, as a page"
 	@echo "make samples the sample reviews of docs/reviews, made anew"
 	@echo "make down    stop the local broker"
@@ -59,3 +60,8 @@ samples: build
 bench: build
 	@node toolchain/dist/main.js prepare-tests
 	npx ts-node -T -P tsconfig.test.json bench/all.ts
+
+# Three nodes of RabbitMQ 4.3 in networks of their own; as root.
+bench-faults: build
+	@node toolchain/dist/main.js prepare-tests
+	npx ts-node -T -P tsconfig.test.json bench/faults.ts

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import * as rabbitmq from "@pulumi/rabbitmq";
-import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding, checkBroker } from "rabbitmq-delay";
+import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding } from "rabbitmq-delay";
 import { DelayNetworkOptions, delayNetwork, delayedStoreOf } from "rabbitmq-delay-topology";
+import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
 import { checkProduction } from "./program/production";
@@ -22,30 +22,21 @@ export = (): Promise<Record<string, unknown>> =>
 /** One stack is one broker environment: a delay network, and the endpoints that this stack owns. */
 async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
-  const { vhost, removal } = config;
+  const { removal } = config;
   const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
   checkProduction(config, network);
   const planned = { network, retries: retryDescriptorsOf(config), store: delayedStoreOf(config.delayedStore) };
-  const warnings = await checkBroker(config.broker, expectationOf(planned, config));
-  await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
+  const { provider, address, vhost, outputs: ways } = await findBroker(config, expectationOf(planned, config));
 
-  const { managementUrl, username, password, caCertFile, insecure } = config.broker;
-  const provider = new rabbitmq.Provider("broker", {
-    endpoint: managementUrl,
-    username,
-    password: pulumi.secret(password),
-    cacertFile: caCertFile,
-    insecure,
-  });
   const topology = new DelayLevelTopology(
     "delay",
     { ...(config.network as unknown as DelayLevelTopologyArgs), vhost, removal },
     { provider },
   );
 
-  const retries = declareRetries(config, { provider });
-  const store = declareStore(config, { provider });
-  const outputs: Record<string, unknown> = { delayNetwork: topology.network, ...retries.outputs, ...store };
+  const retries = declareRetries(config, { address, vhost }, { provider });
+  const store = declareStore(config, vhost, { provider });
+  const outputs: Record<string, unknown> = { delayNetwork: topology.network, ...retries.outputs, ...store, ...ways };
   for (const { name, type, patterns, createQueue, queueType, retries: isRetried } of config.endpoints) {
     const args = {
       topology,

@@ -26,6 +26,10 @@ const schema = z.strictObject({
       insecure: z.boolean().optional(),
     })
     .optional(),
+  /** What a RabbitMqCluster takes, but for its secrets; the component checks it. */
+  cluster: z.looseObject({}).optional(),
+  /** Whether to make the vhost, too. */
+  createVhost: z.boolean().optional(),
   /** What a DelayLevelTopology takes; the component checks it. */
   network: z.looseObject({ preset: z.string() }),
   /** What a RetryIntervalQueues takes; the component checks it. */
@@ -51,8 +55,14 @@ export type EndpointConfig = z.infer<typeof endpoint>;
 
 /** The stack's config, checked. */
 export interface ProgramConfig {
+  /** Where the broker is; without meaning where the stack makes a cluster. */
   broker: BrokerAddress;
+  /** A cluster that this stack makes on Kubernetes; undefined for a broker elsewhere. */
+  cluster: Record<string, unknown> | undefined;
+  /** The password as the stack's config has it; undefined where it has none. */
+  brokerPassword: string | undefined;
   vhost: string;
+  createVhost: boolean;
   network: Record<string, unknown>;
   /** Undefined for a stack without interval queues. */
   retryIntervals: Record<string, unknown> | undefined;
@@ -85,6 +95,8 @@ export class ConfigError extends Error {
 export function readConfig(config = new pulumi.Config(), environment = process.env): ProgramConfig {
   const given = {
     broker: config.getObject("broker"),
+    cluster: config.getObject("cluster"),
+    createVhost: config.getBoolean("createVhost"),
     network: config.requireObject("network"),
     retryIntervals: config.getObject("retryIntervals"),
     workQueues: config.getObject("workQueues"),
@@ -107,7 +119,9 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   }
   const { broker = {}, network, removal = "retain", endpoints = [], production = false, allow = [] } = parsed.data;
   const { retryIntervals = {}, workQueues = [], holdQueues = {}, delayedRetryQueues = [] } = parsed.data;
-  const { delayedStore = {} } = parsed.data;
+  const { delayedStore = {}, cluster = {}, createVhost = false } = parsed.data;
+  const hasCluster = Object.keys(cluster).length > 0;
+  checkPlace(broker, hasCluster, createVhost);
   const storePassword = (config.get("storePassword") || undefined) ?? environment.RABBITMQ_STORE_PASSWORD;
   if (delayedStore.user !== undefined && storePassword === undefined) {
     throw new ConfigError(
@@ -121,7 +135,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
       `endpoints: ${retried.name} has retries: true, so retryIntervals must say for which intervals`,
     );
   }
-  if (production && (broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL) === undefined) {
+  if (production && !hasCluster && (broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL) === undefined) {
     throw new ConfigError(
       "broker.managementUrl: it is not set; a production stack has no default, give it or RABBITMQ_MANAGEMENT_URL",
     );
@@ -134,7 +148,10 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
       caCertFile: broker.caCertFile ?? environment.RABBITMQ_CACERT,
       insecure: broker.insecure,
     },
+    cluster: hasCluster ? cluster : undefined,
+    brokerPassword: config.get("brokerPassword") || undefined,
     vhost: broker.vhost ?? "/",
+    createVhost,
     network,
     retryIntervals: hasIntervals ? retryIntervals : undefined,
     workQueues,
@@ -147,4 +164,20 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     allow,
     endpoints,
   };
+}
+
+/** What would contradict itself: a broker in two places, or a vhost that is always there. */
+function checkPlace(broker: Record<string, unknown>, hasCluster: boolean, createVhost: boolean): void {
+  const elsewhere = ["managementUrl", "username", "caCertFile", "insecure"].find((key) => broker[key] !== undefined);
+  if (hasCluster && elsewhere !== undefined) {
+    const instead = elsewhere === "insecure" ? "give cluster.caCertFile" : `give cluster.${elsewhere}`;
+    throw new ConfigError(
+      `broker.${elsewhere}: ${JSON.stringify(broker[elsewhere])} is not allowed; this stack makes its own cluster, ${instead}`,
+    );
+  }
+  if (createVhost && (broker.vhost ?? "/") === "/") {
+    throw new ConfigError(
+      "createVhost: true is not allowed for the vhost /, which is always there; name one in broker.vhost",
+    );
+  }
 }

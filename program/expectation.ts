@@ -53,6 +53,7 @@ export function expectationOf({ network, retries, store }: Planned, config: Prog
     needs: retries.flatMap(versionNeed),
     minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
     replaceable: config.removal === "delete",
+    createsVhost: config.createVhost,
   };
 }
 

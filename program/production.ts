@@ -11,10 +11,8 @@ export const PRODUCTION_NODES = 3;
  */
 export function checkProduction(config: ProgramConfig, network: DelayNetwork): void {
   if (!config.production) return;
-  const { broker, removal, allow } = config;
-  // From the environment comes any text; one that is no address is the look at the broker's business.
-  const isPlainText = !/^https:/i.test(broker.managementUrl);
-  const refusals: [Allowance, boolean, string][] = [
+  const { broker, cluster, removal, allow } = config;
+  const refusals: Refusal[] = [
     [
       "removal-delete",
       removal === "delete",
@@ -26,17 +24,46 @@ export function checkProduction(config: ProgramConfig, network: DelayNetwork): v
       `network: the queues of preset ${network.preset} are classic here, which lose a message when the broker crashes while it ` +
         "moves on; take a quorum network",
     ],
-    ["plain-text", isPlainText, `broker.managementUrl: ${broker.managementUrl} is plain text; give an https address`],
-    [
-      "unverified-certificate",
-      broker.insecure === true,
-      "broker.insecure: true takes any certificate for the broker's; give caCertFile instead",
-    ],
-    ["guest-user", broker.username === "guest", "broker.username: guest is everybody; give a user of its own"],
+    ...(cluster === undefined ? ofBroker(broker) : ofCluster(cluster)),
   ];
   for (const [allowance, isRefused, message] of refusals) {
     if (isRefused && !allow.includes(allowance)) {
       throw new ConfigError(`${message}, or add ${allowance} to allow`);
     }
   }
+}
+
+type Refusal = [Allowance, boolean, string];
+
+function ofBroker({ managementUrl, insecure, username }: ProgramConfig["broker"]): Refusal[] {
+  // From the environment comes any text; one that is no address is the look at the broker's business.
+  const isPlainText = !/^https:/i.test(managementUrl);
+  return [
+    ["plain-text", isPlainText, `broker.managementUrl: ${managementUrl} is plain text; give an https address`],
+    [
+      "unverified-certificate",
+      insecure === true,
+      "broker.insecure: true takes any certificate for the broker's; give caCertFile instead",
+    ],
+    ["guest-user", username === "guest", "broker.username: guest is everybody; give a user of its own"],
+  ];
+}
+
+/** A cluster's nodes are counted before there are any. */
+function ofCluster({ replicas = PRODUCTION_NODES, tls, managementUrl, username }: Record<string, unknown>): Refusal[] {
+  const isPlainWay = typeof managementUrl === "string" && !/^https:/i.test(managementUrl);
+  return [
+    [
+      "single-node",
+      (replicas as number) < PRODUCTION_NODES,
+      `cluster.replicas: ${JSON.stringify(replicas)} keeps no quorum queue when a node is lost; take ${PRODUCTION_NODES}`,
+    ],
+    [
+      "plain-text",
+      tls === undefined,
+      "cluster.tls: without it, messages and passwords are plain text; give a Secret or an issuer",
+    ],
+    ["plain-text", isPlainWay, `cluster.managementUrl: ${String(managementUrl)} is plain text; give an https address`],
+    ["guest-user", username === "guest", "cluster.username: guest is everybody; give a user of its own"],
+  ];
 }

@@ -1,6 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
-  BrokerAddress,
   DelayedRetryQueue,
   DelayedRetryQueueArgs,
   HoldQueues,
@@ -12,6 +11,7 @@ import {
   WorkRetryQueuesArgs,
 } from "rabbitmq-delay";
 import { DelayTopologyError, RetryConfig, RetryDescriptor, retryDescriptors } from "rabbitmq-delay-topology";
+import type { StackBroker } from "./broker";
 import type { ProgramConfig } from "./config";
 
 /**
@@ -38,8 +38,12 @@ export interface DeclaredRetries {
 }
 
 /** Declares what the config says of retries. */
-export function declareRetries(config: ProgramConfig, opts: pulumi.ComponentResourceOptions): DeclaredRetries {
-  const { vhost, removal } = config;
+export function declareRetries(
+  config: ProgramConfig,
+  { address: broker, vhost }: Pick<StackBroker, "address" | "vhost">,
+  opts: pulumi.ComponentResourceOptions,
+): DeclaredRetries {
+  const { removal } = config;
   const common = { vhost, removal };
   const intervals =
     config.retryIntervals &&
@@ -50,7 +54,6 @@ export function declareRetries(config: ProgramConfig, opts: pulumi.ComponentReso
   }));
   const holds =
     config.holdQueues && new HoldQueues("holds", options<HoldQueuesArgs>({ ...config.holdQueues, ...common }), opts);
-  const broker: BrokerAddress = config.broker;
   const delayed = config.delayedRetryQueues.map((shape) => ({
     queue: shape.queue,
     descriptor: new DelayedRetryQueue(

@@ -7,7 +7,8 @@ import type { ProgramConfig } from "./config";
  * @returns the stack's outputs
  */
 export function declareStore(
-  { delayedStore: given, storePassword, vhost, removal }: ProgramConfig,
+  { delayedStore: given, storePassword, removal }: ProgramConfig,
+  vhost: pulumi.Input<string>,
   opts: pulumi.ComponentResourceOptions,
 ): Record<string, unknown> {
   if (given === undefined) return {};

@@ -1,5 +1,5 @@
 import { DelayTopologyError } from "rabbitmq-delay-topology";
-import { isAtLeast } from "../preflight/brokerVersion";
+import { VersionNeed, isAtLeast } from "../preflight/brokerVersion";
 
 /** The newest release that this package is tested with; at-least-once dead-lettering wants 4.3.5 or newer. */
 export const DEFAULT_IMAGE = "rabbitmq:4.3.6";
@@ -25,4 +25,16 @@ export function imageVersion(image: string): string {
     throw new DelayTopologyError("image", image, `it must be RabbitMQ ${OLDEST_VERSION} or newer`);
   }
   return version;
+}
+
+/**
+ * Whether a cluster of an image can do what is going to be declared on it.
+ * @param image default: the one of `RabbitMqCluster`
+ * @throws DelayTopologyError that says what needs which version
+ */
+export function checkImage(image: string | undefined, needs: readonly VersionNeed[]): void {
+  const version = imageVersion(image ?? DEFAULT_IMAGE);
+  const unmet = needs.find((need) => !isAtLeast(version, need.version));
+  if (unmet === undefined) return;
+  throw new DelayTopologyError("image", image ?? DEFAULT_IMAGE, `${unmet.reason} needs ${unmet.version} or newer`);
 }

@@ -88,7 +88,7 @@ export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): C
     tls: tls && { ...tls, dnsNames: certificateNames({ name, namespace, managementUrl }, args.tls?.dnsNames ?? []) },
     plugins: pluginsOf(args.plugins ?? []),
     config: configOf(args.config ?? {}),
-    deadLetterPrefetch: whole("deadLetterPrefetch", args.deadLetterPrefetch ?? 128, 1, 10_000),
+    deadLetterPrefetch: whole("deadLetterPrefetch", args.deadLetterPrefetch ?? 256, 1, 10_000),
     access: accessOf(args.access ?? {}),
     monitoring: monitoringOf(args.monitoring ?? {}),
     ingress,

@@ -8,6 +8,14 @@ import { RunError } from "@pulumi/pulumi";
 export class BrokerCheckError extends RunError {
   override readonly name = "BrokerCheckError";
 
+  /** @param isOutOfReach whether nothing answered, so that nothing is known of the broker */
+  constructor(
+    message: string,
+    readonly isOutOfReach = false,
+  ) {
+    super(message);
+  }
+
   /** The SDK inspects a rejected error with all promises that hang on it, which takes half a minute and a gigabyte. */
   [inspect.custom](): string {
     return `${this.name}: ${this.message}`;

@@ -48,6 +48,7 @@ async function versionOf(broker: BrokerAddress): Promise<string> {
       throw new BrokerCheckError(
         `broker.managementUrl: no broker answers at ${managementUrl} (${message}); make up starts a local one, and ` +
           `RABBITMQ_MANAGEMENT_URL or the stack's config points at yours`,
+        true,
       );
     }
     throw new BrokerCheckError(

@@ -7,6 +7,8 @@ import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementAp
 export interface Expectation {
   /** The vhost. */
   vhost: string;
+  /** Whether the vhost is made along, so that it may be missing. */
+  createsVhost?: boolean;
   /** Planned exchanges and queues. */
   entities: Pick<EntityPlan, "exchanges" | "queues">;
   /** Planned policies: parking, and settings of queues. */
@@ -97,14 +99,20 @@ async function checkNodes(api: ManagementApi, { minimumNodes = 1 }: Expectation)
   );
 }
 
-async function inVhost<T>(api: ManagementApi, broker: BrokerAddress, { vhost }: Expectation, path: string): Promise<T> {
+async function inVhost<T extends unknown[]>(
+  api: ManagementApi,
+  broker: BrokerAddress,
+  { vhost, createsVhost }: Expectation,
+  path: string,
+): Promise<T> {
   try {
     return await api.get<T>(path);
   } catch (error) {
     const { status, message } = error as ManagementApiError;
+    if (status === 404 && createsVhost) return [] as unknown as T;
     const why =
       status === 404
-        ? `there is no vhost ${vhost}; create it with rabbitmqctl add_vhost`
+        ? `there is no vhost ${vhost}; create it with rabbitmqctl add_vhost, or set createVhost: true`
         : status === 401 || status === 403
           ? `user ${broker.username} may not read vhost ${vhost}`
           : `GET ${path} failed (HTTP ${status}: ${message})`;

@@ -61,5 +61,42 @@ describe("a production stack", () => {
       assert.equal(whole.code, 0, whole.output);
       assert.deepEqual(await management.queues(vhost), [], "a preview makes nothing");
     });
+
+    it("refuses a cluster that could lose messages or speaks in plain text, and contradictions, before it asks anybody", async () => {
+      const stack = await TestStack.create(broker(), "orders");
+      const cluster = { namespace: "messaging", storage: { className: "fast" }, tls: { secretName: "certificate" } };
+      const safe: StackConfig = { production: true, removal: "retain", network, cluster };
+      const cases: [Partial<StackConfig>, RegExp][] = [
+        [
+          { cluster: { ...cluster, replicas: 1 } },
+          /cluster\.replicas: 1 keeps no quorum queue .* or add single-node to allow/,
+        ],
+        [{ cluster: { ...cluster, tls: undefined } }, /cluster\.tls: without it, .* or add plain-text to allow/],
+        [
+          { cluster: { ...cluster, managementUrl: "http://localhost:15672" } },
+          /cluster\.managementUrl: .* is plain text/,
+        ],
+        [{ cluster: { ...cluster, replicas: 4 } }, /replicas: 4 is not allowed; it must be 1, 3 or 5/],
+        [
+          { broker: { managementUrl: "https://elsewhere" } },
+          /broker\.managementUrl: .* this stack makes its own cluster/,
+        ],
+        [{ broker: { insecure: true } }, /broker\.insecure: true .* give cluster\.caCertFile/],
+        [{ createVhost: true, broker: { vhost: "/" } }, /createVhost: true is not allowed for the vhost \//],
+        [
+          {
+            cluster: { ...cluster, image: "rabbitmq:4.2.4" },
+            delayedRetryQueues: [{ queue: "failing", minMs: 1000 }],
+          },
+          /image: "rabbitmq:4\.2\.4" .* the delayed retry of queue failing needs 4\.3\.0 or newer/,
+        ],
+      ];
+      for (const [change, message] of cases) {
+        stack.configure({ ...safe, ...change });
+        const refused = await stack.run(["preview", "--stack", "test"]);
+        assert.notEqual(refused.code, 0, refused.output);
+        assert.match(refused.output, message);
+      }
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { findKubernetesPlugins } from "../../toolchain/dist/kubernetesPlugins";
 import { findKubernetes } from "../../toolchain/dist/kubernetesPrograms";
 import {
   ControlPlane,
@@ -47,6 +48,12 @@ export async function restrictedNamespace(plane: ControlPlane): Promise<string> 
   await kubectl(plane, ["label", "namespace", name, "pod-security.kubernetes.io/enforce=restricted"]);
   afterThisTest(async () => void (await kubectl(plane, ["delete", "namespace", name, "--wait=false"])));
   return name;
+}
+
+/** What a stack needs to make objects on a control plane: the plugins, and where it is. */
+export async function kubernetesOf({ kubeconfig }: ControlPlane): Promise<[string[], Record<string, string>]> {
+  const { folders } = await findKubernetesPlugins(() => undefined);
+  return [folders, { KUBECONFIG: kubeconfig }];
 }
 
 /** A Secret as cert-manager would make it. */

@@ -1,5 +1,5 @@
 import { ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Engine, findEngine } from "../../toolchain/dist/engine";
@@ -46,6 +46,9 @@ export interface StackConfig {
   production?: boolean;
   allow?: string[];
   broker?: Record<string, unknown>;
+  cluster?: Record<string, unknown>;
+  createVhost?: boolean;
+  brokerPassword?: string;
 }
 
 const NAME = "test";
@@ -65,6 +68,9 @@ export class TestStack {
     private readonly program: string,
     private readonly backend: string,
   ) {}
+
+  /** What runs of `pulumi` get beside their usual environment; the folders come before those of PATH. */
+  private more: { folders: string[]; variables: Record<string, string> } = { folders: [], variables: {} };
 
   /**
    * @param program folder of another program than the project's own
@@ -91,12 +97,24 @@ export class TestStack {
   /** Sets the stack's config, whole. */
   configure(config: StackConfig): void {
     const salt = /^encryptionsalt: (.*)$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[1];
-    const broker = { managementUrl: this.broker.node.managementUrl, vhost: this.vhost, ...config.broker };
+    const place = config.cluster === undefined ? { managementUrl: this.broker.node.managementUrl } : {};
+    const broker = { ...place, vhost: this.vhost, ...config.broker };
     const entries = Object.entries({ removal: "delete", ...config, broker }).map(([key, value]) => [
       `rabbitmq-delay:${key}`,
       value,
     ]);
     writeFileSync(this.configFile, JSON.stringify({ config: Object.fromEntries(entries), encryptionsalt: salt }));
+  }
+
+  /** Takes a stack's config file of the project's own as it stands. */
+  configureFrom(file: string): void {
+    const salt = /^encryptionsalt: .*$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[0];
+    writeFileSync(this.configFile, `${readFileSync(join(root, file), "utf8")}\n${salt}\n`);
+  }
+
+  /** Adds folders to PATH, for plugins, and variables. */
+  extend(folders: string[], variables: Record<string, string>): void {
+    this.more = { folders, variables };
   }
 
   up(...more: string[]): Promise<RunEnd> {
@@ -202,6 +220,12 @@ export class TestStack {
     throw new Error(`pulumi ${args.join(" ")} ended with ${end.code}:\n${lines.slice(-ERROR_LINES).join("\n")}`);
   }
 
+  /** The stack's state as it lies on disk. */
+  get stateFile(): string {
+    const [project] = readdirSync(join(this.backend, ".pulumi", "stacks"));
+    return join(this.backend, ".pulumi", "stacks", project as string, `${NAME}.json`);
+  }
+
   private get configFile(): string {
     return join(this.folder, `Pulumi.${NAME}.yaml`);
   }
@@ -209,7 +233,7 @@ export class TestStack {
   /** What `pulumi` needs to use this stack's backend. */
   get environment(): NodeJS.ProcessEnv {
     return {
-      PATH: `${this.engine.binFolder}:${process.env.PATH}`,
+      PATH: [this.engine.binFolder, ...this.more.folders, process.env.PATH].join(":"),
       HOME: process.env.HOME,
       PULUMI_HOME: this.engine.home,
       PULUMI_BACKEND_URL: `file://${this.backend}`,
@@ -217,6 +241,7 @@ export class TestStack {
       PULUMI_SKIP_UPDATE_CHECK: "true",
       PULUMI_EXPERIMENTAL: "true",
       PULUMI_SKIP_CHECKPOINTS: "true",
+      ...this.more.variables,
     };
   }
 }

@@ -125,6 +125,9 @@ func (s *server) Read(ctx context.Context, request *pulumirpc.ReadRequest) (*pul
 	if err != nil {
 		return nil, err
 	}
+	if len(inputs) == 0 {
+		inputs = inputsOfRead(resource.URN(request.GetUrn()), request.GetId())
+	}
 	client, err := s.clientFor(inputs)
 	if err != nil {
 		return nil, err
@@ -141,6 +144,20 @@ func (s *server) Read(ctx context.Context, request *pulumirpc.ReadRequest) (*pul
 		return nil, err
 	}
 	return &pulumirpc.ReadResponse{Id: request.GetId(), Properties: outputs, Inputs: request.GetInputs()}, nil
+}
+
+// inputsOfRead are what a program that only reads an object has not given: its kind by the token, its name by the id.
+func inputsOfRead(urn resource.URN, id string) resource.PropertyMap {
+	parts := strings.Split(string(urn.Type()), ":")
+	namespace, name, isNamespaced := strings.Cut(id, "/")
+	if !isNamespaced {
+		namespace, name = "", id
+	}
+	return resource.NewPropertyMapFromMap(map[string]any{
+		"apiVersion": strings.TrimPrefix(parts[1], "core/"),
+		"kind":       parts[2],
+		"metadata":   map[string]any{"name": name, "namespace": namespace},
+	})
 }
 
 func (s *server) Delete(ctx context.Context, request *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {

@@ -1,0 +1,87 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as rabbitmq from "@pulumi/rabbitmq";
+import {
+  BrokerAddress,
+  BrokerCheckError,
+  Expectation,
+  RabbitMqCluster,
+  RabbitMqClusterArgs,
+  checkBroker,
+  checkImage,
+} from "rabbitmq-delay";
+import type { ProgramConfig } from "./config";
+
+/** The broker that a stack declares on. */
+export interface StackBroker {
+  provider: rabbitmq.Provider;
+  /** Where it is, known once it was looked at. */
+  address: pulumi.Input<BrokerAddress>;
+  /** Its vhost, known once it is there. */
+  vhost: pulumi.Input<string>;
+  /** Stack outputs: how services reach a cluster of this stack's own. */
+  outputs: Record<string, unknown>;
+}
+
+/**
+ * Finds the broker, or makes its cluster, and looks at it before anything is declared on it.
+ * @throws BrokerCheckError for a broker that this can't be declared on
+ */
+export async function findBroker(config: ProgramConfig, expectation: Expectation): Promise<StackBroker> {
+  const { address, outputs } =
+    config.cluster === undefined
+      ? { address: await looked(config.broker, expectation), outputs: {} }
+      : declareCluster(config, expectation);
+  const known = pulumi.output(address);
+  const provider = new rabbitmq.Provider("broker", {
+    endpoint: known.managementUrl,
+    username: known.username,
+    password: pulumi.secret(known.password),
+    cacertFile: known.apply(({ caCertFile }) => caCertFile as string),
+    insecure: known.apply(({ insecure }) => insecure as boolean),
+  });
+  return { provider, address, vhost: config.createVhost ? declareVhost(config, provider) : config.vhost, outputs };
+}
+
+/** @returns the broker's address, once nothing speaks against it */
+async function looked(broker: BrokerAddress, expectation: Expectation): Promise<BrokerAddress> {
+  const warnings = await checkBroker(broker, expectation);
+  await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
+  return broker;
+}
+
+/** A cluster of this stack's own is looked at when its nodes run; a preview looks where it can. */
+function declareCluster(config: ProgramConfig, expectation: Expectation): Pick<StackBroker, "address" | "outputs"> {
+  const given = config.cluster as Record<string, unknown>;
+  const args = { ...given, removal: config.removal, password: config.brokerPassword } as unknown as RabbitMqClusterArgs;
+  checkImage(args.image, expectation.needs ?? []);
+  const cluster = new RabbitMqCluster("rabbitmq", args);
+  const { caCertFile } = args;
+  const address = pulumi
+    .all([cluster.managementUrl, cluster.username, cluster.password])
+    .apply(async ([managementUrl, username, password]) => {
+      const broker = { managementUrl, username, password, caCertFile };
+      return pulumi.runtime.isDryRun() ? lookedIfReached(broker, expectation) : looked(broker, expectation);
+    });
+  return { address, outputs: { amqpUrl: cluster.amqpUrl, credentialsSecret: cluster.credentialsSecret } };
+}
+
+async function lookedIfReached(broker: BrokerAddress, expectation: Expectation): Promise<BrokerAddress> {
+  return looked(broker, expectation).catch(async (error: Error) => {
+    if (!(error instanceof BrokerCheckError) || !error.isOutOfReach) throw error;
+    await pulumi.log.warn(`${error.message}; this preview does not know what is on it`);
+    return broker;
+  });
+}
+
+/** With its queues a vhost would lose their messages, so it is never deleted with its stack. */
+function declareVhost({ vhost: name, removal }: ProgramConfig, provider: rabbitmq.Provider): pulumi.Output<string> {
+  const options = { provider, retainOnDelete: removal === "retain" };
+  const vhost = new rabbitmq.VHost("vhost", { name }, options);
+  const all = { configure: ".*", write: ".*", read: ".*" };
+  const rights = new rabbitmq.Permissions(
+    "vhost",
+    { user: pulumi.output(provider.username) as pulumi.Output<string>, vhost: vhost.name, permissions: all },
+    { provider, retainOnDelete: true },
+  );
+  return pulumi.all([vhost.name, rights.id]).apply(([made]) => made);
+}

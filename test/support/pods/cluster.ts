@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import type { RabbitMqClusterArgs } from "rabbitmq-delay";
+import { Agent, fetch } from "undici";
+import { newestInstallation } from "../../../toolchain/dist/brokerInstallations";
+import { hasCommand } from "../../../toolchain/dist/run";
+import { CapturedManifest, captureManifests } from "../capture";
+import { createCertificates } from "../certificates";
+import { PodSet } from "./podSet";
+
+/** A cluster of three nodes with TLS, run from a component's manifests. */
+export interface PodCluster {
+  pods: PodSet;
+  manifests: CapturedManifest[];
+  username: string;
+  password: string;
+  /** The name that the certificate is for; connections go to addresses of pods. */
+  serverName: string;
+  caCertFile: string;
+}
+
+const START_LIMIT_MS = 120_000;
+const PASSWORD = "a-password-of-the-tests";
+
+/**
+ * Makes a cluster and waits until all its nodes run.
+ * @param folder for certificates
+ * @throws Error where this machine can't run pods
+ */
+export async function startPodCluster(folder: string, more: Partial<RabbitMqClusterArgs> = {}): Promise<PodCluster> {
+  if (process.getuid?.() !== 0) throw new Error("pods need network namespaces, which only root may make");
+  if (!(await hasCommand("ip"))) throw new Error("there is no ip on PATH; install iproute2");
+  const { RabbitMqCluster } = await import("rabbitmq-delay");
+  const args = { namespace: "messaging", storage: { className: "fast" }, tls: { secretName: "certificate" } };
+  const manifests = await captureManifests(
+    () => new RabbitMqCluster("rabbit", { ...args, password: PASSWORD, ...more }),
+  );
+  const serverName = "rabbit.messaging.svc";
+  const { key, cert, caCertFile } = createCertificates(folder, [`DNS:${serverName}`]);
+  manifests.push({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "certificate" },
+    stringData: { "tls.crt": cert.toString(), "tls.key": key.toString() },
+  });
+  const pods = await PodSet.create(manifests, await newestInstallation(() => undefined));
+  const cluster = { pods, manifests, username: "administrator", password: PASSWORD, serverName, caCertFile };
+  try {
+    await Promise.all(ordinals(cluster).map((ordinal) => pods.start(ordinal)));
+    await untilAllRun(cluster);
+    return cluster;
+  } catch (error) {
+    const logs = ordinals(cluster).map((ordinal) => pods.log(ordinal));
+    await pods.remove();
+    throw new Error(`${(error as Error).message}\n${logs.join("\n--\n")}`);
+  }
+}
+
+export function ordinals({ pods }: Pick<PodCluster, "pods">): number[] {
+  return Array.from({ length: pods.spec.replicas }, (_, ordinal) => ordinal);
+}
+
+/** Waits until each node sees all nodes run, and no queue depends on one node alone. */
+export async function untilAllRun(cluster: PodCluster): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  for (;;) {
+    const states = await Promise.all(ordinals(cluster).map((ordinal) => runningNodes(cluster, ordinal)));
+    if (states.every((count) => count === cluster.pods.spec.replicas)) break;
+    if (Date.now() > deadline) throw new Error(`the nodes see ${states.join(", ")} running nodes`);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  for (const ordinal of ordinals(cluster)) {
+    await cluster.pods.exec(ordinal, ["rabbitmq-upgrade", "-q", "await_online_quorum_plus_one", "-t", "120"]);
+  }
+}
+
+/** How many nodes run, as one of them sees it; 0 where it does not answer. */
+async function runningNodes(cluster: PodCluster, ordinal: number): Promise<number> {
+  try {
+    const nodes = await manage<{ running: boolean }[]>(cluster, ordinal, "GET", "nodes?columns=name,running");
+    return nodes.filter(({ running }) => running).length;
+  } catch {
+    return 0;
+  }
+}
+
+const agents = new Map<string, Agent>();
+
+/** The management API of one node, over TLS that is verified. */
+export async function manage<T>(
+  { pods, caCertFile, serverName, username, password }: PodCluster,
+  ordinal: number,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const agent =
+    agents.get(caCertFile) ?? new Agent({ connect: { ca: readFileSync(caCertFile), servername: serverName } });
+  agents.set(caCertFile, agent);
+  const response = await fetch(`https://${pods.addressOf(ordinal)}:15671/api/${path}`, {
+    method,
+    dispatcher: agent,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`,
+      "content-type": "application/json",
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    signal: AbortSignal.timeout(5000),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: HTTP ${response.status} ${text.slice(0, 300)}`);
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
