@@ -36,7 +36,13 @@ async function declareStack(): Promise<Record<string, unknown>> {
 
   const retries = declareRetries(config, { address, vhost }, { provider });
   const store = declareStore(config, vhost, { provider });
-  const outputs: Record<string, unknown> = { delayNetwork: topology.network, ...retries.outputs, ...store, ...ways };
+  const outputs: Record<string, unknown> = {
+    delayNetwork: topology.network,
+    vhost,
+    ...retries.outputs,
+    ...store,
+    ...ways,
+  };
   for (const { name, type, patterns, createQueue, queueType, retries: isRetried } of config.endpoints) {
     const args = {
       topology,

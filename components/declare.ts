@@ -27,10 +27,11 @@ export class Declarer {
   }
 
   /** A changed exchange setting is planned as an update that the provider then refuses, so it has to be a replacement. */
-  exchange(plan: ExchangePlan): rabbitmq.Exchange {
+  exchange(plan: ExchangePlan & { arguments?: Record<string, string> }): rabbitmq.Exchange {
+    const settings = { type: plan.type, durable: plan.durable, autoDelete: false, arguments: plan.arguments };
     return new rabbitmq.Exchange(
       `${this.name}-${plan.name}`,
-      { name: plan.name, vhost: this.vhost, settings: { type: plan.type, durable: plan.durable, autoDelete: false } },
+      { name: plan.name, vhost: this.vhost, settings },
       { ...this.options, replaceOnChanges: [...REPAIRABLE.replaceOnChanges, "settings"] },
     );
   }

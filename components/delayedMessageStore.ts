@@ -84,6 +84,8 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
   public readonly delayedStore: pulumi.Output<DelayedStoreDescriptor>;
   /** Names of the store's users, in the order of the credentials; known when their permissions are there. */
   public readonly users: pulumi.Output<string[]>;
+  /** Their passwords in the same order, given or generated; secret. */
+  public readonly passwords: pulumi.Output<string[]>;
 
   constructor(name: string, args: DelayedMessageStoreArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, storeName, user, credentials, ...shape } = args;
@@ -99,8 +101,10 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const rights = { vhost: place, access: pulumi.output(planStoreAccess(descriptor)), isLimited: false };
 
     this.delayedStore = pulumi.all(ready).apply(() => toDescriptor(descriptor));
-    this.users = pulumi.all(logins.map((login) => declareLogin(this, name, login, rights)));
-    this.registerOutputs({ delayedStore: this.delayedStore, users: this.users });
+    const made = logins.map((login) => declareLogin(name, login, rights, { parent: this }));
+    this.users = pulumi.all(made.map(({ user: login }) => login));
+    this.passwords = pulumi.secret(pulumi.all(made.map(({ password }) => password)));
+    this.registerOutputs({ delayedStore: this.delayedStore, users: this.users, passwords: this.passwords });
   }
 }
 

@@ -2,9 +2,12 @@ import * as pulumi from "@pulumi/pulumi";
 import {
   DelayTopologyError,
   Endpoint,
+  OwnershipPlan,
+  ownedNames,
   parseDelayNetwork,
   parseRetryIntervals,
   planBinding,
+  planOwnership,
   planReturnBinding,
 } from "rabbitmq-delay-topology";
 import { Declarer } from "./declare";
@@ -12,6 +15,7 @@ import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
 import { knownNetwork, rememberEndpoint } from "./knownNetworks";
 import { removalOptions } from "./removal";
+import { thisStack } from "./thisStack";
 import type { RetryIntervalsDescriptor } from "./retryIntervalQueues";
 
 /** Which queue or exchange receives delayed or returned messages, and from where. */
@@ -44,6 +48,11 @@ export interface EndpointDelayBindingArgs {
   queueArguments?: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the schema takes
   /** What happens to the declared queue when it leaves the program: `retain` (default) or `delete`. Bindings always go. */
   removal?: Removal;
+  /**
+   * Whose the endpoint is: the broker refuses another owner of its names. Default: this stack, where the network comes from
+   * another one, and nobody else.
+   */
+  owner?: string;
   /** The vhost of the network; default `/`. */
   vhost?: pulumi.Input<string>;
 }
@@ -65,13 +74,16 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     const bindings = planEndpoint(args, endpoint);
     const options = removalOptions(args.removal);
     checkQueueArguments(args);
+    const claims = planClaims(args, endpoint);
     super("rabbitmq-delay:index:EndpointDelayBinding", name, {}, opts);
 
     const vhost = args.vhost ?? "/";
+    const claimed = claims.map((claim) => new Declarer(name, vhost, { parent: this }).exchange(claim));
+    const children = { parent: this, dependsOn: claimed };
     const destination = args.createQueue
-      ? declareQueue(new Declarer(name, vhost, { ...options, parent: this }), args)
+      ? declareQueue(new Declarer(name, vhost, { ...options, ...children }), args)
       : (args.destination ?? args.endpoint);
-    declareBindings(new Declarer(name, vhost, { parent: this }), bindings, destination);
+    declareBindings(new Declarer(name, vhost, children), bindings, destination);
 
     this.destination = pulumi.output(destination);
     this.bindingKeys = pulumi.all(bindings.map(({ routingKey }) => routingKey));
@@ -149,6 +161,13 @@ function planReturned(
     source: plan.apply(({ source }) => source),
     routingKey: plan.apply(({ routingKey }) => routingKey),
   };
+}
+
+/** In one program, endpoints are told apart before anything is made; between stacks, the broker has to. */
+function planClaims({ owner, network }: EndpointDelayBindingArgs, endpoint: Endpoint): OwnershipPlan[] {
+  const isOfAnotherStack = pulumi.Output.isInstance(network);
+  if (owner === undefined && !isOfAnotherStack) return [];
+  return ownedNames(endpoint).map((name) => planOwnership("endpoint", name, owner ?? thisStack()));
 }
 
 /** Runs at once on a plain value. */

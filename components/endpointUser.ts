@@ -1,7 +1,16 @@
 import * as pulumi from "@pulumi/pulumi";
-import { AccessPlan, parseDelayNetwork, parseRetryDescriptor, planAccess } from "rabbitmq-delay-topology";
+import {
+  AccessPlan,
+  OwnershipPlan,
+  parseDelayNetwork,
+  parseRetryDescriptor,
+  planAccess,
+  planOwnership,
+} from "rabbitmq-delay-topology";
+import { Declarer } from "./declare";
 import type { DelayNetworkDescriptor } from "./descriptor";
 import { EndpointCredential, checkCredentials, declareLogin } from "./logins";
+import { thisStack } from "./thisStack";
 
 /** What a service does on the broker, and its logins. */
 export interface EndpointUserArgs {
@@ -22,6 +31,8 @@ export interface EndpointUserArgs {
   retries?: pulumi.Input<any>[]; // eslint-disable-line @typescript-eslint/no-explicit-any -- one of several: the schema takes no unions
   /** Further exchanges that it publishes to. */
   publishes?: string[];
+  /** Whose the user is: the broker refuses another owner of its name. Default: this stack, where the network comes from another one. */
+  owner?: string;
   /** The vhost, which is the only one that it sees; default `/`. */
   vhost?: pulumi.Input<string>;
 }
@@ -34,18 +45,29 @@ export interface EndpointUserArgs {
 export class EndpointUser extends pulumi.ComponentResource {
   /** Names of the users, in the order of the credentials; known when their permissions are there. */
   public readonly users: pulumi.Output<string[]>;
+  /** Their passwords in the same order, given or generated; secret. */
+  public readonly passwords: pulumi.Output<string[]>;
 
   constructor(name: string, args: EndpointUserArgs, opts?: pulumi.ComponentResourceOptions) {
     const logins = checkCredentials(args);
     const access = planOf(args);
+    const claim = planClaim(args);
     super("rabbitmq-delay:index:EndpointUser", name, {}, opts);
 
     const vhost = args.vhost ?? "/";
+    const claimed = claim === undefined ? [] : [new Declarer(name, vhost, { parent: this }).exchange(claim)];
     const isLimited = args.network !== undefined && args.destinations !== undefined;
-    const ready = logins.map((login) => declareLogin(this, name, login, { vhost, access, isLimited }));
-    this.users = pulumi.all(ready);
-    this.registerOutputs({ users: this.users });
+    const rights = { vhost, access, isLimited };
+    const made = logins.map((login) => declareLogin(name, login, rights, { parent: this, dependsOn: claimed }));
+    this.users = pulumi.all(made.map(({ user }) => user));
+    this.passwords = pulumi.secret(pulumi.all(made.map(({ password }) => password)));
+    this.registerOutputs({ users: this.users, passwords: this.passwords });
   }
+}
+
+function planClaim({ owner, network, user }: EndpointUserArgs): OwnershipPlan | undefined {
+  if (owner === undefined && !pulumi.Output.isInstance(network)) return undefined;
+  return planOwnership("user", user, owner ?? thisStack());
 }
 
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource. */

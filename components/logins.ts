@@ -1,13 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import { AccessPlan, DelayTopologyError } from "rabbitmq-delay-topology";
+import { generated } from "./generated";
 
 /** One login of a service. A service has two while its password changes. */
 export interface EndpointCredential {
   /** What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name. */
   suffix?: string;
-  /** At least 12 characters; give a secret. */
-  password: pulumi.Input<string>;
+  /** At least 12 characters; give a secret. Default: one is generated, once. */
+  password?: pulumi.Input<string>;
 }
 
 /** Shortest password that is taken. */
@@ -20,7 +21,8 @@ const USER_NAME_RULE = "the name must have 1 to 200 characters, without spaces, 
 /** A user and its password. */
 export interface Login {
   user: string;
-  password: pulumi.Input<string>;
+  /** Undefined for one that is generated. */
+  password: pulumi.Input<string> | undefined;
 }
 
 /**
@@ -33,15 +35,16 @@ export function checkCredentials({ user, credentials }: { user: string; credenti
     throw new DelayTopologyError("credentials", credentials, "it must be a list of at least one login");
   }
   const logins = credentials.map(({ suffix, password }, index) => {
-    if (password === undefined || password === "") {
-      throw new DelayTopologyError(`credentials[${index}].password`, password, "it must be a secret");
+    if (password === "" || password === null) {
+      const allowed = "it must be a secret, or left out for a generated one";
+      throw new DelayTopologyError(`credentials[${index}].password`, password, allowed);
     }
     const login = suffix === undefined ? user : `${user}-${suffix}`;
     if (!USER_NAME.test(login)) throw new DelayTopologyError(`credentials[${index}].suffix`, suffix, USER_NAME_RULE);
     // A secret is known later, but before the user is made.
     const checked =
-      typeof password === "string"
-        ? checkPassword(index, password)
+      typeof password === "string" || password === undefined
+        ? password && checkPassword(index, password)
         : pulumi.output(password).apply((value) => checkPassword(index, value));
     return { user: login, password: checked };
   });
@@ -67,19 +70,21 @@ export interface LoginRights {
   isLimited: boolean;
 }
 
-/** @returns the user's name, once it may do what it has to */
+/** A login, known once it may do what it has to. */
+export interface DeclaredLogin {
+  user: pulumi.Output<string>;
+  password: pulumi.Output<string>;
+}
+
+/** Makes a user with its permissions, and its password where none was given. */
 export function declareLogin(
-  parent: pulumi.Resource,
   name: string,
-  { user, password }: Login,
+  { user, password: given }: Login,
   { vhost, access, isLimited }: LoginRights,
-): pulumi.Output<string> {
-  const options = { parent };
-  const account = new rabbitmq.User(
-    `${name}-${user}`,
-    { name: user, password: pulumi.secret(password), tags: [] },
-    options,
-  );
+  options: pulumi.CustomResourceOptions,
+): DeclaredLogin {
+  const password = pulumi.secret(given ?? generated(`${name}-${user}`, { parent: options.parent }));
+  const account = new rabbitmq.User(`${name}-${user}`, { name: user, password, tags: [] }, options);
   const { configure, write, read } = {
     configure: access.apply((plan) => plan.configure),
     write: access.apply((plan) => plan.write),
@@ -97,5 +102,6 @@ export function declareLogin(
         options,
       )
     : undefined;
-  return pulumi.all([account.name, permissions.id, topics?.id ?? ""]).apply(([made]) => made);
+  const ready = pulumi.all([account.name, permissions.id, topics?.id ?? ""]);
+  return { user: ready.apply(([made]) => made), password: pulumi.all([password, ready]).apply(([known]) => known) };
 }

@@ -1,13 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
-import * as random from "@pulumi/random";
+import { generated } from "../generated";
 import { defaultUserConf } from "./brokerConfig";
 import type { ManifestInput } from "./kubernetesResource";
 import { metadata } from "./manifest";
 import { ClusterShape, checkCookie, checkPassword, clusterPorts, serviceHost } from "./shape";
 import { secretNames } from "./statefulSet";
-
-/** Long enough to be guessed by nobody, and free of what a config file or a URL would change. */
-const GENERATED_LENGTH = 48;
 
 /** A cluster's secrets, given or generated once and kept in the stack's state, encrypted. */
 export interface ClusterSecrets {
@@ -41,11 +38,6 @@ export function clusterSecrets(
         ? generated(`${name}-cookie`, options)
         : whenKnown(given.erlangCookie, checkCookie),
   };
-}
-
-/** A random text of letters and digits, made once; secret. */
-export function generated(name: string, options: pulumi.CustomResourceOptions): pulumi.Output<string> {
-  return pulumi.secret(new random.RandomPassword(name, { length: GENERATED_LENGTH, special: false }, options).result);
 }
 
 function whenKnown(value: pulumi.Input<string>, check: (value: string) => string): pulumi.Output<string> {

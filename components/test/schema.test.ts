@@ -38,7 +38,11 @@ describe("the schema for other languages", () => {
     assert.deepEqual(Object.keys(components.WorkRetryQueues?.outputs ?? {}), ["workRetry"]);
     assert.deepEqual(Object.keys(components.HoldQueues?.outputs ?? {}), ["holdQueues"]);
     assert.deepEqual(Object.keys(components.DelayedRetryQueue?.outputs ?? {}), ["delayedRetry"]);
-    assert.deepEqual(Object.keys(components.DelayedMessageStore?.outputs ?? {}), ["delayedStore", "users"]);
+    assert.deepEqual(Object.keys(components.DelayedMessageStore?.outputs ?? {}).sort(), [
+      "delayedStore",
+      "passwords",
+      "users",
+    ]);
     assert.deepEqual(Object.keys(components.RabbitMqCluster?.outputs ?? {}).sort(), [
       "amqpUrl",
       "credentialsSecret",
@@ -46,7 +50,7 @@ describe("the schema for other languages", () => {
       "password",
       "username",
     ]);
-    assert.deepEqual(Object.keys(components.EndpointUser?.outputs ?? {}), ["users"]);
+    assert.deepEqual(Object.keys(components.EndpointUser?.outputs ?? {}).sort(), ["passwords", "users"]);
     assert.ok(Object.keys(components.EndpointDelayBinding?.inputs ?? {}).includes("network"));
   });
 });

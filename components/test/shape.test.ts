@@ -121,9 +121,14 @@ describe("components' children", () => {
     made = [];
     const three = await childrenOf(() => new EndpointDelayBinding("Sales", args));
     assert.deepEqual(
-      ["Queue", "Binding"].map((type) => count(three, type)),
-      [1, 2],
+      ["Queue", "Binding", "Exchange"].map((type) => count(three, type)),
+      [1, 2, 1],
     );
+    const claim = three.find(({ type }) => type.endsWith(":Exchange"));
+    assert.equal(claim?.inputs.name, "rabbitmq-delay.owner-of-endpoint.Sales");
+    assert.deepEqual((claim.inputs.settings as { arguments: unknown }).arguments, {
+      "alternate-exchange": "project/stack",
+    });
   });
 
   it("an exchange can be the endpoint, under another name than its destinations", async () => {

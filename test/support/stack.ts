@@ -106,6 +106,13 @@ export class TestStack {
     writeFileSync(this.configFile, JSON.stringify({ config: Object.fromEntries(entries), encryptionsalt: salt }));
   }
 
+  /** Sets the config of another project's stack, whole. */
+  configureProject(project: string, config: Record<string, string>): void {
+    const salt = /^encryptionsalt: (.*)$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[1];
+    const entries = Object.entries(config).map(([key, value]) => [`${project}:${key}`, value]);
+    writeFileSync(this.configFile, JSON.stringify({ config: Object.fromEntries(entries), encryptionsalt: salt }));
+  }
+
   /** Takes a stack's config file of the project's own as it stands. */
   configureFrom(file: string): void {
     const salt = /^encryptionsalt: .*$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[0];

@@ -10,6 +10,7 @@ export { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, parkingPo
 export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./endpoint";
 export { BoundPattern, BoundPatterns, checkEndpointsApart, patternsOverlap, topicMatches } from "./topic";
 export { formatDelay, parseDelay } from "./duration";
+export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./ownership";
 export { AccessOptions, AccessPlan, planAccess } from "./access";
 export * from "./retry";
 export * from "./store";

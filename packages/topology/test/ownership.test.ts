@@ -1,0 +1,30 @@
+import { strict as assert } from "node:assert";
+import { DelayTopologyError, ownedNames, planOwnership } from "rabbitmq-delay-topology";
+
+describe("who owns a name", () => {
+  it("stands in the one argument that the broker compares", () => {
+    assert.deepEqual(planOwnership("endpoint", "Billing", "billing/prod"), {
+      name: "rabbitmq-delay.owner-of-endpoint.Billing",
+      type: "fanout",
+      durable: true,
+      arguments: { "alternate-exchange": "billing/prod" },
+    });
+  });
+
+  it("an owner without a name, and names too long, are refused", () => {
+    assert.throws(
+      () => planOwnership("user", "billing", ""),
+      /owner: "" is not allowed; it must say whose the names are/,
+    );
+    assert.throws(() => planOwnership("user", "billing", "a".repeat(256)), DelayTopologyError);
+    assert.throws(() => planOwnership("user", "b".repeat(250), "billing/prod"), /user: .* at most 255 bytes/);
+  });
+
+  it("an endpoint's names are its own and what it takes, but for wildcards", () => {
+    assert.deepEqual(ownedNames({ name: "Billing" }), ["Billing"]);
+    assert.deepEqual(ownedNames({ name: "work", patterns: ["orders.paid", "orders.*", "work"] }), [
+      "work",
+      "orders.paid",
+    ]);
+  });
+});
