@@ -11,6 +11,7 @@ import { Declarer, declareEntities } from "./declare";
 import { DeliveryType, Removal } from "./enums";
 import { EndpointCredential, checkCredentials, declareLogin } from "./logins";
 import { removalOptions } from "./removal";
+import { StoreDeploymentArgs, checkDeployment, declareDeployment } from "./store/deployment";
 
 /** An exchange that delayed messages are published to as if it delayed them itself, as the archived plugin's did. */
 export interface StoreForwardArgs {
@@ -36,6 +37,8 @@ export interface DelayedMessageStoreArgs {
   user?: string;
   /** Its login, or two while its password changes; needed with `user`. */
   credentials?: EndpointCredential[];
+  /** The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`. */
+  deployment?: StoreDeploymentArgs;
   /** What happens to exchanges and queues that leave the program: `retain` (default) or `delete`. */
   removal?: Removal;
   /** The vhost; default `/`. */
@@ -88,11 +91,12 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
   public readonly passwords: pulumi.Output<string[]>;
 
   constructor(name: string, args: DelayedMessageStoreArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, storeName, user, credentials, ...shape } = args;
+    const { vhost, removal, storeName, user, credentials, deployment, ...shape } = args;
     const options = storeName === undefined ? shape : { ...shape, name: storeName };
     const descriptor = delayedStore(options as DelayedStoreOptions);
     const logins = loginsOf(user, credentials);
     const guarded = removalOptions(removal);
+    if (deployment !== undefined) checkDeployment(deployment, logins.length > 0);
     super("rabbitmq-delay:index:DelayedMessageStore", name, {}, opts);
 
     const place = vhost ?? "/";
@@ -100,10 +104,16 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const ready = declareEntities(planDelayedStore(descriptor), () => declarer);
     const rights = { vhost: place, access: pulumi.output(planStoreAccess(descriptor)), isLimited: false };
 
-    this.delayedStore = pulumi.all(ready).apply(() => toDescriptor(descriptor));
     const made = logins.map((login) => declareLogin(name, login, rights, { parent: this }));
-    this.users = pulumi.all(made.map(({ user: login }) => login));
-    this.passwords = pulumi.secret(pulumi.all(made.map(({ password }) => password)));
+    // Of two logins, the last is the one that stays.
+    const login = made.at(-1);
+    if (deployment !== undefined && login !== undefined) {
+      declareDeployment(name, deployment, descriptor, { ...login, vhost: place }, { parent: this });
+    }
+
+    this.delayedStore = pulumi.all(ready).apply(() => toDescriptor(descriptor));
+    this.users = pulumi.all(made.map((one) => one.user));
+    this.passwords = pulumi.secret(pulumi.all(made.map((one) => one.password)));
     this.registerOutputs({ delayedStore: this.delayedStore, users: this.users, passwords: this.passwords });
   }
 }

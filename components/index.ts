@@ -23,6 +23,7 @@ export {
   StoreForwardArgs,
   StoreForwardDescriptor,
 } from "./delayedMessageStore";
+export { StoreDeploymentArgs } from "./store/deployment";
 export { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 export {
   ClusterMode,

@@ -1,0 +1,193 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { ConfigMap } from "kubernetes-types/core/v1";
+import type { Deployment } from "kubernetes-types/apps/v1";
+import type { PodDisruptionBudget } from "kubernetes-types/policy/v1";
+import { DelayTopologyError, DelayedStore } from "rabbitmq-delay-topology";
+import { KubernetesResource, ManifestInput } from "../cluster/kubernetesResource";
+import type { Manifest } from "../cluster/manifest";
+
+/** The store's process on Kubernetes, beside its database. */
+export interface StoreDeploymentArgs {
+  /** Namespace, which exists. */
+  namespace: string;
+  /** Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm packages `rabbitmq-delay-cli` and `rabbitmq-delay-store`. */
+  image: string;
+  /** The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`. */
+  amqpUrl: pulumi.Input<string>;
+  /** Name of the Secret with the address of the database, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. */
+  databaseSecret: string;
+  /** Its key, default `url`. */
+  databaseSecretKey?: string;
+  /** Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice. */
+  replicas?: number;
+  /** Memory of each in MiB, at least 256; default 512. */
+  memoryMiB?: number;
+  /** Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none. */
+  caSecret?: string;
+}
+
+const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+const HTTP_PORT = 9478;
+const DESCRIPTOR_FOLDER = "/etc/delayed-store";
+const CA_FOLDER = "/etc/broker-authority";
+/** For batches in hand, which take seconds, and what stands between. */
+const SHUTDOWN_SECONDS = 60;
+
+/** @throws DelayTopologyError that names the refused property, its value and what is allowed */
+export function checkDeployment(args: StoreDeploymentArgs, hasUser: boolean): void {
+  const refuse = (property: string, value: unknown, allowed: string): never => {
+    throw new DelayTopologyError(`deployment.${property}`, value, allowed);
+  };
+  const { namespace, image, databaseSecret, caSecret, amqpUrl, replicas = 2, memoryMiB = 512 } = args;
+  const names = { namespace, databaseSecret, ...(caSecret === undefined ? {} : { caSecret }) };
+  for (const [property, value] of Object.entries(names)) {
+    if (typeof value !== "string" || !NAME.test(value)) refuse(property, value, "it must name an object of Kubernetes");
+  }
+  if (typeof image !== "string" || !/^\S+:[^\s/]+$/.test(image))
+    refuse("image", image, "it must be an image with a tag");
+  if (amqpUrl === undefined) refuse("amqpUrl", amqpUrl, "it must be the broker's address, e.g. amqps://host:5671");
+  if (typeof amqpUrl === "string") checkAmqpUrl(amqpUrl);
+  if (!Number.isInteger(replicas) || replicas < 1 || replicas > 10) {
+    refuse("replicas", replicas, "it must be a whole number from 1 to 10");
+  }
+  if (!Number.isInteger(memoryMiB) || memoryMiB < 256) refuse("memoryMiB", memoryMiB, "it must be at least 256");
+  if (!hasUser) refuse("namespace", namespace, "a deployment needs the store's user, so that it can log in");
+}
+
+function checkAmqpUrl(url: string): URL {
+  if (URL.canParse(url) && /^amqps?:$/.test(new URL(url).protocol) && new URL(url).username === "") return new URL(url);
+  throw new DelayTopologyError("deployment.amqpUrl", url, "it must be like amqps://host:5671, without a user");
+}
+
+/** What the process logs in with. */
+export interface StoreLogin {
+  user: pulumi.Output<string>;
+  password: pulumi.Output<string>;
+  vhost: pulumi.Input<string>;
+}
+
+/** Makes the process with its address of the broker in a Secret and its descriptor in a ConfigMap, as children of the component. */
+export function declareDeployment(
+  name: string,
+  args: StoreDeploymentArgs,
+  store: DelayedStore,
+  { user, password, vhost }: StoreLogin,
+  options: pulumi.CustomResourceOptions,
+): void {
+  const objectName = `${name}-delayed-store`.toLowerCase();
+  const url = pulumi.all([user, password, vhost, args.amqpUrl]).apply(([login, secret, place, address]) => {
+    const { protocol, host } = checkAmqpUrl(address);
+    return `${protocol}//${encodeURIComponent(login)}:${encodeURIComponent(secret)}@${host}/${encodeURIComponent(place)}`;
+  });
+  const make = (manifest: ManifestInput, dependsOn: pulumi.Resource[] = []): KubernetesResource =>
+    new KubernetesResource(`${name}-${manifest.kind}`, manifest, { ...options, dependsOn });
+  const config = [make(secretManifest(objectName, args, url)), make(descriptorManifest(objectName, args, store))];
+  make(deploymentManifest(objectName, args), config);
+  make(budgetManifest(objectName, args));
+}
+
+function labelsOf(name: string): Record<string, string> {
+  return { "app.kubernetes.io/name": name, "app.kubernetes.io/component": "delayed-store" };
+}
+
+function secretManifest(name: string, { namespace }: StoreDeploymentArgs, url: pulumi.Output<string>): ManifestInput {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name, namespace, labels: labelsOf(name) },
+    type: "Opaque",
+    stringData: { RABBITMQ_URL: pulumi.secret(url) },
+  };
+}
+
+function descriptorManifest(name: string, { namespace }: StoreDeploymentArgs, store: DelayedStore): Manifest {
+  const map = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace, labels: labelsOf(name) },
+    data: { "store.json": JSON.stringify(store) },
+  } satisfies ConfigMap;
+  return map;
+}
+
+/** An instance that is told to end finishes what it has in hand; while there are two, one is always there. */
+function deploymentManifest(name: string, args: StoreDeploymentArgs): Manifest {
+  const { namespace, image, databaseSecret, databaseSecretKey = "url", caSecret, replicas = 2, memoryMiB = 512 } = args;
+  const labels = labelsOf(name);
+  const http = { port: "http" };
+  const deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace, labels },
+    spec: {
+      replicas,
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      selector: { matchLabels: labels },
+      template: {
+        metadata: {
+          labels,
+          annotations: { "prometheus.io/scrape": "true", "prometheus.io/port": String(HTTP_PORT) },
+        },
+        spec: {
+          automountServiceAccountToken: false,
+          terminationGracePeriodSeconds: SHUTDOWN_SECONDS,
+          securityContext: {
+            runAsNonRoot: true,
+            runAsUser: 1000,
+            runAsGroup: 1000,
+            seccompProfile: { type: "RuntimeDefault" },
+          },
+          containers: [
+            {
+              name: "store",
+              image,
+              command: ["rabbitmq-delay", "store", "run", "--exit-on-critical"],
+              args: ["--descriptor", `${DESCRIPTOR_FOLDER}/store.json`, "--http", `0.0.0.0:${HTTP_PORT}`],
+              env: [
+                {
+                  name: "RABBITMQ_DELAY_STORE",
+                  valueFrom: { secretKeyRef: { name: databaseSecret, key: databaseSecretKey } },
+                },
+                // V8 leaves a quarter to what is not its heap.
+                { name: "NODE_OPTIONS", value: `--max-old-space-size=${Math.floor(memoryMiB * 0.75)}` },
+                ...(caSecret === undefined ? [] : [{ name: "NODE_EXTRA_CA_CERTS", value: `${CA_FOLDER}/ca.crt` }]),
+              ],
+              envFrom: [{ secretRef: { name } }],
+              ports: [{ name: "http", containerPort: HTTP_PORT, protocol: "TCP" }],
+              readinessProbe: { httpGet: { ...http, path: "/readyz" }, periodSeconds: 5, failureThreshold: 3 },
+              livenessProbe: { httpGet: { ...http, path: "/healthz" }, periodSeconds: 10, failureThreshold: 6 },
+              resources: { requests: { cpu: "250m", memory: `${memoryMiB}Mi` }, limits: { memory: `${memoryMiB}Mi` } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ["ALL"] },
+              },
+              volumeMounts: [
+                { name: "descriptor", mountPath: DESCRIPTOR_FOLDER, readOnly: true },
+                ...(caSecret === undefined ? [] : [{ name: "authority", mountPath: CA_FOLDER, readOnly: true }]),
+              ],
+            },
+          ],
+          volumes: [
+            { name: "descriptor", configMap: { name } },
+            ...(caSecret === undefined
+              ? []
+              : [{ name: "authority", secret: { secretName: caSecret, items: [{ key: "ca.crt", path: "ca.crt" }] } }]),
+          ],
+        },
+      },
+    },
+  } satisfies Deployment;
+  return deployment;
+}
+
+function budgetManifest(name: string, { namespace }: StoreDeploymentArgs): Manifest {
+  const labels = labelsOf(name);
+  const budget = {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name, namespace, labels },
+    spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
+  } satisfies PodDisruptionBudget;
+  return budget;
+}

@@ -1,0 +1,143 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fetch } from "undici";
+import type { DelayedMessageStoreArgs } from "rabbitmq-delay";
+import { delayedStore, planDelayedStore, planStoreAccess } from "rabbitmq-delay-topology";
+import { kubectl } from "../../toolchain/dist/controlPlane";
+import { root } from "../../toolchain/dist/paths";
+import { freePort } from "../../toolchain/dist/ports";
+import { onEachBroker } from "../support/brokers";
+import { CapturedManifest, captureManifests } from "../support/capture";
+import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
+import { objects, onKubernetes, restrictedNamespace, until } from "../support/controlPlanes";
+import { temporaryFolder } from "../support/databases";
+import { declareOverAmqp } from "../support/declare";
+
+const least = {
+  user: "later",
+  credentials: [{ password: "a password of tests" }],
+  deployment: {
+    namespace: "messaging",
+    image: "store:1",
+    amqpUrl: "amqps://rabbitmq.messaging.svc:5671",
+    databaseSecret: "db",
+  },
+};
+
+async function manifestsOf(args: DelayedMessageStoreArgs): Promise<CapturedManifest[]> {
+  const { DelayedMessageStore } = await import("rabbitmq-delay");
+  return captureManifests(() => new DelayedMessageStore("store", args));
+}
+
+describe("the store's process on Kubernetes", () => {
+  it("what it can't run with is refused", async () => {
+    const { DelayedMessageStore } = await import("rabbitmq-delay");
+    const refuses = (change: object, message: RegExp): void =>
+      assert.throws(
+        () => new DelayedMessageStore("x", { ...least, deployment: { ...least.deployment, ...change } }),
+        (error: Error) => message.test(error.message),
+      );
+    refuses({ image: "store" }, /^deployment\.image: "store" .* with a tag/);
+    refuses({ replicas: 0 }, /^deployment\.replicas: 0 .* 1 to 10/);
+    refuses({ memoryMiB: 64 }, /^deployment\.memoryMiB: 64 .* at least 256/);
+    refuses({ databaseSecret: undefined }, /^deployment\.databaseSecret: undefined/);
+    refuses({ amqpUrl: "amqp://guest:guest@host" }, /^deployment\.amqpUrl: .* without a user/);
+    assert.throws(
+      () => new DelayedMessageStore("x", { deployment: least.deployment }),
+      /deployment\.namespace: .* needs the store's user/,
+    );
+  });
+
+  onEachBroker((broker) => {
+    it("its command, its variables and its files are what the process starts with, and its probes find it", async () => {
+      const vhost = await broker().management.createVhost();
+      const { host } = new URL(broker().node.amqpUrl);
+      const amqpUrl = `amqp://${host}`;
+      const store = delayedStore({});
+      await declareOverAmqp(await openChannel(broker(), vhost), planDelayedStore(store));
+      const user = `later-${randomUUID().slice(0, 8)}`;
+      await broker().management.call("PUT", `users/${user}`, { password: "a password of tests", tags: "" });
+      const { configure, write, read } = planStoreAccess(store);
+      await broker().management.call("PUT", `permissions/${vhost}/${user}`, { configure, write, read });
+
+      const manifests = await manifestsOf({ ...least, user, vhost, deployment: { ...least.deployment, amqpUrl } });
+      const find = <T>(kind: string): T => manifests.find((manifest) => manifest.kind === kind) as T;
+      const [container] = find<{ spec: { template: { spec: { containers: [Container] } } } }>("Deployment").spec
+        .template.spec.containers;
+      const folder = temporaryFolder();
+      for (const [name, text] of Object.entries(find<{ data: Record<string, string> }>("ConfigMap").data)) {
+        writeFileSync(join(folder, name), text);
+      }
+      const port = await freePort();
+      const args = [...container.command.slice(1), ...container.args].map((text) =>
+        text.replace("/etc/delayed-store", folder).replace("0.0.0.0:9478", `127.0.0.1:${port}`),
+      );
+      const child = spawn(process.execPath, [join(root, "packages", "cli", "bin", "rabbitmq-delay.js"), ...args], {
+        stdio: "ignore",
+        env: {
+          PATH: process.env.PATH,
+          ...Object.fromEntries(
+            container.env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
+          ),
+          ...find<{ stringData: Record<string, string> }>("Secret").stringData,
+          RABBITMQ_DELAY_STORE: `sqlite:${join(folder, "delayed.db")}`,
+        },
+      });
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      afterThisTest(() => void child.kill("SIGKILL"));
+      for (const probe of [container.readinessProbe, container.livenessProbe]) {
+        await until(
+          () =>
+            fetch(`http://127.0.0.1:${port}${probe.httpGet.path}`).then(
+              ({ status }) => status,
+              () => 0,
+            ),
+          (status) => status === 200,
+        );
+      }
+      child.kill("SIGTERM");
+      assert.equal(await ended, 0);
+    });
+  });
+
+  onKubernetes((plane) => {
+    it("is taken by a strict server, its pods are restricted, and its address has its login", async () => {
+      const namespace = await restrictedNamespace(plane());
+      const deployment = { ...least.deployment, namespace, caSecret: "authority" };
+      const manifests = await manifestsOf({ ...least, deployment, vhost: "orders" });
+      assert.deepEqual(manifests.map(({ kind }) => kind).sort(), [
+        "ConfigMap",
+        "Deployment",
+        "PodDisruptionBudget",
+        "Secret",
+      ]);
+      const secret = manifests.find(({ kind }) => kind === "Secret") as unknown as {
+        stringData: { RABBITMQ_URL: string };
+      };
+      assert.equal(
+        secret.stringData.RABBITMQ_URL,
+        "amqps://later:a%20password%20of%20tests@rabbitmq.messaging.svc:5671/orders",
+      );
+      const file = join(temporaryFolder(), "manifests.json");
+      writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }));
+      const answer = await kubectl(plane(), ["apply", "--server-side", "--validate=strict", "-f", file]);
+      assert.doesNotMatch(answer, /would violate PodSecurity/);
+      await until(
+        () => objects(plane(), namespace, "pods"),
+        (pods) => pods.length === 2,
+      );
+    });
+  });
+});
+
+interface Container {
+  command: string[];
+  args: string[];
+  env: { name: string; value?: string }[];
+  readinessProbe: { httpGet: { path: string } };
+  livenessProbe: { httpGet: { path: string } };
+}
