@@ -17,12 +17,27 @@ export interface GoProgram {
 /** Builds a program into `output`, in a copy of its module: a build must not change the checkout. */
 export async function goBuild(program: GoProgram, output: string, progress: (line: string) => void): Promise<void> {
   if (!(await hasCommand("go"))) throw new Error("Go is not installed (https://go.dev/doc/install)");
-  const scratch = mkdtempSync(join(tmpdir(), "rabbitmq-delay-go-"));
-  try {
-    cpSync(join(root, "toolchain", "go", program.module), scratch, { recursive: true });
+  await inModule(program.module, async (cwd) => {
     const flags = ["-mod=mod", "-buildvcs=false", "-trimpath", "-ldflags", `-s -w ${program.ldflags ?? ""}`.trim()];
     progress(`compiling ${program.package}`);
-    await run("go", ["build", ...flags, "-o", output, program.package], { cwd: scratch, onLine: progress });
+    await run("go", ["build", ...flags, "-o", output, program.package], { cwd, onLine: progress });
+  });
+}
+
+/** The folder in which Go keeps a module that one of toolchain/go pins; fetched where it is missing. */
+export function goModuleFolder(module: string, path: string): Promise<string> {
+  return inModule(module, async (cwd) => {
+    const printed = await run("go", ["mod", "download", "-json", path], { cwd });
+    return (JSON.parse(printed.slice(printed.indexOf("{"))) as { Dir: string }).Dir;
+  });
+}
+
+/** Go may write into a module's folder, so it gets a copy. */
+async function inModule<T>(module: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const scratch = mkdtempSync(join(tmpdir(), "rabbitmq-delay-go-"));
+  try {
+    cpSync(join(root, "toolchain", "go", module), scratch, { recursive: true });
+    return await work(scratch);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

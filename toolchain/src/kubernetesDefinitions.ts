@@ -1,9 +1,7 @@
-import { cpSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Way, cached } from "./cache";
-import { root } from "./paths";
-import { run } from "./run";
+import { goModuleFolder } from "./goBuild";
 import { versions } from "./versions";
 
 const MODULE = "kubernetes-definitions";
@@ -25,17 +23,9 @@ function fromModules(): Way {
   return {
     name: "Go modules",
     async fill(folder, progress) {
-      const scratch = mkdtempSync(join(tmpdir(), "rabbitmq-delay-go-"));
-      try {
-        cpSync(join(root, "toolchain", "go", MODULE), scratch, { recursive: true });
-        for (const [module, file] of Object.entries(FILES)) {
-          progress(module);
-          const printed = await run("go", ["mod", "download", "-json", module], { cwd: scratch });
-          const { Dir } = JSON.parse(printed.slice(printed.indexOf("{"))) as { Dir: string };
-          copyFileSync(join(Dir, file), join(folder, basename(file)));
-        }
-      } finally {
-        rmSync(scratch, { recursive: true, force: true });
+      for (const [module, file] of Object.entries(FILES)) {
+        progress(module);
+        copyFileSync(join(await goModuleFolder(MODULE, module), file), join(folder, basename(file)));
       }
     },
   };

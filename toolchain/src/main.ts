@@ -6,13 +6,13 @@ import { newestInstallation } from "./brokerInstallations";
 import { Engine, findEngine } from "./engine";
 import { brokerEnvironment, environmentFile, pulumiEnvironment, writeEnvironmentFile } from "./environment";
 import { LocalBroker, findBroker, removeBroker, stopBroker } from "./localBroker";
+import { findPythonHost, findYamlHost } from "./languageHosts";
 import { findKubernetesPlugins } from "./kubernetesPlugins";
 import { findKubernetes } from "./kubernetesPrograms";
 import { localFolder, root } from "./paths";
 import { postgresInstallation } from "./postgresServer";
 import { run } from "./run";
 import { hasStaleLock } from "./staleLock";
-import { findYamlHost } from "./yamlHost";
 
 const STACK = "dev";
 
@@ -122,7 +122,7 @@ async function prepareTests(): Promise<void> {
   await findYamlHost(line);
   if (process.getuid?.() === 0) await newestInstallation(line);
   // What can't be had here, the tests that need it tell.
-  for (const find of [postgresInstallation, findKubernetes, findKubernetesPlugins]) {
+  for (const find of [postgresInstallation, findPythonHost, findKubernetesPlugins, findKubernetes]) {
     await find(line).catch((error: Error) => line(error.message));
   }
 }

@@ -1,0 +1,55 @@
+import { chmodSync, copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { cached } from "./cache";
+import { goBuild, goModuleFolder } from "./goBuild";
+import { run, whichCommand } from "./run";
+import { versions } from "./versions";
+
+/** What the engine needs to run programs of another language; for the tests alone. */
+export interface LanguageHost {
+  /** Folder of the host, for PATH. */
+  folder: string;
+  /** Variables for the engine's environment. */
+  variables: Record<string, string>;
+}
+
+/** The engine's host for YAML programs: that of PATH, or one built from Go modules. */
+export async function findYamlHost(progress: (line: string) => void): Promise<LanguageHost> {
+  const name = "pulumi-language-yaml";
+  const installed = await whichCommand(name);
+  if (installed !== undefined) return { folder: join(installed, ".."), variables: {} };
+  const build = {
+    name: "build from Go modules",
+    fill: (folder: string, show: (line: string) => void) =>
+      goBuild({ module: name, package: `github.com/pulumi/pulumi-yaml/cmd/${name}` }, join(folder, name), show),
+  };
+  return { folder: await cached(`${name}-${versions.yamlHost}`, [build], progress), variables: {} };
+}
+
+/** The engine's host for Python programs, built as that of Node is, and Python's packages of Pulumi. */
+export async function findPythonHost(progress: (line: string) => void): Promise<LanguageHost> {
+  const name = "pulumi-language-python";
+  const sdk = "github.com/pulumi/pulumi/sdk/v3";
+  const build = {
+    name: "build from Go modules",
+    fill: async (folder: string, show: (line: string) => void): Promise<void> => {
+      // The module of Node's host has Python's, too.
+      const module = "pulumi-language-nodejs";
+      const ldflags = `-X ${sdk}/go/common/version.Version=${versions.nodeHost}`;
+      await goBuild({ module, package: `${sdk}/python/cmd/${name}`, ldflags }, join(folder, name), show);
+      const launcher = `${name}-exec`;
+      copyFileSync(join(await goModuleFolder(module, sdk), "python", "cmd", launcher), join(folder, launcher));
+      chmodSync(join(folder, launcher), 0o755);
+    },
+  };
+  const install = {
+    name: "pip",
+    fill: async (folder: string): Promise<void> => {
+      const flags = ["--quiet", "--disable-pip-version-check", "--target", folder];
+      await run("python3", ["-m", "pip", "install", ...flags, `pulumi==${versions.pulumi}`]);
+    },
+  };
+  const folder = await cached(`${name}-${versions.nodeHost}`, [build], progress);
+  const packages = await cached(`pulumi-python-${versions.pulumi}`, [install], progress);
+  return { folder, variables: { PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" } };
+}
