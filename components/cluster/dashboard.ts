@@ -1,5 +1,5 @@
 /** Level queues of every preset, and of every custom network, by their names. */
-const LEVELS = String.raw`.*[.-]level-[0-9]+(-[0-9]+)?|.*_delayed_[0-9]+|celery_delayed_[0-9]+`;
+export const LEVELS = String.raw`.*[.-]level-[0-9]+(-[0-9]+)?|.*_delayed_[0-9]+|celery_delayed_[0-9]+`;
 /** Queues of what no binding took. */
 const PARKED = String.raw`.*[._-]parking`;
 const AT_LEAST_ONCE = 'dead_letter_strategy="at_least_once"';

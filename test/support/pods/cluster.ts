@@ -24,9 +24,14 @@ const PASSWORD = "a-password-of-the-tests";
 /**
  * Makes a cluster and waits until all its nodes run.
  * @param folder for certificates
+ * @param change what shall be other than generated
  * @throws Error where this machine can't run pods
  */
-export async function startPodCluster(folder: string, more: Partial<RabbitMqClusterArgs> = {}): Promise<PodCluster> {
+export async function startPodCluster(
+  folder: string,
+  more: Partial<RabbitMqClusterArgs> = {},
+  change: (manifests: CapturedManifest[]) => void = () => undefined,
+): Promise<PodCluster> {
   if (process.getuid?.() !== 0) throw new Error("pods need network namespaces, which only root may make");
   if (!(await hasCommand("ip"))) throw new Error("there is no ip on PATH; install iproute2");
   const { RabbitMqCluster } = await import("rabbitmq-delay");
@@ -42,6 +47,7 @@ export async function startPodCluster(folder: string, more: Partial<RabbitMqClus
     metadata: { name: "certificate" },
     stringData: { "tls.crt": cert.toString(), "tls.key": key.toString() },
   });
+  change(manifests);
   const pods = await PodSet.create(manifests, await newestInstallation(() => undefined));
   const cluster = { pods, manifests, username: "administrator", password: PASSWORD, serverName, caCertFile };
   try {
@@ -87,16 +93,32 @@ const agents = new Map<string, Agent>();
 
 /** The management API of one node, over TLS that is verified. */
 export async function manage<T>(
-  { pods, caCertFile, serverName, username, password }: PodCluster,
+  cluster: PodCluster,
   ordinal: number,
   method: string,
   path: string,
   body?: unknown,
 ): Promise<T> {
+  const text = await ask(cluster, ordinal, method, `15671/api/${path}`, body);
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+/** What one node measures, as Prometheus reads it. */
+export function metricsOf(cluster: PodCluster, ordinal: number, path: string): Promise<string> {
+  return ask(cluster, ordinal, "GET", `15691/${path}`);
+}
+
+async function ask(
+  { pods, caCertFile, serverName, username, password }: PodCluster,
+  ordinal: number,
+  method: string,
+  place: string,
+  body?: unknown,
+): Promise<string> {
   const agent =
     agents.get(caCertFile) ?? new Agent({ connect: { ca: readFileSync(caCertFile), servername: serverName } });
   agents.set(caCertFile, agent);
-  const response = await fetch(`https://${pods.addressOf(ordinal)}:15671/api/${path}`, {
+  const response = await fetch(`https://${pods.addressOf(ordinal)}:${place}`, {
     method,
     dispatcher: agent,
     headers: {
@@ -107,6 +129,6 @@ export async function manage<T>(
     signal: AbortSignal.timeout(5000),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: HTTP ${response.status} ${text.slice(0, 300)}`);
-  return (text === "" ? undefined : JSON.parse(text)) as T;
+  if (!response.ok) throw new Error(`${method} ${place}: HTTP ${response.status} ${text.slice(0, 300)}`);
+  return text;
 }
