@@ -3,76 +3,80 @@ import { percentile } from "../../bench/statistics";
 import { LEVELS, networkDashboard } from "../../components/dist/cluster/dashboard";
 import { afterThisTest } from "../support/cleanup";
 import { temporaryFolder } from "../support/databases";
-import { metricsOf, ordinals, startPodCluster } from "../support/pods/cluster";
+import { metricsOf, ordinals, startPodCluster, withPods } from "../support/pods/cluster";
 import { DelayTraffic } from "../support/pods/delayTraffic";
 import { killedNodes, minorityCutOff, rollingRestart } from "../support/pods/faults";
 
 const MESSAGES = 20_000;
 
 describe("three nodes of the generated manifests", () => {
-  it("listen with TLS alone, answer their probes, and measure what the dashboard asks for", async () => {
-    const cluster = await startPodCluster(temporaryFolder());
-    afterThisTest(() => cluster.pods.remove());
-    const { container } = cluster.pods.spec;
-    for (const ordinal of ordinals(cluster)) {
-      const listeners = await cluster.pods.exec(ordinal, ["rabbitmq-diagnostics", "-q", "listeners"]);
-      const ports = [...listeners.matchAll(/port: (\d+)/g)].map(([, port]) => Number(port));
-      assert.deepEqual(ports.sort(), [15671, 15691, 25672, 5671]);
-      await cluster.pods.exec(ordinal, container.livenessProbe?.exec?.command as string[]);
-      // The root file system is the image's, and nobody's to write.
-      await assert.rejects(cluster.pods.exec(ordinal, ["touch", "/etc/rabbitmq/written"]), /Read-only file system/);
-      await assert.rejects(cluster.pods.exec(ordinal, ["cat", "/etc/shadow"]), /Permission denied/);
-    }
-    const traffic = await DelayTraffic.start(cluster);
-    afterThisTest(() => traffic.stop());
-    await traffic.publish(200, { fromMs: 100, toMs: 1000 });
-    await traffic.settle(20_000);
-    assert.equal(traffic.take().lost, 0);
-    const measured = (
-      await Promise.all(
-        ordinals(cluster).flatMap((ordinal) =>
-          ["metrics", "metrics/detailed?family=queue_coarse_metrics"].map((path) => metricsOf(cluster, ordinal, path)),
-        ),
-      )
-    ).join("\n");
-    const dashboard = JSON.stringify(networkDashboard());
-    const asked = new Set(dashboard.match(/rabbitmq_[a-z_]+/g));
-    assert.ok(asked.size >= 7);
-    for (const name of asked) assert.match(measured, new RegExp(`^${name}[ {]`, "m"), name);
-    // What the panel “late now” shows is none once all have arrived.
-    const sum = (event: string): number =>
-      [...measured.matchAll(new RegExp(`_dead_lettered_${event}_total\\{.*at_least_once.*\\} (\\d+)`, "g"))].reduce(
-        (total, [, count]) => total + Number(count),
-        0,
-      );
-    assert.ok(sum("expired") >= 200);
-    assert.equal(sum("expired"), sum("confirmed"));
-    const level = new RegExp(`^rabbitmq_detailed_queue_messages\\{[^}]*queue="(${LEVELS})"`, "m");
-    assert.match(measured, level);
-  });
+  withPods(() => {
+    it("listen with TLS alone, answer their probes, and measure what the dashboard asks for", async () => {
+      const cluster = await startPodCluster(temporaryFolder());
+      afterThisTest(() => cluster.pods.remove());
+      const { container } = cluster.pods.spec;
+      for (const ordinal of ordinals(cluster)) {
+        const listeners = await cluster.pods.exec(ordinal, ["rabbitmq-diagnostics", "-q", "listeners"]);
+        const ports = [...listeners.matchAll(/port: (\d+)/g)].map(([, port]) => Number(port));
+        assert.deepEqual(ports.sort(), [15671, 15691, 25672, 5671]);
+        await cluster.pods.exec(ordinal, container.livenessProbe?.exec?.command as string[]);
+        // The root file system is the image's, and nobody's to write.
+        await assert.rejects(cluster.pods.exec(ordinal, ["touch", "/etc/rabbitmq/written"]), /Read-only file system/);
+        await assert.rejects(cluster.pods.exec(ordinal, ["cat", "/etc/shadow"]), /Permission denied/);
+      }
+      const traffic = await DelayTraffic.start(cluster);
+      afterThisTest(() => traffic.stop());
+      await traffic.publish(200, { fromMs: 100, toMs: 1000 });
+      await traffic.settle(20_000);
+      assert.equal(traffic.take().lost, 0);
+      const measured = (
+        await Promise.all(
+          ordinals(cluster).flatMap((ordinal) =>
+            ["metrics", "metrics/detailed?family=queue_coarse_metrics"].map((path) =>
+              metricsOf(cluster, ordinal, path),
+            ),
+          ),
+        )
+      ).join("\n");
+      const dashboard = JSON.stringify(networkDashboard());
+      const asked = new Set(dashboard.match(/rabbitmq_[a-z_]+/g));
+      assert.ok(asked.size >= 7);
+      for (const name of asked) assert.match(measured, new RegExp(`^${name}[ {]`, "m"), name);
+      // What the panel “late now” shows is none once all have arrived.
+      const sum = (event: string): number =>
+        [...measured.matchAll(new RegExp(`_dead_lettered_${event}_total\\{.*at_least_once.*\\} (\\d+)`, "g"))].reduce(
+          (total, [, count]) => total + Number(count),
+          0,
+        );
+      assert.ok(sum("expired") >= 200);
+      assert.equal(sum("expired"), sum("confirmed"));
+      const level = new RegExp(`^rabbitmq_detailed_queue_messages\\{[^}]*queue="(${LEVELS})"`, "m");
+      assert.match(measured, level);
+    });
 
-  it(`${MESSAGES} messages that wait while nodes are killed, restarted and cut off come once each, in time`, async function () {
-    this.timeout(600_000);
-    const cluster = await startPodCluster(temporaryFolder());
-    afterThisTest(() => cluster.pods.remove());
-    const traffic = await DelayTraffic.start(cluster);
-    afterThisTest(() => traffic.stop());
-    await traffic.publish(MESSAGES, { fromMs: 5000, toMs: 150_000 });
-    for (const fault of [killedNodes, rollingRestart, minorityCutOff]) {
-      const start = Date.now();
-      await fault.inject(cluster);
-      console.log(`      ${fault.name}: ${((Date.now() - start) / 1000).toFixed(0)} s`);
-    }
-    await traffic.settle(240_000);
-    const { latenessMs, ...counts } = traffic.take();
-    const { messages, lost, early, misdelivered } = counts;
-    assert.deepEqual(
-      { messages, lost, early, misdelivered },
-      { messages: MESSAGES, lost: 0, early: 0, misdelivered: 0 },
-    );
-    const [median, late, latest] = [0.5, 0.99, 1].map((share) => Math.round(percentile(latenessMs, share)));
-    console.log(
-      `      ${counts.duplicates} came twice; late by ${median} ms (half), ${late} ms (99 %), ${latest} ms (at most)`,
-    );
+    it(`${MESSAGES} messages that wait while nodes are killed, restarted and cut off come once each, in time`, async function () {
+      this.timeout(600_000);
+      const cluster = await startPodCluster(temporaryFolder());
+      afterThisTest(() => cluster.pods.remove());
+      const traffic = await DelayTraffic.start(cluster);
+      afterThisTest(() => traffic.stop());
+      await traffic.publish(MESSAGES, { fromMs: 5000, toMs: 150_000 });
+      for (const fault of [killedNodes, rollingRestart, minorityCutOff]) {
+        const start = Date.now();
+        await fault.inject(cluster);
+        console.log(`      ${fault.name}: ${((Date.now() - start) / 1000).toFixed(0)} s`);
+      }
+      await traffic.settle(240_000);
+      const { latenessMs, ...counts } = traffic.take();
+      const { messages, lost, early, misdelivered } = counts;
+      assert.deepEqual(
+        { messages, lost, early, misdelivered },
+        { messages: MESSAGES, lost: 0, early: 0, misdelivered: 0 },
+      );
+      const [median, late, latest] = [0.5, 0.99, 1].map((share) => Math.round(percentile(latenessMs, share)));
+      console.log(
+        `      ${counts.duplicates} came twice; late by ${median} ms (half), ${late} ms (99 %), ${latest} ms (at most)`,
+      );
+    });
   });
 });

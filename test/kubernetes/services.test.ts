@@ -43,6 +43,13 @@ async function installed(): Promise<string> {
 }
 
 describe("services in stacks of their own", () => {
+  it("the docs have the example's three files as they are", () => {
+    const page = readFileSync(join(root, "docs", "services.md"), "utf8");
+    for (const file of ["Pulumi.yaml", "package.json", "index.ts"]) {
+      assert.ok(page.includes(readFileSync(join(example, file), "utf8").trimEnd()), file);
+    }
+  });
+
   onKubernetes((plane) => {
     onEachBroker((broker, { isNewest }) => {
       // What is tried here are stacks; what brokers refuse is tried on both ends below.

@@ -5,7 +5,15 @@ import { run } from "./run";
 
 /** Tells a node something by RabbitMQ's own command; gives what it prints. @throws Error when it refuses */
 export function rabbitmqctl(node: BrokerNode, ...given: string[]): Promise<string> {
-  const script = join(dirname(node.installation.script), "rabbitmqctl");
-  const [command, args] = commandInside(node.installation, script);
+  return tool(node, "rabbitmqctl", given);
+}
+
+/** Enables a plugin on a node that runs. */
+export async function enablePlugin(node: BrokerNode, plugin: string): Promise<void> {
+  await tool(node, "rabbitmq-plugins", ["-q", "enable", plugin]);
+}
+
+function tool(node: BrokerNode, name: string, given: string[]): Promise<string> {
+  const [command, args] = commandInside(node.installation, join(dirname(node.installation.script), name));
   return run(command, [...args, ...given], { env: { ...process.env, ...nodeEnvironment(node) } });
 }

@@ -9,6 +9,7 @@ import { LocalBroker, findBroker, removeBroker, stopBroker } from "./localBroker
 import { findPythonHost, findYamlHost } from "./languageHosts";
 import { findKubernetesPlugins } from "./kubernetesPlugins";
 import { findKubernetes } from "./kubernetesPrograms";
+import { findNetworkTools } from "./networkTools";
 import { localFolder, root } from "./paths";
 import { postgresInstallation } from "./postgresServer";
 import { run } from "./run";
@@ -122,7 +123,8 @@ async function prepareTests(): Promise<void> {
   await findYamlHost(line);
   if (process.getuid?.() === 0) await newestInstallation(line);
   // What can't be had here, the tests that need it tell.
-  for (const find of [postgresInstallation, findPythonHost, findKubernetesPlugins, findKubernetes]) {
+  const parts = [postgresInstallation, findNetworkTools, findPythonHost, findKubernetesPlugins, findKubernetes];
+  for (const find of parts) {
     await find(line).catch((error: Error) => line(error.message));
   }
 }

@@ -2,10 +2,25 @@ import { readFileSync } from "node:fs";
 import type { RabbitMqClusterArgs } from "rabbitmq-delay";
 import { Agent, fetch } from "undici";
 import { newestInstallation } from "../../../toolchain/dist/brokerInstallations";
-import { hasCommand } from "../../../toolchain/dist/run";
+import { findNetworkTools } from "../../../toolchain/dist/networkTools";
 import { CapturedManifest, captureManifests } from "../capture";
 import { createCertificates } from "../certificates";
 import { PodSet } from "./podSet";
+
+/** Tests that run pods; where they can't be run, they say so, and fail in CI. */
+export function withPods(define: () => void): void {
+  describe("in pods", function () {
+    before(function () {
+      if (process.getuid?.() === 0) return;
+      if (process.env.CI === "true") throw new Error(NOT_ROOT);
+      console.log(`      skipped: ${NOT_ROOT}`);
+      this.skip();
+    });
+    define();
+  });
+}
+
+const NOT_ROOT = "pods need network namespaces, which only root may make";
 
 /** A cluster of three nodes with TLS, run from a component's manifests. */
 export interface PodCluster {
@@ -32,8 +47,8 @@ export async function startPodCluster(
   more: Partial<RabbitMqClusterArgs> = {},
   change: (manifests: CapturedManifest[]) => void = () => undefined,
 ): Promise<PodCluster> {
-  if (process.getuid?.() !== 0) throw new Error("pods need network namespaces, which only root may make");
-  if (!(await hasCommand("ip"))) throw new Error("there is no ip on PATH; install iproute2");
+  if (process.getuid?.() !== 0) throw new Error(NOT_ROOT);
+  await findNetworkTools(() => undefined);
   const { RabbitMqCluster } = await import("rabbitmq-delay");
   const args = { namespace: "messaging", storage: { className: "fast" }, tls: { secretName: "certificate" } };
   const manifests = await captureManifests(
