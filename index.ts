@@ -35,7 +35,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
   );
 
   const retries = declareRetries(config, { address, vhost }, { provider });
-  const store = declareStore(config, vhost, { provider });
+  const store = declareStore(config, { vhost, outputs: ways }, { provider });
   const outputs: Record<string, unknown> = {
     delayNetwork: topology.network,
     vhost,

@@ -4,7 +4,8 @@ import type { RabbitMqClusterArgs } from "./cluster/args";
 import { declareCluster } from "./cluster/declareCluster";
 import { untilReady } from "./cluster/ready";
 import { checkGivenSecrets, clusterSecrets } from "./cluster/secrets";
-import { ClusterShape, amqpUrl, clusterPorts, clusterShape } from "./cluster/shape";
+import { amqpUrl, clusterPorts } from "./cluster/places";
+import { ClusterShape, clusterShape } from "./cluster/shape";
 import { secretNames } from "./cluster/statefulSet";
 import { removalOptions } from "./removal";
 

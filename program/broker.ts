@@ -73,7 +73,7 @@ async function lookedIfReached(broker: BrokerAddress, expectation: Expectation):
   });
 }
 
-/** With its queues a vhost would lose their messages, so it is never deleted with its stack. */
+/** A vhost goes with all its queues, so a stack that retains those retains it, too. */
 function declareVhost({ vhost: name, removal }: ProgramConfig, provider: rabbitmq.Provider): pulumi.Output<string> {
   const options = { provider, retainOnDelete: removal === "retain" };
   const vhost = new rabbitmq.VHost("vhost", { name }, options);

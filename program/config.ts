@@ -41,7 +41,7 @@ const schema = z.strictObject({
   /** What DelayedRetryQueues take, each but for the broker; the component checks it. */
   delayedRetryQueues: z.array(z.looseObject({ queue: text })).optional(),
   /** What a DelayedMessageStore takes, but for its credentials; the component checks it. */
-  delayedStore: z.looseObject({ user: text.optional() }).optional(),
+  delayedStore: z.looseObject({ user: text.optional(), deployment: z.looseObject({}).optional() }).optional(),
   removal: z.enum(["retain", "delete"]).optional(),
   /** Whether to refuse what no production broker should have; see production.ts. */
   production: z.boolean().optional(),
@@ -73,7 +73,7 @@ export interface ProgramConfig {
   /** Queues with the broker's own delayed retry. */
   delayedRetryQueues: ({ queue: string } & Record<string, unknown>)[];
   /** Undefined for a stack without an external store. */
-  delayedStore: ({ user?: string } & Record<string, unknown>) | undefined;
+  delayedStore: ({ user?: string; deployment?: Record<string, unknown> } & Record<string, unknown>) | undefined;
   /** The password of the store's user. */
   storePassword: string | undefined;
   removal: "retain" | "delete";

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayedMessageStore, DelayedMessageStoreArgs } from "rabbitmq-delay";
+import { DelayedMessageStore, DelayedMessageStoreArgs, StoreDeploymentArgs } from "rabbitmq-delay";
+import type { StackBroker } from "./broker";
 import type { ProgramConfig } from "./config";
 
 /**
@@ -8,12 +9,14 @@ import type { ProgramConfig } from "./config";
  */
 export function declareStore(
   { delayedStore: given, storePassword, removal }: ProgramConfig,
-  vhost: pulumi.Input<string>,
+  { vhost, outputs }: Pick<StackBroker, "vhost" | "outputs">,
   opts: pulumi.ComponentResourceOptions,
 ): Record<string, unknown> {
   if (given === undefined) return {};
   const credentials = given.user === undefined ? undefined : [{ password: pulumi.secret(storePassword as string) }];
-  const args = { ...(given as DelayedMessageStoreArgs), credentials, vhost, removal };
+  // Beside a cluster of this stack's own, the process finds the broker by itself.
+  const deployment = given.deployment && ({ amqpUrl: outputs.amqpUrl, ...given.deployment } as StoreDeploymentArgs);
+  const args = { ...(given as DelayedMessageStoreArgs), deployment, credentials, vhost, removal };
   const store = new DelayedMessageStore("store", args, opts);
   return { delayedStore: store.delayedStore, ...(given.user === undefined ? {} : { storeUsers: store.users }) };
 }

@@ -1,7 +1,8 @@
 import type { ConfigMap } from "kubernetes-types/core/v1";
 import { networkDashboard } from "./dashboard";
 import { Manifest, metadata, selectorLabels } from "./manifest";
-import { ClusterShape, clusterPorts, serviceHost } from "./shape";
+import { clusterPorts, serviceHost } from "./places";
+import type { ClusterShape } from "./shape";
 
 /** Families of RabbitMQ's detailed metrics that the dashboard asks for: counts of messages, queue by queue. */
 const DETAILED_FAMILIES = ["queue_coarse_metrics"];

@@ -7,7 +7,8 @@ import type {
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1";
 import type { Service } from "kubernetes-types/core/v1";
 import { Manifest, metadata, selectorLabels } from "./manifest";
-import { ClusterShape, clusterPorts, nodesService } from "./shape";
+import { clusterPorts, nodesService } from "./places";
+import type { ClusterShape } from "./shape";
 
 /** Erlang's port mapper, the nodes' own connections, and those of the command-line tools. */
 const NODE_PORTS: { port: number; endPort?: number }[] = [

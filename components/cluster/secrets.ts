@@ -1,9 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
+import { DelayTopologyError } from "rabbitmq-delay-topology";
 import { generated } from "../generated";
 import { defaultUserConf } from "./brokerConfig";
 import type { ManifestInput } from "./kubernetesResource";
 import { metadata } from "./manifest";
-import { ClusterShape, checkCookie, checkPassword, clusterPorts, serviceHost } from "./shape";
+import { clusterPorts, serviceHost } from "./places";
+import type { ClusterShape } from "./shape";
 import { secretNames } from "./statefulSet";
 
 /** A cluster's secrets, given or generated once and kept in the stack's state, encrypted. */
@@ -74,4 +76,25 @@ export function erlangCookieManifest(shape: ClusterShape, cookie: pulumi.Output<
     type: "Opaque",
     stringData: { ".erlang.cookie": cookie },
   };
+}
+
+/** What a password has to be, so that neither rabbitmq.conf nor a URL changes it. */
+function checkPassword(value: string): string {
+  return checkSecret(
+    "password",
+    value,
+    /^[A-Za-z0-9._~-]{16,200}$/,
+    "it must have 16 to 200 letters, digits and . _ ~ -",
+  );
+}
+
+/** What a cookie has to be, so that Erlang takes it. */
+function checkCookie(value: string): string {
+  return checkSecret("erlangCookie", value, /^[A-Za-z0-9]{20,200}$/, "it must have 20 to 200 letters and digits");
+}
+
+/** A secret itself is in no message. */
+function checkSecret(property: string, value: string, rule: RegExp, allowed: string): string {
+  if (typeof value === "string" && rule.test(value)) return value;
+  throw new DelayTopologyError(property, `${String(value ?? "").length} characters`, allowed);
 }

@@ -1,11 +1,11 @@
-import * as pulumi from "@pulumi/pulumi";
-import { DelayTopologyError } from "rabbitmq-delay-topology";
+import { DelayTopologyError, checkInteger, checkOneOf } from "rabbitmq-delay-topology";
 import { ClusterMode, IssuerKind } from "../enums";
 import type { ClusterAccessArgs, ClusterIngressArgs, ClusterMonitoringArgs, RabbitMqClusterArgs } from "./args";
 import { generatedKeys } from "./brokerConfig";
+import { checkFlag, checkText } from "../checks";
 import { DEFAULT_IMAGE, imageVersion } from "./image";
-import { DEFAULT_WATERMARK, memoryPlan } from "./memory";
-import type { MemoryPlan } from "./memory";
+import { DEFAULT_WATERMARK, MemoryPlan, memoryPlan } from "./memory";
+import { nodesService, serviceHost } from "./places";
 
 /** A cluster whose arguments were checked, with the defaults in their places; secrets left out. */
 export interface ClusterShape {
@@ -33,13 +33,6 @@ export interface ClusterShape {
   shutdownLimitSeconds: number;
 }
 
-/** Ports of a node, as its Services have them. */
-export interface ClusterPorts {
-  amqp: { name: string; port: number };
-  management: { name: string; port: number };
-  prometheus: { name: string; port: number };
-}
-
 /** Kubernetes' own rule for names of objects, shorter: suffixes, and the ordinal of a pod, must fit behind. */
 const OBJECT_NAME = /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/;
 const NAMESPACE_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -54,8 +47,8 @@ const LARGEST_STORAGE_GIB = 16_384;
  * @throws DelayTopologyError that names the refused property, its value and what is allowed
  */
 export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): ClusterShape {
-  const name = checked("clusterName", args.clusterName ?? fallbackName, OBJECT_NAME, NAME_RULE);
-  const namespace = checked(
+  const name = checkText("clusterName", args.clusterName ?? fallbackName, OBJECT_NAME, NAME_RULE);
+  const namespace = checkText(
     "namespace",
     args.namespace,
     NAMESPACE_NAME,
@@ -72,14 +65,14 @@ export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): C
   return {
     name,
     namespace,
-    createNamespace: flag("createNamespace", args.createNamespace),
-    mode: oneOf("mode", args.mode ?? ClusterMode.StatefulSet, Object.values(ClusterMode)),
+    createNamespace: checkFlag("createNamespace", args.createNamespace),
+    mode: checkOneOf("mode", args.mode ?? ClusterMode.StatefulSet, Object.values(ClusterMode)),
     replicas,
     image,
     version: imageVersion(image),
     storage: storageOf(args),
     memory: memoryPlan(args.memoryMiB ?? 2048, args.memoryWatermark ?? DEFAULT_WATERMARK),
-    cpu: checked(
+    cpu: checkText(
       "cpu",
       args.cpu ?? "1",
       /^(\d+(\.\d+)?|[1-9]\d*m)$/,
@@ -88,80 +81,28 @@ export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): C
     tls: tls && { ...tls, dnsNames: certificateNames({ name, namespace, managementUrl }, args.tls?.dnsNames ?? []) },
     plugins: pluginsOf(args.plugins ?? []),
     config: configOf(args.config ?? {}),
-    deadLetterPrefetch: whole("deadLetterPrefetch", args.deadLetterPrefetch ?? 256, 1, 10_000),
+    deadLetterPrefetch: checkInteger("deadLetterPrefetch", args.deadLetterPrefetch ?? 256, 1, 10_000),
     access: accessOf(args.access ?? {}),
     monitoring: monitoringOf(args.monitoring ?? {}),
     ingress,
     managementUrl,
-    username: checked("username", args.username ?? "administrator", /^[A-Za-z0-9._-]{1,64}$/, USERNAME_RULE),
-    readyTimeoutSeconds: whole("readyTimeoutSeconds", args.readyTimeoutSeconds ?? 600, 1, 86_400),
-    shutdownLimitSeconds: whole("shutdownLimitSeconds", args.shutdownLimitSeconds ?? 3600, 30, 604_800),
+    username: checkText("username", args.username ?? "administrator", /^[A-Za-z0-9._-]{1,64}$/, USERNAME_RULE),
+    readyTimeoutSeconds: checkInteger("readyTimeoutSeconds", args.readyTimeoutSeconds ?? 600, 1, 86_400),
+    shutdownLimitSeconds: checkInteger("shutdownLimitSeconds", args.shutdownLimitSeconds ?? 3600, 30, 604_800),
   };
 }
 
 const NAME_RULE = "it must have 1 to 40 characters, lower-case letters, digits and -, and start with a letter";
 const USERNAME_RULE = "it must have 1 to 64 letters, digits and . _ -";
 
-/** Where clients find what; names and ports are those of RabbitMQ's operator. */
-export function clusterPorts({ tls }: Pick<ClusterShape, "tls">): ClusterPorts {
-  return tls === undefined
-    ? {
-        amqp: { name: "amqp", port: 5672 },
-        management: { name: "management", port: 15672 },
-        prometheus: { name: "prometheus", port: 15692 },
-      }
-    : {
-        amqp: { name: "amqps", port: 5671 },
-        management: { name: "management-tls", port: 15671 },
-        prometheus: { name: "prometheus-tls", port: 15691 },
-      };
-}
-
-/** The address for services in the same Kubernetes, without a user. */
-export function amqpUrl(shape: ClusterShape): string {
-  const { name, port } = clusterPorts(shape).amqp;
-  return `${name}://${serviceHost(shape)}:${port}`;
-}
-
-/** Name of the Service that clients use, as the whole Kubernetes cluster knows it. */
-export function serviceHost({ name, namespace }: Pick<ClusterShape, "name" | "namespace">): string {
-  return `${name}.${namespace}.svc`;
-}
-
-/** Name of the headless Service that the nodes have their names from; the operator names its own so. */
-export function nodesService({ name }: Pick<ClusterShape, "name">): string {
-  return `${name}-nodes`;
-}
-
-/** What a password has to be, so that neither rabbitmq.conf nor a URL changes it. */
-export function checkPassword(value: string): string {
-  return checkSecret(
-    "password",
-    value,
-    /^[A-Za-z0-9._~-]{16,200}$/,
-    "it must have 16 to 200 letters, digits and . _ ~ -",
-  );
-}
-
-/** What a cookie has to be, so that Erlang takes it. */
-export function checkCookie(value: string): string {
-  return checkSecret("erlangCookie", value, /^[A-Za-z0-9]{20,200}$/, "it must have 20 to 200 letters and digits");
-}
-
-/** A secret itself is in no message. */
-function checkSecret(property: string, value: string, rule: RegExp, allowed: string): string {
-  if (typeof value === "string" && rule.test(value)) return value;
-  throw new DelayTopologyError(property, `${String(value ?? "").length} characters`, allowed);
-}
-
 function storageOf({ storage }: RabbitMqClusterArgs): ClusterShape["storage"] {
-  const className = checked(
+  const className = checkText(
     "storage.className",
     storage?.className,
     /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
     "it must name a StorageClass; kubectl get storageclass lists them",
   );
-  const sizeGiB = whole("storage.sizeGiB", storage.sizeGiB ?? 20, SMALLEST_STORAGE_GIB, LARGEST_STORAGE_GIB);
+  const sizeGiB = checkInteger("storage.sizeGiB", storage.sizeGiB ?? 20, SMALLEST_STORAGE_GIB, LARGEST_STORAGE_GIB);
   return { className, sizeGiB };
 }
 
@@ -181,8 +122,8 @@ function tlsOf(
   if (issuer === undefined && issuerKind !== undefined) {
     throw new DelayTopologyError("tls.issuerKind", issuerKind, "it goes with issuer");
   }
-  const kind = oneOf("tls.issuerKind", issuerKind ?? IssuerKind.ClusterIssuer, Object.values(IssuerKind));
-  const known = (property: string, value: string): string => checked(property, value, SECRET_NAME, SECRET_RULE);
+  const kind = checkOneOf("tls.issuerKind", issuerKind ?? IssuerKind.ClusterIssuer, Object.values(IssuerKind));
+  const known = (property: string, value: string): string => checkText(property, value, SECRET_NAME, SECRET_RULE);
   return {
     secretName: known("tls.secretName", secretName ?? `${name}-tls`),
     issuer: issuer === undefined ? undefined : { name: known("tls.issuer", issuer), kind },
@@ -197,7 +138,7 @@ function certificateNames(
   { name, namespace, managementUrl }: Pick<ClusterShape, "name" | "namespace" | "managementUrl">,
   more: string[],
 ): string[] {
-  more.forEach((host, index) => checked(`tls.dnsNames[${index}]`, host, HOST_NAME, "it must be a host name"));
+  more.forEach((host, index) => checkText(`tls.dnsNames[${index}]`, host, HOST_NAME, "it must be a host name"));
   const service = serviceHost({ name, namespace });
   const own = [name, `${name}.${namespace}`, service, `${service}.cluster.local`];
   const nodes = `*.${nodesService({ name })}.${namespace}.svc`;
@@ -223,9 +164,9 @@ function managementUrlOf(
 function ingressOf(ingress: ClusterIngressArgs | undefined): ClusterShape["ingress"] {
   if (ingress === undefined) return undefined;
   return {
-    host: checked("ingress.host", ingress.host, HOST_NAME, "it must be a host name"),
-    className: checked("ingress.className", ingress.className, SECRET_NAME, "it must name an IngressClass"),
-    tlsSecretName: checked(
+    host: checkText("ingress.host", ingress.host, HOST_NAME, "it must be a host name"),
+    className: checkText("ingress.className", ingress.className, SECRET_NAME, "it must name an IngressClass"),
+    tlsSecretName: checkText(
       "ingress.tlsSecretName",
       ingress.tlsSecretName,
       SECRET_NAME,
@@ -237,7 +178,7 @@ function ingressOf(ingress: ClusterIngressArgs | undefined): ClusterShape["ingre
 
 function pluginsOf(plugins: string[]): string[] {
   plugins.forEach((plugin, index) =>
-    checked(`plugins[${index}]`, plugin, /^[a-z][a-z0-9_]*$/, "it must be a plugin's name, e.g. rabbitmq_shovel"),
+    checkText(`plugins[${index}]`, plugin, /^[a-z][a-z0-9_]*$/, "it must be a plugin's name, e.g. rabbitmq_shovel"),
   );
   const delayed = plugins.find((plugin) => plugin === "rabbitmq_delayed_message_exchange");
   if (delayed !== undefined) {
@@ -253,7 +194,7 @@ function pluginsOf(plugins: string[]): string[] {
 /** What this package writes itself can't be said twice: the broker would take one of both. */
 function configOf(config: Record<string, string>): Record<string, string> {
   for (const [key, value] of Object.entries(config)) {
-    checked(`config`, key, /^[a-z][a-zA-Z0-9_.$-]*$/, "its keys must be settings of rabbitmq.conf");
+    checkText(`config`, key, /^[a-z][a-zA-Z0-9_.$-]*$/, "its keys must be settings of rabbitmq.conf");
     if (typeof value !== "string" || /[\r\n]/.test(value)) {
       throw new DelayTopologyError(`config["${key}"]`, value, "it must be one line of text");
     }
@@ -266,7 +207,7 @@ function configOf(config: Record<string, string>): Record<string, string> {
 function accessOf(access: ClusterAccessArgs): Required<ClusterAccessArgs> {
   const list = (property: keyof ClusterAccessArgs): string[] =>
     (access[property] ?? []).map((namespace, index) =>
-      checked(
+      checkText(
         `access.${property}[${index}]`,
         namespace,
         NAMESPACE_NAME,
@@ -282,31 +223,8 @@ function accessOf(access: ClusterAccessArgs): Required<ClusterAccessArgs> {
 
 function monitoringOf({ serviceMonitor, dashboard, labels }: ClusterMonitoringArgs): Required<ClusterMonitoringArgs> {
   return {
-    serviceMonitor: flag("monitoring.serviceMonitor", serviceMonitor),
-    dashboard: flag("monitoring.dashboard", dashboard),
+    serviceMonitor: checkFlag("monitoring.serviceMonitor", serviceMonitor),
+    dashboard: checkFlag("monitoring.dashboard", dashboard),
     labels: labels ?? {},
   };
-}
-
-function checked(property: string, value: unknown, rule: RegExp, allowed: string): string {
-  if (typeof value === "string" && rule.test(value)) return value;
-  if (pulumi.Output.isInstance(value)) {
-    throw new DelayTopologyError(property, "an output", `${allowed}, known before anything is made`);
-  }
-  throw new DelayTopologyError(property, value, allowed);
-}
-
-function oneOf<T extends string>(property: string, value: T, allowed: readonly T[]): T {
-  if (allowed.includes(value)) return value;
-  throw new DelayTopologyError(property, value, `it must be one of ${allowed.join(", ")}`);
-}
-
-function flag(property: string, value: boolean | undefined): boolean {
-  if (value === undefined || typeof value === "boolean") return value ?? false;
-  throw new DelayTopologyError(property, value, "it must be true or false");
-}
-
-function whole(property: string, value: number, smallest: number, largest: number): number {
-  if (Number.isInteger(value) && value >= smallest && value <= largest) return value;
-  throw new DelayTopologyError(property, value, `it must be a whole number from ${smallest} to ${largest}`);
 }

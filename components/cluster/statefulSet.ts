@@ -3,7 +3,8 @@ import type { StatefulSet } from "kubernetes-types/apps/v1";
 import { createHash } from "node:crypto";
 import { advancedConfig, enabledPlugins, rabbitmqConf } from "./brokerConfig";
 import { Manifest, metadata, selectorLabels } from "./manifest";
-import { ClusterShape, clusterPorts, nodesService } from "./shape";
+import { clusterPorts, nodesService } from "./places";
+import type { ClusterShape } from "./shape";
 
 /** User and group of the official image. */
 const RABBITMQ_USER = 999;

@@ -1,6 +1,8 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { startControlPlane, stopControlPlane } from "../../toolchain/dist/controlPlane";
+import { findKubernetes } from "../../toolchain/dist/kubernetesPrograms";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { kubernetesOf, objects, onKubernetes, restrictedNamespace, tlsSecret } from "../support/controlPlanes";
@@ -20,6 +22,7 @@ interface Secret extends Named {
 describe("a stack with its cluster", () => {
   onKubernetes((plane) => {
     onEachBroker((broker) => {
+      const storeUser = `later-${randomUUID().slice(0, 8)}`;
       let namespace: string;
       let stack: TestStack;
 
@@ -50,7 +53,12 @@ describe("a stack with its cluster", () => {
 
       it("makes the cluster, waits for it, and declares in a vhost of its own; again, nothing changes", async () => {
         await broker().management.call("PUT", "users/cluster-administrator", { password, tags: "administrator" });
-        stack.configure({ ...configOf(), brokerPassword: password });
+        stack.configure({
+          ...configOf(),
+          brokerPassword: password,
+          delayedStore: { user: storeUser, deployment: { namespace, image: "store:1", databaseSecret: "database" } },
+          storePassword: "the password of the store",
+        });
         const first = await stack.preview();
         assert.ok(first.every(({ op }) => op === "create"));
         await stack.up();
@@ -65,6 +73,14 @@ describe("a stack with its cluster", () => {
         assert.ok(queues.includes("Billing") && queues.includes("orders.r4x3u10.level-00-1"));
         const { amqpUrl } = await stack.outputs();
         assert.equal(amqpUrl, `amqp://rabbitmq.${namespace}.svc:5672`);
+        const login = (await objects<Secret>(plane(), namespace, "secrets")).find(
+          ({ data }) => data.RABBITMQ_URL !== undefined,
+        );
+        assert.equal(
+          Buffer.from(login?.data.RABBITMQ_URL ?? "", "base64").toString(),
+          `amqp://${storeUser}:the%20password%20of%20the%20store@rabbitmq.${namespace}.svc:5672/${stack.vhost}`,
+        );
+        assert.equal((await objects(plane(), namespace, "deployments")).length, 1);
 
         await stack.destroy();
         assert.deepEqual(await objects(plane(), namespace, "statefulsets"), []);
@@ -127,6 +143,25 @@ describe("a stack with its cluster", () => {
           assert.match(output, expected);
         }
       });
+    });
+  });
+
+  onEachBroker((broker, { isNewest }) => {
+    if (!isNewest) return;
+
+    it("without the operator, a preview says which definition is missing", async function () {
+      const bare = await startControlPlane(await findKubernetes(() => undefined));
+      afterThisTest(() => stopControlPlane(bare));
+      const stack = await TestStack.create(broker(), "orders");
+      stack.extend(...(await kubernetesOf(bare)));
+      stack.configure({
+        network,
+        cluster: { namespace: "default", mode: "operator", storage: { className: "fast" } },
+      });
+      const { code, output } = await stack.run(["preview", "--stack", "test"]);
+      assert.notEqual(code, 0);
+      assert.match(output, /rabbitmq-needs-rabbitmq-cluster-operator/);
+      assert.match(output, /rabbitmqclusters\.rabbitmq\.com.* does not exist/);
     });
   });
 });

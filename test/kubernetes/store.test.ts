@@ -43,12 +43,12 @@ describe("the store's process on Kubernetes", () => {
       );
     refuses({ image: "store" }, /^deployment\.image: "store" .* with a tag/);
     refuses({ replicas: 0 }, /^deployment\.replicas: 0 .* 1 to 10/);
-    refuses({ memoryMiB: 64 }, /^deployment\.memoryMiB: 64 .* at least 256/);
+    refuses({ memoryMiB: 64 }, /^deployment\.memoryMiB: 64 .* from 256 to 65536/);
     refuses({ databaseSecret: undefined }, /^deployment\.databaseSecret: undefined/);
     refuses({ amqpUrl: "amqp://guest:guest@host" }, /^deployment\.amqpUrl: .* without a user/);
     assert.throws(
       () => new DelayedMessageStore("x", { deployment: least.deployment }),
-      /deployment\.namespace: .* needs the store's user/,
+      /user: undefined .* needs the store's user/,
     );
   });
 

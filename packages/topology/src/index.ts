@@ -1,4 +1,4 @@
-export { DelayTopologyError } from "./errors";
+export { DelayTopologyError, checkInteger, checkOneOf } from "./errors";
 export { brokerLimits, checkEntityName, checkEndpointName, utf8Length } from "./names";
 export { DelayNetwork, Preset, QueueType, Matching, Radix, parseDelayNetwork, presets, queueTypes } from "./network";
 export { DelayNetworkOptions, delayNetwork } from "./options";
