@@ -1,18 +1,11 @@
-import { chmodSync, existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { BrokerInstallation } from "./brokerCommand";
 import { Way, cached } from "./cache";
+import { QUIET, forbidServices, installPackages, isRootOnDebian } from "./debianPackages";
 import { hasCommand, run, whichCommand } from "./run";
 import { versions } from "./versions";
-
-/** Installing starts no service: whatever is started here is a private node. */
-const NO_SERVICES = "#!/bin/sh\nexit 101\n";
-
-/** Whether this is Debian (or a child of it) and we may install. */
-export function isRootOnDebian(): boolean {
-  return process.getuid?.() === 0 && existsSync("/etc/debian_version");
-}
 
 /**
  * This machine's RabbitMQ; on Debian as root it is installed first.
@@ -46,19 +39,25 @@ export async function newestInstallation(progress: (line: string) => void): Prom
   return installation;
 }
 
+/** Debian's keys, by which what debootstrap fetches is verified. */
+const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
 function debootstrap(): Way {
   return {
     name: `debootstrap of Debian ${versions.debianWithRabbit43}`,
     async fill(folder, progress) {
       if (!isRootOnDebian()) throw new Error("only root on Debian can do this");
-      if (!(await hasCommand("debootstrap"))) await installPackages(["debootstrap"], progress);
+      if (!(await hasCommand("debootstrap")) || !existsSync(KEYRING))
+        await installPackages(["debootstrap", "debian-archive-keyring", "gpgv"], progress);
       const scripts = "/usr/share/debootstrap/scripts";
       const script = join(scripts, versions.debianWithRabbit43);
       if (!existsSync(script)) symlinkSync("sid", script);
-      const options = ["--variant=minbase", versions.debianWithRabbit43, folder];
-      await run("debootstrap", options, { onLine: progress });
-      writeFileSync(join(folder, "usr/sbin/policy-rc.d"), NO_SERVICES);
-      chmodSync(join(folder, "usr/sbin/policy-rc.d"), 0o755);
+      // Without a keyring it would take unsigned packages with no more than a warning.
+      const options = ["--force-check-gpg", `--keyring=${KEYRING}`, "--variant=minbase"];
+      // What it mounts goes with its process, however that ends.
+      const command = ["--mount", "debootstrap", ...options, versions.debianWithRabbit43, folder];
+      await run("unshare", command, { onLine: progress });
+      forbidServices(folder);
       // Without it, the node can't find its own host.
       writeFileSync(join(folder, "etc/hosts"), `127.0.0.1 localhost ${hostname()}\n`);
       const install = ["apt-get", "install", "-y", "--no-install-recommends", "rabbitmq-server"];
@@ -66,26 +65,6 @@ function debootstrap(): Way {
       await run("chroot", [folder, "apt-get", "clean"]);
     },
   };
-}
-
-const QUIET = { DEBIAN_FRONTEND: "noninteractive" };
-
-/** Installs Debian packages without starting what they contain. */
-export async function installPackages(packages: string[], progress: (line: string) => void): Promise<void> {
-  const policy = "/usr/sbin/policy-rc.d";
-  const before = existsSync(policy) ? readFileSync(policy) : undefined;
-  if (before === undefined) {
-    writeFileSync(policy, NO_SERVICES);
-    chmodSync(policy, 0o755);
-  }
-  const env = { ...process.env, ...QUIET };
-  const wait = ["-o", "DPkg::Lock::Timeout=300"];
-  try {
-    await run("apt-get", [...wait, "update"], { env, onLine: progress });
-    await run("apt-get", [...wait, "install", "-y", "--no-install-recommends", ...packages], { env, onLine: progress });
-  } finally {
-    if (before === undefined) rmSync(policy, { force: true });
-  }
 }
 
 /** The server's start script of an installation, or undefined: Debian's wrapper would drop to a system user. */

@@ -1,10 +1,13 @@
 import { ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fetch } from "undici";
 import { BrokerInstallation, commandInside, nodeEnvironment } from "./brokerCommand";
 import { recoverQuorumQueues } from "./brokerRecovery";
+import { interrupted } from "./interruption";
 import { freePort, isFree } from "./ports";
+import { startOf } from "./processes";
 import { run } from "./run";
 
 /** A private node's files and ports; all ports on loopback. */
@@ -18,14 +21,23 @@ export interface BrokerNode {
   managementUrl: string;
   /** The process group. */
   processId: number;
+  /** When its first process started; with it the number is not taken for that of a later process. */
+  processStart?: string;
 }
 
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 30_000;
+/** What a node that was left running gets to answer, on a busy machine. */
+const ANSWER_TIMEOUT_MS = 30_000;
 
 /** What a node is started from: a new one, or one as it was, on the same ports and data. */
 export type NodeStart = Pick<BrokerNode, "name" | "installation" | "folder"> &
-  Partial<BrokerNode> & { preferDefaultPorts?: boolean };
+  Partial<BrokerNode> & {
+    /** Whether it takes the well-known ports where they are free, and others where somebody took the ones that it had. */
+    preferDefaultPorts?: boolean;
+    /** Called as soon as its process is there, long before it answers. */
+    onLaunch?: (node: BrokerNode) => void;
+  };
 
 /** Starts a node and waits until its management API answers and its queues work. */
 export async function startNode(given: NodeStart): Promise<BrokerNode> {
@@ -33,13 +45,16 @@ export async function startNode(given: NodeStart): Promise<BrokerNode> {
   const node = await launch(given);
   if (!hasData || !(await recoverQuorumQueues(node))) return node;
   await stopNode(node);
-  const again = await launch(node);
+  const again = await launch({ ...node, onLaunch: given.onLaunch });
   await recoverQuorumQueues(again);
   return again;
 }
 
 async function launch({ name, installation, folder, ...given }: NodeStart): Promise<BrokerNode> {
-  const ports = given.ports ?? (await freePorts(given.preferDefaultPorts ?? false));
+  const isFlexible = given.preferDefaultPorts ?? given.ports === undefined;
+  const ports = isFlexible
+    ? await choosePorts(given.ports, given.preferDefaultPorts)
+    : (given.ports as BrokerNode["ports"]);
   const outside = installation.root + folder;
   mkdirSync(outside, { recursive: true });
   await writeConfig(outside, ports);
@@ -51,6 +66,11 @@ async function launch({ name, installation, folder, ...given }: NodeStart): Prom
     env: { ...process.env, ...nodeEnvironment({ name, folder, ports }) },
   });
   closeSync(log);
+  const processId = child.pid;
+  if (processId === undefined) {
+    const [error] = (await once(child, "error")) as [Error];
+    throw new Error(`the broker ${name} can't be started: ${error.message}`);
+  }
   const node: BrokerNode = {
     name,
     installation,
@@ -58,8 +78,10 @@ async function launch({ name, installation, folder, ...given }: NodeStart): Prom
     ports,
     amqpUrl: `amqp://guest:guest@127.0.0.1:${ports.amqp}`,
     managementUrl: `http://127.0.0.1:${ports.management}`,
-    processId: child.pid ?? 0,
+    processId,
+    processStart: startOf(processId),
   };
+  given.onLaunch?.(node);
   try {
     await untilReady(node, child);
   } catch (error) {
@@ -94,10 +116,12 @@ function nodeCommand({ root, script }: BrokerInstallation): [string, string[]] {
   ];
 }
 
-/** Whether the node's processes live. */
-export function isAlive(node: Pick<BrokerNode, "processId">): boolean {
+/** Whether the node's processes live. A number that another process has by now, as after a restart of the machine, is none of them. */
+export function isAlive({ processId, processStart }: Pick<BrokerNode, "processId" | "processStart">): boolean {
+  const start = startOf(processId);
+  if (processStart !== undefined && start !== undefined && start !== processStart) return false;
   try {
-    process.kill(-node.processId, 0);
+    process.kill(-processId, 0);
     return true;
   } catch {
     return false;
@@ -126,6 +150,7 @@ async function endNode(node: BrokerNode, signal: NodeJS.Signals): Promise<void> 
 }
 
 function signalGroup(node: BrokerNode, signal: NodeJS.Signals): void {
+  if (!isAlive(node)) return;
   try {
     process.kill(-node.processId, signal);
   } catch {
@@ -147,6 +172,7 @@ async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> 
   child.once("exit", () => (exited = true));
   child.once("error", () => (exited = true));
   while (!(await answers(node.managementUrl))) {
+    interrupted.throwIfAborted();
     if (exited || Date.now() > deadline) {
       const log = readFileSync(join(node.installation.root + node.folder, "console.log"), "utf8");
       const what = exited ? "ended while starting" : `did not answer within ${START_TIMEOUT_MS / 1000} s`;
@@ -156,6 +182,17 @@ async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> 
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/** Whether a node's management API answers and it takes work, now or a moment later. */
+export async function isReady({ managementUrl }: Pick<BrokerNode, "managementUrl">): Promise<boolean> {
+  const deadline = Date.now() + ANSWER_TIMEOUT_MS;
+  while (!(await answers(managementUrl))) {
+    interrupted.throwIfAborted();
+    if (Date.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return true;
 }
 
 /** Both answer only late in the start; the overview is the last one to on 4.3. */
@@ -173,14 +210,16 @@ async function answers(managementUrl: string): Promise<boolean> {
   }
 }
 
-/** The well-known ports where they are free and asked for; nodes of tests never take them. */
-async function freePorts(preferDefault: boolean): Promise<BrokerNode["ports"]> {
-  const preferred = async (port: number): Promise<number> =>
-    preferDefault && (await isFree(port)) ? port : freePort();
+/** The ports that a node had, as long as nobody took one: addresses that people noted stay right. */
+async function choosePorts(before?: BrokerNode["ports"], preferDefault = false): Promise<BrokerNode["ports"]> {
+  const choose = async (had: number | undefined, wellKnown?: number): Promise<number> => {
+    if (had !== undefined && (await isFree(had))) return had;
+    return preferDefault && wellKnown !== undefined && (await isFree(wellKnown)) ? wellKnown : freePort();
+  };
   return {
-    amqp: await preferred(5672),
-    management: await preferred(15672),
-    distribution: await freePort(),
-    epmd: await freePort(),
+    amqp: await choose(before?.amqp, 5672),
+    management: await choose(before?.management, 15672),
+    distribution: await choose(before?.distribution),
+    epmd: await choose(before?.epmd),
   };
 }

@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as lockfile from "proper-lockfile";
+import { interrupted } from "./interruption";
 import { cacheFolder } from "./paths";
 
 /** One way to get something: throws when it does not work here. */
@@ -28,13 +30,13 @@ export async function cached(name: string, ways: Way[], progress: (line: string)
   const folder = join(cacheFolder, name);
   if (existsSync(folder)) return folder;
   mkdirSync(dirname(folder), { recursive: true });
-  const release = await lockWithNotice(folder, progress);
-  try {
+  return withLock(folder, progress, async () => {
     if (existsSync(folder)) return folder;
     const failures: string[] = [];
     for (const way of ways) {
+      interrupted.throwIfAborted();
       const partial = `${folder}.partial`;
-      rmSync(partial, { recursive: true, force: true });
+      removeHalfMade(partial);
       mkdirSync(partial, { recursive: true });
       try {
         await way.fill(partial, (line) => progress(`${way.name}: ${line}`));
@@ -42,17 +44,49 @@ export async function cached(name: string, ways: Way[], progress: (line: string)
         return folder;
       } catch (error) {
         failures.push(`  ${way.name}: ${(error as Error).message}`);
-        rmSync(partial, { recursive: true, force: true });
+        removeHalfMade(partial);
       }
     }
+    interrupted.throwIfAborted();
     throw new Error(`${name} could not be had. Tried:\n${failures.join("\n")}`);
+  });
+}
+
+/** Does something while no other run on this machine does it. @param path below which the lock is made; its folder exists */
+export async function withLock<T>(path: string, progress: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  const release = await lockWithNotice(path, progress);
+  try {
+    return await work();
   } finally {
     await release();
   }
 }
 
 async function lockWithNotice(folder: string, progress: (line: string) => void): Promise<() => Promise<void>> {
+  interrupted.throwIfAborted();
   const options = { realpath: false, lockfilePath: `${folder}.lock`, ...LOCK_OPTIONS };
   if (await lockfile.check(folder, options)) progress("another run is at it; waiting");
-  return lockfile.lock(folder, options);
+  // What it got by then goes with this process.
+  return Promise.race([lockfile.lock(folder, options), untilInterrupted()]);
+}
+
+function untilInterrupted(): Promise<never> {
+  return new Promise((_, reject) => {
+    interrupted.addEventListener("abort", () => reject(interrupted.reason as Error), { once: true });
+  });
+}
+
+/** Removes a folder; what a killed run left mounted in it is unmounted first, or the machine's own devices would go too. */
+function removeHalfMade(folder: string): void {
+  for (const mount of mountsBelow(folder).reverse()) execFileSync("umount", [mount]);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function mountsBelow(folder: string): string[] {
+  const list = "/proc/self/mountinfo";
+  if (!existsSync(list)) return [];
+  const mounts = readFileSync(list, "utf8")
+    .split("\n")
+    .map((line) => (line.split(" ")[4] ?? "").replaceAll("\\040", " "));
+  return mounts.filter((mount) => mount.startsWith(`${folder}/`));
 }

@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fetch } from "undici";
 import { Way, cached } from "./cache";
+import { engineList, vendorList } from "./checksums";
+import { fetchArchive } from "./download";
 import { goBuild } from "./goBuild";
-import { run, whichCommand } from "./run";
+import { whichCommand } from "./run";
 import { versions } from "./versions";
 
 /** What `pulumi` needs in the environment to run without any download. */
@@ -16,7 +17,6 @@ export interface Engine {
   origin: string;
 }
 
-const DOWNLOAD_TIMEOUT_MS = 15_000;
 const VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version";
 
 /** Finds the engine, its Node host and the RabbitMQ provider, or gets them: PATH, cache, download, build. */
@@ -44,8 +44,9 @@ function download(): Way {
     async fill(folder, progress) {
       const [system, machine] = platform();
       const name = `pulumi-v${versions.pulumi}-${system}-${machine}.tar.gz`;
-      await fetchArchive(`https://get.pulumi.com/releases/sdk/${name}`, folder, progress);
-      await run("sh", ["-c", "mv pulumi bin"], { cwd: folder });
+      const url = `https://get.pulumi.com/releases/sdk/${name}`;
+      await fetchArchive({ url, listUrl: engineList }, folder, progress);
+      renameSync(join(folder, "pulumi"), join(folder, "bin"));
     },
   };
 }
@@ -84,7 +85,8 @@ export function downloadPlugin(plugin: string, version: string): Way {
     async fill(folder, progress) {
       const [system, machine] = platform("amd64");
       const name = `pulumi-resource-${plugin}-v${version}-${system}-${machine}.tar.gz`;
-      await fetchArchive(`https://get.pulumi.com/releases/plugins/${name}`, folder, progress);
+      const url = `https://get.pulumi.com/releases/plugins/${name}`;
+      await fetchArchive({ url, listUrl: vendorList(plugin, version) }, folder, progress);
     },
   };
 }
@@ -105,18 +107,6 @@ function pluginFolder(home: string): string {
   const folder = join(home, "plugins", `resource-rabbitmq-v${versions.rabbitmqProvider}`);
   mkdirSync(folder, { recursive: true });
   return folder;
-}
-
-async function fetchArchive(url: string, folder: string, progress: (line: string) => void): Promise<void> {
-  progress(`fetching ${url}`);
-  const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) }).catch((error: Error) => {
-    throw new Error(`${url}: ${error.cause instanceof Error ? error.cause.message : error.message}`);
-  });
-  if (!response.ok) throw new Error(`${url}: HTTP ${response.status}`);
-  const archive = join(folder, "archive.tar.gz");
-  writeFileSync(archive, Buffer.from(await response.arrayBuffer()));
-  await run("tar", ["-xzf", "archive.tar.gz"], { cwd: folder });
-  await run("rm", ["archive.tar.gz"], { cwd: folder });
 }
 
 /** The names that Pulumi's archives use; `x64` there is `amd64` for plugins. */

@@ -26,12 +26,19 @@ export function pulumiEnvironment(engine: Engine, given: NodeJS.ProcessEnv = pro
   };
 }
 
+/**
+ * Tells RABBITMQ_URL out of {@link environmentFile}, when it names a broker that this checkout started, from one that a person set:
+ * a shell keeps it when that broker is gone.
+ */
+export const OWN_BROKER_VARIABLE = "RABBITMQ_DELAY_OWN_BROKER";
+
 /** Where the broker is. */
 export function brokerEnvironment(broker: LocalBroker): Record<string, string> {
   const { username, password } = new URL(broker.amqpUrl);
   return {
     RABBITMQ_URL: broker.amqpUrl,
     RABBITMQ_MANAGEMENT_URL: broker.managementUrl,
+    ...(broker.isForeign ? {} : { [OWN_BROKER_VARIABLE]: broker.amqpUrl }),
     ...(username === "" ? {} : { RABBITMQ_USERNAME: decodeURIComponent(username) }),
     ...(password === "" ? {} : { RABBITMQ_PASSWORD: decodeURIComponent(password) }),
   };

@@ -18,7 +18,14 @@ export interface GoProgram {
 export async function goBuild(program: GoProgram, output: string, progress: (line: string) => void): Promise<void> {
   if (!(await hasCommand("go"))) throw new Error("Go is not installed (https://go.dev/doc/install)");
   await inModule(program.module, async (cwd) => {
-    const flags = ["-mod=mod", "-buildvcs=false", "-trimpath", "-ldflags", `-s -w ${program.ldflags ?? ""}`.trim()];
+    // A module without a checksum in go.sum is refused, whatever this machine's settings of Go say.
+    const flags = [
+      "-mod=readonly",
+      "-buildvcs=false",
+      "-trimpath",
+      "-ldflags",
+      `-s -w ${program.ldflags ?? ""}`.trim(),
+    ];
     progress(`compiling ${program.package}`);
     await run("go", ["build", ...flags, "-o", output, program.package], { cwd, onLine: progress });
   });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { installPackages, isRootOnDebian } from "./brokerInstallations";
+import { installPackages, isRootOnDebian } from "./debianPackages";
 import { Way, cached } from "./cache";
 import { goBuild } from "./goBuild";
 import { findKubernetesDefinitions } from "./kubernetesDefinitions";

@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { cached } from "./cache";
 import { goBuild, goModuleFolder } from "./goBuild";
+import { root } from "./paths";
 import { run, whichCommand } from "./run";
 import { versions } from "./versions";
 
@@ -45,8 +46,9 @@ export async function findPythonHost(progress: (line: string) => void): Promise<
   const install = {
     name: "pip",
     fill: async (folder: string): Promise<void> => {
-      const flags = ["--quiet", "--disable-pip-version-check", "--target", folder];
-      await run("python3", ["-m", "pip", "install", ...flags, `pulumi==${versions.pulumi}`]);
+      const flags = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:"];
+      const requirements = join(root, "toolchain", "python", "requirements.txt");
+      await run("python3", ["-m", "pip", "install", ...flags, "--target", folder, "--requirement", requirements]);
     },
   };
   const folder = await cached(`${name}-${versions.nodeHost}`, [build], progress);

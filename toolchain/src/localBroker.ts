@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrokerInstallation } from "./brokerCommand";
 import { localInstallation, newestInstallation } from "./brokerInstallations";
-import { BrokerNode, isAlive, startNode, stopNode } from "./brokerNode";
+import { BrokerNode, isAlive, isReady, startNode, stopNode } from "./brokerNode";
+import { OWN_BROKER_VARIABLE } from "./environment";
 import { localFolder } from "./paths";
 import { hasCommand, run } from "./run";
 
@@ -19,7 +20,8 @@ export interface LocalBroker {
 const noteFile = join(localFolder, "broker.json");
 const CONTAINER = "rabbitmq-delay-dev";
 
-type Note = { kind: "node"; node: BrokerNode } | { kind: "docker"; amqpUrl: string; managementUrl: string };
+type NodeNote = { kind: "node"; node: BrokerNode };
+type Note = NodeNote | { kind: "docker"; amqpUrl: string; managementUrl: string };
 
 /**
  * Finds this checkout's broker or starts one: RABBITMQ_URL, Docker, an installed RabbitMQ, an installation first; with
@@ -28,37 +30,53 @@ type Note = { kind: "node"; node: BrokerNode } | { kind: "docker"; amqpUrl: stri
 export async function findBroker(progress: (line: string) => void): Promise<LocalBroker> {
   const { RABBITMQ_URL, RABBITMQ_MANAGEMENT_URL } = process.env;
   const note = readNote();
-  const isOwnNote = note !== undefined && (RABBITMQ_URL === undefined || RABBITMQ_URL === addressOf(note).amqpUrl);
-  if (RABBITMQ_URL !== undefined && !isOwnNote) {
+  const isOwn = [process.env[OWN_BROKER_VARIABLE], note && addressOf(note).amqpUrl].includes(RABBITMQ_URL);
+  if (RABBITMQ_URL !== undefined && !isOwn) {
     const managementUrl = RABBITMQ_MANAGEMENT_URL ?? `http://${new URL(RABBITMQ_URL).hostname}:15672`;
     return { amqpUrl: RABBITMQ_URL, managementUrl, isForeign: true, origin: "RABBITMQ_URL" };
   }
   const isNewest = process.env.RABBITMQ_DELAY_BROKER === "newest";
   if (note?.kind === "docker" || (note === undefined && !isNewest && (await dockerAnswers())))
     return startContainer(progress);
-  if (note?.kind === "node" && isAlive(note.node)) return broker(note, "running");
-  const installation =
-    note?.kind === "node"
-      ? note.node.installation
-      : await (isNewest ? newestInstallation : localInstallation)(progress);
+  if (note?.kind === "node") return startNoted(note, progress);
+  const installation = await (isNewest ? newestInstallation : localInstallation)(progress);
+  return startPrivate({ installation, folder: folderOf(installation) }, progress);
+}
+
+/** The node that an earlier run started, as it is or started anew on its ports and data. */
+async function startNoted(note: NodeNote, progress: (line: string) => void): Promise<LocalBroker> {
+  if (isAlive(note.node)) {
+    if (await isReady(note.node)) return broker(note, "running");
+    progress("the node of an earlier run does not answer; stopping it");
+    await stopNode(note.node);
+  }
+  return startPrivate(note.node, progress);
+}
+
+async function startPrivate(
+  before: Pick<BrokerNode, "installation" | "folder"> & Partial<Pick<BrokerNode, "ports">>,
+  progress: (line: string) => void,
+): Promise<LocalBroker> {
   progress("starting a private node");
-  const before = note?.kind === "node" ? { ...note.node, ports: undefined } : {};
   const node = await startNode({
     ...before,
     name: "rabbitmq-delay-dev",
-    installation,
-    folder: folderOf(installation),
     preferDefaultPorts: true,
+    // Noted before it answers: what kills this run must not leave a node that nobody knows of.
+    onLaunch: (launched) => writeNote({ kind: "node", node: launched }),
   });
-  return broker(writeNote({ kind: "node", node }), "started");
+  const isMoved = before.ports !== undefined && before.ports.amqp !== node.ports.amqp;
+  return broker(writeNote({ kind: "node", node }), isMoved ? "started on other ports, its own were taken" : "started");
 }
 
 /** Stops what {@link findBroker} started; its data stays. @returns whether something was stopped */
 export async function stopBroker(): Promise<boolean> {
   const note = readNote();
   if (note?.kind === "docker") await run("docker", ["stop", CONTAINER]);
-  if (note?.kind === "node") await stopNode(note.node);
-  return note !== undefined;
+  if (note?.kind !== "node") return note !== undefined;
+  const wasAlive = isAlive(note.node);
+  await stopNode(note.node);
+  return wasAlive;
 }
 
 /** Forgets the broker and its data, after it was stopped. */
@@ -92,7 +110,9 @@ function readNote(): Note | undefined {
 
 function writeNote(note: Note): Note {
   mkdirSync(localFolder, { recursive: true });
-  writeFileSync(noteFile, JSON.stringify(note, undefined, 2));
+  // Whole or not at all, whatever ends this run.
+  writeFileSync(`${noteFile}.new`, JSON.stringify(note, undefined, 2));
+  renameSync(`${noteFile}.new`, noteFile);
   return note;
 }
 

@@ -1,4 +1,4 @@
-import { installPackages, isRootOnDebian } from "./brokerInstallations";
+import { installPackages, isRootOnDebian } from "./debianPackages";
 import { hasCommand } from "./run";
 
 /** Debian's package of each program that the tests' pods need; Debian itself has the others. */

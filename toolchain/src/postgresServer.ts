@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installPackages, isRootOnDebian } from "./brokerInstallations";
+import { installPackages, isRootOnDebian } from "./debianPackages";
 import { freePort } from "./ports";
 import { run } from "./run";
 

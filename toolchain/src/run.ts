@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { isGuarding, track } from "./interruption";
 
 /** How a command is run. */
 export interface RunOptions {
@@ -15,7 +16,10 @@ export function run(command: string, args: string[], options: RunOptions = {}): 
       cwd: options.cwd,
       env: options.env ?? process.env,
       stdio: ["ignore", "pipe", "pipe"],
+      // With its own children in a group, so that an interruption ends all of them.
+      detached: isGuarding(),
     });
+    if (isGuarding()) track(child);
     let output = "";
     const read = (data: Buffer): void => {
       output += data.toString();

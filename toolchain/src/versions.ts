@@ -1,4 +1,4 @@
-/** All that the toolchain fetches or builds, pinned. The Go modules' own pins are in toolchain/go. */
+/** All that the toolchain fetches or builds, pinned. The Go modules' own pins are in toolchain/go, Python's in toolchain/python. */
 export const versions = {
   /** The engine; its minor version may be older than the SDK's. */
   pulumi: "3.220.0",

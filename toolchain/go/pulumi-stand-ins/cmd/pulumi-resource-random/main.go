@@ -1,10 +1,11 @@
 // A stand-in for the plugin pulumi-resource-random, for tests on machines that can't fetch the official one. It knows
-// RandomPassword with its length and without special characters, which is all that the components use.
+// RandomPassword with its length and without special characters, and RandomUuid; the components use no others.
 package main
 
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"math/big"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -19,7 +20,8 @@ import (
 
 const (
 	name     = "random"
-	token    = "random:index/randomPassword:RandomPassword"
+	password = "random:index/randomPassword:RandomPassword"
+	uuid     = "random:index/randomUuid:RandomUuid"
 	alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 )
 
@@ -36,13 +38,13 @@ func (s *server) Configure(context.Context, *pulumirpc.ConfigureRequest) (*pulum
 }
 
 func (s *server) Check(_ context.Context, request *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
-	if got := resource.URN(request.GetUrn()).Type(); string(got) != token {
-		return nil, status.Errorf(codes.Unimplemented, "this stand-in makes passwords alone, not %s", got)
+	if got := string(resource.URN(request.GetUrn()).Type()); got != password && got != uuid {
+		return nil, status.Errorf(codes.Unimplemented, "this stand-in makes passwords and UUIDs alone, not %s", got)
 	}
 	return &pulumirpc.CheckResponse{Inputs: request.GetNews()}, nil
 }
 
-// Diff: another rule makes another password, as with the official plugin.
+// Diff: another rule or keeper makes another value, as with the official plugin.
 func (s *server) Diff(_ context.Context, request *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
 	olds, err := plugin.UnmarshalProperties(request.GetOldInputs(), plugin.MarshalOptions{SkipNulls: true})
 	if err != nil {
@@ -70,14 +72,22 @@ func (s *server) Create(_ context.Context, request *pulumirpc.CreateRequest) (*p
 		return nil, err
 	}
 	outputs := inputs.Copy()
-	outputs["result"] = resource.MakeSecret(resource.MakeComputed(resource.NewStringProperty("")))
+	isUuid := string(resource.URN(request.GetUrn()).Type()) == uuid
+	result := resource.MakeComputed(resource.NewStringProperty(""))
 	if !request.GetPreview() {
-		password, err := draw(int(inputs["length"].NumberValue()))
+		value, err := drawUuid()
+		if !isUuid {
+			value, err = draw(int(inputs["length"].NumberValue()))
+		}
 		if err != nil {
 			return nil, err
 		}
-		outputs["result"] = resource.MakeSecret(resource.NewStringProperty(password))
+		result = resource.NewStringProperty(value)
 	}
+	if !isUuid {
+		result = resource.MakeSecret(result)
+	}
+	outputs["result"] = result
 	properties, err := plugin.MarshalProperties(outputs, plugin.MarshalOptions{KeepUnknowns: true, KeepSecrets: true})
 	if err != nil {
 		return nil, err
@@ -91,6 +101,17 @@ func (s *server) Read(_ context.Context, request *pulumirpc.ReadRequest) (*pulum
 
 func (s *server) Delete(context.Context, *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, nil
+}
+
+// A UUID of version 4.
+func drawUuid() (string, error) {
+	var octets [16]byte
+	if _, err := rand.Read(octets[:]); err != nil {
+		return "", err
+	}
+	octets[6] = octets[6]&0x0f | 0x40
+	octets[8] = octets[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", octets[0:4], octets[4:6], octets[6:8], octets[8:10], octets[10:16]), nil
 }
 
 func draw(length int) (string, error) {

@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+
+/**
+ * What tells a process from a later one of the same number, as after a restart of the machine: when it started.
+ * @returns undefined where there is no such process
+ */
+export function startOf(processId: number): string | undefined {
+  try {
+    if (process.platform !== "linux")
+      return execFileSync("ps", ["-o", "lstart=", "-p", String(processId)], { encoding: "utf8" }).trim();
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const stat = readFileSync(`/proc/${processId}/stat`, "utf8");
+    // After the command's name, which may hold anything; the start is the 22nd field.
+    return `${boot} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The processes of this user that have a variable of this value in the environment that they were started with. */
+export function processesWith(name: string, value: string): number[] {
+  const wanted = `${name}=${value}`;
+  if (process.platform !== "linux") {
+    const lines = execFileSync("ps", ["eww", "-axo", "pid=,command="], { encoding: "utf8" }).split("\n");
+    return lines.filter((line) => line.includes(` ${wanted}`)).map((line) => Number.parseInt(line, 10));
+  }
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((entry) => environmentOf(entry).includes(wanted))
+    .map(Number)
+    .filter((processId) => processId !== process.pid);
+}
+
+function environmentOf(processId: string): string[] {
+  try {
+    return readFileSync(`/proc/${processId}/environ`, "utf8").split("\0");
+  } catch {
+    // Another user's, or it has ended.
+    return [];
+  }
+}
+
+/** Waits a moment for such processes to end by themselves, and kills those that do not. */
+export async function endProcessesWith(name: string, value: string, graceMs: number): Promise<void> {
+  const deadline = Date.now() + graceMs;
+  while (processesWith(name, value).length > 0 && Date.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const processId of processesWith(name, value)) {
+    try {
+      process.kill(processId, "SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
