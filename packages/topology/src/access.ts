@@ -17,6 +17,8 @@ export interface AccessOptions {
   retries?: RetryDescriptor[];
   /** Further exchanges that it publishes to. */
   publishes?: string[];
+  /** Its error queue, where that is behind an exchange of the same name; see `planErrorQueue`. */
+  errorQueue?: string;
 }
 
 /** Permissions in the broker's own words: regular expressions over names. */
@@ -37,10 +39,11 @@ const NOTHING = "^$";
  * @throws DelayTopologyError for a name that is none, or retries that can't do without the default exchange
  */
 export function planAccess(options: AccessOptions): AccessPlan {
-  const { consumes = [], network, destinations, retries = [], publishes = [] } = options;
+  const { consumes = [], network, destinations, retries = [], publishes = [], errorQueue } = options;
   consumes.forEach((queue, index) => checkEntityName(`consumes[${index}]`, queue));
   publishes.forEach((exchange, index) => checkEntityName(`publishes[${index}]`, exchange));
   const write = [...(network?.entryExchanges ?? []), ...retries.flatMap(writtenTo), ...publishes];
+  if (errorQueue !== undefined) write.push(checkEntityName("errorQueue", errorQueue));
   return {
     configure: NOTHING,
     write: oneOfNames(write),

@@ -20,7 +20,21 @@ export interface AuditFinding {
     | "suffix-matching"
     | "near-limit"
     | "unbound"
-    | "missing-endpoint";
+    | "missing-endpoint"
+    | "missing-network"
+    | "missing-queues"
+    | "missing-part"
+    | "changed-part"
+    | "shortcut"
+    | "policy"
+    | "broker-fault"
+    | "stalled"
+    | "expiring-delay-queue"
+    | "missing-target"
+    | "parked"
+    | "failed-messages"
+    | "unknown-network"
+    | "uncounted";
   severity: AuditSeverity;
   /** What it is about. */
   subject: string;
@@ -52,8 +66,15 @@ export function auditQueue({ name, arguments: values }: QueuePlan): AuditFinding
   return findings;
 }
 
-/** What of a network and its endpoints could mix up or lose messages. */
-export function auditNetwork(network: DelayNetwork, endpoints: Endpoint[]): AuditFinding[] {
+/**
+ * What of a network and its endpoints could mix up or lose messages.
+ * @param allow pairs of names that may be mixed up by a vendor's clients, see `namePair`
+ */
+export function auditNetwork(
+  network: DelayNetwork,
+  endpoints: Endpoint[],
+  allow: readonly string[] = [],
+): AuditFinding[] {
   const findings: AuditFinding[] = [];
   const subject = `network ${network.prefix}`;
   if (network.queueType === "classic") {
@@ -62,7 +83,11 @@ export function auditNetwork(network: DelayNetwork, endpoints: Endpoint[]): Audi
     findings.push({ rule: "at-most-once", severity: "warning", subject, message });
   }
   if (network.parkingQueue === undefined) {
-    const message = "has no parking: a message that no endpoint takes is lost; set parking: true";
+    const harm =
+      network.queueType === "quorum"
+        ? "a message that no endpoint takes stays in its level, and 32 of them stop that level for all"
+        : "a message that no endpoint takes is dropped";
+    const message = `has no parking: ${harm}; set parking: true`;
     findings.push({ rule: "no-parking", severity: "warning", subject, message });
   }
   if (network.matching === "suffix") {
@@ -71,18 +96,18 @@ export function auditNetwork(network: DelayNetwork, endpoints: Endpoint[]): Audi
   }
   return [
     ...findings,
-    ...collisions(network, endpoints),
+    ...collisions(network, endpoints, allow),
     ...endpoints.flatMap((endpoint) => nearLimit(network, endpoint)),
   ];
 }
 
-function collisions(network: DelayNetwork, endpoints: Endpoint[]): AuditFinding[] {
+function collisions(network: DelayNetwork, endpoints: Endpoint[], allow: readonly string[]): AuditFinding[] {
   const bound = new BoundPatterns();
   return endpoints.flatMap((endpoint): AuditFinding[] => {
     // A name that can't be is bad input, and thrown.
     const plan = planBinding(network, endpoint);
     try {
-      bound.add(plan.bound);
+      bound.add(plan.bound, allow);
       return [];
     } catch (error) {
       return [
@@ -171,7 +196,7 @@ function auditEndpoint({ name, type = "queue" }: Endpoint, own: BindingPlan[], f
       !found.bindings.some((other) => other.destination === name && other.routingKey === routingKey),
   );
   for (const { routingKey } of missing) {
-    const message = `is not bound with ${routingKey}: its delayed messages are parked, or lost without parking`;
+    const message = `is not bound with ${routingKey}: its delayed messages are parked, or without parking stop a quorum level or are dropped by a classic one`;
     findings.push({ rule: "unbound", severity: "warning", subject, message });
   }
   return findings;

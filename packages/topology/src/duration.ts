@@ -35,6 +35,40 @@ export function formatDelay(delayMs: number): string {
   return `${delayMs}ms`;
 }
 
+/** Writes a delay for people, a long one with its exact milliseconds behind it: `8y 186d 21h 24m 15s (268435455000 ms)`. */
+export function describeDelay(delayMs: number): string {
+  const readable = readableDelay(delayMs);
+  return readable.includes(" ") ? `${readable} (${delayMs} ms)` : readable;
+}
+
+/**
+ * Writes a delay so that it can be read at a glance: a short or round one as {@link formatDelay} does, others in years of 365
+ * days, days, hours, minutes, seconds and milliseconds: `8y 186d 21h 24m 15s`.
+ */
+export function readableDelay(delayMs: number): string {
+  const exact = formatDelay(delayMs);
+  if (delayMs < unitsMs.d && exact.length <= SHORT_ENOUGH) return exact;
+  let restMs = delayMs;
+  const parts: string[] = [];
+  for (const [unit, ms] of Object.entries({
+    y: YEAR_MS,
+    d: unitsMs.d,
+    h: unitsMs.h,
+    m: unitsMs.m,
+    s: unitsMs.s,
+    ms: 1,
+  })) {
+    const count = Math.floor(restMs / ms);
+    restMs -= count * ms;
+    if (count > 0) parts.push(`${count}${unit}`);
+  }
+  return parts.length === 0 ? exact : parts.join(" ");
+}
+
+const YEAR_MS = 365 * unitsMs.d;
+/** `90s` and `1500ms` are read at a glance, `100000s` is not. */
+const SHORT_ENOUGH = 6;
+
 /** Takes away what binary fractions add: 1.001 s is 1001 ms, not 1000.9999999999999. */
 function round(value: number): number {
   return Number(value.toPrecision(15));

@@ -52,7 +52,12 @@ export function planBinding(network: DelayNetwork, endpoint: Endpoint): Endpoint
   patterns.forEach((pattern, index) =>
     checkPattern(network, explicit === undefined ? "endpoint.name" : `endpoint.patterns[${index}]`, pattern),
   );
-  const bound = patterns.map((pattern) => ({ endpoint: name, pattern, bindingKey: bindingKey(network, pattern) }));
+  const bound = patterns.map((pattern) => ({
+    endpoint: name,
+    pattern,
+    bindingKey: bindingKey(network, pattern),
+    ...(network.preset === "custom" ? {} : { clientKey: bindingKey({ ...network, matching: "suffix" }, pattern) }),
+  }));
   checkEndpointsApart(bound);
   const bindings = bound.map(({ bindingKey: routingKey }) => ({
     source: network.deliveryExchange,

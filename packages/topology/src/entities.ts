@@ -28,7 +28,7 @@ export interface PolicyPlan {
   name: string;
   /** Regular expression over names. */
   pattern: string;
-  applyTo: "exchanges" | "quorum_queues";
+  applyTo: "exchanges" | "queues" | "quorum_queues";
   priority: number;
   definition: Record<string, string | number>;
 }

@@ -12,7 +12,7 @@ export class DelayTopologyError extends Error {
     readonly value: unknown,
     readonly allowed: string,
   ) {
-    super(`${property}: ${show(value)} is not allowed; ${allowed}`);
+    super(`${property}: ${isMisplaced(value, allowed) ? "this text" : show(value)} is not allowed; ${allowed}`);
   }
 
   /** Node's `util.inspect` follows whatever hangs on an error; Pulumi's SDK hangs promises on it, and then takes half a minute. */
@@ -21,10 +21,28 @@ export class DelayTopologyError extends Error {
   }
 }
 
+/**
+ * Whether a text stands where it can't belong: at a property that nobody knows, or in place of an object, a list, a flag or a
+ * number. It could be a password that was mistyped, so it is in no message.
+ */
+function isMisplaced(value: unknown, allowed: string): boolean {
+  return (
+    typeof value === "string" &&
+    /^(it must be (an object|a list|true or false|a whole number|a version|a delay network's descriptor)|known properties are)/.test(
+      allowed,
+    )
+  );
+}
+
 function show(value: unknown): string {
   if (typeof value === "number" || typeof value === "bigint" || value === undefined) return String(value);
-  const text = typeof value === "function" ? "a function" : (JSON.stringify(value) ?? String(value));
+  const text = typeof value === "function" ? "a function" : (JSON.stringify(value, withoutTexts) ?? String(value));
   return text.length > 320 ? `${text.slice(0, 300)}… (${text.length} characters)` : text;
+}
+
+/** The texts in an object or a list are not shown: one of them could be a password. */
+function withoutTexts(key: string, value: unknown): unknown {
+  return typeof value === "string" && key !== "" ? "…" : value;
 }
 
 /** Throws unless `value` is one of `allowed`. */
@@ -41,4 +59,19 @@ export function checkInteger(property: string, value: unknown, minimum: number, 
     throw new DelayTopologyError(property, value, `it must be a whole number from ${minimum} to ${maximum}`);
   }
   return value;
+}
+
+/**
+ * Looks at options before they are read, where no compiler did.
+ * @param prefix what stands before a property's name, e.g. `storage.`
+ * @throws DelayTopologyError for what is no object, or has a property that is not known
+ */
+export function checkKnown(what: string, options: unknown, known: readonly string[], prefix = ""): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new DelayTopologyError(what, options, `it must be an object with some of ${known.join(", ")}`);
+  }
+  for (const [key, value] of Object.entries(options)) {
+    if (known.includes(key)) continue;
+    throw new DelayTopologyError(`${prefix}${key}`, value, `known properties are ${known.join(", ")}`);
+  }
 }

@@ -1,4 +1,4 @@
-export { DelayTopologyError, checkInteger, checkOneOf } from "./errors";
+export { DelayTopologyError, checkInteger, checkKnown, checkOneOf } from "./errors";
 export { brokerLimits, checkEntityName, checkEndpointName, utf8Length } from "./names";
 export { DelayNetwork, Preset, QueueType, Matching, Radix, parseDelayNetwork, presets, queueTypes } from "./network";
 export { DelayNetworkOptions, delayNetwork } from "./options";
@@ -8,11 +8,57 @@ export { DecodedKey, decodeRoutingKey, isNetworkKey } from "./decode";
 export { RemainingDelay, RemainingDelayInput, remainingDelay } from "./remaining";
 export { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, parkingPolicy, planEntities } from "./entities";
 export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./endpoint";
-export { BoundPattern, BoundPatterns, checkEndpointsApart, patternsOverlap, topicMatches } from "./topic";
-export { formatDelay, parseDelay } from "./duration";
+export {
+  BoundPattern,
+  BoundPatterns,
+  NAME_PAIR,
+  checkEndpointsApart,
+  namePair,
+  patternsOverlap,
+  topicMatches,
+} from "./topic";
+export { describeDelay, formatDelay, parseDelay, readableDelay } from "./duration";
 export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./ownership";
 export { AccessOptions, AccessPlan, planAccess } from "./access";
 export * from "./retry";
 export * from "./store";
 export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";
 export { networkOfDelivery, remainingMs } from "./recognize";
+export {
+  ComponentName,
+  ComponentRule,
+  ResourceKind,
+  ResourceRule,
+  ResourceToken,
+  componentKinds,
+  componentOf,
+  resourceKinds,
+  resourceRule,
+} from "./resourceKinds";
+export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies";
+export { BrokerFault, BrokerFaultId, brokerFaultIds, brokerFaults, describeFault, faultsOf } from "./brokerFaults";
+export { holdsCredentials, shownAddress } from "./secrets";
+export {
+  QueueOnBroker,
+  VhostOnBroker,
+  auditDelayQueues,
+  auditLeftovers,
+  auditSuffixBindings,
+  auditUncounted,
+  networksOn,
+} from "./brokerFindings";
+export { auditStalled } from "./stalledLevels";
+export { escapeRegex } from "./entities";
+export {
+  DeliveryLimitOptions,
+  deliveryLimitPolicies,
+  endpointLimitPolicies,
+  networkLimitPolicies,
+  nserviceBusLimitPolicy,
+} from "./deliveryLimit";
+export { isAtLeast } from "./version";
+export { appliesTo, certainlyAppliesTo } from "./policyScope";
+export { DeclareRights, DeclaredEntities, planDeclareRights } from "./declareRights";
+export { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "./differences";
+export { PartsOnBroker, PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
+export { appliesTo as policyAppliesTo } from "./policyScope";

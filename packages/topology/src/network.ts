@@ -1,6 +1,7 @@
 import { DelayTopologyError, checkInteger, checkOneOf } from "./errors";
 import { brokerLimits, checkEntityName, checkShortString } from "./names";
 import { keyPrefixBytes, levelExchangeName, levelQueueName, queueTtlMs } from "./shape";
+import { presetOf } from "./vendors";
 
 /** Whose names and arguments a network has: a vendor's, byte for byte, or your own (`custom`). */
 export const presets = ["nservicebus", "nservicebus-v1", "celery", "custom"] as const;
@@ -66,7 +67,7 @@ export function parseDelayNetwork(value: unknown, property = "network"): DelayNe
   return checkNetwork(network as DelayNetwork, property);
 }
 
-/** Throws unless the shape is possible on a broker and all names are those of the shape; returns a copy without foreign fields. */
+/** Throws unless the shape is possible on a broker and all names are those of preset and shape; returns a copy without foreign fields. */
 export function checkNetwork(network: DelayNetwork, property = "network"): DelayNetwork {
   const at = (name: string): string => (property === "" ? name : `${property}.${name}`);
   const { levels, unitMs } = network;
@@ -75,6 +76,8 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
   checkOneOf(at("queueType"), network.queueType, queueTypes);
   checkOneOf(at("matching"), network.matching, matchings);
   checkInteger(at("unitMs"), unitMs, 1, brokerLimits.messageTtlMs);
+  checkEntityName(at("prefix"), network.prefix);
+  if (network.preset !== "custom") checkPreset(network, at);
   // A routing key needs two bytes a level and at least one for the destination.
   checkInteger(at("levels"), levels, 1, (brokerLimits.shortStringBytes - 1) / 2);
   const longestTtlMs = (radix - 1) * radix ** (levels - 1) * unitMs;
@@ -86,7 +89,6 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
         `${brokerLimits.messageTtlMs} ms; at most ${mostLevels(radix, unitMs)} levels are allowed`,
     );
   }
-  checkEntityName(at("prefix"), network.prefix);
   checkEntityName(at("deliveryExchange"), network.deliveryExchange);
   const names = Array.from({ length: levels }, (_, level) => levelExchangeName(network, level));
   if (!Array.isArray(network.entryExchanges) || names.some((name, level) => name !== network.entryExchanges[level])) {
@@ -109,6 +111,7 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
     checkEntityName(at("parkingExchange"), network.parkingExchange);
     checkEntityName(at("parkingQueue"), network.parkingQueue);
   }
+  if (network.preset === "custom") checkPreset(network, at);
   const maximumDelayMs = (radix ** levels - 1) * unitMs;
   if (network.maximumDelayMs !== maximumDelayMs) {
     throw new DelayTopologyError(
@@ -134,6 +137,16 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
       : { parkingExchange: network.parkingExchange, parkingQueue: network.parkingQueue }),
     maximumDelayMs,
   };
+}
+
+/** A descriptor that says one thing and means another would make keys that nobody reads, or delays of another length. */
+function checkPreset(network: DelayNetwork, at: (name: string) => string): void {
+  for (const [property, expected] of presetOf(network)) {
+    if (network[property] === expected) continue;
+    const whose = network.preset === "custom" ? "a network of this shape" : `preset ${network.preset}`;
+    const allowed = `${whose} has fixed names and arguments, so it must be ${JSON.stringify(expected)}`;
+    throw new DelayTopologyError(at(property), network[property], allowed);
+  }
 }
 
 function mostLevels(radix: Radix, unitMs: number): number {

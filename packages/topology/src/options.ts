@@ -1,7 +1,8 @@
-import { DelayTopologyError, checkOneOf } from "./errors";
+import { DelayTopologyError, checkOneOf, checkKnown } from "./errors";
 import { DelayNetwork, Matching, Preset, QueueType, Radix, checkNetwork, presets, radixes } from "./network";
 import { brokerLimits, checkEntityName, utf8Length } from "./names";
 import { levelExchangeName, maximumDelayMs } from "./shape";
+import { customPrefix, deliveryName, parkingName, vendorPrefix, vendorQueueType, vendorShape } from "./vendors";
 
 /** What a network is made from. Only `preset` is needed; what a vendor fixes can't be changed. */
 export interface DelayNetworkOptions {
@@ -26,9 +27,6 @@ export interface DelayNetworkOptions {
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const known = ["preset", "prefix", "radix", "levels", "unitMs", "queueType", "matching", "parking"];
 
-/** 28 levels of one second, most significant first, is what NServiceBus and Celery share; source: their public code. */
-const vendorShape = { radix: 2, levels: 28, unitMs: 1000 } as const;
-
 /**
  * Makes a network's descriptor from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
@@ -37,10 +35,7 @@ export function delayNetwork(options: DelayNetworkOptions): DelayNetwork {
   if (typeof options !== "object" || options === null) {
     throw new DelayTopologyError("network", options, "it must be an object with at least a preset");
   }
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key))
-      throw new DelayTopologyError(key, options[key as "preset"], `known properties are ${known.join(", ")}`);
-  }
+  checkKnown("network", options, known);
   const preset = checkOneOf("preset", options.preset, presets);
   const parking = options.parking ?? true;
   if (typeof parking !== "boolean") throw new DelayTopologyError("parking", parking, "it must be true or false");
@@ -74,23 +69,21 @@ export function delayNetwork(options: DelayNetworkOptions): DelayNetwork {
 
 type Identity = Pick<DelayNetwork, "prefix" | "radix" | "levels" | "unitMs" | "queueType" | "deliveryExchange">;
 
-/** Own names contain the shape, so that one name always has the same arguments. */
 function customIdentity(options: DelayNetworkOptions): Identity {
   const unitMs = options.unitMs ?? 1000;
   const radix = checkOneOf("radix", options.radix ?? 4, radixes);
   const levels = options.levels ?? levelsForAYear(radix, unitMs);
   const queueType = options.queueType ?? "quorum";
-  const name = checkEntityName("prefix", options.prefix);
-  // The queue type is an argument too: a classic network is another network.
-  const prefix = `${name}.r${radix}x${levels}u${unitMs}${queueType === "classic" ? "c" : ""}`;
-  return { prefix, radix, levels, unitMs, queueType, deliveryExchange: `${prefix}.delivery` };
+  const shape = { radix, levels, unitMs, queueType };
+  const prefix = customPrefix(checkEntityName("prefix", options.prefix), shape);
+  return { prefix, ...shape, deliveryExchange: deliveryName({ preset: "custom", prefix }) };
 }
 
 function vendorIdentity(preset: Exclude<Preset, "custom">, options: DelayNetworkOptions): Identity {
   const fixed: Record<string, unknown> = { ...vendorShape };
   if (preset !== "celery") {
     fixed.prefix = undefined;
-    fixed.queueType = preset === "nservicebus" ? "quorum" : "classic";
+    fixed.queueType = vendorQueueType(preset);
   }
   for (const [property, value] of Object.entries(fixed)) {
     const given = options[property as keyof DelayNetworkOptions];
@@ -103,19 +96,15 @@ function vendorIdentity(preset: Exclude<Preset, "custom">, options: DelayNetwork
       );
     }
   }
-  if (preset === "celery") {
-    const before = options.prefix === undefined ? "" : `${checkEntityName("prefix", options.prefix)}_`;
-    const prefix = `${before}celery_delayed`;
-    return { ...vendorShape, prefix, queueType: options.queueType ?? "quorum", deliveryExchange: `${prefix}_delivery` };
-  }
-  const prefix = preset === "nservicebus" ? "nsb.v2.delay" : "nsb.delay";
-  const queueType = preset === "nservicebus" ? "quorum" : "classic";
-  return { ...vendorShape, prefix, queueType, deliveryExchange: `${prefix}-delivery` };
+  if (options.prefix !== undefined) checkEntityName("prefix", options.prefix);
+  const prefix = vendorPrefix(preset, options.prefix);
+  const queueType = vendorQueueType(preset) ?? options.queueType ?? "quorum";
+  return { ...vendorShape, prefix, queueType, deliveryExchange: deliveryName({ preset, prefix }) };
 }
 
 function parkingNames(preset: Preset, prefix: string): Pick<DelayNetwork, "parkingExchange" | "parkingQueue"> {
-  const separator = { celery: "_", custom: ".", nservicebus: "-", "nservicebus-v1": "-" }[preset];
-  return { parkingExchange: `${prefix}${separator}parking`, parkingQueue: `${prefix}${separator}parking` };
+  const name = parkingName({ preset, prefix });
+  return { parkingExchange: name, parkingQueue: name };
 }
 
 /** The names of a network are longer than its prefix; the error is about what was given. */

@@ -36,6 +36,16 @@ describe("an audit", () => {
     assert.deepEqual(rulesOf(leased.flatMap(auditQueue)), ["at-most-once warning", "leased warning"]);
   });
 
+  // "Is lost" was said of what a quorum level holds for ever, and stops at.
+  it("says what becomes of a message that nobody takes without parking", () => {
+    const without = (queueType: "quorum" | "classic"): string | undefined =>
+      auditNetwork(delayNetwork({ preset: "custom", prefix: "a", parking: false, queueType }), []).find(
+        ({ rule }) => rule === "no-parking",
+      )?.message;
+    assert.match(without("quorum") ?? "", /stays in its level, and 32 of them stop that level for all/);
+    assert.match(without("classic") ?? "", /is dropped/);
+  });
+
   it("finds endpoints that would get each other's messages, and names without room", () => {
     const suffix = delayNetwork({ preset: "nservicebus", matching: "suffix" });
     const [collision] = auditNetwork(suffix, [{ name: "Sales" }, { name: "Europe.Sales" }]).filter(
@@ -44,6 +54,13 @@ describe("an audit", () => {
     assert.equal(collision?.severity, "error");
     assert.match(collision?.message ?? "", /Europe\.Sales and Sales's Sales would both get/);
     assert.deepEqual(rulesOf(auditNetwork(network, [{ name: "x".repeat(230) }])), ["near-limit warning"]);
+  });
+
+  it("on vendors' presets, finds what the vendors' clients mix up, by the rule that a stack is refused by", () => {
+    const vendors = delayNetwork({ preset: "nservicebus" });
+    const endpoints = [{ name: "Sales" }, { name: "Europe.Sales" }];
+    assert.deepEqual(rulesOf(auditNetwork(vendors, endpoints)), ["collision error"]);
+    assert.deepEqual(auditNetwork(vendors, endpoints, ["Sales with Europe.Sales"]), []);
   });
 
   it("compares with what a broker has", () => {

@@ -64,6 +64,10 @@ describe("delayedRetry", () => {
       /descriptor\.kind: "delay-network" .*work-retry/,
     );
     assert.throws(() => parseRetryDescriptor(null), /descriptor\.kind: undefined/);
+    for (const deadQueue of [5, "", "other"]) {
+      const message = /delayedRetry\.deadQueue: .* is not allowed/;
+      assert.throws(() => parseDelayedRetry({ ...descriptor, deadQueue }), message, String(deadQueue));
+    }
   });
 
   const refused: [string, object, RegExp][] = [

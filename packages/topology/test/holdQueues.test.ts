@@ -104,12 +104,21 @@ describe("holdQueues", () => {
     );
   });
 
+  it("takes no default for what a descriptor lacks: messages would go to queues that nobody declared", () => {
+    const descriptor = holdQueues({ delays: [5], destinations, prefix: "later", queueType: "quorum" });
+    for (const name of ["prefix", "queueType"])
+      assert.throws(
+        () => parseHoldQueues({ ...descriptor, [name]: undefined }),
+        new RegExp(`holdQueues.${name}: undefined`),
+      );
+  });
+
   const refused: [string, object, RegExp][] = [
     ["no delays", { delays: [] }, /delays: \[\]/],
     ["a fraction", { delays: [0.5] }, /delays\[0\]: 0\.5/],
     ["no destinations", { destinations: [] }, /destinations: \[\]/],
     ["one destination twice", { destinations: [destinations[0], destinations[0]] }, /destinations\[1\]: .*already/],
-    ["no destination at all", { destinations: ["orders"] }, /destinations\[0\]: "orders"/],
+    ["no destination at all", { destinations: ["orders"] }, /destinations\[0\]: this text is not/],
     [
       "a destination without an exchange",
       { destinations: [{ routingKey: "a" }] },

@@ -96,4 +96,76 @@ describe("parseDelayNetwork", () => {
     for (const value of [null, undefined, "text", []])
       assert.throws(() => parseDelayNetwork(value), DelayTopologyError);
   });
+
+  /** A descriptor that says another shape or name than the network has: its messages would come at another time, or nowhere. */
+  const tampered: [string, DelayNetworkOptions, object, RegExp][] = [
+    [
+      "another unit of NServiceBus",
+      { preset: "nservicebus" },
+      { unitMs: 100, maximumDelayMs: (2 ** 28 - 1) * 100 },
+      /^network\.unitMs: 100 is not allowed; preset nservicebus has fixed names and arguments, so it must be 1000$/,
+    ],
+    ["another radix", { preset: "celery" }, { radix: 4 }, /^network\.radix: 4 .*celery.* must be 2$/],
+    ["fewer levels", { preset: "nservicebus-v1" }, { levels: 27 }, /^network\.levels: 27 .* must be 28$/],
+    [
+      "classic queues of NServiceBus v2",
+      { preset: "nservicebus" },
+      { queueType: "classic" },
+      /^network\.queueType: "classic" .* must be "quorum"$/,
+    ],
+    [
+      "quorum queues of NServiceBus v1",
+      { preset: "nservicebus-v1" },
+      { queueType: "quorum" },
+      /^network\.queueType: "quorum" .* must be "classic"$/,
+    ],
+    ["another prefix", { preset: "nservicebus" }, { prefix: "nsb.delay" }, /^network\.prefix: .* "nsb\.v2\.delay"$/],
+    ["another prefix of Celery", { preset: "celery" }, { prefix: "shop" }, /^network\.prefix: .*"celery_delayed"$/],
+    [
+      "another delivery exchange",
+      { preset: "nservicebus" },
+      { deliveryExchange: "nsb.delay-delivery" },
+      /^network\.deliveryExchange: "nsb\.delay-delivery" .* must be "nsb\.v2\.delay-delivery"$/,
+    ],
+    [
+      "another parking exchange",
+      { preset: "celery", prefix: "shop" },
+      { parkingExchange: "parking" },
+      /^network\.parkingExchange: "parking" .* must be "shop_celery_delayed_parking"$/,
+    ],
+    [
+      "another parking queue",
+      { preset: "nservicebus-v1" },
+      { parkingQueue: "parking" },
+      /^network\.parkingQueue: "parking" .* must be "nsb\.delay-parking"$/,
+    ],
+    [
+      "a unit that the own name does not say",
+      { preset: "custom", prefix: "own", radix: 4, levels: 3, unitMs: 1000 },
+      { unitMs: 10, maximumDelayMs: 630 },
+      /^network\.prefix: "own\.r4x3u1000" .* must be "NAME\.r4x3u10"$/,
+    ],
+    [
+      "another delivery exchange of an own network",
+      { preset: "custom", prefix: "own" },
+      { deliveryExchange: "own.delivery" },
+      /^network\.deliveryExchange: "own\.delivery" .* must be "own\.r4x13u1000\.delivery"$/,
+    ],
+  ];
+  for (const [what, options, change, message] of tampered) {
+    it(`refuses ${what}, naming the property and what it must be`, () => {
+      const network = delayNetwork(options);
+      assert.throws(
+        () => parseDelayNetwork({ ...network, ...change }),
+        (error: Error) => error instanceof DelayTopologyError && message.test(error.message),
+      );
+    });
+  }
+
+  it("takes Celery's own prefix and classic queues", () => {
+    for (const options of [{ prefix: "shop" }, { queueType: "classic" as const }, { prefix: "a_celery_delayed" }]) {
+      const network = delayNetwork({ preset: "celery", ...options });
+      assert.deepEqual(parseDelayNetwork(network), network);
+    }
+  });
 });

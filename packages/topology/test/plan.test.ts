@@ -101,11 +101,50 @@ describe("planBinding", () => {
     assert.equal(planBinding(suffix, { name: "Sales" }).bindings[0]?.routingKey, "#.Sales");
   });
 
+  const own = { preset: "custom", prefix: "orders" } as const;
+
   it("tells what suffix matching would mix from what exact matching keeps apart", () => {
     const names = ["Sales", "Europe.Sales", "Sales.Europe"];
-    checkEndpointsApart(boundOf(exact, names));
-    assert.throws(() => checkEndpointsApart(boundOf(suffix, names)), /Europe\.Sales.*Sales.*use matching exact/);
+    checkEndpointsApart(boundOf(delayNetwork(own), names));
+    const mixing = delayNetwork({ ...own, matching: "suffix" });
+    assert.throws(() => checkEndpointsApart(boundOf(mixing, names)), /Europe\.Sales.*Sales.*use matching exact/);
     assert.throws(() => checkEndpointsApart(boundOf(exact, ["Sales", "Sales"])), /bound twice/);
+  });
+
+  // An NServiceBus sender binds #.DESTINATION before each delayed send, so Sales got every delayed message of Europe.Sales.
+  it("on vendors' presets, refuses what the vendors' clients mix, whatever matching says, unless the pair is allowed", () => {
+    for (const preset of ["nservicebus", "nservicebus-v1", "celery"] as const) {
+      for (const matching of ["exact", "suffix"] as const) {
+        const network = delayNetwork({ preset, matching });
+        for (const names of [
+          ["Sales", "Europe.Sales"],
+          ["Europe.Sales", "Sales"],
+          ["Sales", "0.Sales"],
+        ]) {
+          assert.throws(() => checkEndpointsApart(boundOf(network, names)), /clients bind #\.Sales, .*preset custom/);
+        }
+        for (const pair of ["Sales with Europe.Sales", "Europe.Sales with Sales"]) {
+          checkEndpointsApart(boundOf(network, ["Sales", "Europe.Sales"]), [pair]);
+        }
+        assert.throws(
+          () => checkEndpointsApart(boundOf(network, ["Sales", "Asia.Sales"]), ["Sales with Europe.Sales"]),
+          /add "Sales with Asia\.Sales" to allow/,
+        );
+        checkEndpointsApart(boundOf(network, ["Sales", "Sales.Europe", "Salesman", "x-Sales"]));
+        assert.throws(() => checkEndpointsApart(boundOf(network, ["A", "A"]), ["A with A"]), /bound twice/);
+      }
+      const network = delayNetwork({ preset });
+      const patterns = planBinding(network, { name: "Sales", patterns: ["Sales", "Europe.Sales"] }).bound;
+      checkEndpointsApart(patterns);
+      const wild = planBinding(network, { name: "Audit", patterns: ["*.Sales"] }).bound;
+      assert.throws(() => checkEndpointsApart([...boundOf(network, ["Sales"]), ...wild]), /endpoints/);
+    }
+  });
+
+  it("compares a thousand names without comparing each with each", () => {
+    const names = Array.from({ length: 3000 }, (_, index) => `company.team-${index}.service`);
+    checkEndpointsApart(boundOf(exact, names));
+    assert.throws(() => checkEndpointsApart(boundOf(exact, [...names, "team-7.service"])), /team-7\.service/);
   });
 
   it("compares patterns, and refuses those that share a message", () => {

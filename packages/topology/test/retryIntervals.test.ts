@@ -17,14 +17,20 @@ describe("retryIntervals", () => {
     const { exchanges, queues, bindings } = planRetryIntervals(descriptor);
     assert.deepEqual(
       exchanges.map(({ name, type }) => `${name} ${type}`),
-      ["mt-delay-return direct", "mt-delay-5000 fanout", "mt-delay-300000 fanout", "mt-delay-900000 fanout"],
+      [
+        "mt-delay-return direct",
+        "mt-delay-parking fanout",
+        "mt-delay-5000 fanout",
+        "mt-delay-300000 fanout",
+        "mt-delay-900000 fanout",
+      ],
     );
-    assert.deepEqual(queues[0], {
+    assert.deepEqual(queues[1], {
       name: "mt-delay-5000",
       durable: true,
       arguments: { "x-message-ttl": 5000, "x-dead-letter-exchange": "mt-delay-return" },
     });
-    assert.deepEqual(bindings[2], {
+    assert.deepEqual(bindings[3], {
       source: "mt-delay-900000",
       destination: "mt-delay-900000",
       destinationType: "queue",
@@ -32,9 +38,41 @@ describe("retryIntervals", () => {
     });
   });
 
+  it("keeps what comes back to no queue, by a policy, so that the return exchange stays MassTransit's", () => {
+    const { exchanges, queues, bindings, policy } = planRetryIntervals(
+      retryIntervals({ intervals: [5], prefix: "a.b" }),
+    );
+    assert.deepEqual(exchanges[0], { name: "a.b-return", type: "direct", durable: true });
+    assert.deepEqual(queues[0], { name: "a.b-parking", durable: true, arguments: { "x-queue-type": "quorum" } });
+    assert.deepEqual(
+      bindings.map(({ source, destination }) => `${source} ${destination}`),
+      ["a.b-parking a.b-parking", "a.b-5 a.b-5"],
+    );
+    assert.deepEqual(policy, {
+      name: "a.b-parking",
+      pattern: "^a\\.b-return$",
+      applyTo: "exchanges",
+      priority: 100,
+      definition: { "alternate-exchange": "a.b-parking" },
+    });
+    const bare = planRetryIntervals(retryIntervals({ intervals: [5], parking: false }));
+    assert.deepEqual([bare.policy, bare.queues.length, bare.exchanges.length], [undefined, 1, 2]);
+  });
+
+  it("reads what stacks exported before there was parking", () => {
+    const { parkingExchange, parkingQueue, ...before } = retryIntervals({ intervals: [5] });
+    assert.equal(parkingExchange, parkingQueue);
+    assert.deepEqual(parseRetryIntervals(before), before);
+    assert.equal(planRetryIntervals(parseRetryIntervals(before)).policy, undefined);
+    assert.throws(
+      () => parseRetryIntervals({ ...before, parkingQueue }),
+      /retryIntervals\.parkingExchange: undefined .*must be mt-delay-parking/,
+    );
+  });
+
   it("dead-letters at least once from quorum queues, unless told not to", () => {
     const argumentsOf = (options: Partial<RetryIntervalsOptions>): Record<string, unknown> =>
-      planRetryIntervals(retryIntervals({ intervals: [1], ...options })).queues[0]?.arguments ?? {};
+      planRetryIntervals(retryIntervals({ intervals: [1], ...options })).queues.at(-1)?.arguments ?? {};
     const atLeastOnce = argumentsOf({ queueType: "quorum" });
     assert.equal(atLeastOnce["x-dead-letter-strategy"], "at-least-once");
     assert.equal(atLeastOnce["x-overflow"], "reject-publish");
@@ -79,6 +117,11 @@ describe("retryIntervals", () => {
     ["a bad name", { intervals: [5], prefix: "a/b" }, /prefix: "a\/b" is not allowed/],
     ["a queue type", { intervals: [5], queueType: "stream" }, /queueType: "stream".*quorum, classic/],
     ["at-least-once on classic", { intervals: [5], atLeastOnce: true }, /atLeastOnce: true .*classic/],
+    [
+      "parking that is no yes or no",
+      { intervals: [5], parking: "no" },
+      /parking: this text is not allowed; .*true or false/,
+    ],
     ["what it doesn't know", { intervals: [5], ttl: 3 }, /ttl: 3 is not allowed; known/],
   ];
   for (const [what, options, message] of refused) {
@@ -100,5 +143,10 @@ describe("retryIntervals", () => {
     assert.throws(() => parseRetryIntervals({ ...descriptor, version: 2 }), /version: 2 .*version 1/);
     assert.throws(() => parseRetryIntervals({ ...descriptor, returnExchange: "x" }), /returnExchange: "x"/);
     assert.throws(() => parseRetryIntervals({ ...descriptor, intervalsMs: undefined }), /intervalsMs/);
+    // A user would look for what is right about the return exchange.
+    assert.throws(
+      () => parseRetryIntervals({ ...descriptor, prefix: undefined }),
+      /^DelayTopologyError: retryIntervals\.prefix: undefined is not allowed/,
+    );
   });
 });

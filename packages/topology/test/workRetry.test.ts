@@ -97,7 +97,7 @@ describe("workRetry", () => {
     ["a long name", { name: "x".repeat(251) }, /name: .*256 bytes/],
     ["another target of rejections", { rejected: "drop" }, /rejected: "drop".*dead, retry/],
     ["at-least-once on classic", { queueType: "classic", atLeastOnce: true }, /atLeastOnce: true .*classic/],
-    ["what it doesn't know", { queue: "a" }, /queue: "a" is not allowed; known/],
+    ["what it doesn't know", { queue: "a" }, /queue: this text is not allowed; known/],
   ];
   for (const [what, options, message] of refused) {
     it(`refuses ${what}`, () => {

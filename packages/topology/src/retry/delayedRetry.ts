@@ -1,9 +1,8 @@
 import { EntityPlan, PolicyPlan, escapeRegex } from "../entities";
-import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
+import { DelayTopologyError, checkInteger, checkOneOf, checkKnown } from "../errors";
 import { brokerLimits, checkEntityName, checkShortString } from "../names";
 import { checkDelayMs } from "./delays";
 import { checkHead } from "./descriptor";
-import { checkKnown } from "./options";
 import { deadLetterArguments } from "./queueKind";
 
 /** Which returned messages the broker delays. */
@@ -97,7 +96,16 @@ export function delayedRetry(options: DelayedRetryOptions): DelayedRetry {
  * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
  */
 export function parseDelayedRetry(value: unknown, property = "delayedRetry"): DelayedRetry {
-  return checkDelayedRetry(checkHead<DelayedRetry>(value, "delayed-retry", property), (name) => `${property}.${name}`);
+  const descriptor = checkHead<DelayedRetry>(value, "delayed-retry", property);
+  const checked = checkDelayedRetry(descriptor, (name) => `${property}.${name}`);
+  if (checked.deadQueue !== undefined && checked.deadQueue !== `${checked.queue}.dead`) {
+    throw new DelayTopologyError(
+      `${property}.deadQueue`,
+      checked.deadQueue,
+      `for this queue it must be ${checked.queue}.dead`,
+    );
+  }
+  return checked;
 }
 
 function checkDelayedRetry(
@@ -106,7 +114,8 @@ function checkDelayedRetry(
 ): DelayedRetry {
   const { deadLetterExchange, deadLetterRoutingKey, deadQueue } = given;
   const queue = checkEntityName(at("queue"), given.queue);
-  if (deadQueue !== undefined) checkEntityName(at("queue"), deadQueue);
+  // The options have no dead queue: its name follows from the queue's.
+  if (deadQueue !== undefined) checkEntityName(at(deadQueue === `${queue}.dead` ? "queue" : "deadQueue"), deadQueue);
   if (typeof deadLetterExchange !== "string") {
     throw new DelayTopologyError(at("deadLetterExchange"), deadLetterExchange, "it must be the name of an exchange");
   }

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import type { QueuePlan } from "../entities";
-import { DelayTopologyError, checkInteger } from "../errors";
+import { DelayTopologyError, checkInteger, checkKnown } from "../errors";
 import { brokerLimits, checkShortString, utf8Length } from "../names";
 import type { QueueType } from "../network";
 import { checkDelayMs, readDelays } from "./delays";
 import { checkHead } from "./descriptor";
-import { checkKnown } from "./options";
 import { checkQueueKind, waitingArguments } from "./queueKind";
 
 /** Where held messages go. */
@@ -109,6 +108,10 @@ export function parseHoldQueues(value: unknown, property = "holdQueues"): HoldQu
     property,
   );
   const at = (name: string): string => `${property}.${name}`;
+  // Options have defaults; a part that a descriptor lacks would name queues that nobody declared.
+  for (const [name, value] of Object.entries({ prefix, queueType })) {
+    if (value === undefined) throw new DelayTopologyError(at(name), value, "a descriptor says it");
+  }
   const settings = { prefix, queueType, atLeastOnce, leaseMs };
   return checkHoldQueues(settings, readDelays(at("delaysMs"), delaysMs), destinations, at);
 }

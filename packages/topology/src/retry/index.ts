@@ -42,5 +42,6 @@ export {
   parseDelayedRetry,
   planDelayedRetry,
 } from "./delayedRetry";
+export { planErrorQueue } from "./errorQueue";
 export { RetryDescriptor, declaredDelaysMs, parseRetryDescriptor, planRetry, retryKinds } from "./retryDescriptor";
 export { RetryConfig, WorkQueueConfig, retryDescriptorOf, retryDescriptors } from "./retryConfig";

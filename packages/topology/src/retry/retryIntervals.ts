@@ -1,10 +1,9 @@
-import type { BindingPlan, EntityPlan } from "../entities";
-import { DelayTopologyError } from "../errors";
+import { BindingPlan, EntityPlan, PolicyPlan, escapeRegex } from "../entities";
+import { DelayTopologyError, checkKnown } from "../errors";
 import { checkEntityName } from "../names";
 import type { QueueType } from "../network";
 import { checkDeclared, readDelays } from "./delays";
 import { checkHead } from "./descriptor";
-import { checkKnown } from "./options";
 import { QueueKind, checkQueueKind, waitingArguments } from "./queueKind";
 
 /** The descriptor of interval queues: plain JSON that a stack exports and that services read. */
@@ -20,6 +19,9 @@ export interface RetryIntervals {
   atLeastOnce: boolean;
   /** The intervals that there are queues for, in milliseconds, ascending. */
   intervalsMs: number[];
+  /** The exchange and the queue, of one name, that keep what comes back to no queue; undefined: such a message is lost, or stays. */
+  parkingExchange?: string;
+  parkingQueue?: string;
 }
 
 /** What interval queues are made from. */
@@ -32,9 +34,11 @@ export interface RetryIntervalsOptions {
   queueType?: QueueType;
   /** Default true for `quorum`; `classic` can't. */
   atLeastOnce?: boolean;
+  /** Whether messages that come back to no queue are kept in a parking queue. Default true. */
+  parking?: boolean;
 }
 
-const known = ["intervals", "prefix", "queueType", "atLeastOnce"];
+const known = ["intervals", "prefix", "queueType", "atLeastOnce", "parking"];
 
 /**
  * Makes the descriptor of interval queues from options.
@@ -42,9 +46,10 @@ const known = ["intervals", "prefix", "queueType", "atLeastOnce"];
  */
 export function retryIntervals(options: RetryIntervalsOptions): RetryIntervals {
   checkKnown("retryIntervals", options, known);
-  const { prefix = "mt-delay", queueType = "classic", atLeastOnce, intervals } = options;
+  const { prefix = "mt-delay", queueType = "classic", atLeastOnce, intervals, parking = true } = options;
   const intervalsMs = readDelays("intervals", intervals);
-  return checkIntervals({ prefix, queueType, atLeastOnce, intervalsMs }, (name) => name);
+  if (typeof parking !== "boolean") throw new DelayTopologyError("parking", parking, "it must be true or false");
+  return checkIntervals({ prefix, queueType, atLeastOnce, intervalsMs, parking }, (name) => name);
 }
 
 /**
@@ -55,26 +60,36 @@ export function parseRetryIntervals(value: unknown, property = "retryIntervals")
   const descriptor = checkHead<RetryIntervals>(value, "retry-intervals", property);
   const at = (name: string): string => `${property}.${name}`;
   const intervalsMs = readDelays(at("intervalsMs"), descriptor.intervalsMs);
-  const { returnExchange, prefix } = descriptor;
-  if (returnExchange !== `${prefix}-return`) {
-    throw new DelayTopologyError(at("returnExchange"), returnExchange, `for this prefix it must be ${prefix}-return`);
+  const { prefix, queueType, atLeastOnce, parkingExchange, parkingQueue } = descriptor;
+  // Stacks of before there was parking export none.
+  const parking = parkingExchange !== undefined || parkingQueue !== undefined;
+  const checked = checkIntervals({ prefix, queueType, atLeastOnce, intervalsMs, parking }, at);
+  for (const name of ["returnExchange", "parkingExchange", "parkingQueue"] as const) {
+    if (descriptor[name] !== checked[name]) {
+      throw new DelayTopologyError(at(name), descriptor[name], `for this prefix it must be ${checked[name]}`);
+    }
   }
-  return checkIntervals(
-    { prefix, queueType: descriptor.queueType, atLeastOnce: descriptor.atLeastOnce, intervalsMs },
-    at,
-  );
+  return checked;
 }
 
 function checkIntervals(
-  given: { prefix: unknown; queueType: unknown; atLeastOnce: unknown; intervalsMs: number[] },
+  given: { prefix: unknown; queueType: unknown; atLeastOnce: unknown; intervalsMs: number[]; parking: boolean },
   at: (name: string) => string,
 ): RetryIntervals {
   const { intervalsMs } = given;
   const prefix = checkEntityName(at("prefix"), given.prefix);
-  const returnExchange = `${prefix}-return`;
-  for (const name of [returnExchange, intervalName({ prefix }, intervalsMs.at(-1) as number)])
+  const [returnExchange, parking] = [`${prefix}-return`, `${prefix}-parking`];
+  for (const name of [returnExchange, parking, intervalName({ prefix }, intervalsMs.at(-1) as number)])
     checkEntityName(at("prefix"), name);
-  return { kind: "retry-intervals", version: 1, prefix, returnExchange, ...checkQueueKind(given, at), intervalsMs };
+  return {
+    kind: "retry-intervals",
+    version: 1,
+    prefix,
+    returnExchange,
+    ...checkQueueKind(given, at),
+    intervalsMs,
+    ...(given.parking ? { parkingExchange: parking, parkingQueue: parking } : {}),
+  };
 }
 
 /** Name of an interval's exchange and of its queue. */
@@ -90,27 +105,53 @@ export function intervalExchange(descriptor: RetryIntervals, delayMs: number): s
   return intervalName(descriptor, checkDeclared("delayMs", delayMs, descriptor.intervalsMs));
 }
 
-/** Plans the return exchange, and an exchange with a queue for each interval. */
-export function planRetryIntervals(descriptor: RetryIntervals): EntityPlan {
+/**
+ * Plans the return exchange, an exchange with a queue for each interval, and what keeps messages that come back to no queue: a policy,
+ * because an argument would make the return exchange differ from the one that MassTransit declares.
+ */
+export function planRetryIntervals(descriptor: RetryIntervals): EntityPlan & { policy?: PolicyPlan } {
   const { returnExchange, intervalsMs } = descriptor;
   const intervals = intervalsMs.map((intervalMs) => ({ intervalMs, name: intervalName(descriptor, intervalMs) }));
+  const parking = planParking(descriptor);
   return {
     exchanges: [
       { name: returnExchange, type: "direct", durable: true },
+      ...parking.exchanges,
       ...intervals.map(({ name }) => ({ name, type: "fanout" as const, durable: true as const })),
     ],
-    queues: intervals.map(({ name, intervalMs }) => ({
-      name,
-      durable: true,
-      arguments: asMassTransit(descriptor, waitingArguments(descriptor, intervalMs, { exchange: returnExchange })),
-    })),
-    bindings: intervals.map(({ name }) => ({
-      source: name,
-      destination: name,
-      destinationType: "queue",
-      routingKey: "",
-    })),
+    queues: [
+      ...parking.queues,
+      ...intervals.map(({ name, intervalMs }) => ({
+        name,
+        durable: true as const,
+        arguments: asMassTransit(descriptor, waitingArguments(descriptor, intervalMs, { exchange: returnExchange })),
+      })),
+    ],
+    bindings: [...parking.bindings, ...intervals.map(({ name }) => bindAll(name, name))],
+    ...(parking.policy === undefined ? {} : { policy: parking.policy }),
   };
+}
+
+/** The parking queue is always a quorum queue: no client of a vendor declares it. */
+function planParking(descriptor: RetryIntervals): EntityPlan & { policy?: PolicyPlan } {
+  const { returnExchange, parkingExchange, parkingQueue } = descriptor;
+  if (parkingExchange === undefined || parkingQueue === undefined) return { exchanges: [], queues: [], bindings: [] };
+  return {
+    exchanges: [{ name: parkingExchange, type: "fanout", durable: true }],
+    queues: [{ name: parkingQueue, durable: true, arguments: { "x-queue-type": "quorum" } }],
+    bindings: [bindAll(parkingExchange, parkingQueue)],
+    policy: {
+      name: parkingExchange,
+      pattern: `^${escapeRegex(returnExchange)}$`,
+      applyTo: "exchanges",
+      priority: 100,
+      definition: { "alternate-exchange": parkingExchange },
+    },
+  };
+}
+
+function bindAll(source: string, destination: string): BindingPlan {
+  return { source, destination, destinationType: "queue", routingKey: "" };
 }
 
 /** Its clients give a classic queue no type, and a difference would show as a change, which deletes the queue. */
@@ -123,7 +164,8 @@ function asMassTransit(
 }
 
 /**
- * Plans what lets a queue get its messages back: its own name on the return exchange.
+ * Plans what lets a queue get its messages back: its own name on the return exchange, which is what its consumer puts on them.
+ * @param queue the queue itself, whatever the endpoint is called that it serves
  * @throws DelayTopologyError for a name that is none
  */
 export function planReturnBinding({ returnExchange }: RetryIntervals, queue: string): BindingPlan {

@@ -1,11 +1,10 @@
 import type { BindingPlan, EntityPlan } from "../entities";
-import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
+import { DelayTopologyError, checkInteger, checkOneOf, checkKnown } from "../errors";
 import { checkEntityName, checkShortString } from "../names";
 import type { QueueType } from "../network";
 import { topicMatches } from "../topic";
 import { checkDeclared, readDelays } from "./delays";
 import { checkHead } from "./descriptor";
-import { checkKnown } from "./options";
 import { checkQueueKind, deadLetterArguments, waitingArguments } from "./queueKind";
 
 /** Where the work queue sends what a consumer rejects without asking for it back. */

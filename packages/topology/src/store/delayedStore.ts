@@ -1,9 +1,8 @@
 import { AccessPlan, oneOfNames } from "../access";
 import type { BindingPlan, EntityPlan, ExchangePlan } from "../entities";
-import { DelayTopologyError, checkOneOf } from "../errors";
+import { DelayTopologyError, checkOneOf, checkKnown } from "../errors";
 import { checkEntityName } from "../names";
 import { checkHead } from "../retry/descriptor";
-import { checkKnown } from "../retry/options";
 import { deadLetterArguments } from "../retry/queueKind";
 
 /** Types that an exchange behind the store can have; those of AMQP 0-9-1. */

@@ -4,6 +4,8 @@ import { DelayedStore, DelayedStoreOptions, delayedStore } from "./delayedStore"
 export type DelayedStoreConfig = Omit<DelayedStoreOptions, "name"> & {
   storeName?: string;
   user?: string;
+  /** Whether a user that is on the broker already is taken over. */
+  adopt?: boolean;
   /** Its process, which is no part of the broker's side. */
   deployment?: unknown;
 };
@@ -18,9 +20,10 @@ export function delayedStoreOf(config: DelayedStoreConfig | undefined): DelayedS
   return delayedStore(storeName === undefined ? shape : { ...shape, name: storeName });
 }
 
-function withoutProcess(config: DelayedStoreConfig): Omit<DelayedStoreConfig, "user" | "deployment"> {
+function withoutProcess(config: DelayedStoreConfig): Omit<DelayedStoreConfig, "user" | "deployment" | "adopt"> {
   const shape = { ...config };
   delete shape.user;
   delete shape.deployment;
+  delete shape.adopt;
   return shape;
 }

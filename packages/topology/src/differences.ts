@@ -1,0 +1,51 @@
+import type { ExchangePlan, QueuePlan } from "./entities";
+
+/** An exchange as the management API shows it. */
+export interface DeclaredExchange {
+  name: string;
+  type: string;
+  durable: boolean;
+  auto_delete: boolean;
+  internal: boolean;
+  arguments: Record<string, unknown>;
+}
+
+/** A queue as the management API shows it, as far as it was declared so. */
+export interface DeclaredQueue {
+  name: string;
+  durable: boolean;
+  auto_delete: boolean;
+  arguments: Record<string, unknown>;
+}
+
+/**
+ * How an exchange on a broker differs from the planned one, so that the broker would refuse to declare it.
+ * @returns a sentence without its end for each exchange that differs: none or one
+ */
+export function compareExchange(plan: Pick<ExchangePlan, "name" | "type">, found?: DeclaredExchange): string[] {
+  if (found === undefined) return [];
+  const wanted = { type: plan.type, durable: true, auto_delete: false, internal: false };
+  const given = { type: found.type, durable: found.durable, auto_delete: found.auto_delete, internal: found.internal };
+  return describe(`exchange ${plan.name}`, { ...given, ...found.arguments }, wanted);
+}
+
+/** The same for a queue. */
+export function compareQueue(plan: QueuePlan, found?: DeclaredQueue): string[] {
+  if (found === undefined) return [];
+  const given: Record<string, unknown> = { durable: found.durable, auto_delete: found.auto_delete, ...found.arguments };
+  const wanted: Record<string, unknown> = { durable: true, auto_delete: false, ...plan.arguments };
+  // For the broker, a classic queue is the same with and without the argument, whichever way its default type points.
+  if (wanted["x-queue-type"] === "classic" && given["x-queue-type"] === undefined) given["x-queue-type"] = "classic";
+  if (given["x-queue-type"] === "classic" && wanted["x-queue-type"] === undefined) delete given["x-queue-type"];
+  return describe(`queue ${plan.name}`, given, wanted);
+}
+
+function describe(what: string, found: Record<string, unknown>, wanted: Record<string, unknown>): string[] {
+  const keys = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
+  const differing = keys.filter((key) => found[key] !== wanted[key]);
+  if (differing.length === 0) return [];
+  const show = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));
+  return [
+    `${what} exists with ${differing.map((key) => `${key} ${show(found[key])} (declared here: ${show(wanted[key])})`).join(", ")}`,
+  ];
+}

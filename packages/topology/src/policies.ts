@@ -1,0 +1,160 @@
+import type { PolicyPlan, QueuePlan } from "./entities";
+import { describeKeys, harmOf } from "./policyEffects";
+import { appliesTo, certainlyAppliesTo, matchesPattern } from "./policyScope";
+
+/** A policy or an operator policy as a broker holds it. */
+export interface FoundPolicy {
+  name: string;
+  /** Regular expression over names, in the broker's dialect. */
+  pattern: string;
+  /** `queues`, `classic_queues`, `quorum_queues`, `streams`, `exchanges` or `all`. */
+  applyTo: string;
+  priority: number;
+  definition: Record<string, unknown>;
+  /** Whether it is an operator policy, which applies beside the others. */
+  isOperator: boolean;
+}
+
+/** What is or will be on a broker, as far as policies matter to it. */
+export interface PolicySubject {
+  exchanges: { name: string }[];
+  queues: Pick<QueuePlan, "name" | "arguments">[];
+  /** Our own policies. */
+  policies: PolicyPlan[];
+  /** Those of the queues that belong to a service, which may want a policy for them. */
+  endpointQueues?: string[];
+}
+
+/** What a policy of others does to a network. */
+export interface PolicyFinding {
+  /** `error`: it loses, delays or misdirects messages; `warning`: worth knowing. */
+  severity: "error" | "warning";
+  /** Name of the policy. */
+  policy: string;
+  /** One sentence: which policy, its keys, what they would do, and the way out. */
+  message: string;
+}
+
+/**
+ * Judges the policies of others. Of all that match an entity, the one of the highest priority applies alone; which one it is
+ * among equals is not defined (measured: RabbitMQ 3.10.8 and 4.3.6 differ), so each of them counts. The first operator policy
+ * applies beside it. The lower of a policy's, an operator policy's and an argument's number wins; of all other settings, the
+ * argument does.
+ */
+export function judgePolicies(subject: PolicySubject, found: readonly FoundPolicy[]): PolicyFinding[] {
+  const own = new Set(subject.policies.map(({ name }) => name));
+  const foreign = found.filter(({ name, isOperator }) => isOperator || !own.has(name));
+  return [...rivals(subject, foreign), ...harms(subject, foreign)];
+}
+
+interface Entity {
+  name: string;
+  /** Undefined for an exchange. */
+  queue?: PolicySubject["queues"][number];
+}
+
+function entitiesOf({ exchanges, queues }: PolicySubject): Entity[] {
+  return [...exchanges.map(({ name }) => ({ name })), ...queues.map((queue) => ({ name: queue.name, queue }))];
+}
+
+function isOurs(plan: PolicyPlan, { name, queue }: Entity): boolean {
+  return (plan.applyTo === "exchanges") === (queue === undefined) && matchesPattern(plan.pattern, name);
+}
+
+/** Policies that take ours away, or lose their own effect to ours. */
+function rivals(subject: PolicySubject, foreign: FoundPolicy[]): PolicyFinding[] {
+  const findings: PolicyFinding[] = [];
+  for (const plan of subject.policies) {
+    const entities = entitiesOf(subject).filter((entity) => isOurs(plan, entity));
+    for (const other of foreign.filter(({ isOperator }) => !isOperator)) {
+      const shared = entities.filter((entity) => appliesTo(other, entity.name, entity.queue?.arguments));
+      if (shared.length === 0) continue;
+      const what = plan.applyTo === "exchanges" ? "the network's exchanges" : listed("queue", namesOf(shared));
+      if (other.priority < plan.priority) {
+        const message =
+          `policy ${other.name} no longer applies to ${what}: ${plan.name} goes before it (priority ${plan.priority} over ` +
+          `${other.priority}), so that its ${describeKeys(other.definition)} have no effect there`;
+        findings.push({ severity: "warning", policy: other.name, message });
+      } else if (!setsTheSame(other, plan)) {
+        const { effect, remedy } = purposeOf(plan);
+        const message =
+          `policy ${other.name} (pattern ${other.pattern}, priority ${other.priority}) applies to ${what} and would keep ` +
+          `${plan.name} (priority ${plan.priority}) from ${effect}; lower its priority, narrow its pattern, or ${remedy}`;
+        findings.push({ severity: "error", policy: other.name, message });
+      }
+    }
+  }
+  return findings;
+}
+
+function setsTheSame({ definition }: FoundPolicy, plan: PolicyPlan): boolean {
+  return Object.entries(plan.definition).every(([key, value]) => definition[key] === value);
+}
+
+/** What one of our policies is for, and how to do without it. */
+function purposeOf({ definition }: PolicyPlan): { effect: string; remedy: string } {
+  if ("alternate-exchange" in definition) {
+    return { effect: "parking unroutable messages", remedy: "set parking: false" };
+  }
+  if ("delayed-retry-type" in definition) {
+    return { effect: "delaying its retries", remedy: "set settings: arguments" };
+  }
+  const same = Object.entries(definition).map(([key, value]) => `${key} ${value}`);
+  return { effect: `setting ${same.join(", ")}`, remedy: `give it ${same.join(", ")} too` };
+}
+
+/** Policies whose settings would do something to messages in our queues; what a policy does to many queues is told once. */
+function harms(subject: PolicySubject, foreign: FoundPolicy[]): PolicyFinding[] {
+  const endpoints = new Set(subject.endpointQueues);
+  const groups = new Map<
+    string,
+    { policy: FoundPolicy; isError: boolean; setting: string; harm: string; names: string[] }
+  >();
+  for (const queue of subject.queues) {
+    for (const policy of effectiveOn(queue, subject, foreign)) {
+      for (const { setting, kind, harm } of harmOf(queue, policy.definition)) {
+        const isError = !endpoints.has(queue.name);
+        const key = JSON.stringify([policy.isOperator, policy.name, isError, setting, kind]);
+        const group = groups.get(key) ?? { policy, isError, setting, harm, names: [] };
+        groups.set(key, { ...group, names: [...group.names, queue.name] });
+      }
+    }
+  }
+  return [...groups.values()].map(({ policy, isError, setting, harm, names }) => ({
+    severity: isError ? "error" : "warning",
+    policy: policy.name,
+    message:
+      `${policy.isOperator ? "operator policy" : "policy"} ${policy.name} (pattern ${policy.pattern}, priority ${policy.priority}) ` +
+      `sets ${setting} on ${listed("queue", names)}: ${harm}; ${remedyOf(policy)}`,
+  }));
+}
+
+function remedyOf({ isOperator }: FoundPolicy): string {
+  return isOperator
+    ? "narrow its pattern, or take the key out of it, which only an administrator can"
+    : "narrow its pattern, or give these queues a policy of a higher priority without it";
+}
+
+/** The policies that apply to a queue, or may: the strongest, those that are not surely weaker, and operator policies likewise. */
+function effectiveOn(
+  { name, arguments: values }: PolicySubject["queues"][number],
+  { policies }: PolicySubject,
+  foreign: FoundPolicy[],
+): FoundPolicy[] {
+  const ours = policies.filter((plan) => isOurs(plan, { name, queue: { name, arguments: values } }));
+  const ourPriority = Math.max(...ours.map(({ priority }) => priority), -Infinity);
+  return [false, true].flatMap((isOperator) => {
+    const matching = foreign.filter((policy) => policy.isOperator === isOperator && appliesTo(policy, name, values));
+    const sure = matching.filter((policy) => certainlyAppliesTo(policy, name, values)).map(({ priority }) => priority);
+    const strongest = Math.max(...sure, -Infinity);
+    return matching.filter(({ priority }) => priority >= strongest && (isOperator || priority >= ourPriority));
+  });
+}
+
+function namesOf(entities: { name: string }[]): string[] {
+  return entities.map(({ name }) => name);
+}
+
+function listed(kind: string, names: string[]): string {
+  return `${kind} ${names[0]}${names.length > 1 ? ` and ${names.length - 1} more` : ""}`;
+}

@@ -1,0 +1,67 @@
+/** The part of a policy that says to what it applies. */
+interface Scope {
+  pattern: string;
+  applyTo: string;
+  definition: Record<string, unknown>;
+}
+
+/** Settings that queues of both types heed on every broker; one policy with any other may be left out as a whole. */
+const heededByAll = [
+  "message-ttl",
+  "expires",
+  "max-length",
+  "max-length-bytes",
+  "overflow",
+  "dead-letter-exchange",
+  "dead-letter-routing-key",
+];
+const heededByQuorum = [...heededByAll, "dead-letter-strategy", "delivery-limit"];
+
+/**
+ * Whether a policy applies to an entity, or may: what can't be told is taken as applying.
+ * @param queueArguments the queue's arguments; undefined for an exchange
+ */
+export function appliesTo(policy: Scope, name: string, queueArguments?: Record<string, unknown>): boolean {
+  return kindsOf(queueArguments).includes(policy.applyTo) && matchesPattern(policy.pattern, name);
+}
+
+/** Whether a policy surely applies, so that weaker ones surely don't. */
+export function certainlyAppliesTo(policy: Scope, name: string, queueArguments?: Record<string, unknown>): boolean {
+  if (!appliesTo(policy, name, queueArguments) || isDoubtful(policy.pattern, name)) return false;
+  // To an exchange, whatever it says applies. Measured on RabbitMQ 4.3.6.
+  if (queueArguments === undefined) return true;
+  const type = queueArguments["x-queue-type"];
+  // A queue without a type is of the vhost's default type.
+  if (type === undefined && !["queues", "all"].includes(policy.applyTo)) return false;
+  // A policy with a setting that the type does not know is passed over. Measured on RabbitMQ 3.10.8 and 4.3.6.
+  const heeded = type === "quorum" ? heededByQuorum : heededByAll;
+  return Object.keys(policy.definition).every((key) => heeded.includes(key));
+}
+
+function kindsOf(queueArguments: Record<string, unknown> | undefined): string[] {
+  if (queueArguments === undefined) return ["exchanges", "all"];
+  const type = queueArguments["x-queue-type"];
+  if (type === "stream") return ["streams", "queues", "all"];
+  if (type === "quorum" || type === "classic") return [`${type}_queues`, "queues", "all"];
+  return ["classic_queues", "quorum_queues", "queues", "all"];
+}
+
+/** Whether the broker's pattern matches; one that JavaScript can't read, or may read otherwise, is taken as one that does. */
+export function matchesPattern(pattern: string, name: string): boolean {
+  if (isDoubtful(pattern, name)) return true;
+  return new RegExp(pattern).test(name);
+}
+
+/** Escapes that both dialects have are few, the broker counts bytes, and brackets begin differently. */
+function isDoubtful(pattern: string, name: string): boolean {
+  // One name and no other, in either dialect.
+  if (/^\^(?:[\w-]|\\[\x21-\x2f:-@[-`{-~])+\$$/.test(pattern) && !name.endsWith("\n")) return false;
+  if (/\\[^dDwWsSbBnrt\W_]|\\$|\[\^?\]|\[[:.=]|\(\?[^:=!<]|[^\x20-\x7e]/.test(pattern)) return true;
+  if (/[^\x20-\x7e]/.test(name)) return true;
+  try {
+    new RegExp(pattern);
+    return false;
+  } catch {
+    return true;
+  }
+}

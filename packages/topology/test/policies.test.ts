@@ -1,0 +1,122 @@
+import { strict as assert } from "node:assert";
+import * as fc from "fast-check";
+import {
+  FoundPolicy,
+  PolicySubject,
+  delayNetwork,
+  judgePolicies,
+  parkingPolicy,
+  planEntities,
+  queueTtlMs,
+} from "rabbitmq-delay-topology";
+
+const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3, unitMs: 10 });
+const plan = planEntities(network);
+const subject: PolicySubject = { ...plan, policies: [parkingPolicy(network)].filter((policy) => policy !== undefined) };
+
+function policy(definition: FoundPolicy["definition"], more: Partial<FoundPolicy> = {}): FoundPolicy {
+  return { name: "foreign", pattern: ".*", applyTo: "queues", priority: 0, definition, isOperator: false, ...more };
+}
+
+const told = (...found: FoundPolicy[]): string[] =>
+  judgePolicies(subject, found).map(({ severity, message }) => `${severity} ${message}`);
+
+describe("a policy of others", () => {
+  // An 8 s delay arrived after 0.5 s, and no check said so.
+  it("that makes some level's delay shorter is an error, whatever the number; one that makes none shorter is not", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1000 }), fc.boolean(), (ttlMs, isOperator) => {
+        const shorter = [0, 1, 2].some((level) => [1, 2, 3].some((digit) => ttlMs < queueTtlMs(network, level, digit)));
+        const found = told(policy({ "message-ttl": ttlMs }, { pattern: "level", isOperator }));
+        assert.equal(
+          found.some((text) => /^error .*early/.test(text)),
+          shorter,
+          found.join("\n"),
+        );
+      }),
+    );
+  });
+
+  it("is told once for what it does to many queues, each kind of harm by itself", () => {
+    assert.deepEqual(told(policy({ "message-ttl": 5 })), [
+      "error policy foreign (pattern .*, priority 0) sets message-ttl 5 on queue orders.r4x3u10.parking: messages in it would be " +
+        "dropped after 5ms; narrow its pattern, or give these queues a policy of a higher priority without it",
+      "error policy foreign (pattern .*, priority 0) sets message-ttl 5 on queue orders.r4x3u10.level-00-1 and 8 more: messages " +
+        "would leave it after 5ms instead of 10ms, so that they arrive early; narrow its pattern, or give these queues a policy of " +
+        "a higher priority without it",
+    ]);
+  });
+
+  it("with a setting that the arguments override does nothing", () => {
+    const harmless = { overflow: "drop-head", "dead-letter-exchange": "x", "dead-letter-strategy": "at-most-once" };
+    assert.deepEqual(told(policy({ ...harmless, "max-in-memory-length": 0 })), []);
+    assert.deepEqual(told(policy({ "delivery-limit": -1 })), []);
+  });
+
+  it("counts where its pattern is in words that JavaScript does not have", () => {
+    const patterns = [
+      "\\Aorders",
+      "(?i)^ORDERS",
+      "^orders\\z",
+      "[[:alpha:]]",
+      "^(?>orders)",
+      "\\Qorders\\E",
+      "[]o]rders",
+    ];
+    for (const pattern of patterns) assert.notDeepEqual(told(policy({ expires: 5 }, { pattern })), [], pattern);
+    assert.deepEqual(told(policy({ expires: 5 }, { pattern: "^Sales$" })), []);
+  });
+
+  it("is kept away by one of a higher priority that surely applies, and by no other", () => {
+    const harm = policy({ expires: 5 });
+    const shield = (more: Partial<FoundPolicy>): FoundPolicy =>
+      policy({ overflow: "reject-publish" }, { name: "shield", priority: 1, ...more });
+    assert.deepEqual(told(harm, shield({})), []);
+    for (const more of [
+      { priority: 0 },
+      { pattern: "parking" },
+      { pattern: "\\A" },
+      { applyTo: "classic_queues" },
+      { isOperator: true },
+      { definition: { "ha-mode": "all" } },
+    ])
+      assert.notDeepEqual(told(harm, shield(more)), [], JSON.stringify(more));
+  });
+
+  it("takes a policy of ours away where it is as strong, and loses its settings where it is weaker", () => {
+    const limit = {
+      name: "ours",
+      pattern: "^orders\\.r4x3u10\\.parking$",
+      applyTo: "quorum_queues",
+      priority: 5,
+    } as const;
+    const ours = { ...limit, definition: { "delivery-limit": -1 } };
+    const withLimit = { ...subject, policies: [ours] };
+    const messages = (found: FoundPolicy): string[] => judgePolicies(withLimit, [found]).map(({ message }) => message);
+    assert.match(
+      messages(policy({ "queue-version": 2 }, { priority: 5 })).join(),
+      /policy foreign .* would keep ours \(priority 5\) from setting delivery-limit -1; .* or give it delivery-limit -1 too/,
+    );
+    assert.deepEqual(messages(policy({ "delivery-limit": -1 }, { priority: 5 })), []);
+    assert.match(
+      messages(policy({ "max-length": 7 }, { pattern: "parking$" })).join(),
+      /^policy foreign no longer applies to queue orders\.r4x3u10\.parking: ours goes before it .* max-length 7 have no effect there$/,
+    );
+    // An operator policy applies beside ours, and the lower limit wins.
+    assert.match(
+      messages(policy({ "delivery-limit": 4 }, { pattern: "parking$", isOperator: true })).join(),
+      /delivery-limit 4/,
+    );
+  });
+
+  it("is worth a warning on a service's own queue", () => {
+    const queues = [{ name: "Sales", arguments: { "x-queue-type": "quorum" } }];
+    const findings = judgePolicies({ exchanges: [], queues, policies: [], endpointQueues: ["Sales"] }, [
+      policy({ "max-length": 7 }),
+    ]);
+    assert.deepEqual(
+      findings.map(({ severity }) => severity),
+      ["warning"],
+    );
+  });
+});
