@@ -1,5 +1,8 @@
 import { MessageRefusedError } from "./errors";
-import type { MessageProperties } from "./options";
+import { isInt32 } from "./headerFields";
+import { nserviceBusDelayHeader } from "./headers";
+import { Int32Headers } from "./int32Headers";
+import type { ClientLibrary, SendableProperties } from "./sendable";
 
 /** A message that came back because no queue takes it. */
 export interface ReturnedMessage {
@@ -12,8 +15,9 @@ export interface ReturnedMessage {
 
 /** The little that a publisher needs of a client library. */
 export interface ConfirmPort {
+  readonly library: ClientLibrary;
   /** Publishes persistent and mandatory; resolves with whether the broker took it, rejects when the channel ended. */
-  publish(exchange: string, routingKey: string, body: Buffer, properties: MessageProperties): Promise<boolean>;
+  publish(exchange: string, routingKey: string, body: Buffer, properties: SendableProperties): Promise<boolean>;
   /** Resolves when the socket takes more; at once when it does. */
   writable(): Promise<void>;
   onReturn(listener: (message: ReturnedMessage) => void): void;
@@ -27,6 +31,7 @@ interface AmqplibChannel {
   publish(exchange: string, key: string, body: Buffer, options: object, callback: (error: unknown) => void): boolean;
   waitForConfirms: unknown;
   on: Listen;
+  connection?: { frameMax?: number };
 }
 
 /** What is used of rabbitmq-client's Channel (`await connection.acquire()`). */
@@ -34,13 +39,27 @@ interface RabbitmqClientChannel {
   basicPublish(envelope: object, body: Buffer): Promise<void>;
   confirmSelect(): Promise<void>;
   on: Listen;
+  _state?: { maxFrameSize?: number };
+  _conn?: { _state?: { frameMax?: number } };
 }
 
+/** One for all senders over a channel, because each listens to the channel's events. */
+const ports = new WeakMap<object, ConfirmPort>();
+
 /**
- * Wraps a channel that the caller owns: amqplib's ConfirmChannel or rabbitmq-client's Channel.
+ * Wraps a channel that the caller owns: amqplib's ConfirmChannel or rabbitmq-client's Channel. A channel has one port, however often it
+ * is asked for.
  * @throws MessageRefusedError for anything else, such as amqplib's channel without confirms
  */
 export function toConfirmPort(channel: unknown): ConfirmPort {
+  const known = typeof channel === "object" && channel !== null ? ports.get(channel) : undefined;
+  if (known !== undefined) return known;
+  const port = newPort(channel);
+  ports.set(channel as object, port);
+  return port;
+}
+
+function newPort(channel: unknown): ConfirmPort {
   const candidate = channel as Partial<AmqplibChannel & RabbitmqClientChannel> | null | undefined;
   if (typeof candidate?.basicPublish === "function") return rabbitmqClientPort(channel as RabbitmqClientChannel);
   if (typeof candidate?.waitForConfirms === "function") return amqplibPort(channel as AmqplibChannel);
@@ -51,7 +70,15 @@ export function toConfirmPort(channel: unknown): ConfirmPort {
   );
 }
 
+/** What a frame of properties holds beside the caller's own: its head, an id, and the headers that this package adds. */
+const RESERVED_BYTES = 320;
+/** amqplib's buffer for headers; longer ones it would cut off, and the broker end the connection. */
+const AMQPLIB_HEADERS_BYTES = 65_536;
+/** rabbitmq-client's default. */
+const RABBITMQ_CLIENT_FRAME_BYTES = 8192;
+
 function amqplibPort(channel: AmqplibChannel): ConfirmPort {
+  const largest = Math.min(AMQPLIB_HEADERS_BYTES, channel.connection?.frameMax ?? AMQPLIB_HEADERS_BYTES);
   let drained: Promise<void> | undefined;
   let open: () => void = () => undefined;
   const release = (): void => {
@@ -61,6 +88,7 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
   channel.on("drain", release);
   channel.on("close", release);
   return {
+    library: { name: "amqplib", maximumPropertiesBytes: largest - RESERVED_BYTES },
     publish: (exchange, routingKey, body, properties) =>
       new Promise((resolve, reject) => {
         const options = { ...properties, persistent: true, mandatory: true };
@@ -77,7 +105,7 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
       }),
     writable: () => drained ?? Promise.resolve(),
     onReturn: (listener) => {
-      channel.on("return", (message: { fields: ReturnedMessage; properties: MessageProperties }) =>
+      channel.on("return", (message: { fields: ReturnedMessage; properties: SendableProperties }) =>
         listener({
           exchange: message.fields.exchange,
           routingKey: message.fields.routingKey,
@@ -105,11 +133,27 @@ function unlessUnsendable<T>(publish: () => T): T {
 
 function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {
   let confirming: Promise<void> | undefined;
+  const largest = Math.min(
+    channel._state?.maxFrameSize ?? RABBITMQ_CLIENT_FRAME_BYTES,
+    channel._conn?._state?.frameMax ?? Infinity,
+  );
+  const publishNow = (envelope: object, headers: Record<string, unknown>, body: Buffer): Promise<void> => {
+    if (!Object.values(headers).some(isInt32)) return channel.basicPublish({ ...envelope, headers }, body);
+    const int32Headers = Int32Headers.of(channel);
+    if (int32Headers !== undefined) {
+      return int32Headers.publish(headers, (map) => channel.basicPublish({ ...envelope, headers: map }, body));
+    }
+    // Better none than one of another type, which ends NServiceBus's tool for the whole network.
+    const others = Object.entries(headers).filter(([name]) => name !== nserviceBusDelayHeader);
+    const plain = others.map(([name, value]) => [name, isInt32(value) ? value.value : value] as const);
+    return channel.basicPublish({ ...envelope, headers: Object.fromEntries(plain) }, body);
+  };
   return {
-    async publish(exchange, routingKey, body, properties) {
+    library: { name: "rabbitmq-client", maximumPropertiesBytes: largest - RESERVED_BYTES },
+    async publish(exchange, routingKey, body, { headers = {}, ...properties }) {
       await (confirming ??= channel.confirmSelect());
       try {
-        await channel.basicPublish({ ...properties, exchange, routingKey, durable: true, mandatory: true }, body);
+        await publishNow({ ...properties, exchange, routingKey, durable: true, mandatory: true }, headers, body);
         // The library hands a return on one turn after it came, which is after the confirm that follows it.
         await new Promise((resolve) => setImmediate(resolve));
         return true;

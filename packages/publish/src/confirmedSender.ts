@@ -1,4 +1,4 @@
-import type { ConfirmPort, ReturnedMessage } from "./confirmPort";
+import type { ConfirmPort } from "./confirmPort";
 import {
   ChannelClosedError,
   MessageNackedError,
@@ -6,8 +6,8 @@ import {
   MessageReturnedError,
   PublishTimeoutError,
 } from "./errors";
-import { copyHeader } from "./headers";
-import type { MessageProperties } from "./options";
+import { Flight, InFlight } from "./inFlight";
+import { SendableProperties, sendable } from "./sendable";
 import { Slots } from "./slots";
 
 /** Limits of a sender; see `DelayPublisherOptions`. */
@@ -16,19 +16,11 @@ export interface SenderOptions {
   confirmTimeoutMs?: number;
 }
 
-interface Unconfirmed {
-  exchange: string;
-  routingKey: string;
-  returned?: ReturnedMessage;
-  fail: (error: Error) => void;
-}
-
 /** Sends messages one by one to the broker's confirm, with a bounded number of them on their way. */
 export class ConfirmedSender {
-  private readonly pending = new Map<string, Unconfirmed[]>();
+  private readonly inFlight: InFlight;
   private readonly slots: Slots;
   private readonly timeoutMs: number;
-  private isClosed = false;
   private count = 0;
 
   /** @throws MessageRefusedError for an option out of range */
@@ -36,10 +28,9 @@ export class ConfirmedSender {
     private readonly port: ConfirmPort,
     options: SenderOptions,
   ) {
-    this.slots = new Slots(positive("maxUnconfirmed", options.maxUnconfirmed ?? 1000));
-    this.timeoutMs = positive("confirmTimeoutMs", options.confirmTimeoutMs ?? 30_000);
-    port.onReturn((message) => this.markReturned(message));
-    port.onClose(() => this.failAll());
+    this.slots = new Slots(checkCount("maxUnconfirmed", options.maxUnconfirmed ?? 1000, Number.MAX_SAFE_INTEGER));
+    this.timeoutMs = checkCount("confirmTimeoutMs", options.confirmTimeoutMs ?? 30_000, LONGEST_TIMER_MS);
+    this.inFlight = InFlight.over(port);
   }
 
   /** Messages that the broker has not confirmed yet. */
@@ -59,25 +50,40 @@ export class ConfirmedSender {
   }
 
   /**
-   * Sends one message, persistent and mandatory; resolves when the broker has confirmed it.
-   * @param properties with a message id, or the header of a copy, by which a return is known
+   * A copy of properties as they will be sent: without the broker's own headers, and not the caller's to change any more.
+   * @throws MessageRefusedError for what the client library can't encode
+   */
+  sendable(properties: SendableProperties): SendableProperties {
+    return sendable(properties, this.port.library);
+  }
+
+  /**
+   * Sends one message, persistent and mandatory; resolves when the broker has confirmed it. Headers of the broker's own, such as
+   * `x-death`, are left out, whoever sends.
    * @throws MessageRefusedError, MessageReturnedError, MessageNackedError, ChannelClosedError or PublishTimeoutError
    */
-  async send(exchange: string, routingKey: string, body: Buffer, properties: MessageProperties): Promise<void> {
-    if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
-    const entry: Unconfirmed = { exchange, routingKey, fail: () => undefined };
-    const tag = tagOf(properties);
-    this.add(tag, entry);
+  async send(exchange: string, routingKey: string, body: Buffer, given: SendableProperties): Promise<void> {
+    await this.sendChecked(exchange, routingKey, body, this.sendable(given));
+  }
+
+  /** As {@link send}, of properties that {@link sendable} has made; a few headers of this package's own may have been added. */
+  async sendChecked(exchange: string, routingKey: string, body: Buffer, checked: SendableProperties): Promise<void> {
+    if (this.inFlight.isClosed) throw new ChannelClosedError(exchange, routingKey);
+    const flight: Flight = { exchange, routingKey, fail: () => undefined };
+    const { properties, leave } = this.inFlight.enter(flight, checked);
+    this.count++;
     try {
-      await this.confirmation(entry, this.port.publish(exchange, routingKey, body, properties));
+      const published = this.port.publish(exchange, routingKey, body, properties);
+      published.then(leave, leave);
+      await this.confirmation(flight, published);
     } finally {
-      this.remove(tag, entry);
+      this.count--;
     }
   }
 
   /** The first of: confirm, nack, return (which comes before its confirm), closed channel, timeout. */
-  private confirmation(entry: Unconfirmed, published: Promise<boolean>): Promise<void> {
-    const { exchange, routingKey } = entry;
+  private confirmation(flight: Flight, published: Promise<boolean>): Promise<void> {
+    const { exchange, routingKey } = flight;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new PublishTimeoutError(exchange, routingKey, this.timeoutMs)),
@@ -88,58 +94,25 @@ export class ConfirmedSender {
         if (error === undefined) resolve();
         else reject(error);
       };
-      entry.fail = settle;
+      flight.fail = () => settle(new ChannelClosedError(exchange, routingKey));
       published.then(
         (taken) => {
-          if (entry.returned !== undefined) {
-            settle(new MessageReturnedError(exchange, routingKey, entry.returned.replyText));
-          } else settle(taken ? undefined : new MessageNackedError(exchange, routingKey));
+          if (!taken) settle(new MessageNackedError(exchange, routingKey));
+          else if (flight.returned === undefined) settle();
+          else settle(new MessageReturnedError(exchange, routingKey, flight.returned.replyText));
         },
         (error: unknown) =>
           settle(error instanceof MessageRefusedError ? error : new ChannelClosedError(exchange, routingKey)),
       );
     });
   }
-
-  private add(tag: string, entry: Unconfirmed): void {
-    this.count++;
-    const same = this.pending.get(tag);
-    if (same === undefined) this.pending.set(tag, [entry]);
-    else same.push(entry);
-  }
-
-  private remove(tag: string, entry: Unconfirmed): void {
-    this.count--;
-    const left = (this.pending.get(tag) ?? []).filter((other) => other !== entry);
-    if (left.length === 0) this.pending.delete(tag);
-    else this.pending.set(tag, left);
-  }
-
-  private markReturned(message: ReturnedMessage): void {
-    const candidates = this.pending.get(tagOf(message)) ?? [];
-    const entry = candidates.find(
-      ({ exchange, routingKey, returned }) =>
-        returned === undefined && exchange === message.exchange && routingKey === message.routingKey,
-    );
-    if (entry !== undefined) entry.returned = message;
-  }
-
-  private failAll(): void {
-    this.isClosed = true;
-    for (const { exchange, routingKey, fail } of [...this.pending.values()].flat()) {
-      fail(new ChannelClosedError(exchange, routingKey));
-    }
-  }
 }
 
-/** What tells messages on their way apart: a message's own id may be missing, or that of another copy. */
-function tagOf({ messageId, headers }: Pick<MessageProperties, "messageId" | "headers">): string {
-  const copy = headers?.[copyHeader];
-  return typeof copy === "number" ? `copy ${copy}` : (messageId ?? "");
-}
+/** Node's timers take no more; a longer one would be over at once. Almost 25 days. */
+const LONGEST_TIMER_MS = 2_147_483_647;
 
-function positive(property: string, value: number): number {
-  if (!Number.isFinite(value) || value < 1)
-    throw new MessageRefusedError(property, `${value} is not allowed; it must be at least 1`);
-  return Math.floor(value);
+function checkCount(property: string, value: unknown, maximum: number): number {
+  if (typeof value === "number" && value >= 1 && value <= maximum) return Math.floor(value);
+  const shown = typeof value === "number" ? String(value) : `a value of type ${typeof value}`;
+  throw new MessageRefusedError(property, `${shown} is not allowed; it must be a number from 1 to ${maximum}`);
 }

@@ -30,7 +30,10 @@ export class MessageRefusedError extends Error {
   }
 }
 
-/** No queue takes the message: nothing is bound for it, and the network has no parking. */
+/**
+ * No queue took the message when it was published. Of a delayed message that is known only without a delay, in a network without parking:
+ * with one, a level's queue takes and confirms it, and whether anybody is bound for its destination shows when it is due.
+ */
 export class MessageReturnedError extends DelayPublishError {
   constructor(exchange: string, routingKey: string, replyText: string) {
     super(

@@ -3,17 +3,41 @@ import type { DelayNetwork } from "rabbitmq-delay-topology";
 /** Header with the time at which a message is due, as ISO-8601 text in UTC with milliseconds. */
 export const dueHeader = "rabbitmq-delay.due-at";
 
-/** Header that tells a copy of a failed message from other messages on their way to the broker. */
+/**
+ * Header with a number that tells a message from others on their way to the broker: on a message that has the id, exchange and routing key
+ * of another one which the broker has not confirmed yet. A caller's own header of this name is left out.
+ */
 export const copyHeader = "rabbitmq-delay.copy";
 
-/** Header of NServiceBus with the delay in whole seconds; source: NServiceBus.RabbitMQ's DelayInfrastructure. */
+/** Header of NServiceBus with the delay in whole seconds, a 32-bit integer; source: NServiceBus.RabbitMQ's DelayInfrastructure. */
 export const nserviceBusDelayHeader = "NServiceBus.Transport.RabbitMQ.DelayInSeconds";
+
+/** Header of NServiceBus with the time at which a message was sent. */
+export const nserviceBusTimeSentHeader = "NServiceBus.TimeSent";
 
 /** The headers that go with a delayed message: when it is due, and what the preset's own clients put there. */
 export function delayHeaders(network: DelayNetwork, delayMs: number, dueAt: Date): Record<string, unknown> {
-  const isNServiceBus = network.preset === "nservicebus" || network.preset === "nservicebus-v1";
+  const sentAt = new Date(dueAt.getTime() - delayMs);
+  return { [dueHeader]: dueAt.toISOString(), ...vendorHeaders(network, delayMs, sentAt) };
+}
+
+/**
+ * What NServiceBus's own clients and tools read of a message in one of its networks; none for other presets. Its tool that moves delayed
+ * messages ends at a delay of another type than a 32-bit integer, and takes a message without the time out of its delay.
+ * @param delayMs as the network keeps it
+ * @param sentAt when the delay began
+ */
+export function vendorHeaders(network: DelayNetwork, delayMs: number, sentAt: Date): Record<string, unknown> {
+  if (network.preset !== "nservicebus" && network.preset !== "nservicebus-v1") return {};
   return {
-    [dueHeader]: dueAt.toISOString(),
-    ...(isNServiceBus && delayMs > 0 ? { [nserviceBusDelayHeader]: delayMs / 1000 } : {}),
+    [nserviceBusTimeSentHeader]: wireTime(sentAt),
+    // Without a delay, that of an earlier publish does not travel on.
+    [nserviceBusDelayHeader]: delayMs > 0 ? { "!": "int32", value: delayMs / 1000 } : undefined,
   };
+}
+
+/** `yyyy-MM-dd HH:mm:ss:ffffff Z` in UTC. */
+function wireTime(time: Date): string {
+  const [date, clock] = time.toISOString().split("T") as [string, string];
+  return `${date} ${clock.slice(0, 8)}:${clock.slice(9, 12)}000 Z`;
 }

@@ -11,6 +11,7 @@ export {
 export { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
 export { ConfirmedSender, SenderOptions } from "./confirmedSender";
 export { toBuffer } from "./outgoing";
+export { isBrokerHeader, recountHeaders, withoutBrokerHeaders } from "./brokerHeaders";
 export { dueHeader, nserviceBusDelayHeader } from "./headers";
 export * from "./retry";
 export * from "./hold";

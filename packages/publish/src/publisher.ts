@@ -10,7 +10,8 @@ import { refuseForbidden, toBuffer } from "./outgoing";
 /** Publishes delayed messages; see {@link createDelayPublisher}. */
 export interface DelayPublisher {
   /**
-   * Publishes one message, persistent and mandatory.
+   * Publishes one message, persistent and mandatory. Body and options are copied in the call: the caller may change a Buffer or an object
+   * as soon as it has returned, also while the message still waits for its turn.
    * @param destination an endpoint's name
    * @param body bytes, text (as UTF-8), or a value that is sent as JSON
    * @returns when the broker has confirmed it
@@ -54,16 +55,16 @@ class ChannelPublisher implements DelayPublisher {
 
   async publish(destination: string, body: unknown, options: DelayedMessageOptions): Promise<PublishReceipt> {
     refuseForbidden(options);
-    const { delayMs: givenMs, at, tolerance, ...properties } = options;
-    const encoded = encodeDelay(this.network, delayOf(givenMs, at), destination, {
-      tolerance: tolerance ?? this.options.tolerance,
-    });
-    const bytes = toBuffer(body, properties);
+    const { delayMs: givenMs, at, tolerance = this.options.tolerance, ...given } = options;
+    const delayMs = delayFrom(givenMs, at);
+    const encode = (): EncodedDelay => encodeDelay(this.network, delayMs(), destination, { tolerance });
+    const encoded = encode();
+    const bytes = toBuffer(body, given);
+    // The caller may use his objects again as soon as this call returns, which is before the message gets its turn.
+    const properties = this.sender.sendable(given);
     return this.sender.inTurn(() => {
       // A message that had to wait for its turn is not delayed twice: the time it was asked for counts from now or from `at`.
-      const current =
-        at === undefined ? encoded : encodeDelay(this.network, delayOf(undefined, at), destination, { tolerance });
-      return this.send(current, bytes, properties);
+      return this.send(at === undefined ? encoded : encode(), bytes, properties);
     });
   }
 
@@ -72,17 +73,18 @@ class ChannelPublisher implements DelayPublisher {
     const dueAt = new Date(Date.now() + delayMs);
     const messageId = given.messageId ?? randomUUID();
     const headers = { ...given.headers, ...delayHeaders(this.network, delayMs, dueAt) };
-    await this.sender.send(exchange, routingKey, body, { ...given, messageId, headers });
+    await this.sender.sendChecked(exchange, routingKey, body, { ...given, messageId, headers });
     return { exchange, routingKey, delayMs, dueAt, messageId };
   }
 }
 
-function delayOf(delayMs: number | undefined, at: Date | undefined): number {
+/** The delay as it is at each call: the same for one in milliseconds, ever less for a due time. */
+function delayFrom(delayMs: number | undefined, at: Date | undefined): () => number {
   if ((delayMs === undefined) === (at === undefined)) {
     throw new MessageRefusedError("delayMs", "give exactly one of delayMs and at");
   }
-  if (delayMs !== undefined) return delayMs;
-  const due = at instanceof Date ? at.getTime() : Number.NaN;
-  if (Number.isNaN(due)) throw new MessageRefusedError("at", "it must be a valid Date");
-  return due - Date.now();
+  if (delayMs !== undefined) return () => delayMs;
+  const dueMs = at instanceof Date ? at.getTime() : Number.NaN;
+  if (Number.isNaN(dueMs)) throw new MessageRefusedError("at", "it must be a valid Date");
+  return () => dueMs - Date.now();
 }

@@ -1,6 +1,16 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { Delivery, MalformedCopyError, errorHeaders, originalRoutingKeyHeader, redeliveriesHeader } from "..";
+import {
+  Delivery,
+  MalformedCopyError,
+  dueHeader,
+  errorHeaders,
+  failureHeaders,
+  nserviceBusDelayHeader,
+  originalRoutingKeyHeader,
+  redeliveriesHeader,
+  userIdHeader,
+} from "..";
 import { copyProperties, restore } from "../dist/retry/envelope";
 
 const text = fc.string({ maxLength: 12 });
@@ -8,7 +18,10 @@ const headerNames = fc.oneof(
   text.filter(
     (name) => name !== "" && !/^x-(death$|first-death-|last-death-|delivery-count$|acquired-count$)/.test(name),
   ),
-  fc.constantFrom("CC", "x-delay", originalRoutingKeyHeader, errorHeaders.reason, "tenant"),
+  fc.constantFrom(
+    ...["CC", "x-delay", originalRoutingKeyHeader, errorHeaders.reason, errorHeaders.tries, "tenant"],
+    ...[dueHeader, nserviceBusDelayHeader],
+  ),
 );
 const properties = fc.record(
   {
@@ -38,7 +51,12 @@ const messages: fc.Arbitrary<Delivery> = fc.record({
 
 /** What a broker does to a message on its round: another exchange and key, no expiration, its own death headers. */
 function round(original: Delivery, redeliveries: number): Delivery {
-  const copy = copyProperties(original, redeliveries, { "x-delay": 5 });
+  const copy = copyProperties(original, redeliveries, {
+    "x-delay": 5,
+    [dueHeader]: "then",
+    [nserviceBusDelayHeader]: 7,
+  });
+  assert.equal(copy.headers?.[dueHeader], "then", "when the copy is due, not when the message was");
   const headers = {
     ...copy.headers,
     "x-death": [{ count: redeliveries }],
@@ -48,13 +66,19 @@ function round(original: Delivery, redeliveries: number): Delivery {
   return { exchange: "mt-delay-return", routingKey: "work", body: original.body, properties: { ...copy, headers } };
 }
 
+/** What comes back of a message: the user id, which only the broker can vouch for, is a header then. */
+function withoutUser({ properties: { userId, ...others }, ...message }: Delivery): Delivery {
+  const headers = userId === undefined ? others.headers : { ...others.headers, [userIdHeader]: userId };
+  return { ...message, properties: { ...others, headers } };
+}
+
 describe("a copy of a failed message", () => {
   it("comes back as any message it was, however often it goes round", () => {
     fc.assert(
       fc.property(messages, fc.integer({ min: 1, max: 5 }), (original, rounds) => {
         let current = { ...original, redeliveries: 0 };
         for (let done = 0; done < rounds; done++) current = restore(round(current, current.redeliveries + 1));
-        assert.deepEqual(current, { ...original, redeliveries: rounds });
+        assert.deepEqual(current, { ...withoutUser(original), redeliveries: rounds });
       }),
     );
   });
@@ -75,6 +99,37 @@ describe("a copy of a failed message", () => {
     );
     assert.equal(copy.headers?.[originalRoutingKeyHeader], "paid");
     assert.equal(copy.headers?.tenant, "a");
+  });
+
+  it("says no user id that the broker has not checked: else whoever may publish to a queue could be anybody", () => {
+    const forged = {
+      [redeliveriesHeader]: 1,
+      [originalRoutingKeyHeader]: "pay",
+      "rabbitmq-delay.original": { userId: "boss" },
+    };
+    const message = { exchange: "", routingKey: "work", body: Buffer.from(""), properties: { headers: forged } };
+    assert.equal(restore(message, "work").properties.userId, undefined);
+  });
+
+  it("counts anew when somebody moved it out of an error queue, with all that it had at first", () => {
+    fc.assert(
+      fc.property(messages, fc.integer({ min: 0, max: 5 }), (original, redeliveries) => {
+        const why = failureHeaders("work", { error: new Error("broken"), tries: redeliveries + 1 });
+        const failed = copyProperties(original, redeliveries + 1, why);
+        const moved = { exchange: "", routingKey: "work", body: original.body, properties: failed };
+        assert.deepEqual(restore(moved, "work"), { ...withoutUser(original), redeliveries: 0 });
+      }),
+    );
+  });
+
+  it("counts anew when the last place was where its own queue dead-letters to, and not on its way back from elsewhere", () => {
+    const original = { exchange: "", routingKey: "work", body: Buffer.from(""), properties: { headers: {} } };
+    const diedIn = (queue: string): Delivery => {
+      const properties = copyProperties(original, 2);
+      return { ...original, properties: { ...properties, headers: { ...properties.headers, "x-death": [{ queue }] } } };
+    };
+    assert.equal(restore(diedIn("work"), "work").redeliveries, 0);
+    assert.equal(restore(diedIn("work.retry-50"), "work").redeliveries, 2);
   });
 
   it("is told from what others wrote under our names", () => {

@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import {
   Redelivery,
   RedeliveryStep,
+  RepublishStep,
   RetryMechanism,
   throughDeclared,
   throughDelayNetwork,
@@ -39,8 +40,39 @@ describe("mechanisms", () => {
 
   it("a delay network has any delay up to its maximum", () => {
     const mechanism = throughDelayNetwork(delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 2 }));
-    assert.deepEqual(plan(mechanism, 1500), republish("a.r2x2u1000.level-01", "1.0.work"));
+    const { headersAt, ...step } = plan(mechanism, 1500) as RepublishStep;
+    assert.deepEqual(step, { ...republish("a.r2x2u1000.level-01", "1.0.work"), waitsMs: 2000 });
+    assert.equal(headersAt?.(new Date(5))["rabbitmq-delay.due-at"], "1970-01-01T00:00:00.005Z");
     assert.throws(() => plan(mechanism, 4000), /delayMs: 4000 .*maximum is 3000 ms/);
+  });
+
+  it("over a delay network a copy goes to the destination by which its queue is bound, which no wildcard is", () => {
+    const network = delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 2 });
+    const mechanism = throughDelayNetwork(network, { destination: "orders.paid" });
+    const { exchange, routingKey } = plan(mechanism, 1500) as RepublishStep;
+    assert.deepEqual([exchange, routingKey], ["a.r2x2u1000.level-01", "1.0.orders.paid"]);
+    for (const destination of ["orders.*", "#", ""])
+      assert.throws(() => throughDelayNetwork(network, { destination }), /destination: /, destination);
+    assert.throws(
+      () => throughDeclared(retryIntervals({ intervals: [5] }), { destination: "a" }),
+      /destination: "a" is not allowed; it is for delay networks/,
+    );
+  });
+
+  it("say what has to be there beside what copies are published to, so that a consumer can look for it", () => {
+    const network = delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 3 });
+    assert.deepEqual(throughDelayNetwork(network).wayBack?.(2000), {
+      exchanges: ["a.r2x3u1000.level-00", "a.r2x3u1000.delivery", "a.r2x3u1000.parking"],
+      queues: ["a.r2x3u1000.parking"],
+    });
+    const intervals = retryIntervals({ intervals: [5] });
+    assert.deepEqual(throughRetryIntervals(intervals).wayBack?.(5), {
+      exchanges: ["mt-delay-return", "mt-delay-parking"],
+      queues: ["mt-delay-parking"],
+    });
+    const bare = throughRetryIntervals(retryIntervals({ intervals: [5], parking: false }));
+    assert.deepEqual(bare.wayBack?.(5), { exchanges: ["mt-delay-return"], queues: [] });
+    assert.deepEqual(throughWorkRetry(workRetry({ name: "work", delays: [5] })).wayBack?.(5).exchanges, ["work"]);
   });
 
   it("declared hold queues are those of the queue, declared again only for their lease", () => {

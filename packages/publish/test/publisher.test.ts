@@ -6,19 +6,24 @@ import {
   MessageReturnedError,
   PublishTimeoutError,
   createDelayPublisher,
+  holdFor,
 } from "rabbitmq-delay-publish";
 import { DelayTopologyError, delayNetwork } from "rabbitmq-delay-topology";
 
 type Confirm = (error: unknown) => void;
+interface Sent {
+  messageId: string;
+  headers: Record<string, unknown>;
+}
 
 /** A stand-in for amqplib's channel that confirms when the test says so; the real ones are in test/brokers. */
 class SilentChannel extends EventEmitter {
-  readonly published: { exchange: string; key: string; options: { messageId: string }; confirm: Confirm }[] = [];
+  readonly published: { exchange: string; key: string; body: Buffer; options: Sent; confirm: Confirm }[] = [];
   waitForConfirms = (): void => undefined;
   isWritable = true;
 
-  publish(exchange: string, key: string, _body: Buffer, options: { messageId: string }, confirm: Confirm): boolean {
-    this.published.push({ exchange, key, options, confirm });
+  publish(exchange: string, key: string, body: Buffer, options: Sent, confirm: Confirm): boolean {
+    this.published.push({ exchange, key, body, options, confirm });
     return this.isWritable;
   }
 }
@@ -56,6 +61,76 @@ describe("createDelayPublisher", () => {
     second?.confirm(null);
     await good;
     await assert.rejects(bad, MessageReturnedError);
+  });
+
+  it("does not take the late return of a message that nobody waits for any more for another one's", async () => {
+    const publisher = createDelayPublisher(channel, network, { confirmTimeoutMs: 20 });
+    const options = { delayMs: 10, messageId: "same" };
+    await assert.rejects(publisher.publish("a", "first", options), PublishTimeoutError);
+    const second = publisher.publish("a", "second", options);
+    await settle();
+    const [first, other] = channel.published;
+    const fields = { exchange: first?.exchange, routingKey: first?.key, replyText: "NO_ROUTE" };
+    channel.emit("return", { fields, properties: first?.options });
+    other?.confirm(null);
+    await second;
+  });
+
+  it("knows a message from one of another publisher over the same channel", async () => {
+    const [one, other] = [createDelayPublisher(channel, network), createDelayPublisher(channel, network)];
+    const options = { delayMs: 10, messageId: "same" };
+    const [good, bad] = [one.publish("a", "x", options), other.publish("a", "x", options)];
+    await settle();
+    const [first, second] = channel.published;
+    const fields = { exchange: second?.exchange, routingKey: second?.key, replyText: "NO_ROUTE" };
+    channel.emit("return", { fields, properties: second?.options });
+    first?.confirm(null);
+    second?.confirm(null);
+    await good;
+    await assert.rejects(bad, MessageReturnedError);
+  });
+
+  it("listens to a channel once, however many publishers it has", () => {
+    const events = ["return", "close", "drain"];
+    createDelayPublisher(channel, network);
+    const before = events.map((event) => channel.listenerCount(event));
+    for (let count = 0; count < 20; count++) createDelayPublisher(channel, network);
+    assert.deepEqual(
+      events.map((event) => channel.listenerCount(event)),
+      before,
+    );
+  });
+
+  it("sends what the caller gave in the call, whatever he makes of his objects while messages wait", async () => {
+    const publisher = createDelayPublisher(channel, network, { maxUnconfirmed: 1 });
+    const body = Buffer.alloc(1);
+    const bytes = Buffer.alloc(1);
+    const list: number[] = [];
+    const headers = { index: 0, deep: { list, bytes } };
+    const at = new Date(0);
+    const published: Promise<unknown>[] = [];
+    for (let index = 0; index < 20; index++) {
+      for (const buffer of [body, bytes]) buffer[0] = index;
+      headers.index = list[0] = index;
+      at.setTime(0);
+      published.push(publisher.publish("a", body, { at, headers }));
+      at.setTime(Date.now() + 600);
+    }
+    for (let index = 0; index < 20; index++) {
+      await settle();
+      channel.published[index]?.confirm(null);
+      await published[index];
+    }
+    const sent = channel.published.map(({ body: [first], options: { headers: found } }) => {
+      const deep = found.deep as typeof headers.deep;
+      return [first, found.index, deep.list[0], deep.bytes[0]];
+    });
+    assert.deepEqual(
+      sent,
+      Array.from({ length: 20 }, (_, index) => [index, index, index, index]),
+    );
+    // Due in the past is now, so all entered at the lowest level.
+    assert.deepEqual(new Set(channel.published.map(({ key }) => key)), new Set(["0.0.0.a"]));
   });
 
   it("waits for the socket's drain", async () => {
@@ -98,7 +173,53 @@ describe("createDelayPublisher", () => {
     await assert.rejects(publisher.publish("a", "x", { delayMs: Number.NaN }), DelayTopologyError);
     await assert.rejects(publisher.publish("a", "x", { at: new Date("never") }), /valid Date/);
     await assert.rejects(publisher.publish("a", undefined, { delayMs: 1 }), /body/);
+    await assert.rejects(publisher.publish("a", { big: 1n }, { delayMs: 1 }), /^MessageRefusedError: body: .*JSON/);
+    await assert.rejects(publisher.publish("a", "x", undefined as never), /exactly one of delayMs and at/);
     assert.throws(() => createDelayPublisher(channel, network, { maxUnconfirmed: 0 }), /maxUnconfirmed/);
     assert.throws(() => createDelayPublisher(channel, { ...network, version: 2 as 1 }), /version/);
   });
+
+  it("refuses a time that no timer can wait for, which would be over at once", async () => {
+    for (const confirmTimeoutMs of [2 ** 31, Infinity, Number.NaN, 0, "5" as unknown as number]) {
+      assert.throws(
+        () => createDelayPublisher(channel, network, { confirmTimeoutMs }),
+        (error: Error) =>
+          error instanceof MessageRefusedError && /^confirmTimeoutMs: .* from 1 to 2147483647$/.test(error.message),
+      );
+    }
+    const publisher = createDelayPublisher(channel, network, { confirmTimeoutMs: 2 ** 31 - 1 });
+    const published = publisher.publish("a", "x", { delayMs: 10 });
+    await settle();
+    channel.published[0]?.confirm(null);
+    await published;
+    await assert.rejects(
+      holdFor(
+        Object.assign(channel, { assertQueue: () => Promise.resolve() }),
+        { delayMs: 10, exchange: "", routingKey: "a" },
+        { body: "x" },
+        HOLD_TOO_LONG,
+      ),
+      /confirmTimeoutMs: 2147483648 .* from 1 to 2147483647/,
+    );
+  });
+
+  it("has its tolerance for a due time as for a delay, so that both take the same few queues", async () => {
+    const year = delayNetwork({ preset: "custom", prefix: "year" });
+    const publisher = createDelayPublisher(channel, year, { tolerance: 1 });
+    const delayMs = 1_000_003_000;
+    const options = [
+      { delayMs },
+      { at: new Date(Date.now() + delayMs) },
+      { at: new Date(Date.now() + delayMs), tolerance: 0 },
+    ];
+    for (const each of options) void publisher.publish("a", "x", each).catch(() => undefined);
+    await settle();
+    const hops = channel.published.map(({ key }) => key.split(".").filter((digit) => /^[1-3]$/.test(digit)).length);
+    assert.deepEqual(hops.slice(0, 2), [1, 1]);
+    assert.ok((hops[2] as number) > 1);
+    channel.emit("close");
+  });
 });
+
+/** A lease that outlives the wait, so that the wait itself is what is refused. */
+const HOLD_TOO_LONG = { confirmTimeoutMs: 2 ** 31, leaseMs: 2 ** 32 };

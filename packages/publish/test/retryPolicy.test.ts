@@ -30,6 +30,28 @@ describe("RetryPolicy", () => {
     assert.equal(RetryPolicy.immediate(1).retries("anything"), true);
   });
 
+  it("knows classes that are no errors, new and old: else each failure would throw again, and its message go round for ever", () => {
+    class Invalid {}
+    function Old(this: { code: number }): void {
+      this.code = 5;
+    }
+    Old.prototype.describe = (): string => "old";
+    const old = Object.create(Old.prototype as object) as object;
+    const policy = RetryPolicy.immediate(1).ignore(Invalid, Old as never, DOMException);
+    const thrown = [new Invalid(), old, new DOMException(), new Error(), Object.create(null), undefined];
+    assert.deepEqual(
+      thrown.map((error) => policy.retries(error)),
+      [false, false, false, true, true, true],
+    );
+    const predicate = function (error: unknown): boolean {
+      return error === "odd";
+    };
+    assert.deepEqual(
+      ["odd", "even"].map((error) => RetryPolicy.none().handle(predicate).retries(error)),
+      [true, false],
+    );
+  });
+
   it("takes the redeliveries that a stack declared", () => {
     const work = workRetry({ name: "work", delays: [10, 70], maxRetries: 3 });
     assert.deepEqual(RetryPolicy.declared(work).delaysMs, [10, 70, 70]);

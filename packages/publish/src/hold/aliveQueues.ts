@@ -1,35 +1,71 @@
 import { MessageRefusedError } from "../errors";
 
-/** The hold queues that this process has declared and that the broker has not let go yet. */
+/** The hold queues that were declared over one connection and that the broker has not let go yet. */
 export class AliveQueues {
   private readonly goneAtMs = new Map<string, number>();
+  private nextGoneAtMs = Number.POSITIVE_INFINITY;
 
+  /** @param now a clock that never goes back, in milliseconds */
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /** How many queues are alive now. */
   get count(): number {
+    this.forgetGone();
     return this.goneAtMs.size;
   }
 
   /**
    * Notes a declare.
    * @param expiresMs how long the queue stays from now on
-   * @returns whether the queue is new to this process
+   * @returns whether the queue is new to this connection, or its lease was over
    * @throws MessageRefusedError when it would be one too many
    */
   note(name: string, expiresMs: number, maximum: number): boolean {
-    const now = performance.now();
+    this.forgetGone();
     const isNew = !this.goneAtMs.has(name);
-    if (isNew && this.count >= maximum) this.forgetGone(now);
-    if (isNew && this.count >= maximum) {
+    if (isNew && this.goneAtMs.size >= maximum) {
       throw new MessageRefusedError(
         "maxQueues",
-        `this process has ${maximum} hold queues already; fewer distinct delays and destinations, a delay network, or a ` +
-          `higher maxQueues help`,
+        `this connection has ${this.goneAtMs.size} hold queues, and ${maximum} are allowed; fewer distinct delays and ` +
+          `destinations, a delay network, or a higher maxQueues help`,
       );
     }
-    this.goneAtMs.set(name, now + expiresMs);
+    const goneAtMs = this.now() + expiresMs;
+    this.goneAtMs.set(name, goneAtMs);
+    this.nextGoneAtMs = Math.min(this.nextGoneAtMs, goneAtMs);
     return isNew;
   }
 
-  private forgetGone(now: number): void {
-    for (const [name, goneAtMs] of this.goneAtMs) if (goneAtMs < now) this.goneAtMs.delete(name);
+  /** Takes a note back: the broker did not declare the queue. */
+  forget(name: string): void {
+    this.goneAtMs.delete(name);
   }
+
+  /** Looks at all of them only when one can have gone. */
+  private forgetGone(): void {
+    const now = this.now();
+    if (now < this.nextGoneAtMs) return;
+    this.nextGoneAtMs = Number.POSITIVE_INFINITY;
+    for (const [name, goneAtMs] of this.goneAtMs) {
+      if (goneAtMs <= now) this.goneAtMs.delete(name);
+      else this.nextGoneAtMs = Math.min(this.nextGoneAtMs, goneAtMs);
+    }
+  }
+}
+
+const ledgers = new WeakMap<object, AliveQueues>();
+
+/**
+ * The ledger of the connection that a channel belongs to: another broker or vhost is another connection, and has queues of its own.
+ * A channel that doesn't show its connection has a ledger for itself.
+ * @param channel a channel of amqplib or rabbitmq-client
+ */
+export function aliveQueuesOf(channel: object): AliveQueues {
+  const { connection } = channel as { connection?: unknown };
+  const owner = typeof connection === "object" && connection !== null ? connection : channel;
+  const known = ledgers.get(owner);
+  if (known !== undefined) return known;
+  const ledger = new AliveQueues();
+  ledgers.set(owner, ledger);
+  return ledger;
 }

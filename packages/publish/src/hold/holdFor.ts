@@ -9,15 +9,16 @@ import {
   parseHoldQueues,
   planHoldQueue,
 } from "rabbitmq-delay-topology";
-import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender } from "../confirmedSender";
-import { MessageRefusedError, MessageReturnedError, PublishTimeoutError } from "../errors";
+import { MessageRefusedError, MessageReturnedError } from "../errors";
 import { dueHeader } from "../headers";
 import type { MessageProperties } from "../options";
 import { refuseForbidden, toBuffer } from "../outgoing";
-import { AliveQueues } from "./aliveQueues";
+import { sharedConfirmPort } from "../sharedPort";
+import { LONGEST_TIMER_MS } from "../timers";
+import { AliveQueues, aliveQueuesOf } from "./aliveQueues";
 import { DeclarePort, toDeclarePort } from "./declarePort";
-import { DEFAULT_LEASE_MS, checkLease, leaseOf } from "./lease";
+import { DEFAULT_LEASE_MS, checkLease, leaseOf, publishInLease } from "./lease";
 
 /** How long a message is held, and where it goes then. */
 export interface Hold extends HoldDestination {
@@ -34,9 +35,9 @@ export interface HoldMessage extends MessageProperties {
 export interface HoldQueueUse {
   queue: string;
   delayMs: number;
-  /** Whether this process had not declared it before, or its lease was over. */
+  /** Whether this connection had not declared it before, or its lease was over. */
   isNew: boolean;
-  /** How many hold queues of this process are alive. */
+  /** How many hold queues that this connection declared are alive. */
   queues: number;
 }
 
@@ -44,9 +45,12 @@ export interface HoldQueueUse {
 export interface HoldOptions extends HoldSettingsOptions {
   /** Hold queues that a stack declared; then only those are used, and a queue without a lease is not declared again. */
   declared?: HoldQueues;
-  /** How long to wait for the broker's confirm, in milliseconds; shorter than the lease. Default 30000. */
+  /** How long to wait for the broker's confirm, in milliseconds; shorter than the lease, and at most 2147483647. Default 30000. */
   confirmTimeoutMs?: number;
-  /** How many hold queues this process may have on the broker at once. Default 1000. */
+  /**
+   * How many hold queues this connection may have on the broker at once, each until its lease is over. With rabbitmq-client, whose
+   * channels don't show their connection, it is for each channel. Default 1000.
+   */
   maxQueues?: number;
   /** Called for each declare, e.g. to count queues. */
   onQueue?: (use: HoldQueueUse) => void;
@@ -65,11 +69,10 @@ const DEFAULT_MAX_QUEUES = 1000;
 /** Only somebody who deletes a queue just after its declare makes a message come back. */
 const ATTEMPTS = 3;
 
-const alive = new AliveQueues();
-
 /**
  * Holds one message in a queue for its delay and destination. The queue is declared before each message, which renews its
- * lease, and goes by itself when the lease is over after the last message.
+ * lease, and goes by itself when the lease is over after the last message. The broker's own headers (`x-death` and its like) are left
+ * out: before RabbitMQ 4.0 they would make it drop a message that is held a second time.
  * @param channel amqplib's confirm channel or rabbitmq-client's channel, which the caller owns
  * @returns when the broker has confirmed the message
  * @throws DelayTopologyError or MessageRefusedError before anything is sent; MessageReturnedError, MessageNackedError,
@@ -84,21 +87,41 @@ export async function holdFor(
   const { delayMs, exchange, routingKey } = hold;
   const { body, ...properties } = message;
   refuseForbidden(properties);
-  const confirmTimeoutMs = options.confirmTimeoutMs ?? DEFAULT_CONFIRM_TIMEOUT_MS;
+  const confirmTimeoutMs = checkConfirmTimeout(options.confirmTimeoutMs ?? DEFAULT_CONFIRM_TIMEOUT_MS);
   const queue = planOf(options, delayMs, { exchange, routingKey });
   checkLease(queue, confirmTimeoutMs);
+  checkMaxQueues(options.maxQueues);
   const bytes = toBuffer(body, properties);
-  const { port, sender } = holderOf(channel, confirmTimeoutMs);
-  return sender.inTurn(async () => {
+  const holder = holderOf(channel, confirmTimeoutMs);
+  // Copied and checked in the call: while the message waits for its turn, the caller may use the object for the next one, and what can't
+  // be sent shall declare no queue.
+  const checked = holder.sender.sendable(properties);
+  return holder.sender.inTurn(async () => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await sendOnce(port, sender, queue, bytes, properties, options);
+        return await sendOnce(holder, queue, bytes, checked, options);
       } catch (error) {
         if (!(error instanceof MessageReturnedError) || attempt === ATTEMPTS || !isDeclaredHere(queue, options))
           throw error;
       }
     }
   });
+}
+
+function checkConfirmTimeout(confirmTimeoutMs: number): number {
+  if (Number.isSafeInteger(confirmTimeoutMs) && confirmTimeoutMs >= 1 && confirmTimeoutMs <= LONGEST_TIMER_MS)
+    return confirmTimeoutMs;
+  throw new MessageRefusedError(
+    "confirmTimeoutMs",
+    `${confirmTimeoutMs} is not allowed; it must be a whole number from 1 to ${LONGEST_TIMER_MS}`,
+  );
+}
+
+/** A limit that is no number would be none. */
+function checkMaxQueues(maxQueues: unknown): void {
+  if (maxQueues === undefined || (Number.isSafeInteger(maxQueues) && (maxQueues as number) >= 0)) return;
+  const shown = typeof maxQueues === "number" ? String(maxQueues) : `a value of type ${typeof maxQueues}`;
+  throw new MessageRefusedError("maxQueues", `${shown} is not allowed; it must be a whole number from 0`);
 }
 
 function planOf(options: HoldOptions, delayMs: number, destination: HoldDestination): QueuePlan {
@@ -119,43 +142,54 @@ function isDeclaredHere(queue: QueuePlan, { declared }: HoldOptions): boolean {
 }
 
 async function sendOnce(
-  port: DeclarePort,
-  sender: ConfirmedSender,
+  { port, sender, alive }: Holder,
   queue: QueuePlan,
   body: Buffer,
   properties: MessageProperties,
   options: HoldOptions,
 ): Promise<HoldReceipt> {
   const delayMs = Number(queue.arguments["x-message-ttl"]);
-  const start = performance.now();
-  if (isDeclaredHere(queue, options)) {
-    noteUse(queue, delayMs, options);
-    await port.declareQueue(queue);
-  }
-  const dueAt = new Date(Date.now() + delayMs);
   const messageId = properties.messageId ?? randomUUID();
-  const headers = { ...properties.headers, [dueHeader]: dueAt.toISOString() };
-  await sender.send("", queue.name, body, { ...properties, messageId, headers });
-  const leaseMs = leaseOf(queue);
-  if (leaseMs !== undefined && performance.now() - start >= leaseMs) {
-    throw new PublishTimeoutError("", queue.name, leaseMs);
-  }
+  let dueAt = new Date(0);
+  const send = (): Promise<void> => {
+    dueAt = new Date(Date.now() + delayMs);
+    const headers = { ...properties.headers, [dueHeader]: dueAt.toISOString() };
+    return sender.sendChecked("", queue.name, body, { ...properties, messageId, headers });
+  };
+  if (isDeclaredHere(queue, options)) await publishInLease(noting(port, alive, options), queue, send);
+  else await send();
   return { queue: queue.name, dueAt, messageId };
 }
 
-function noteUse(queue: QueuePlan, delayMs: number, { maxQueues = DEFAULT_MAX_QUEUES, onQueue }: HoldOptions): void {
-  const expiresMs = Number(queue.arguments["x-expires"] ?? Number.POSITIVE_INFINITY);
-  const isNew = alive.note(queue.name, expiresMs, maxQueues);
-  try {
-    onQueue?.({ queue: queue.name, delayMs, isNew, queues: alive.count });
-  } catch (error) {
-    process.emitWarning(`onQueue threw: ${String(error)}`);
-  }
+/** Enters each declare into the ledger, before it is made: the limit shall hold. */
+function noting(
+  port: DeclarePort,
+  alive: AliveQueues,
+  { maxQueues = DEFAULT_MAX_QUEUES, onQueue }: HoldOptions,
+): DeclarePort {
+  return {
+    async declareQueue(queue) {
+      const { "x-message-ttl": delayMs, "x-expires": expiresMs = Number.POSITIVE_INFINITY } = queue.arguments;
+      const isNew = alive.note(queue.name, Number(expiresMs), maxQueues);
+      try {
+        onQueue?.({ queue: queue.name, delayMs: Number(delayMs), isNew, queues: alive.count });
+      } catch (error) {
+        process.emitWarning(`onQueue threw: ${String(error)}`);
+      }
+      try {
+        await port.declareQueue(queue);
+      } catch (error) {
+        if (isNew) alive.forget(queue.name);
+        throw error;
+      }
+    },
+  };
 }
 
 interface Holder {
   port: DeclarePort;
   sender: ConfirmedSender;
+  alive: AliveQueues;
 }
 const holders = new WeakMap<object, Map<number, Holder>>();
 
@@ -166,7 +200,8 @@ function holderOf(channel: unknown, confirmTimeoutMs: number): Holder {
   if (known !== undefined) return known;
   const holder = {
     port: toDeclarePort(channel),
-    sender: new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs }),
+    sender: new ConfirmedSender(sharedConfirmPort(channel), { confirmTimeoutMs }),
+    alive: aliveQueuesOf(channel as object),
   };
   holders.set(channel as object, new Map([...(confirms ?? []), [confirmTimeoutMs, holder]]));
   return holder;

@@ -1,4 +1,6 @@
 import { DelayTopologyError, QueuePlan } from "rabbitmq-delay-topology";
+import { PublishTimeoutError } from "../errors";
+import type { DeclarePort } from "./declarePort";
 
 /** How long a hold queue made on demand stays after its last declare beyond its delay, ten minutes. */
 export const DEFAULT_LEASE_MS = 600_000;
@@ -22,4 +24,25 @@ export function checkLease(queue: QueuePlan, confirmTimeoutMs: number): void {
     leaseMs,
     `it must be longer than confirmTimeoutMs, ${confirmTimeoutMs}: a message that is confirmed later could go with its queue`,
   );
+}
+
+/**
+ * Declares a queue, which renews its lease, and publishes a message into it. A timer doesn't see that this process stood still
+ * between the declare and the publish, so the whole time is measured: beyond the lease, nobody knows whether the message is due
+ * before its queue goes with it.
+ * @param publish resolves when the broker has confirmed the message
+ * @throws PublishTimeoutError when the confirm came too late to be sure of the lease
+ */
+export async function publishInLease(port: DeclarePort, queue: QueuePlan, publish: () => Promise<void>): Promise<void> {
+  const elapsedMs = stopwatch();
+  await port.declareQueue(queue);
+  await publish();
+  const leaseMs = leaseOf(queue);
+  if (leaseMs !== undefined && elapsedMs() >= leaseMs) throw new PublishTimeoutError("", queue.name, leaseMs);
+}
+
+/** The longer of two clocks: the one that never goes back stands still while the machine sleeps. */
+function stopwatch(): () => number {
+  const [steady, wall] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - steady, Date.now() - wall);
 }

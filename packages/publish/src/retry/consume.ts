@@ -1,16 +1,24 @@
-import { DelayTopologyError } from "rabbitmq-delay-topology";
+import { MessageRefusedError } from "../errors";
+import { ownCopy } from "../ownCopy";
 import { Slots } from "../slots";
 import { ConsumePort, OpenDelivery, toConsumePort } from "./consumePort";
 import { CheckedOptions, RetryConsumerOptions, RetryEvent, RetryHandler, checkOptions } from "./consumerOptions";
 import type { OriginalMessage } from "./delivery";
 import { restore } from "./envelope";
-import { Failure, HandlerTimeoutError } from "./failure";
+import { Failure, HandlerTimeoutError, errorText } from "./failure";
+import { openLook } from "./look";
 import type { RedeliveryStep } from "./mechanism";
-import { Outlet } from "./outlet";
+import { Outlet, outletOf } from "./outlet";
+import { checkWaysOut, closedError } from "./startCheck";
+import { withinTime } from "./timeLimit";
 
 /** A running consumer. */
 export interface RetryConsumer {
-  /** Takes no more messages, lets the handlers at work finish, gives the rest back; resolves when that is done. */
+  /**
+   * Takes no more messages, lets the handlers at work finish, gives the rest back; resolves when that is done. A handler whose time was
+   * over is not waited for, and neither, for longer than 5 seconds, is the broker's word that it sends no more: on a connection that it
+   * blocks because of an alarm, that word does not come. Close the channel or the connection then; the broker delivers again what it holds.
+   */
   stop(): Promise<void>;
   /** Resolves when the consumer has stopped; rejects when its channel closed or the broker cancelled it. */
   readonly ended: Promise<void>;
@@ -18,14 +26,25 @@ export interface RetryConsumer {
 
 /** Before a message is given back because its copy could not be published: else it would come again at once. */
 const GIVE_BACK_PAUSE_MS = 1000;
+/** For the broker's word that a consumer is cancelled. */
+const CANCEL_LIMIT_MS = 5000;
+/** For a handler that has been told that its time is over, before its message counts as one that can't be tried at once. */
+const ENDING_MS = 1000;
+
+/** What is known of one message that is at work. */
+interface Work {
+  /** A handler that goes on although its time is over; resolves when it has ended. */
+  overtime?: Promise<void>;
+}
 
 /**
  * Consumes a queue. A failed message is tried again at once as often as the policy says, then published as a copy that
  * comes back later, and at last to the error queue. The copy is confirmed before the original is acknowledged: a crash in
  * between makes a duplicate, never a loss.
- * @param channel amqplib's confirm channel, which the caller owns
- * @throws DelayTopologyError for a delay of the policy that the mechanism's queues don't have, or a bad option;
- * MessageRefusedError for another channel; the broker's error when a queue is missing
+ * @param channel amqplib's confirm channel, which the caller owns; a refusal of the broker closes it
+ * @throws DelayTopologyError for a delay of the policy that the mechanism's queues don't have, a bad option, or an exchange, a queue
+ * or a right that failed messages need and that is missing; MessageRefusedError for another channel; the broker's error when the
+ * queue itself is missing, or an Error when it has not answered within `confirmTimeoutMs`
  */
 export async function consumeWithRetries(
   channel: unknown,
@@ -35,12 +54,32 @@ export async function consumeWithRetries(
 ): Promise<RetryConsumer> {
   const checked = checkOptions(queue, options);
   const port = toConsumePort(channel);
-  const { prefetch, confirmTimeoutMs, errorQueue } = checked;
-  const outlet = new Outlet(channel, { maxUnconfirmed: prefetch, confirmTimeoutMs });
-  await checkErrorQueue(port, errorQueue);
+  const { prefetch, confirmTimeoutMs } = checked;
+  const outlet = outletOf(channel as object, { maxUnconfirmed: prefetch, confirmTimeoutMs });
   const consumer = new QueueConsumer(port, outlet, queue, handler, checked);
-  await consumer.start();
+  const starting = async (): Promise<void> => {
+    const look = openLook(channel);
+    try {
+      await checkWaysOut(look, queue, checked);
+    } finally {
+      await look.close();
+    }
+    await consumer.start();
+  };
+  try {
+    await withinTime(starting(), confirmTimeoutMs, () => lateStart(queue, confirmTimeoutMs));
+  } catch (error) {
+    void consumer.stop();
+    throw error;
+  }
   return consumer;
+}
+
+function lateStart(queue: string, limitMs: number): Error {
+  return new Error(
+    `the broker did not let the consumer of ${queue} start within confirmTimeoutMs, ${limitMs} ms; during an alarm it answers nothing on ` +
+      "a connection that has published: consume over a connection of its own",
+  );
 }
 
 class QueueConsumer implements RetryConsumer {
@@ -49,8 +88,14 @@ class QueueConsumer implements RetryConsumer {
   private readonly running = new Set<Promise<void>>();
   private readonly aborting = new AbortController();
   private cancel: () => Promise<void> = () => Promise.resolve();
+  private letGo: () => void = () => undefined;
+  private isCancelled = false;
+  private readonly warnings = new Set<string>();
   private stopping: Promise<void> | undefined;
   private isClosed = false;
+  /** Resolves when the consumer stops or its channel has closed. */
+  private readonly halted: Promise<void>;
+  private halt: () => void = () => undefined;
   private end: (error?: Error) => void = () => undefined;
 
   constructor(
@@ -64,17 +109,33 @@ class QueueConsumer implements RetryConsumer {
     this.ended = new Promise((resolve, reject) => {
       this.end = (error) => (error === undefined ? resolve() : reject(error));
     });
-    // Who doesn't look at it shall not be ended by it.
+    this.halted = new Promise((resolve) => (this.halt = resolve));
+    // A rejection that nobody awaits would end the process.
     this.ended.catch(() => undefined);
   }
 
   async start(): Promise<void> {
+    if (this.stopping !== undefined) return;
     const { prefetch, signal } = this.options;
-    this.port.onClose(() => this.onClose());
-    await this.port.prefetch(prefetch);
-    this.cancel = await this.port.consume(this.queue, (delivery) => this.onDelivery(delivery));
-    if (signal?.aborted) this.abort();
-    signal?.addEventListener("abort", () => this.abort(), { once: true });
+    const onAbort = (): void => this.abort();
+    const forget = this.port.onClose((reason) => this.onClose(reason));
+    // A channel and a signal may outlive many consumers.
+    this.letGo = () => {
+      forget();
+      signal?.removeEventListener("abort", onAbort);
+    };
+    try {
+      await this.port.prefetch(prefetch);
+      if (this.isStopping()) return;
+      this.cancel = await this.port.consume(this.queue, (delivery) => this.onDelivery(delivery));
+    } catch (error) {
+      this.letGo();
+      throw error;
+    }
+    // Nobody waited any longer for the start.
+    if (this.isStopping()) void this.cancel();
+    else if (signal?.aborted) this.abort();
+    else if (!this.isClosed) signal?.addEventListener("abort", onAbort, { once: true });
   }
 
   private abort(): void {
@@ -82,47 +143,66 @@ class QueueConsumer implements RetryConsumer {
     void this.stop();
   }
 
+  private isStopping(): boolean {
+    return this.stopping !== undefined;
+  }
+
   stop(): Promise<void> {
     return (this.stopping ??= this.finish());
   }
 
   private async finish(): Promise<void> {
-    if (!this.isClosed) await this.cancel();
-    await Promise.all(this.running);
+    this.halt();
+    if (!this.isClosed && !this.isCancelled) {
+      const late = new Error("no answer");
+      await withinTime(this.cancel(), CANCEL_LIMIT_MS, () => late).catch(() => undefined);
+    }
+    // What came before the broker heard of the cancelling is given back, too.
+    while (this.running.size > 0) await Promise.all(this.running);
+    this.letGo();
     this.end();
   }
 
-  private onClose(): void {
+  private onClose(reason: Error | undefined): void {
     this.isClosed = true;
+    this.halt();
+    this.letGo();
     this.aborting.abort(new Error("the channel closed"));
-    if (this.stopping === undefined) this.end(new Error(`the channel that consumes ${this.queue} closed`));
+    if (this.stopping === undefined) this.end(closedError(this.queue, reason));
   }
 
   private onDelivery(delivery: OpenDelivery | undefined): void {
     if (delivery === undefined) {
+      this.isCancelled = true;
       this.end(new Error(`the broker cancelled the consumer of ${this.queue}; was the queue deleted?`));
+      void this.stop();
       return;
     }
     const work = this.inTurn(delivery).finally(() => this.running.delete(work));
     this.running.add(work);
   }
 
-  /** Deliveries wait for a free handler; those that still wait when the consumer stops are given back untried. */
+  /**
+   * Deliveries wait for a free handler; those that still wait when the consumer stops are given back untried. A handler that goes on
+   * although its time is over is not free, but its message is settled.
+   */
   private async inTurn(delivery: OpenDelivery): Promise<void> {
     await this.slots.take();
+    const work: Work = {};
     try {
       if (this.isClosed) return;
       if (this.stopping !== undefined) delivery.giveBack();
-      else await this.process(delivery);
+      else await this.process(delivery, work);
     } finally {
-      this.slots.giveBack();
+      if (work.overtime === undefined) this.slots.giveBack();
+      else void Promise.race([work.overtime, this.halted]).then(() => this.slots.giveBack());
     }
   }
 
   /** Whatever goes wrong on the way gives the message back: a copy not taken, or a policy's own function that throws. */
-  private async process(delivery: OpenDelivery): Promise<void> {
+  private async process(delivery: OpenDelivery, work: Work): Promise<void> {
     try {
-      await this.settle(delivery);
+      await this.settle(delivery, work);
     } catch (error) {
       this.report({ kind: "given-back", error });
       if (this.isClosed) return;
@@ -131,8 +211,8 @@ class QueueConsumer implements RetryConsumer {
     }
   }
 
-  private async settle(delivery: OpenDelivery): Promise<void> {
-    const failure = await this.tryAll(delivery);
+  private async settle(delivery: OpenDelivery, work: Work): Promise<void> {
+    const failure = await this.tryAll(delivery, work);
     if (this.isClosed) return;
     if (failure === undefined) return delivery.acknowledge();
     if (this.aborting.signal.aborted) return delivery.giveBack();
@@ -143,7 +223,7 @@ class QueueConsumer implements RetryConsumer {
   }
 
   /** The first try and the immediate ones; undefined when one succeeded. */
-  private async tryAll(delivery: OpenDelivery): Promise<Failure | undefined> {
+  private async tryAll(delivery: OpenDelivery, work: Work): Promise<Failure | undefined> {
     const { policy } = this.options;
     let message: OriginalMessage;
     try {
@@ -154,11 +234,12 @@ class QueueConsumer implements RetryConsumer {
     const before = message.redeliveries * (1 + policy.immediateTries);
     for (let tries = 1; ; tries++) {
       try {
-        await this.handle(message, before + tries - 1);
+        await this.handle(message, before + tries - 1, work);
         return undefined;
       } catch (error) {
         const isFinal = !policy.retries(error);
-        if (isFinal || tries > policy.immediateTries || this.aborting.signal.aborted) {
+        const isTried = tries > policy.immediateTries || this.aborting.signal.aborted;
+        if (isFinal || isTried || !(await this.hasEnded(work))) {
           return { message, error, tries: before + tries, isFinal };
         }
       }
@@ -167,12 +248,26 @@ class QueueConsumer implements RetryConsumer {
 
   /** The message as it was first published; the broker counts what it brings back itself. */
   private restore(delivery: OpenDelivery): OriginalMessage {
-    const message = restore(delivery);
-    const counted = this.options.mechanism?.countedByBroker?.(delivery.properties.headers ?? {}) ?? 0;
+    const message = restore(delivery, this.queue);
+    // One that was never delivered before has the count of another queue, which it was moved from.
+    const headers = delivery.isRedelivered ? (delivery.properties.headers ?? {}) : {};
+    const counted = this.options.mechanism?.countedByBroker?.(headers) ?? 0;
     return { ...message, redeliveries: message.redeliveries + counted };
   }
 
-  private async handle(message: OriginalMessage, previousTries: number): Promise<void> {
+  /** Whether no handler is at the message any more, so that another one may be. */
+  private async hasEnded(work: Work): Promise<boolean> {
+    const late = new Error("it goes on");
+    const ended = Promise.race([work.overtime, this.halted]);
+    return withinTime(ended, ENDING_MS, () => late).then(
+      () => work.overtime === undefined,
+      () => false,
+    );
+  }
+
+  /** Each try has a message of its own: what a handler does to it must not become the message. */
+  private async handle(original: OriginalMessage, previousTries: number, work: Work): Promise<void> {
+    const message = ownCopy(original);
     const { handlerTimeoutMs } = this.options;
     if (handlerTimeoutMs === undefined) {
       await this.handler({ ...message, previousTries, signal: this.aborting.signal });
@@ -191,6 +286,12 @@ class QueueConsumer implements RetryConsumer {
     });
     try {
       await Promise.race([handled, late]);
+    } catch (error) {
+      if (error instanceof HandlerTimeoutError && own.signal.reason === error) {
+        const ended = (): void => void (work.overtime = undefined);
+        work.overtime = handled.then(ended, ended);
+      }
+      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -208,30 +309,34 @@ class QueueConsumer implements RetryConsumer {
     }
     const redelivery = message.redeliveries + 1;
     const step = mechanism.plan({ queue: this.queue, routingKey: message.routingKey, delayMs, redelivery });
-    if (step.kind === "republish") await this.outlet.republish(step, message, redelivery);
+    try {
+      if (step.kind === "republish")
+        await this.outlet.republish(step, message, redelivery, delayMs, mechanism.returnsCopies);
+    } catch (refusal) {
+      // It will never be sent as it is, and a copy without what can't be sent would be another message to the handler.
+      if (!(refusal instanceof MessageRefusedError) || failure.isFinal) throw refusal;
+      return this.passOn({ ...failure, isFinal: true });
+    }
     this.report({ kind: "redelivered", delayMs, redeliveries: redelivery, error });
     return step.kind;
   }
 
   /** A listener's own mistake must not make a duplicate of the message. */
   private report(event: RetryEvent): void {
+    const { onFailure } = this.options;
+    if (onFailure === undefined && event.kind === "given-back") this.warnOnce(event.error);
     try {
-      this.options.onFailure?.(event);
+      onFailure?.(event);
     } catch (error) {
-      process.emitWarning(`onFailure threw: ${String(error)}`);
+      process.emitWarning(`onFailure threw: ${errorText(error)}`);
     }
   }
-}
 
-/** Asked for before the first message: one that has nowhere to go in the end would go round for ever. */
-async function checkErrorQueue(port: ConsumePort, errorQueue: string): Promise<void> {
-  try {
-    await port.checkQueue(errorQueue);
-  } catch (error) {
-    throw new DelayTopologyError(
-      "errorQueue",
-      errorQueue,
-      `it must exist before messages are consumed (${(error as Error).message})`,
-    );
+  /** A message that is given back comes again each second; without a listener nobody would hear why. */
+  private warnOnce(error: unknown): void {
+    const kind = error instanceof Error ? error.constructor.name : typeof error;
+    if (this.warnings.has(kind)) return;
+    this.warnings.add(kind);
+    process.emitWarning(`a message of ${this.queue} could not be passed on and is tried again: ${errorText(error)}`);
   }
 }

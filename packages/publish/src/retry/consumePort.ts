@@ -1,3 +1,4 @@
+import { errorMonitor } from "node:events";
 import { MessageRefusedError } from "../errors";
 import type { Delivery, DeliveryProperties } from "./delivery";
 
@@ -19,7 +20,11 @@ export interface ConsumePort {
   checkQueue(queue: string): Promise<void>;
   /** Calls back with each delivery, and with undefined when the broker cancels the consumer. */
   consume(queue: string, onDelivery: (delivery: OpenDelivery | undefined) => void): Promise<() => Promise<void>>;
-  onClose(listener: () => void): void;
+  /**
+   * Calls back when the channel has closed, with the broker's reason where it was the broker that closed this channel.
+   * @returns what takes the listener away
+   */
+  onClose(listener: (reason?: Error) => void): () => void;
 }
 
 interface AmqplibMessage {
@@ -38,7 +43,8 @@ interface AmqplibChannel {
   nack(message: AmqplibMessage, allUpTo: boolean, requeue: boolean): void;
   reject(message: AmqplibMessage, requeue: boolean): void;
   waitForConfirms: unknown;
-  on(event: string, listener: () => void): unknown;
+  on(event: string | symbol, listener: (error: Error) => void): unknown;
+  off(event: string | symbol, listener: (error: Error) => void): unknown;
 }
 
 /**
@@ -76,7 +82,18 @@ function amqplibPort(channel: AmqplibChannel): ConsumePort {
           .catch(() => undefined);
       };
     },
-    onClose: (listener) => void channel.on("close", listener),
+    onClose(listener) {
+      let reason: Error | undefined;
+      // A monitor takes no error away from the channel's owner.
+      const onError = (error: Error): void => void (reason = error);
+      const onClose = (): void => listener(reason);
+      channel.on(errorMonitor, onError);
+      channel.on("close", onClose);
+      return () => {
+        channel.off(errorMonitor, onError);
+        channel.off("close", onClose);
+      };
+    },
   };
 }
 

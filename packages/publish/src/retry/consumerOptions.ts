@@ -1,10 +1,14 @@
 import { DelayTopologyError } from "rabbitmq-delay-topology";
 import { checkLease } from "../hold/lease";
+import { LONGEST_TIMER_MS } from "../timers";
 import type { OriginalMessage } from "./delivery";
 import type { RetryMechanism } from "./mechanism";
 import type { RetryPolicy } from "./policy";
 
-/** What a handler gets: the message as it was first published, and how often it was tried. */
+/**
+ * What a handler gets: the message as it was first published, and how often it was tried. It is the handler's own: what it changes is
+ * neither in the next try nor in a copy.
+ */
 export interface ReceivedMessage extends OriginalMessage {
   /** Tries before this one, of all deliveries together that this policy made. */
   previousTries: number;
@@ -38,9 +42,16 @@ export interface RetryConsumerOptions {
   prefetch?: number;
   /** Handlers at work at once. Default: `prefetch`. */
   concurrency?: number;
-  /** How long a handler may take, in milliseconds; then it has failed. Default: no limit. */
+  /**
+   * How long a handler may take, in milliseconds; then its message has failed, and its signal is aborted. A handler that goes on all the
+   * same keeps its place among those at work until it ends or the consumer stops, and its message is not tried at once meanwhile. Default:
+   * no limit.
+   */
   handlerTimeoutMs?: number;
-  /** How long to wait for the confirm of a copy, in milliseconds. Default 30000. */
+  /**
+   * How long to wait for the confirm of a copy, and before that for its turn, in milliseconds; also how long the consumer may take to
+   * start. Default 30000.
+   */
   confirmTimeoutMs?: number;
   /** Aborts the handlers' signals and stops; a message whose handler then fails is given back as it was. */
   signal?: AbortSignal;
@@ -63,12 +74,14 @@ export function checkOptions(queue: string, options: RetryConsumerOptions): Chec
   const errorQueue = options.errorQueue ?? mechanism?.errorQueue ?? `${queue}_error`;
   const ownExchange = options.errorQueue === undefined ? mechanism?.errorExchange : undefined;
   const errorExchange = options.errorExchange ?? ownExchange ?? "";
+  if (errorQueue === queue) {
+    throw new DelayTopologyError("errorQueue", errorQueue, "it must be another queue than the one that is consumed");
+  }
   const concurrency = options.concurrency ?? prefetch;
   checkCount("prefetch", prefetch, 65_535);
   checkCount("concurrency", concurrency, prefetch);
-  // setTimeout takes no more than that.
-  if (handlerTimeoutMs !== undefined) checkCount("handlerTimeoutMs", handlerTimeoutMs, 2_147_483_647);
-  checkCount("confirmTimeoutMs", confirmTimeoutMs, 2_147_483_647);
+  if (handlerTimeoutMs !== undefined) checkCount("handlerTimeoutMs", handlerTimeoutMs, LONGEST_TIMER_MS);
+  checkCount("confirmTimeoutMs", confirmTimeoutMs, LONGEST_TIMER_MS);
   checkPolicy(queue, policy, mechanism, confirmTimeoutMs);
   return { ...options, errorQueue, errorExchange, prefetch, concurrency, confirmTimeoutMs };
 }

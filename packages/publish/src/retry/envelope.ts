@@ -1,4 +1,5 @@
-import { copyHeader } from "../headers";
+import { isBrokerHeader, recountHeaders } from "../brokerHeaders";
+import { copyHeader, dueHeader } from "../headers";
 import type { MessageProperties } from "../options";
 import { Delivery, DeliveryProperties, OriginalMessage } from "./delivery";
 import { errorHeaders } from "./failure";
@@ -12,6 +13,12 @@ export const originalRoutingKeyHeader = "MT-Original-RoutingKey";
 /** Header, a table, with what else a message had that would lead its copy astray. */
 export const originalHeader = "rabbitmq-delay.original";
 
+/**
+ * Header with the user id that a message says it had before its copies. The broker checks a user id when the message itself is published,
+ * and nobody can check this one: whoever may publish to the queue can write it.
+ */
+export const userIdHeader = "rabbitmq-delay.user-id";
+
 /** A copy's headers are not what this package writes. */
 export class MalformedCopyError extends Error {
   override readonly name = "MalformedCopyError";
@@ -20,26 +27,27 @@ export class MalformedCopyError extends Error {
 interface Stash {
   exchange?: string;
   expiration?: string;
-  userId?: string;
   /** Headers that the copy can't have: `CC`, and those whose names are used by the copy itself. */
   headers?: Record<string, unknown>;
+  /** Further headers that the copy has of its own, e.g. those by which a vendor's clients know a delay. */
+  added?: string[];
 }
 
-/** What the broker adds when a message expires or is rejected (`x-death` alone grows with each round), or comes again. */
-function isBrokerHeader(name: string): boolean {
-  if (recountHeaders.includes(name)) return true;
-  return name === "x-death" || name.startsWith("x-first-death-") || name.startsWith("x-last-death-");
-}
-
-/** What a copy has of its own; `x-delay` is the archived plugin's, which turns it negative and keeps it. */
-const copyHeaders = [redeliveriesHeader, originalRoutingKeyHeader, originalHeader, copyHeader, "x-delay"];
+/**
+ * What a copy has of its own; `x-delay` is the archived plugin's, which turns it negative and keeps it. When a copy is due, the
+ * message that failed doesn't know.
+ */
+const copyHeaders = [redeliveriesHeader, originalRoutingKeyHeader, originalHeader, copyHeader, dueHeader, "x-delay"];
 const ownHeaders = new Set([...copyHeaders, ...Object.values<string>(errorHeaders)]);
 
 /**
- * Gives a message back as it was first published: its routing key, exchange, properties and headers.
+ * Gives a message back as it was first published: its routing key, exchange, properties and headers, but for the
+ * user id, which only the broker can vouch for: it stays in {@link userIdHeader}. One that somebody moved back out of
+ * an error queue counts its redeliveries anew.
+ * @param queue the queue that it was consumed from
  * @throws MalformedCopyError when headers of this package have values that it doesn't write
  */
-export function restore(delivery: Delivery): OriginalMessage {
+export function restore(delivery: Delivery, queue?: string): OriginalMessage {
   const { headers = {}, ...properties } = delivery.properties;
   const count = headers[redeliveriesHeader];
   if (count === undefined) return untouched(delivery);
@@ -53,8 +61,9 @@ export function restore(delivery: Delivery): OriginalMessage {
       `a copy needs the header ${originalRoutingKeyHeader}, and ${originalHeader} as a table`,
     );
   }
-  const kept = Object.entries(headers).filter(([name]) => !ownHeaders.has(name) && !isBrokerHeader(name));
-  const { exchange = "", expiration, userId } = stash;
+  const { exchange = "", expiration, added = [] } = stash;
+  const isOwn = (name: string): boolean => ownHeaders.has(name) || added.includes(name) || isBrokerHeader(name);
+  const kept = Object.entries(headers).filter(([name]) => !isOwn(name));
   return {
     exchange,
     routingKey,
@@ -62,11 +71,21 @@ export function restore(delivery: Delivery): OriginalMessage {
     properties: {
       ...properties,
       ...(expiration === undefined ? {} : { expiration }),
-      ...(userId === undefined ? {} : { userId }),
       headers: { ...Object.fromEntries(kept), ...stash.headers },
     },
-    redeliveries: count,
+    redeliveries: isFromErrorQueue(headers, queue) ? 0 : count,
   };
+}
+
+/**
+ * Whether the last place of a message was where failed ones end: the error queue, whose copies say why and which no copy that comes
+ * back has; or where the queue that it is in now dead-letters to, which is no way back by itself.
+ */
+function isFromErrorQueue(headers: Record<string, unknown>, queue: string | undefined): boolean {
+  if (errorHeaders.tries in headers) return true;
+  const deaths = headers["x-death"];
+  const last = (Array.isArray(deaths) ? deaths[0] : undefined) as { queue?: unknown } | undefined;
+  return queue !== undefined && last?.queue === queue;
 }
 
 /** A message that no copy was made of; what the broker adds to one that comes again is none of the handler's business. */
@@ -76,12 +95,10 @@ function untouched(delivery: Delivery): OriginalMessage {
   const kept = Object.entries(headers).filter(([name]) => !recountHeaders.includes(name));
   return { ...delivery, properties: { ...delivery.properties, headers: Object.fromEntries(kept) }, redeliveries: 0 };
 }
-/** Headers by which a quorum queue counts deliveries. */
-export const recountHeaders = ["x-delivery-count", "x-acquired-count"];
 
 /**
  * The properties of a copy that goes round: all of the original's, without what would make it early (`expiration`), refused
- * (another user's id) or sent elsewhere (`CC`); those wait in a header for {@link restore}.
+ * (another user's id) or sent elsewhere (`CC`); those wait in a header for {@link restore}, the user's id in {@link userIdHeader}.
  * @param redeliveries how often the message will have come back with this copy
  * @param more headers of the mechanism
  */
@@ -92,31 +109,25 @@ export function copyProperties(
 ): MessageProperties {
   const { expiration, userId, headers = {}, ...properties }: DeliveryProperties = original.properties;
   const living = Object.entries(headers).filter(([name]) => !isBrokerHeader(name));
-  const isSetAside = ([name]: [string, unknown]): boolean => name === "CC" || ownHeaders.has(name);
+  const added = Object.keys(more).filter((name) => !ownHeaders.has(name));
+  const isSetAside = ([name]: [string, unknown]): boolean =>
+    name === "CC" || ownHeaders.has(name) || added.includes(name);
   const setAside = Object.fromEntries(living.filter(isSetAside));
   const stash: Stash = {
     ...(original.exchange === "" ? {} : { exchange: original.exchange }),
     ...(expiration === undefined ? {} : { expiration }),
-    ...(userId === undefined ? {} : { userId }),
     ...(Object.keys(setAside).length === 0 ? {} : { headers: setAside }),
+    ...(added.length === 0 ? {} : { added }),
   };
   return {
     ...properties,
     headers: {
       ...Object.fromEntries(living.filter((entry) => !isSetAside(entry))),
+      ...(userId === undefined ? {} : { [userIdHeader]: userId }),
       ...more,
       [redeliveriesHeader]: redeliveries,
       [originalRoutingKeyHeader]: original.routingKey,
       ...(Object.keys(stash).length === 0 ? {} : { [originalHeader]: stash }),
-      [copyHeader]: nextCopy(),
     },
   };
-}
-
-let copies = 0;
-
-/** Tells copies on their way to the broker apart, which only this process has to. */
-function nextCopy(): number {
-  copies = (copies + 1) % 0x7fffffff;
-  return copies;
 }

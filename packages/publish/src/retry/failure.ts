@@ -31,21 +31,40 @@ export const errorHeaders = {
   tries: "rabbitmq-delay.error-tries",
   /** The queue that it was consumed from. */
   queue: "rabbitmq-delay.error-queue",
+  /** Names of what the message had and its copy could not be sent with; only where there is such. */
+  omitted: "rabbitmq-delay.error-omitted",
 } as const;
 
 const REASON_CHARACTERS = 1000;
+const TYPE_CHARACTERS = 255;
 
 /** Says in headers why a message is in the error queue. */
 export function failureHeaders(
   queue: string,
   { error, tries }: Pick<Failure, "error" | "tries">,
 ): Record<string, unknown> {
-  const { name, message } = error instanceof Error ? error : { name: typeof error, message: String(error) };
   return {
-    [errorHeaders.reason]: message.slice(0, REASON_CHARACTERS),
-    [errorHeaders.type]: name,
+    [errorHeaders.reason]: textOf(() => (error instanceof Error ? error.message : error), REASON_CHARACTERS),
+    [errorHeaders.type]: textOf(() => (error instanceof Error ? error.name : typeof error), TYPE_CHARACTERS),
     [errorHeaders.time]: new Date().toISOString(),
     [errorHeaders.tries]: tries,
     [errorHeaders.queue]: queue,
   };
+}
+
+/** The text of an error, for warnings; of whatever was thrown. */
+export function errorText(error: unknown): string {
+  return textOf(() => error, REASON_CHARACTERS);
+}
+
+/** JavaScript lets anything be thrown: an error whose name is a function, or an object that has no text at all. */
+function textOf(read: () => unknown, maximum: number): string {
+  try {
+    // Half of a pair is no character.
+    return String(read())
+      .slice(0, maximum)
+      .replace(/[\uD800-\uDBFF]$/, "");
+  } catch {
+    return "(it has no text)";
+  }
 }

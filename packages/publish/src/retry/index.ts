@@ -1,5 +1,6 @@
 export { ErrorMatcher, RetryPolicy } from "./policy";
 export {
+  DelayNetworkRetryOptions,
   Redelivery,
   RedeliveryStep,
   RepublishStep,
@@ -12,6 +13,7 @@ export {
   throughHoldsOnDemand,
   throughRetryIntervals,
   throughWorkRetry,
+  WayBack,
 } from "./mechanism";
 export { ReceivedMessage, RetryConsumerOptions, RetryEvent, RetryHandler } from "./consumerOptions";
 export { RetryConsumer, consumeWithRetries } from "./consume";
@@ -19,8 +21,8 @@ export {
   MalformedCopyError,
   originalHeader,
   originalRoutingKeyHeader,
-  recountHeaders,
   redeliveriesHeader,
+  userIdHeader,
 } from "./envelope";
 export { Delivery, DeliveryProperties, OriginalMessage } from "./delivery";
 export { HandlerTimeoutError, errorHeaders, failureHeaders } from "./failure";

@@ -22,6 +22,7 @@ import {
   planHoldQueue,
   workRetryRoute,
 } from "rabbitmq-delay-topology";
+import { delayHeaders } from "../headers";
 import { DEFAULT_LEASE_MS } from "../hold/lease";
 
 /** A failed message that shall come back. */
@@ -31,7 +32,7 @@ export interface Redelivery {
   /** The routing key that it was first published with. */
   routingKey: string;
   delayMs: number;
-  /** The how manieth redelivery it will be, from 1. */
+  /** Which redelivery this will be, starting at 1. */
   redelivery: number;
 }
 
@@ -47,6 +48,16 @@ export interface RepublishStep {
   headers: Record<string, unknown>;
   /** A queue that has to be declared before each copy. */
   declare?: QueuePlan;
+  /** How long the copy waits, in milliseconds, where that is not exactly the delay that was asked for. */
+  waitsMs?: number;
+  /** Further headers, once it is known when the copy is due. */
+  headersAt?: (dueAt: Date) => Record<string, unknown>;
+}
+
+/** What has to be on the broker so that a failed message comes back. */
+export interface WayBack {
+  exchanges: string[];
+  queues: string[];
 }
 
 /** A way by which failed messages come back, as the stack declared it. */
@@ -57,6 +68,8 @@ export interface RetryMechanism {
   readonly errorQueue?: string;
   /** The exchange before that queue. */
   readonly errorExchange?: string;
+  /** Whether the broker gives each copy back that is published as mandatory, although it has taken it. */
+  readonly returnsCopies?: boolean;
   /** How often a message may come back; undefined: as often as the policy says. */
   readonly maximumRedeliveries?: number;
   /** How often the broker itself has redelivered a failed message, where it counts; from its headers. */
@@ -66,6 +79,11 @@ export interface RetryMechanism {
    * @throws DelayTopologyError for a delay or a queue that nothing was declared for; it says what was
    */
   plan(redelivery: Redelivery): RedeliveryStep;
+  /**
+   * What has to be there beside the exchanges and queues that copies are published to; looked for when the consumer starts.
+   * @param longestMs the longest delay of the policy, in milliseconds
+   */
+  wayBack?(longestMs: number): WayBack;
 }
 
 /**
@@ -77,6 +95,10 @@ export function throughRetryIntervals(descriptor: RetryIntervals): RetryMechanis
   return {
     name: "interval queues",
     plan: ({ queue, delayMs }) => republish(intervalExchange(intervals, delayMs), queue),
+    wayBack: () => ({
+      exchanges: named(intervals.returnExchange, intervals.parkingExchange),
+      queues: named(intervals.parkingQueue),
+    }),
   };
 }
 
@@ -97,21 +119,43 @@ export function throughWorkRetry(descriptor: WorkRetry): RetryMechanism {
       const route = workRetryRoute(work, delayMs, routingKey);
       return republish(route.exchange, route.routingKey);
     },
+    wayBack: () => ({ exchanges: [work.name], queues: [] }),
   };
+}
+
+/** How failed messages come back over a delay network. */
+export interface DelayNetworkRetryOptions {
+  /**
+   * The destination by which the queue gets delayed messages. Default: the queue's own name, which is right where an
+   * `EndpointDelayBinding` names the queue as its `endpoint` and has no `patterns`. Else give the `endpoint`, or a name that one of the
+   * `patterns` matches: a copy for any other name reaches no queue, and ends in the network's parking queue.
+   */
+  destination?: string;
 }
 
 /**
  * Through a delay network, for any delay; the queue is bound by an `EndpointDelayBinding`.
  * @param descriptor the stack's output `delayNetwork`
+ * @throws DelayTopologyError for another descriptor, or a destination that no routing key can have
  */
-export function throughDelayNetwork(descriptor: DelayNetwork): RetryMechanism {
+export function throughDelayNetwork(descriptor: DelayNetwork, options: DelayNetworkRetryOptions = {}): RetryMechanism {
   const network = parseDelayNetwork(descriptor);
+  const { destination } = options;
+  if (destination !== undefined) encodeDelay(network, 0, destination);
   return {
     name: "a delay network",
     plan({ queue, delayMs }) {
-      const { exchange, routingKey } = encodeDelay(network, delayMs, queue);
-      return republish(exchange, routingKey);
+      const { exchange, routingKey, delayMs: waitsMs } = encodeDelay(network, delayMs, destination ?? queue);
+      const headersAt = (dueAt: Date): Record<string, unknown> => delayHeaders(network, waitsMs, dueAt);
+      return republish(exchange, routingKey, { waitsMs, headersAt });
     },
+    wayBack: (longestMs) => ({
+      exchanges: [
+        ...network.entryExchanges.slice(0, encodeDelay(network, longestMs, destination ?? "any").level),
+        ...named(network.deliveryExchange, network.parkingExchange),
+      ],
+      queues: named(network.parkingQueue),
+    }),
   };
 }
 
@@ -178,7 +222,8 @@ export function throughDelayedRetry(descriptor: DelayedRetry): RetryMechanism {
 
 /**
  * Through an exchange of the archived plugin rabbitmq_delayed_message_exchange, for those who still run it; the queue is
- * bound to it by its own name.
+ * bound to it by its own name. The plugin returns each mandatory message, also one that it delivers later, so that a copy which no queue
+ * takes is not noticed: it is lost.
  * @param exchange name of the exchange of type `x-delayed-message`
  */
 export function throughDelayedExchange(exchange: string): RetryMechanism {
@@ -187,6 +232,8 @@ export function throughDelayedExchange(exchange: string): RetryMechanism {
   }
   return {
     name: "the delayed message exchange",
+    // The plugin routes a message when it is due, and until then says that no queue takes it.
+    returnsCopies: true,
     plan: ({ queue, delayMs }) => republish(exchange, queue, { headers: { "x-delay": delayMs } }),
   };
 }
@@ -194,9 +241,16 @@ export function throughDelayedExchange(exchange: string): RetryMechanism {
 /**
  * Through whatever the stack declared, so that a service need not know which it is.
  * @param descriptor a descriptor out of the stack's outputs
+ * @param options for a delay network alone
  */
-export function throughDeclared(descriptor: RetryDescriptor | DelayNetwork): RetryMechanism {
-  if (descriptor?.kind === "delay-network") return throughDelayNetwork(descriptor);
+export function throughDeclared(
+  descriptor: RetryDescriptor | DelayNetwork,
+  options: DelayNetworkRetryOptions = {},
+): RetryMechanism {
+  if (descriptor?.kind === "delay-network") return throughDelayNetwork(descriptor, options);
+  if (options.destination !== undefined) {
+    throw new DelayTopologyError("destination", options.destination, "it is for delay networks; leave it out");
+  }
   const declared = parseRetryDescriptor(descriptor);
   switch (declared.kind) {
     case "retry-intervals":
@@ -213,9 +267,13 @@ export function throughDeclared(descriptor: RetryDescriptor | DelayNetwork): Ret
 function republish(
   exchange: string,
   routingKey: string,
-  more: Partial<Pick<RepublishStep, "headers" | "declare">> = {},
+  more: Partial<Omit<RepublishStep, "kind" | "exchange" | "routingKey">> = {},
 ): RepublishStep {
   return { kind: "republish", exchange, routingKey, headers: {}, ...more };
+}
+
+function named(...names: (string | undefined)[]): string[] {
+  return names.filter((name) => name !== undefined);
 }
 
 function checkQueue(queue: string, declared: string): void {

@@ -1,36 +1,110 @@
-import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender, SenderOptions } from "../confirmedSender";
+import { MessageReturnedError, PublishTimeoutError } from "../errors";
+import { dueHeader } from "../headers";
 import { DeclarePort, toDeclarePort } from "../hold/declarePort";
+import { publishInLease } from "../hold/lease";
+import type { SendableProperties } from "../sendable";
+import { sharedConfirmPort } from "../sharedPort";
 import type { OriginalMessage } from "./delivery";
 import { copyProperties } from "./envelope";
-import { Failure, failureHeaders } from "./failure";
+import { errorCopy } from "./errorCopy";
+import type { Failure } from "./failure";
 import type { RepublishStep } from "./mechanism";
 
-/** By what copies of failed messages leave a consumer, each to the broker's confirm. */
+/** By what copies of failed messages leave a consumer, each mandatory and to the broker's confirm. */
 export class Outlet {
   private readonly sender: ConfirmedSender;
   private readonly declarer: DeclarePort;
+  private readonly confirmTimeoutMs: number;
 
   /** @throws MessageRefusedError for a channel without confirms or an option out of range */
-  constructor(channel: unknown, options: SenderOptions) {
-    this.sender = new ConfirmedSender(toConfirmPort(channel), options);
+  constructor(channel: unknown, options: Required<SenderOptions>) {
+    this.confirmTimeoutMs = options.confirmTimeoutMs;
+    this.sender = new ConfirmedSender(sharedConfirmPort(channel), options);
     this.declarer = toDeclarePort(channel);
   }
 
-  /** Publishes the copy that comes back. */
-  republish(step: RepublishStep, message: OriginalMessage, redeliveries: number): Promise<void> {
-    const { exchange, routingKey, headers, declare } = step;
-    const properties = copyProperties(message, redeliveries, headers);
-    return this.sender.inTurn(async () => {
-      if (declare !== undefined) await this.declarer.declareQueue(declare);
-      await this.sender.send(exchange, routingKey, message.body, properties);
+  /**
+   * Publishes the copy that comes back.
+   * @param delayMs how long the copy waits; the header that says when it is due is the copy's own, not the one of the message
+   * @param isReturned whether the broker returns the copy although it has taken it
+   * @throws MessageRefusedError when the message has what can't be sent, before anything is
+   */
+  async republish(
+    step: RepublishStep,
+    message: OriginalMessage,
+    redeliveries: number,
+    delayMs: number,
+    isReturned = false,
+  ): Promise<void> {
+    const { exchange, routingKey, declare } = step;
+    const copy = (): SendableProperties => {
+      const dueAt = new Date(Date.now() + (step.waitsMs ?? delayMs));
+      const headers = { [dueHeader]: dueAt.toISOString(), ...step.headersAt?.(dueAt), ...step.headers };
+      return this.sender.sendable(copyProperties(message, redeliveries, headers));
+    };
+    // Refused before a queue is declared for it.
+    if (declare !== undefined) copy();
+    await this.inTime(exchange, routingKey, async (handOver) => {
+      const send = async (): Promise<void> => {
+        handOver();
+        try {
+          await this.sender.sendChecked(exchange, routingKey, message.body, copy());
+        } catch (error) {
+          if (!isReturned || !(error instanceof MessageReturnedError)) throw error;
+        }
+      };
+      if (declare === undefined) await send();
+      else await publishInLease(this.declarer, declare, send);
     });
   }
 
-  /** Publishes the copy for the error queue, by its exchange. */
-  fail(error: { exchange: string; queue: string }, queue: string, failure: Failure): Promise<void> {
-    const { message } = failure;
-    const properties = copyProperties(message, message.redeliveries + 1, failureHeaders(queue, failure));
-    return this.sender.inTurn(() => this.sender.send(error.exchange, error.queue, message.body, properties));
+  /** Publishes the copy for the error queue, by its exchange; one that can't be sent as it is, without what can't. */
+  async fail(error: { exchange: string; queue: string }, queue: string, failure: Failure): Promise<void> {
+    const properties = errorCopy(this.sender, queue, failure);
+    await this.inTime(error.exchange, error.queue, async (handOver) => {
+      handOver();
+      await this.sender.sendChecked(error.exchange, error.queue, failure.message.body, properties);
+    });
   }
+
+  /**
+   * Does something in its turn. A connection that the broker blocks, as it does during an alarm, takes nothing and answers nothing: what
+   * wasn't handed to it in time is not published later either, because its message has been given back.
+   * @param work calls `handOver` just before it publishes, which throws when the time is over
+   */
+  private async inTime(
+    exchange: string,
+    routingKey: string,
+    work: (handOver: () => void) => Promise<void>,
+  ): Promise<void> {
+    const error = (): Error => new PublishTimeoutError(exchange, routingKey, this.confirmTimeoutMs);
+    let isLate = false;
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        isLate = true;
+        reject(error());
+      }, this.confirmTimeoutMs);
+      const handOver = (): void => {
+        if (isLate) throw error();
+        clearTimeout(timer);
+      };
+      this.sender
+        .inTurn(() => work(handOver))
+        .then(resolve, reject)
+        .finally(() => clearTimeout(timer));
+    });
+  }
+}
+
+const outlets = new WeakMap<object, Map<string, Outlet>>();
+
+/** The outlet of a channel: one for all its consumers with the same limits, however often they start. */
+export function outletOf(channel: object, options: Required<SenderOptions>): Outlet {
+  const known = outlets.get(channel) ?? new Map<string, Outlet>();
+  outlets.set(channel, known);
+  const key = `${options.maxUnconfirmed} ${options.confirmTimeoutMs}`;
+  const outlet = known.get(key) ?? new Outlet(channel, options);
+  known.set(key, outlet);
+  return outlet;
 }

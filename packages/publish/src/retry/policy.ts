@@ -160,11 +160,22 @@ function checkMatcher(matcher: ErrorMatcher): ErrorMatcher {
 }
 
 function matches(matcher: ErrorMatcher, error: unknown): boolean {
-  if (isErrorClass(matcher)) return error instanceof matcher;
+  if (isClass(matcher)) return error instanceof matcher;
+  // A function of old that makes objects can look like one that answers; only its own objects tell.
+  if (typeof matcher.prototype === "object" && error instanceof matcher) return true;
   return Boolean((matcher as (error: unknown) => boolean)(error));
 }
 
-function isErrorClass(matcher: ErrorMatcher): matcher is abstract new (...args: never[]) => unknown {
-  const prototype: unknown = matcher.prototype;
-  return matcher === Error || prototype instanceof Error;
+/**
+ * Whether a function is a class, of errors or of anything else that is thrown: the prototype of one can't be replaced, and functions that
+ * were made into classes by hand or by a compiler have put something on theirs.
+ */
+function isClass(matcher: ErrorMatcher): matcher is abstract new (...args: never[]) => unknown {
+  const property = Object.getOwnPropertyDescriptor(matcher, "prototype");
+  const prototype: unknown = property?.value;
+  if (typeof prototype !== "object" || prototype === null) return false;
+  if (prototype instanceof Error || property?.writable === false) return true;
+  // A generator's prototype has another origin, too, but no constructor of its own.
+  if (!Object.hasOwn(prototype, "constructor")) return false;
+  return Reflect.ownKeys(prototype).length > 1 || Object.getPrototypeOf(prototype) !== Object.prototype;
 }

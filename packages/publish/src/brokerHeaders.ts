@@ -1,0 +1,17 @@
+/** Headers by which a quorum queue counts deliveries. */
+export const recountHeaders = ["x-delivery-count", "x-acquired-count"];
+
+/**
+ * Whether a header is the broker's own account of where a message has been. It must not travel with a message that is published
+ * anew: before RabbitMQ 4.0 the broker reads `x-death` back and takes the second pass through a queue for a loop, so that the message
+ * neither goes on nor is parked.
+ */
+export function isBrokerHeader(name: string): boolean {
+  if (recountHeaders.includes(name)) return true;
+  return name === "x-death" || name.startsWith("x-first-death-") || name.startsWith("x-last-death-");
+}
+
+/** A copy of headers without the broker's own; see {@link isBrokerHeader}. */
+export function withoutBrokerHeaders(headers: Record<string, unknown> | undefined): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !isBrokerHeader(name)));
+}

@@ -1,0 +1,71 @@
+import type { ConfirmedSender } from "../confirmedSender";
+import { MessageRefusedError } from "../errors";
+import type { MessageProperties } from "../options";
+import type { SendableProperties } from "../sendable";
+import { copyProperties } from "./envelope";
+import { Failure, errorHeaders, failureHeaders } from "./failure";
+
+/** Names in the header that says what a copy lacks, at most so many characters. */
+const OMITTED_CHARACTERS = 500;
+
+/**
+ * The properties of a copy for the error queue. A message may have what another client library can send and this one can't, or headers
+ * that leave no room for the reason: it must get there all the same, without what can't be sent, and says what that was.
+ */
+export function errorCopy(sender: ConfirmedSender, queue: string, failure: Failure): SendableProperties {
+  const { message } = failure;
+  const why = failureHeaders(queue, failure);
+  const copyOf = (properties: MessageProperties, omitted: string[]): SendableProperties => {
+    const more = omitted.length === 0 ? {} : { [errorHeaders.omitted]: listed(omitted) };
+    return sender.sendable(copyProperties({ ...message, properties }, message.redeliveries + 1, { ...why, ...more }));
+  };
+  const canBeSent = (properties: MessageProperties): boolean => !isRefused(() => sender.sendable(properties));
+  const whole = unlessRefused(() => copyOf(message.properties, []));
+  if (whole !== undefined) return whole;
+
+  const { headers = {}, ...others } = message.properties;
+  const [kept, odd] = parted(Object.entries(others), ([name, value]) => canBeSent({ [name]: value }));
+  const [keptHeaders, oddHeaders] = parted(Object.entries(headers), ([name, value]) =>
+    canBeSent({ headers: Object.fromEntries([[name, value]]) }),
+  );
+  const omitted = [...odd.map(([name]) => name), ...oddHeaders.map(([name]) => `headers.${name}`)];
+  const smallFirst = keptHeaders.sort(([, one], [, other]) => sizeOf(one) - sizeOf(other));
+  // Twice as many each time: there may be thousands of small ones.
+  for (let leftOut = 0; ; leftOut = Math.max(1, leftOut * 2)) {
+    const [fit, large] = [smallFirst.slice(0, smallFirst.length - leftOut), smallFirst.slice(-leftOut || Infinity)];
+    const properties = { ...Object.fromEntries(kept), headers: Object.fromEntries(fit) };
+    const names = [...omitted, ...large.map(([name]) => `headers.${name}`)];
+    const copy = unlessRefused(() => copyOf(properties, names));
+    if (copy !== undefined) return copy;
+    if (leftOut >= smallFirst.length) break;
+  }
+  const { messageId } = message.properties;
+  return copyOf(canBeSent({ messageId }) ? { messageId } : {}, ["all properties"]);
+}
+
+function listed(names: string[]): string {
+  const text = names.join(", ");
+  return text.length <= OMITTED_CHARACTERS ? text : `${text.slice(0, OMITTED_CHARACTERS)} …`;
+}
+
+function unlessRefused<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof MessageRefusedError) return undefined;
+    throw error;
+  }
+}
+
+function isRefused(make: () => unknown): boolean {
+  return unlessRefused(() => [make()]) === undefined;
+}
+
+function parted<T>(list: T[], isFirst: (entry: T) => boolean): [T[], T[]] {
+  return [list.filter(isFirst), list.filter((entry) => !isFirst(entry))];
+}
+
+/** Roughly, to find the largest. */
+function sizeOf(value: unknown): number {
+  return JSON.stringify(value)?.length ?? 0;
+}
