@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
 import { DelayedMessage, DelayedMessageInput, NewDelayedMessage, delayedMessage } from "./delayedMessage";
-import type { DelayedMessageStore } from "./delayedMessageStore";
+import type { DelayedMessageStore, TakenMessage } from "./delayedMessageStore";
 
 /** One thing that a store has to keep. */
 export interface ConformanceTest {
@@ -340,6 +340,62 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
     assert.equal((await store.count()).pending, 4, "the same message at another time is the same");
     await store.store(first);
     assert.equal((await store.count()).pending, 5, "else, all are stored");
+  },
+
+  "knows what was cancelled, where it is delivered again": async (bench) => {
+    const store = await bench.store();
+    const first = message("a", 5, { headers: { n: 1 } });
+    await store.store(first);
+    assert.equal(await store.cancel("a"), 1);
+    const again = { unlessPending: true, unlessCancelled: true };
+    await (await bench.store()).storeAll([first, { ...first, dueAt: at(7) }], again);
+    assert.equal((await store.count()).pending, 0, "cancelled means that it will not arrive");
+    const others = [
+      { ...first, body: Buffer.from("other") },
+      { ...first, messageId: "b" },
+      { ...first, exchange: "e" },
+    ];
+    await store.storeAll(others, again);
+    assert.equal((await store.count()).pending, 3, "another message with its id is another");
+    await store.store(first);
+    assert.equal((await store.count()).pending, 4, "an id may be used again");
+    assert.equal(await store.cancelAll({ messageId: "a" }), 3);
+  },
+
+  "recognizes what was delivered again by its receipt, where it has receipts": async (bench) => {
+    const store = await bench.store();
+    const { receipts } = store;
+    if (receipts === undefined) return;
+    const taken = (messageId: string, fingerprint: string, earlierDeliveries: number): TakenMessage => ({
+      message: message(messageId, 5, { body: fingerprint }),
+      fingerprint,
+      earlierDeliveries,
+    });
+    const pending = async (): Promise<number> => (await store.count()).pending;
+    assert.equal(await receipts.begin("one", [], true), 0);
+    const first = [taken("a", "x", 0), taken("b", "x", 0), taken("c", "y", 0)];
+    for (let times = 0; times < 2; times++) {
+      assert.equal(await receipts.store(first, "one", [], true), 0);
+      assert.equal(await pending(), 3, "equal ones are two, and a lost answer adds none");
+    }
+    // It crashed, and nobody knows yet whether it goes on.
+    const waitMs = await receipts.begin("two", [], true);
+    assert.ok(waitMs > 0, "a session that may go on is waited for");
+    assert.equal(await receipts.begin("two", ["one"], true), 0);
+    const again = [taken("d", "x", 1), taken("e", "x", 1), taken("f", "x", 1), taken("g", "y", 0), taken("h", "z", 1)];
+    assert.equal(await receipts.store(again, "two", ["one"], true), 0);
+    assert.equal(await pending(), 6, "two of x are known; a third one, one that nobody had before, and z are not");
+    await receipts.settle("two");
+    assert.equal(await receipts.begin("three", ["one", "two"], true), 0);
+    assert.equal(await receipts.store([taken("i", "x", 2)], "three", ["one", "two"], true), 0);
+    assert.equal(await pending(), 7, "a receipt that was settled is of no message any more");
+    // A session that was there already has begun no more often than the message was delivered.
+    assert.equal(await receipts.store([taken("l", "w", 1)], "three", ["one", "two"], true), 0);
+    assert.equal(await receipts.store([taken("m", "w", 1)], "two", ["three"], true), 0);
+    assert.equal(await pending(), 9, "a message that was delivered no more often than that of the receipt is another");
+    const broken = { ...taken("k", "n", 0), message: { ...message("k", 0), body: undefined as unknown as Buffer } };
+    await assert.rejects(receipts.store([taken("j", "n", 0), broken], "three", [], true));
+    assert.equal(await pending(), 9, "all or nothing");
   },
 
   "keeps endpoints apart": async (bench) => {

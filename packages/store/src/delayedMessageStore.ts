@@ -19,6 +19,12 @@ export interface DelayedMessageStore {
    */
   initialize(endpoint: string, signal?: AbortSignal): Promise<void>;
 
+  /**
+   * Looks, after {@link initialize}, whether an intake and a dispatcher could work with it; who only asks needs less.
+   * @throws StoreMismatchError that says which right is missing
+   */
+  checkIntake?(): Promise<void>;
+
   /** Stores one message; when it resolves, the message survives a crash (with a transaction: when that is committed). */
   store(message: NewDelayedMessage, options?: StoreOptions): Promise<void>;
 
@@ -82,6 +88,12 @@ export interface DelayedMessageStore {
   /** Whether several locks at once bring more; default true. */
   readonly isConcurrent?: boolean;
 
+  /**
+   * Receipts for messages without an id, by which an intake recognizes what the broker delivers again. A store may leave them out;
+   * such a message that was committed, and not acknowledged when a process crashed, is stored a second time then, under another id.
+   */
+  readonly receipts?: IntakeReceipts;
+
   /** Lets go of all connections and files. */
   close(): Promise<void>;
 }
@@ -122,10 +134,61 @@ export interface StoreOptions {
    */
   transaction?: unknown;
   /**
-   * Leaves out what is there already, bit for bit, under the same message id: for messages that the broker delivers again.
+   * Leaves out what is there already, bit for bit, under the same message id: for messages that the broker delivers again, and for
+   * those whose commit was not answered.
    * Default false.
    */
   unlessPending?: boolean;
+  /**
+   * Leaves out what was cancelled during the last 24 hours, bit for bit, under the same message id: for messages that the broker delivers
+   * again, and for no others, because a publisher may use an id again. Default false.
+   */
+  unlessCancelled?: boolean;
+}
+
+/** A message without an id of its own, as an intake has it in hand. */
+export interface TakenMessage {
+  /** With the id that the intake has made up for it. */
+  message: NewDelayedMessage;
+  /** Equal for equal messages alone: a hash of all that the publisher said. */
+  fingerprint: string;
+  /** How often the broker has delivered it before. */
+  earlierDeliveries: number;
+}
+
+/**
+ * What an intake knows of messages without an id that it has committed, and of which it can't know yet that the broker has forgotten
+ * them. Such a message that comes back is the one of the receipt, and not stored again. An intake writes receipts in the transaction that
+ * stores, acknowledges when it has committed everything in hand and gets no more, and drops its receipts before it takes the next message:
+ * so whatever a crashed intake had in hand while it had receipts is committed, and two equal messages are never taken for one.
+ */
+export interface IntakeReceipts {
+  /**
+   * Begins a session, before its first message is taken.
+   * @param session identity of one channel's consumption
+   * @param ended earlier sessions that are known to have ended
+   * @param isPatient whether younger receipts of sessions that may go on are waited for
+   * @returns how long to wait before it is called again, in milliseconds; 0 when the session has begun
+   */
+  begin(session: string, ended: readonly string[], isPatient: boolean): Promise<number>;
+
+  /**
+   * Stores what was not stored before, each with a receipt; all of it, or nothing.
+   * @returns how long to wait before it is called again, in milliseconds, and nothing is stored then; 0 when all is committed
+   * @throws MessageRefusedError as `storeAll`
+   */
+  store(taken: readonly TakenMessage[], session: string, ended: readonly string[], isPatient: boolean): Promise<number>;
+
+  /**
+   * Drops a session's receipts, because the broker has its acknowledgements, and what {@link sweep} drops.
+   */
+  settle(session: string): Promise<void>;
+
+  /**
+   * Drops receipts of other sessions that are too old to be of a message that comes back: more than 15 seconds. Called every few seconds
+   * while an intake runs. A receipt from the future, which a clock that was put back leaves, begins to age.
+   */
+  sweep(): Promise<void>;
 }
 
 /**

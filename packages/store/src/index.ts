@@ -9,6 +9,7 @@ export {
 export {
   DelayedMessageStore,
   DueMessages,
+  IntakeReceipts,
   ListedMessage,
   MessageCount,
   MessageFilter,
@@ -16,6 +17,7 @@ export {
   PageRequest,
   StoreMode,
   StoreOptions,
+  TakenMessage,
 } from "./delayedMessageStore";
 export { StoreMismatchError } from "./errors";
 export { OpenStoreOptions, openStore } from "./openStore";
@@ -23,7 +25,7 @@ export { PostgresDelayedMessageStore, PostgresStoreOptions } from "./postgres/po
 export { SqliteDelayedMessageStore, SqliteStoreOptions } from "./sqlite/sqliteStore";
 export { ConformanceTest, conformanceTests } from "./conformance";
 export { storeHeaders } from "./headers";
-export { interpret } from "./intake/interpret";
+export { DelayCounting, interpret } from "./intake/interpret";
 export { Intake, IntakeEvents, IntakeParts } from "./intake/intake";
 export { BrokerConnection, ConnectionEvents } from "./broker/brokerConnection";
 export { declarePlan } from "./broker/declarePlan";
@@ -33,7 +35,15 @@ export { DispatchOptions, DispatchSettings, dispatchSettings } from "./dispatch/
 export { Breaker, BreakerEvents, BreakerName, FrequentFailures, LastingFailures } from "./resilience/breaker";
 export { SteadyClock } from "./resilience/steadyClock";
 export { Control } from "./control/control";
-export { FilterRequest, ListedJson, StoreAnswer, StoreAnswers, StoreRequest, perform } from "./control/operations";
+export {
+  ErrorQueueCount,
+  FilterRequest,
+  ListedJson,
+  StoreAnswer,
+  StoreAnswers,
+  StoreRequest,
+  perform,
+} from "./control/operations";
 export { StoreRefusedError, askStore } from "./control/client";
 export { ServiceOptions, ServiceSettings, serviceSchema, serviceSettings } from "./service/serviceOptions";
 export { CriticalError, runStoreService } from "./service/storeService";

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DelayedMessageStore, StoreMode } from "./delayedMessageStore";
+import { hasStrayAt, shownPath, shownProtocol } from "./address";
 import { StoreMismatchError } from "./errors";
 import { PostgresDelayedMessageStore } from "./postgres/postgresStore";
 import { SqliteDelayedMessageStore } from "./sqlite/sqliteStore";
@@ -23,17 +24,20 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Dela
   const { schema, table, mode } = options;
   const sqlite = /^sqlite:(.*)$/s.exec(address);
   if (sqlite !== null) {
-    if (schema !== undefined) refuse(`schema ${schema} is for PostgreSQL; SQLite has none`);
+    if (schema !== undefined)
+      refuse(`schema ${/^\w{1,5}$/.test(schema) ? schema : "…"} is for PostgreSQL; SQLite has none`);
     return new SqliteDelayedMessageStore({ path: checkPath(sqlite[1] as string), table, mode });
   }
   return new PostgresDelayedMessageStore({ connectionString: checkPostgres(address), schema, table, mode });
 }
 
 function checkPath(path: string): string {
-  if (path === "" || path.startsWith(":")) refuse(`sqlite:${path} names no file; write sqlite:PATH`);
+  if (path.includes("://")) return refuse("what stands behind sqlite: is an address; write sqlite:PATH");
+  const named = `sqlite:${shownPath(path)}`;
+  if (path === "" || path.startsWith(":")) refuse(`${named} names no file; write sqlite:PATH`);
   const folder = dirname(path);
-  if (!existsSync(folder)) refuse(`the folder ${folder} of sqlite:${path} is not there`);
-  if (existsSync(path) && statSync(path).isDirectory()) refuse(`sqlite:${path} is a folder; name a file`);
+  if (!existsSync(folder)) refuse(`the folder ${shownPath(folder)} of ${named} is not there`);
+  if (existsSync(path) && statSync(path).isDirectory()) refuse(`${named} is a folder; name a file`);
   return path;
 }
 
@@ -46,7 +50,8 @@ function checkPostgres(address: string): string {
   } catch {
     return refuse(`the address can't be read; ${form}`);
   }
-  if (!/^postgres(ql)?:$/.test(url.protocol)) refuse(`its protocol is ${url.protocol.slice(0, -1)}; ${form}`);
+  if (!/^postgres(ql)?:$/.test(url.protocol)) refuse(`its protocol is ${shownProtocol(url)}; ${form}`);
+  if (hasStrayAt(url)) refuse(`an @ stands behind its host; write / ? # and @ of a password as %2F %3F %23 %40`);
   if (url.hostname === "" && !url.searchParams.has("host")) refuse(`it names no host; ${form}`);
   if (url.pathname.length < 2) refuse(`it names no database; ${form}`);
   return address;

@@ -2,7 +2,14 @@ import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BrokerConnection, delayedMessage, openStore, serviceSettings } from "rabbitmq-delay-store";
+import {
+  BatchPublisher,
+  BrokerConnection,
+  delayedMessage,
+  dispatchSettings,
+  openStore,
+  serviceSettings,
+} from "rabbitmq-delay-store";
 import { postgresTable } from "../dist/postgres/table";
 
 describe("what a store is told", () => {
@@ -31,6 +38,23 @@ describe("what a store is told", () => {
       ["http://host", /amqp: its protocol is http/],
     ] as const) {
       assert.throws(() => new BrokerConnection(url, "test"), message);
+    }
+  });
+
+  it("a time that no timer takes: it would be over at once", () => {
+    const connection = new BrokerConnection("amqp://h", "test");
+    for (const confirmTimeoutMs of [2 ** 31 - 1, 2 ** 31, 0, 1.5, Number.NaN]) {
+      assert.throws(
+        () => new BatchPublisher(connection, confirmTimeoutMs),
+        /confirmTimeoutMs: .* from 1 to 2147482647/,
+      );
+    }
+    assert.ok(new BatchPublisher(connection, 2_147_482_647));
+    const timers = Object.keys(dispatchSettings.shape).filter((name) => name.endsWith("Ms"));
+    assert.ok(timers.length >= 6, timers.join(", "));
+    for (const name of timers) {
+      const given = { store: "sqlite:x", amqp: "amqp://h", [name]: 2 ** 31 };
+      assert.throws(() => serviceSettings(given), new RegExp(`${name}: 2147483648 is not allowed`));
     }
   });
 
@@ -72,11 +96,41 @@ describe("what a store is told", () => {
       [{ http: "here" }, /http: "here" is not allowed; it must be HOST:PORT or off/],
       [{ numberOfRetries: 1.5 }, /numberOfRetries: 1\.5/],
       [{ logLevel: "loud" }, /logLevel: "loud"/],
-      [{ batchsize: 5 }, /batchsize/],
+      [
+        { batchsize: 5 },
+        /^StoreMismatchError: settings: "batchsize" \(is batchSize meant\?\) is no known name; known are/,
+      ],
       [{ descriptor: { kind: "delay-network" } }, /descriptor\.kind: "delay-network"/],
       [{ descriptor: { name: "amq.x" } }, /name: "amq\.x"/],
     ];
-    for (const [more, message] of refused) assert.throws(() => serviceSettings({ ...given, ...more }), message);
+    const withPasswords = { store: "postgres://u:hidden@h/d", amqp: "amqp://u:hidden@h" };
+    for (const [more, message] of refused) {
+      assert.throws(() => serviceSettings({ ...given, ...more }), message);
+      const shows = ({ message: text }: Error): boolean => text.includes("hidden");
+      assert.throws(
+        () => serviceSettings({ ...withPasswords, ...more }),
+        (error: Error) => !shows(error),
+      );
+    }
+  });
+
+  it("a password in the place of another setting is in no message", () => {
+    const hidden = "Hunter2xyz";
+    const names = ["http", "countFrom", "exitOnCritical", "numberOfRetries", "logLevel", "declare", "batchSize"];
+    for (const name of names) {
+      assert.throws(
+        () => serviceSettings({ store: "sqlite:x", amqp: "amqp://h", [name]: hidden }),
+        (error: Error) => error.message.startsWith(`${name}: `) && !error.message.includes(hidden),
+      );
+    }
+    assert.throws(
+      () => openStore("sqlite:/tmp/x.db", { schema: hidden }),
+      (error: Error) => !error.message.includes(hidden),
+    );
+    assert.throws(
+      () => postgresTable(`${hidden}\0`, "t"),
+      (error: Error) => !error.message.includes(hidden),
+    );
   });
 
   it("a message that can't be stored", () => {

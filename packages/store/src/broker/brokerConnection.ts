@@ -1,4 +1,5 @@
 import * as amqp from "amqplib";
+import { hasStrayAt, shownProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -19,6 +20,7 @@ export class BrokerConnection {
   private current: Promise<amqp.ChannelModel> | undefined;
   private isOpen = false;
   private blocked: string | undefined;
+  private version: string | undefined;
   private isClosed = false;
 
   /** @throws StoreMismatchError for an address that is none */
@@ -37,6 +39,11 @@ export class BrokerConnection {
   /** Why the broker takes no messages at the moment; undefined where it does. It says so after the first one only. */
   get blockedReason(): string | undefined {
     return this.blocked;
+  }
+
+  /** The broker's version, once it was connected. */
+  get brokerVersion(): string | undefined {
+    return this.version;
   }
 
   /** A new channel with confirms, on the connection that there is, or a new one. */
@@ -67,6 +74,7 @@ export class BrokerConnection {
       timeout: CONNECT_TIMEOUT_MS,
       clientProperties: { connection_name: this.name },
     });
+    this.version = versionOf(connection);
     let failure: Error | undefined;
     connection.on("error", (error: Error) => (failure = error));
     connection.on("close", () => {
@@ -88,6 +96,12 @@ export class BrokerConnection {
   }
 }
 
+function versionOf(connection: amqp.ChannelModel): string | undefined {
+  const { serverProperties } = connection.connection as { serverProperties?: { version?: unknown } };
+  const version = serverProperties?.version;
+  return typeof version === "string" ? version : undefined;
+}
+
 /** The address itself is in no message: a password stands in it. */
 function withHeartbeat(address: string): string {
   let url: URL;
@@ -97,7 +111,13 @@ function withHeartbeat(address: string): string {
     throw new StoreMismatchError("amqp", "the address can't be read; write amqp://USER:PASSWORD@HOST:PORT/VHOST");
   }
   if (!/^amqps?:$/.test(url.protocol)) {
-    throw new StoreMismatchError("amqp", `its protocol is ${url.protocol.slice(0, -1)}; write amqp://… or amqps://…`);
+    throw new StoreMismatchError("amqp", `its protocol is ${shownProtocol(url)}; write amqp://… or amqps://…`);
+  }
+  if (hasStrayAt(url)) {
+    throw new StoreMismatchError(
+      "amqp",
+      "an @ stands behind its host; write / ? # and @ of a password or vhost as %2F %3F %23 %40",
+    );
   }
   if (url.hostname === "")
     throw new StoreMismatchError("amqp", "it names no host; write amqp://USER:PASSWORD@HOST:PORT/VHOST");

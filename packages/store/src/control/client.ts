@@ -1,17 +1,19 @@
 import { randomUUID } from "node:crypto";
-import type { ConfirmChannel } from "amqplib";
-import { StoreAnswer, StoreRequest } from "./operations";
+import type { ConfirmChannel, ConsumeMessage, Message } from "amqplib";
+import { checkTimer } from "../timer";
 import type { Reply } from "./control";
+import { StoreAnswer, StoreRequest } from "./operations";
 
 /** RabbitMQ's pseudo-queue for replies to the same channel. */
 const DIRECT_REPLY = "amq.rabbitmq.reply-to";
 
 /**
- * Asks a running store over AMQP.
+ * Asks a running store over AMQP. Several may ask over one channel at once; the channel's pseudo-queue for direct replies is in use
+ * meanwhile.
  * @param channel amqplib's confirm channel, which the caller owns
  * @param exchange the store's control exchange (`controlQueue` of its descriptor)
- * @param timeoutMs how long to wait; what is not read by then is dropped
- * @throws Error when nobody answers, or with what the store refuses
+ * @param timeoutMs how long to wait, 1 to 2,147,483,647; what is not read by then is dropped
+ * @throws Error when nobody answers, or with what the store refuses; StoreMismatchError for a time that is none
  */
 export async function askStore<R extends StoreRequest>(
   channel: ConfirmChannel,
@@ -19,48 +21,128 @@ export async function askStore<R extends StoreRequest>(
   request: R,
   timeoutMs = 10_000,
 ): Promise<StoreAnswer<R>> {
-  const correlationId = randomUUID();
-  let settle: (reply: Reply) => void = () => undefined;
-  let fail: (error: Error) => void = () => undefined;
-  const replied = new Promise<Reply>((resolve, reject) => {
-    settle = resolve;
-    fail = reject;
-  });
-  const onError = (error: Error): void => fail(error);
-  channel.on("error", onError);
-  channel.on("return", () => fail(new Error(`exchange ${exchange} leads to no queue`)));
-  const { consumerTag } = await channel.consume(
-    DIRECT_REPLY,
-    (message) => {
-      if (message?.properties.correlationId === correlationId) settle(JSON.parse(message.content.toString()) as Reply);
-    },
-    { noAck: true },
-  );
-  const timer = setTimeout(
-    () => fail(new Error(`no store answered within ${timeoutMs} ms; is one running?`)),
-    timeoutMs,
-  );
-  try {
-    channel.publish(exchange, "", Buffer.from(JSON.stringify(request)), {
-      replyTo: DIRECT_REPLY,
-      correlationId,
-      expiration: String(timeoutMs),
-      contentType: "application/json",
-      mandatory: true,
-    });
-    const reply = await replied;
-    if (!reply.ok) throw new StoreRefusedError(reply.error);
-    return reply.answer as StoreAnswer<R>;
-  } finally {
-    clearTimeout(timer);
-    channel.off("error", onError);
-    await Promise.resolve()
-      .then(() => channel.cancel(consumerTag))
-      .catch(() => undefined);
-  }
+  checkTimer("timeoutMs", timeoutMs);
+  let desk = desks.get(channel);
+  if (desk === undefined) desks.set(channel, (desk = new Desk(channel)));
+  const reply = await desk.ask(exchange, request, timeoutMs);
+  if (!reply.ok) throw new StoreRefusedError(reply.error);
+  return reply.answer as StoreAnswer<R>;
 }
 
 /** The store answered that it doesn't do what was asked. */
 export class StoreRefusedError extends Error {
   override readonly name = "StoreRefusedError";
+}
+
+/** How long a consumer's end is waited for, in milliseconds: a broker with an alarm reads nothing from who publishes, and never answers. */
+const LEAVE_MS = 2000;
+
+async function soon(work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, LEAVE_MS)));
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
+
+interface Question {
+  exchange: string;
+  settle: (reply: Reply) => void;
+  fail: (error: Error) => void;
+}
+
+const desks = new WeakMap<ConfirmChannel, Desk>();
+
+/** All that is asked over one channel: it has one consumer of replies, which is there while somebody waits. */
+class Desk {
+  private readonly open = new Map<string, Question>();
+  /** The consumer is made and cancelled in turn. */
+  private consumer: Promise<string | undefined> = Promise.resolve(undefined);
+
+  constructor(private readonly channel: ConfirmChannel) {}
+
+  async ask(exchange: string, request: StoreRequest, timeoutMs: number): Promise<Reply> {
+    const correlationId = randomUUID();
+    let timer: NodeJS.Timeout | undefined;
+    const replied = new Promise<Reply>((settle, fail) => {
+      if (this.open.size === 0) this.watch();
+      this.open.set(correlationId, { exchange, settle, fail });
+      const text = `no store answered within ${timeoutMs} ms; is one running?`;
+      timer = setTimeout(() => fail(new Error(text)), timeoutMs);
+    });
+    // It may fail before it is waited for.
+    replied.catch(() => undefined);
+    try {
+      await Promise.race([this.listen(), replied]);
+      this.channel.publish(exchange, "", Buffer.from(JSON.stringify(request)), {
+        replyTo: DIRECT_REPLY,
+        correlationId,
+        expiration: String(timeoutMs),
+        contentType: "application/json",
+        mandatory: true,
+      });
+      return await replied;
+    } finally {
+      clearTimeout(timer);
+      this.open.delete(correlationId);
+      if (this.open.size === 0) {
+        this.unwatch();
+        await soon(this.leave());
+      }
+    }
+  }
+
+  private listen(): Promise<unknown> {
+    this.consumer = this.consumer.then(async (tag) => {
+      if (tag !== undefined) return tag;
+      const { consumerTag } = await this.channel.consume(DIRECT_REPLY, (message) => this.onReply(message), {
+        noAck: true,
+      });
+      return consumerTag;
+    });
+    const made = this.consumer;
+    this.consumer = made.catch(() => undefined);
+    return made;
+  }
+
+  private leave(): Promise<unknown> {
+    this.consumer = this.consumer.then(async (tag) => {
+      // Somebody may have asked meanwhile.
+      if (tag === undefined || this.open.size > 0) return tag;
+      await Promise.resolve()
+        .then(() => this.channel.cancel(tag))
+        .catch(() => undefined);
+      return undefined;
+    });
+    return this.consumer;
+  }
+
+  private watch(): void {
+    this.channel.on("error", this.failAll).on("close", this.onClose).on("return", this.onReturn);
+  }
+
+  private unwatch(): void {
+    this.channel.off("error", this.failAll).off("close", this.onClose).off("return", this.onReturn);
+  }
+
+  private onReply(message: ConsumeMessage | null): void {
+    if (message === null) return this.failAll(new Error("the broker cancelled the consumer of replies"));
+    const question = this.open.get(String(message.properties.correlationId));
+    if (question === undefined) return;
+    try {
+      question.settle(JSON.parse(message.content.toString()) as Reply);
+    } catch (error) {
+      question.fail(new Error(`the answer is not JSON (${(error as Error).message})`));
+    }
+  }
+
+  private readonly onReturn = ({ properties }: Message): void => {
+    const question = this.open.get(String(properties.correlationId));
+    question?.fail(new Error(`exchange ${question.exchange} leads to no queue`));
+  };
+
+  private readonly onClose = (): void => this.failAll(new Error("the channel closed before a store answered"));
+
+  private readonly failAll = (error: Error): void => {
+    for (const { fail } of this.open.values()) fail(error);
+  };
 }

@@ -1,20 +1,24 @@
 import type { ConfirmChannel } from "amqplib";
 import { OpenDelivery } from "rabbitmq-delay-publish";
 import type { BrokerConnection } from "../broker/brokerConnection";
-import { ConsumerEvents, consumeBatches } from "../broker/consumer";
+import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { DelayedMessageStore } from "../delayedMessageStore";
+import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
 import { Pace } from "../resilience/pace";
-import { StoreRequest, perform } from "./operations";
+import { ErrorQueueCount, StoreRequest, perform } from "./operations";
 
 /** What a control works with. */
 export interface ControlParts {
   connection: BrokerConnection;
   store: DelayedMessageStore;
   queue: string;
+  /** The queue of what could not be stored or delivered; counted for those who ask. */
+  errorQueue: string;
   maximumDelayMs: number;
   /** Tells the dispatcher of a message that may be due earlier now. */
   onRescheduled?: (at: Date) => void;
-  events?: ConsumerEvents;
+  settings: { timeToTriggerConsumeBreakerMs: number };
+  events?: ConsumerEvents & BreakerEvents;
 }
 
 /** What is sent back to `replyTo`, as JSON. */
@@ -22,17 +26,22 @@ export type Reply = { ok: true; answer: unknown } | { ok: false; error: string }
 
 /** Does what is asked over AMQP: a JSON request in the control queue, a JSON reply to its `replyTo`. */
 export class Control {
+  readonly breaker: Breaker;
   private replies: ConfirmChannel | undefined;
 
-  constructor(private readonly parts: ControlParts) {}
+  constructor(private readonly parts: ControlParts) {
+    const { settings, events } = parts;
+    this.breaker = new Breaker("control", new LastingFailures(settings.timeToTriggerConsumeBreakerMs), events);
+  }
 
   /** Works until the signal. */
   run(signal: AbortSignal): Promise<void> {
     const { connection, queue, events } = this.parts;
-    const handle = async ([delivery]: OpenDelivery[], closing: AbortSignal): Promise<void> => {
+    const watched = watchConsumer(this.breaker, events);
+    const handle = async ([delivery]: OpenDelivery[], { closing }: ConsumerSession): Promise<void> => {
       if (delivery !== undefined) await this.handle(delivery, closing);
     };
-    return consumeBatches(connection, queue, { prefetch: 1, batchSize: 1 }, handle, signal, events);
+    return consumeBatches(connection, queue, { prefetch: 1, batchSize: 1 }, { handle }, signal, watched);
   }
 
   private async handle(delivery: OpenDelivery, closing: AbortSignal): Promise<void> {
@@ -44,21 +53,47 @@ export class Control {
   }
 
   /** @returns undefined when it ends before the store could be asked */
-  private async replyTo({ body }: OpenDelivery, closing: AbortSignal): Promise<Reply | undefined> {
-    const { store, maximumDelayMs, onRescheduled, events } = this.parts;
+  private async replyTo({ body, properties }: OpenDelivery, closing: AbortSignal): Promise<Reply | undefined> {
+    const { events } = this.parts;
     const pace = new Pace();
+    const givenUpMs = performance.now() + patienceOf(properties);
     for (;;) {
       try {
-        const request = parse(body);
-        const answer = await perform(store, request, maximumDelayMs);
-        if (request.operation === "reschedule") onRescheduled?.(new Date(request.at));
-        return { ok: true, answer };
+        return await this.breaker.execute(() => this.answer(body));
       } catch (error) {
-        if (isRefusal(error as Error)) return { ok: false, error: (error as Error).message };
         events?.onFault?.(error);
         await pace.failed(closing);
         if (closing.aborted) return undefined;
+        // Who asked has been told that nobody answered, and may have done something else meanwhile.
+        if (performance.now() >= givenUpMs) return { ok: false, error: "the store's database did not answer in time" };
       }
+    }
+  }
+
+  /** Does what is asked, or says why it is never done. @throws what may pass */
+  private async answer(body: Buffer): Promise<Reply> {
+    const { store, maximumDelayMs, onRescheduled } = this.parts;
+    try {
+      const request = parse(body);
+      const answer = await perform(store, request, maximumDelayMs, Date.now(), () => this.countErrors());
+      if (request.operation === "reschedule") onRescheduled?.(new Date(request.at));
+      return { ok: true, answer };
+    } catch (error) {
+      if (isRefusal(error as Error)) return { ok: false, error: (error as Error).message };
+      throw error;
+    }
+  }
+
+  /** On a channel of its own, which the broker closes when there is no such queue. */
+  private async countErrors(): Promise<ErrorQueueCount | undefined> {
+    const { connection, errorQueue } = this.parts;
+    try {
+      const channel = await connection.channel();
+      const { messageCount } = await channel.checkQueue(errorQueue);
+      await channel.close().catch(() => undefined);
+      return { name: errorQueue, messages: messageCount };
+    } catch {
+      return undefined;
     }
   }
 
@@ -79,9 +114,16 @@ export class Control {
   }
 }
 
-/** Repeating it would not help. */
-function isRefusal({ name }: Error): boolean {
-  return name === "StoreMismatchError" || name === "MessageRefusedError" || name === "SyntaxError";
+/** Repeating it would not help. The classes of errors that are about values are from PostgreSQL's manual, error codes. */
+function isRefusal({ name, code }: Error & { code?: unknown }): boolean {
+  return REFUSALS.includes(name) || (typeof code === "string" && /^(22|23|54)[0-9A-Z]{3}$/.test(code));
+}
+
+const REFUSALS = ["StoreMismatchError", "MessageRefusedError", "SyntaxError"];
+
+/** How long who asks waits, as the request's expiration says it, in milliseconds. */
+function patienceOf({ expiration }: OpenDelivery["properties"]): number {
+  return typeof expiration === "string" && /^\d+$/.test(expiration) ? Number(expiration) : Number.POSITIVE_INFINITY;
 }
 
 function parse(body: Buffer): StoreRequest {

@@ -6,14 +6,18 @@ import { propertiesToJson } from "../messageProperties";
 import { LARGEST_PAGE } from "../sql/page";
 
 const time = z.iso.datetime({ offset: true, error: "it must be an ISO-8601 time with its zone" });
+/** No name or key of AMQP has NUL, and PostgreSQL takes none. */
+const text = z.string().regex(/^[^\0]*$/, "it must be a text without NUL");
+/** The largest number of the column of failures. */
+const MOST_FAILURES = 2 ** 31 - 1;
 const filter = z.strictObject({
-  messageId: z.string().optional(),
-  exchange: z.string().optional(),
-  routingKey: z.string().optional(),
-  headers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  messageId: text.optional(),
+  exchange: text.optional(),
+  routingKey: text.optional(),
+  headers: z.record(text, z.union([text, z.number(), z.boolean()])).optional(),
   before: time.optional(),
   after: time.optional(),
-  minimumFailures: z.number().int().min(0).optional(),
+  minimumFailures: z.number().int().min(0).max(MOST_FAILURES).optional(),
 });
 
 const request = z.discriminatedUnion("operation", [
@@ -21,7 +25,7 @@ const request = z.discriminatedUnion("operation", [
     operation: z.literal("list"),
     filter: filter.optional(),
     limit: z.number().int().min(1).max(LARGEST_PAGE).optional(),
-    after: z.string().optional(),
+    after: text.optional(),
   }),
   z.strictObject({ operation: z.literal("cancel"), filter }),
   z.strictObject({ operation: z.literal("reschedule"), filter, at: time }),
@@ -41,12 +45,19 @@ export type ListedJson = Omit<ListedMessage, "dueAt" | "attemptAt" | "storedAt" 
   properties: Record<string, unknown>;
 };
 
-/** What is answered, as JSON. */
+/** The queue of what could not be stored or delivered, and how many messages are in it. */
+export interface ErrorQueueCount {
+  name: string;
+  messages: number;
+}
+
+/** What is answered, as JSON. `errorQueue` is left out where nobody could count it: by a store's database alone, or without the queue. */
 export interface StoreAnswers {
-  list: { messages: ListedJson[]; next?: string };
+  /** `errorQueue` when failed messages were asked for: what used up its tries is there, and no longer in the store. */
+  list: { messages: ListedJson[]; next?: string; errorQueue?: ErrorQueueCount };
   cancel: { count: number };
   reschedule: { count: number };
-  stats: Omit<MessageCount, "next"> & { next?: string };
+  stats: Omit<MessageCount, "next"> & { next?: string; errorQueue?: ErrorQueueCount };
 }
 
 /** The answer to a request. */
@@ -55,6 +66,8 @@ export type StoreAnswer<R extends StoreRequest> = StoreAnswers[R["operation"]];
 /**
  * Does what is asked.
  * @param maximumDelayMs longest delay of a rescheduled message
+ * @param nowMs the time, in milliseconds since 1970
+ * @param countErrors counts the error queue; undefined where that can't be done
  * @throws StoreMismatchError or MessageRefusedError for a request that is none; what the store throws
  */
 export async function perform<R extends StoreRequest>(
@@ -62,6 +75,7 @@ export async function perform<R extends StoreRequest>(
   given: R,
   maximumDelayMs: number,
   nowMs = Date.now(),
+  countErrors: () => Promise<ErrorQueueCount | undefined> = () => Promise.resolve(undefined),
 ): Promise<StoreAnswer<R>> {
   const asked = checkSettings(request, given);
   const answer = async (): Promise<StoreAnswers[keyof StoreAnswers]> => {
@@ -69,7 +83,12 @@ export async function perform<R extends StoreRequest>(
       case "list": {
         const { filter: chosen = {}, limit, after } = asked;
         const { messages, next } = await store.list(toFilter(chosen), { limit, after });
-        return { messages: messages.map(toJson), ...(next === undefined ? {} : { next }) };
+        const errorQueue = (chosen.minimumFailures ?? 0) > 0 ? await countErrors() : undefined;
+        return {
+          messages: messages.map(toJson),
+          ...(next === undefined ? {} : { next }),
+          ...(errorQueue === undefined ? {} : { errorQueue }),
+        };
       }
       case "cancel":
         return { count: await store.cancelAll(toFilter(asked.filter)) };
@@ -79,7 +98,12 @@ export async function perform<R extends StoreRequest>(
       }
       case "stats": {
         const { next, ...counts } = await store.count(new Date(nowMs));
-        return { ...counts, ...(next === undefined ? {} : { next: next.toISOString() }) };
+        const errorQueue = await countErrors();
+        return {
+          ...counts,
+          ...(next === undefined ? {} : { next: next.toISOString() }),
+          ...(errorQueue === undefined ? {} : { errorQueue }),
+        };
       }
     }
   };

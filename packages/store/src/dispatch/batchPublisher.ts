@@ -5,10 +5,13 @@ import {
   MessageNackedError,
   MessageRefusedError,
   MessageReturnedError,
+  DeliveryProperties,
   toConfirmPort,
+  withoutBrokerHeaders,
 } from "rabbitmq-delay-publish";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
+import { checkTimer } from "../timer";
 
 /** What became of a message: nothing in `error` says that the broker has it. */
 export interface Outcome<T extends NewDelayedMessage> {
@@ -40,11 +43,16 @@ export class BatchPublisher {
   private line: Line | undefined;
   private opening: Promise<Line> | undefined;
 
-  /** @param confirmTimeoutMs how long to wait for a confirm */
+  /**
+   * @param confirmTimeoutMs how long to wait for a confirm, in milliseconds
+   * @throws StoreMismatchError for a time that no timer can wait for
+   */
   constructor(
     private readonly connection: BrokerConnection,
     private readonly confirmTimeoutMs: number,
-  ) {}
+  ) {
+    checkTimer("confirmTimeoutMs", confirmTimeoutMs, DEADLINE_MARGIN_MS);
+  }
 
   /**
    * Publishes all of them.
@@ -185,6 +193,13 @@ export class BatchPublisher {
 
 type Settle<T> = (message: T, error?: Error) => void;
 
+/** The broker would take a message for one that goes round in circles by what it said of its way to the store. */
+function sentOn(properties: DeliveryProperties): DeliveryProperties {
+  return properties.headers === undefined
+    ? properties
+    : { ...properties, headers: withoutBrokerHeaders(properties.headers) };
+}
+
 /** Whether an error is about the message alone. */
 function isOfMessage(error: Error): boolean {
   return [MessageRefusedError, MessageReturnedError, MessageNackedError].some((kind) => error instanceof kind);
@@ -217,7 +232,7 @@ class Line {
   send({ exchange, routingKey, body, messageId, properties }: NewDelayedMessage): Promise<void> {
     return this.sender.inTurn(async () => {
       if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
-      await this.sender.send(exchange, routingKey, body, { ...properties, messageId });
+      await this.sender.send(exchange, routingKey, body, { ...sentOn(properties), messageId });
     });
   }
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { StoreMismatchError } from "../errors";
+import { UnknownNameError, nearest, shownName } from "../service/secrets";
 
 const HOUR_MS = 3_600_000;
 const timeMs = z.number().int().min(1).max(HOUR_MS);
@@ -10,6 +11,8 @@ export const dispatchSettings = z.object({
   numberOfRetries: z.number().int().min(0).max(1_000_000).default(0),
   /** Pause before the first of them, in milliseconds; each further one is twice as long, up to a minute. Default 1000. */
   retryDelayMs: timeMs.default(1000),
+  /** How long it may be impossible to consume the intake or the control queue, in milliseconds. Default 30000. */
+  timeToTriggerConsumeBreakerMs: timeMs.default(30_000),
   /** How long storing may do nothing but fail, in milliseconds. Default 30000. */
   timeToTriggerStoreBreakerMs: timeMs.default(30_000),
   /** How long fetching may do nothing but fail, in milliseconds. Default 30000. */
@@ -39,17 +42,40 @@ export type DispatchOptions = z.input<typeof dispatchSettings>;
 
 /**
  * Checks values against a schema.
+ * @param show how a text is shown, where it may be a password in the wrong place; default: as it is
  * @throws StoreMismatchError naming the property, the value and what is allowed
  */
-export function checkSettings<T extends z.ZodType>(schema: T, given: unknown): z.output<T> {
+export function checkSettings<T extends z.ZodType>(
+  schema: T,
+  given: unknown,
+  show: (text: string) => string = JSON.stringify,
+): z.output<T> {
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0] as z.core.$ZodIssue;
+  const property = issue.path.join(".") || "settings";
+  if (issue.code === "unrecognized_keys") throw new UnknownNameError(property, unknownKeys(issue.keys, schema));
   const value = issue.path.reduce<unknown>((part, key) => (part as Record<PropertyKey, unknown>)?.[key], given);
-  throw new StoreMismatchError(
-    issue.path.join(".") || "settings",
-    `${JSON.stringify(value)} is not allowed; ${issue.message}`,
-  );
+  throw new StoreMismatchError(property, `${shown(value, show)} is not allowed; ${issue.message}`);
+}
+
+/** Values of keys that are not known are in no message: a password may be among them. */
+function unknownKeys(keys: string[], schema: z.ZodType): string {
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const described = keys.map((key) => {
+    const [name, meant] = [shownName(key, known), nearest(key, known)];
+    if (name === undefined) return "a name that is not shown, because it may be a value in the wrong place,";
+    return `${JSON.stringify(name)}${meant === undefined ? "" : ` (is ${meant} meant?)`}`;
+  });
+  return `${described.join(" and ")} is no known name${known.length === 0 ? "" : `; known are ${known.join(", ")}`}`;
+}
+
+/** A value, but for what is in it where it is no single one. */
+function shown(value: unknown, show: (text: string) => string): string {
+  if (typeof value === "string") return show(value);
+  if (typeof value === "number") return String(value);
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" && value !== null ? "an object" : JSON.stringify(value);
 }
 
 const LONGEST_RETRY_DELAY_MS = 60_000;

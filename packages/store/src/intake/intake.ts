@@ -1,19 +1,23 @@
 import { MessageRefusedError, OpenDelivery } from "rabbitmq-delay-publish";
 import type { DelayedStore } from "rabbitmq-delay-topology";
 import type { BrokerConnection } from "../broker/brokerConnection";
-import { ConsumerEvents, consumeBatches } from "../broker/consumer";
+import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { MessageLimits, NewDelayedMessage } from "../delayedMessage";
-import type { DelayedMessageStore } from "../delayedMessageStore";
+import type { DelayedMessageStore, IntakeReceipts, TakenMessage } from "../delayedMessageStore";
 import type { BatchPublisher } from "../dispatch/batchPublisher";
 import { parkedCopy } from "../dispatch/parking";
-import { Breaker, BreakerEvents, LastingFailures } from "../resilience/breaker";
-import { Pace } from "../resilience/pace";
+import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
+import { Pace, pause } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
-import { interpret } from "./interpret";
+import { SWEEP_MS } from "../sql/receipts";
+import { earlierDeliveriesOf, fingerprintOf, hasMessageId } from "./fingerprint";
+import { DelayCounting, interpret } from "./interpret";
 
 /** What an intake tells of. */
 export interface IntakeEvents extends BreakerEvents, ConsumerEvents {
   onStored?: (messages: NewDelayedMessage[]) => void;
+  /** Nothing is taken in for so long, in milliseconds, until it can be told what another process, which may have crashed, has stored. */
+  onWaiting?: (waitMs: number) => void;
   /** A message can't be stored, and is in the error queue. */
   onRefused?: (delivery: OpenDelivery, error: Error) => void;
 }
@@ -26,7 +30,14 @@ export interface IntakeParts {
   clock: SteadyClock;
   descriptor: DelayedStore;
   limits: MessageLimits;
-  settings: { prefetch: number; batchSize: number; timeToTriggerStoreBreakerMs: number };
+  /** From when delays count; default: from the intake. */
+  counting?: DelayCounting;
+  settings: {
+    prefetch: number;
+    batchSize: number;
+    timeToTriggerStoreBreakerMs: number;
+    timeToTriggerConsumeBreakerMs: number;
+  };
   events?: IntakeEvents;
 }
 
@@ -35,69 +46,171 @@ interface Accepted {
   message: NewDelayedMessage;
 }
 
-/** Takes messages out of the intake queue into the store; each is acknowledged when its row is committed. */
+/** Sessions that ended, of which receipts may be left. */
+const ENDED_SESSIONS = 100;
+
+/**
+ * Takes messages out of the intake queue into the store; each is acknowledged when its row is committed. A message that the broker
+ * delivers once more is recognized by its id, and one without an id by the receipt that was committed with it.
+ */
 export class Intake {
-  readonly breaker: Breaker;
+  readonly breakers: Record<"consume" | "store", Breaker>;
+  /** This instance's own sessions, the current one last. */
+  private sessions: string[] = [];
 
   constructor(private readonly parts: IntakeParts) {
     const { settings, events } = parts;
-    this.breaker = new Breaker("store", new LastingFailures(settings.timeToTriggerStoreBreakerMs), events);
+    const { timeToTriggerConsumeBreakerMs, timeToTriggerStoreBreakerMs } = settings;
+    this.breakers = {
+      consume: new Breaker("consume", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
+      store: new Breaker("store", new LastingFailures(timeToTriggerStoreBreakerMs), events),
+    };
   }
 
   /** Works until the signal; resolves when nothing is in hand any more. */
-  run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const { connection, descriptor, settings, events } = this.parts;
-    const handle = (batch: OpenDelivery[], closing: AbortSignal): Promise<void> => this.take(batch, closing);
-    return consumeBatches(connection, descriptor.intakeQueue, settings, handle, signal, events);
+    const handler = {
+      begin: (session: ConsumerSession) => this.begin(session),
+      handle: (batch: OpenDelivery[], session: ConsumerSession) => this.take(batch, session),
+    };
+    const watched = watchConsumer(this.breakers.consume, events);
+    const consumed = consumeBatches(connection, descriptor.intakeQueue, settings, handler, signal, watched);
+    await Promise.all([consumed, this.sweep(signal)]);
   }
 
-  private async take(batch: OpenDelivery[], closing: AbortSignal): Promise<void> {
+  /** Drops what no message that comes can be recognized by any more, whether messages come or not. */
+  private async sweep(signal: AbortSignal): Promise<void> {
+    const { receipts } = this.parts.store;
+    while (receipts !== undefined && !signal.aborted) {
+      await pause(SWEEP_MS, signal);
+      // Nothing depends on it: what is too old is not matched either, and what fails is told by storing.
+      if (!signal.aborted) await receipts.sweep().catch(() => undefined);
+    }
+  }
+
+  private async begin({ id, closing }: ConsumerSession): Promise<void> {
+    const { receipts } = this.parts.store;
+    const ended = this.sessions;
+    this.sessions = [...ended, id].slice(-ENDED_SESSIONS);
+    if (receipts === undefined) return;
+    await this.patiently((isPatient) => receipts.begin(id, ended, isPatient), closing);
+  }
+
+  private async take(batch: OpenDelivery[], session: ConsumerSession): Promise<void> {
+    const accepted = await this.read(batch);
+    const { receipts } = this.parts.store;
+    if (receipts !== undefined && accepted.some(isNameless)) {
+      // What is in hand together is committed before any of it is acknowledged; see IntakeReceipts.
+      accepted.push(...(await this.read(await session.pause())));
+      if (session.isLost) return;
+    }
+    const nameless = receipts === undefined ? [] : accepted.filter(isNameless);
+    const others = accepted.filter((one) => !nameless.includes(one));
+    for (const isRedelivered of [false, true]) {
+      const part = others.filter(({ delivery }) => delivery.isRedelivered === isRedelivered);
+      for (const some of inStatements(part)) await this.storePart(some, isRedelivered, session);
+    }
+    if (receipts !== undefined && nameless.length > 0) await this.storeNameless(nameless, receipts, session);
+  }
+
+  /** What messages are to become; those that can't be stored go to the error queue. */
+  private async read(batch: OpenDelivery[]): Promise<Accepted[]> {
     const accepted: Accepted[] = [];
     for (const delivery of batch) {
       try {
-        const { descriptor, limits, clock } = this.parts;
-        accepted.push({ delivery, message: interpret(delivery, descriptor, limits, clock.now()) });
+        const { descriptor, limits, clock, counting } = this.parts;
+        accepted.push({ delivery, message: interpret(delivery, descriptor, limits, clock.now(), counting) });
       } catch (error) {
         if (!(error instanceof MessageRefusedError)) throw error;
         await this.refuse(delivery, error);
       }
     }
-    for (const isRedelivered of [false, true]) {
-      const part = accepted.filter(({ delivery }) => delivery.isRedelivered === isRedelivered);
-      for (const some of inStatements(part)) await this.storePart(some, isRedelivered, closing);
-    }
+    return accepted;
   }
 
-  private async storePart(part: Accepted[], isRedelivered: boolean, closing: AbortSignal): Promise<void> {
-    const { store, events } = this.parts;
+  private async storePart(part: Accepted[], isRedelivered: boolean, session: ConsumerSession): Promise<void> {
+    const { store } = this.parts;
     const messages = part.map(({ message }) => message);
+    // What the broker delivers again may have been committed before its acknowledgement was lost; what is tried again, before its answer was.
+    let unlessPending = isRedelivered;
+    const work = async (): Promise<number> => {
+      const options = { unlessPending, unlessCancelled: isRedelivered };
+      unlessPending = true;
+      await store.storeAll(messages, options);
+      return 0;
+    };
+    const result = await this.committed(work, session.closing);
+    if (result === "committed") this.acknowledge(part);
+    else if (result !== "closing")
+      await this.apart(part, result, (one) => this.storePart([one], isRedelivered, session));
+  }
+
+  private async storeNameless(all: Accepted[], receipts: IntakeReceipts, session: ConsumerSession): Promise<void> {
+    const committed: Accepted[] = [];
+    const ended = this.sessions.filter((id) => id !== session.id);
+    const storeSome = async (part: Accepted[]): Promise<boolean> => {
+      const taken = part.map((one) => toTaken(one, this.parts.connection.brokerVersion));
+      const work = (isPatient: boolean): Promise<number> => receipts.store(taken, session.id, ended, isPatient);
+      const result = await this.committed(work, session.closing);
+      if (result === "committed") committed.push(...part);
+      else if (result !== "closing") await this.apart(part, result, (one) => storeSome([one]));
+      return result !== "closing";
+    };
+    // Without an acknowledgement the broker has all of them still, and the receipts tell which are stored.
+    for (const some of inStatements(all)) if (!(await storeSome(some))) return;
+    this.acknowledge(committed);
+    await session.roundTrip();
+    await this.committed(async () => {
+      await receipts.settle(session.id);
+      return 0;
+    }, session.closing);
+  }
+
+  /** Tries until it is committed, refused, or the channel closes, with which the broker delivers again. */
+  private async committed(
+    work: (isPatient: boolean) => Promise<number>,
+    closing: AbortSignal,
+  ): Promise<"committed" | "closing" | MessageRefusedError> {
+    const { events } = this.parts;
     const pace = new Pace();
     for (;;) {
       try {
-        // What the broker delivers again may have been committed before its acknowledgement was lost.
-        await this.breaker.execute(() => store.storeAll(messages, { unlessPending: isRedelivered }));
-        break;
+        const isDone = await this.patiently((isPatient) => this.breakers.store.execute(() => work(isPatient)), closing);
+        return isDone ? "committed" : "closing";
       } catch (error) {
-        if (error instanceof MessageRefusedError) return this.storeOneByOne(part, isRedelivered, closing, error);
+        if (error instanceof MessageRefusedError) return error;
         events?.onFault?.(error);
         await pace.failed(closing);
-        // The broker has them still.
-        if (closing.aborted) return;
+        if (closing.aborted) return "closing";
       }
     }
-    for (const { delivery } of part) delivery.acknowledge();
-    events?.onStored?.(messages);
   }
 
-  private async storeOneByOne(
+  /** Waits as long as it is told to, once; then it has to do with what is known. @returns whether it was done */
+  private async patiently(work: (isPatient: boolean) => Promise<number>, closing: AbortSignal): Promise<boolean> {
+    const waitMs = await work(true);
+    if (waitMs === 0) return true;
+    this.parts.events?.onWaiting?.(waitMs);
+    await pause(waitMs, closing);
+    if (closing.aborted) return false;
+    await work(false);
+    return true;
+  }
+
+  private acknowledge(part: Accepted[]): void {
+    for (const { delivery } of part) delivery.acknowledge();
+    if (part.length > 0) this.parts.events?.onStored?.(part.map(({ message }) => message));
+  }
+
+  private async apart(
     part: Accepted[],
-    isRedelivered: boolean,
-    closing: AbortSignal,
     error: MessageRefusedError,
+    storeOne: (one: Accepted) => Promise<unknown>,
   ): Promise<void> {
     const [only] = part;
     if (part.length === 1 && only !== undefined) return this.refuse(only.delivery, error);
-    for (const one of part) await this.storePart([one], isRedelivered, closing);
+    for (const one of part) await storeOne(one);
   }
 
   /** To the error queue, as it came. */
@@ -112,6 +225,16 @@ export class Intake {
     delivery.acknowledge();
     events?.onRefused?.(delivery, error);
   }
+}
+
+/** Whether nobody but this package has given the message an id. */
+function isNameless({ delivery }: Accepted): boolean {
+  return !hasMessageId(delivery);
+}
+
+function toTaken({ delivery, message }: Accepted, brokerVersion: string | undefined): TakenMessage {
+  const earlierDeliveries = earlierDeliveriesOf(delivery, brokerVersion);
+  return { message, fingerprint: fingerprintOf(delivery), earlierDeliveries };
 }
 
 /** Bytes of bodies in one statement, or one message that has more. */

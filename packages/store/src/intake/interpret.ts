@@ -1,19 +1,33 @@
-import { Delivery, MessageRefusedError, recountHeaders } from "rabbitmq-delay-publish";
+import { Delivery, MessageRefusedError, withoutBrokerHeaders } from "rabbitmq-delay-publish";
 import { DelayedStore, deliveryExchangesOf } from "rabbitmq-delay-topology";
 import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMessage";
 import { storeHeaders } from "../headers";
+import { hasMessageId } from "./fingerprint";
 
-/** What the broker adds, and what is said to the store alone. */
-const NOT_PASSED_ON: string[] = [
-  ...recountHeaders,
-  storeHeaders.deliverAt,
-  storeHeaders.exchange,
-  storeHeaders.routingKey,
-];
+/** What is said to the store alone. */
+const NOT_PASSED_ON: string[] = [storeHeaders.deliverAt, storeHeaders.exchange, storeHeaders.routingKey];
+
+/** From when a delay counts. */
+export interface DelayCounting {
+  /** `intake`: from when the store takes the message; `timestamp`: from when the publisher says in AMQP's property. Default `intake`. */
+  countFrom?: "intake" | "timestamp";
+  /** How far ahead of the store's clock a timestamp may be, in milliseconds; one further ahead is ignored. Default 60000. */
+  maximumSkewMs?: number;
+  /** How old a timestamp may be, in milliseconds; an older one is ignored. Default 604800000, a week. */
+  maximumTimestampAgeMs?: number;
+}
+
+/** Defaults of {@link DelayCounting}. */
+export const defaultCounting = {
+  countFrom: "intake",
+  maximumSkewMs: 60_000,
+  maximumTimestampAgeMs: 7 * 24 * 3600 * 1000,
+} as const satisfies Required<DelayCounting>;
 
 /**
  * Reads what a delivered message is to become: when it is due, and where it goes then.
  * @param nowMs the time, in milliseconds since 1970
+ * @param counting from when a delay counts
  * @throws MessageRefusedError naming the header or property and what is allowed
  */
 export function interpret(
@@ -21,19 +35,21 @@ export function interpret(
   store: DelayedStore,
   limits: MessageLimits,
   nowMs: number,
+  counting: DelayCounting = {},
 ): NewDelayedMessage {
   const { body, properties } = delivery;
-  const { headers = {}, userId, ...passedOn } = properties;
+  const { headers = {}, userId, messageId, ...passedOn } = properties;
   const delayMs = delayOf(headers[storeHeaders.delay]);
   const at = timeOf(headers[storeHeaders.deliverAt]);
   if (delayMs !== undefined && at !== undefined) {
     throw new MessageRefusedError(storeHeaders.delay, `give one of it and ${storeHeaders.deliverAt}, not both`);
   }
   const due = at === undefined ? { delayMs: delayMs ?? 0 } : { at };
-  const kept = Object.entries(headers).filter(([name]) => !NOT_PASSED_ON.includes(name));
-  return delayedMessage(
+  const kept = Object.entries(withoutBrokerHeaders(headers)).filter(([name]) => !NOT_PASSED_ON.includes(name));
+  const message = delayedMessage(
     {
       ...passedOn,
+      ...(hasMessageId(delivery) ? { messageId } : {}),
       ...due,
       ...destinationOf(delivery, headers, store),
       body,
@@ -46,6 +62,18 @@ export function interpret(
     limits,
     nowMs,
   );
+  if (delayMs === undefined || delayMs <= 0) return message;
+  const dueMs = startOf(properties.timestamp, nowMs, counting) + Math.ceil(delayMs);
+  return { ...message, dueAt: new Date(Math.max(nowMs, dueMs)) };
+}
+
+/** When a delay began. AMQP's timestamps are whole seconds, of which the end is taken, so that no message is early. */
+function startOf(timestamp: unknown, nowMs: number, given: DelayCounting): number {
+  const { countFrom, maximumSkewMs, maximumTimestampAgeMs } = { ...defaultCounting, ...given };
+  if (countFrom === "intake" || typeof timestamp !== "number") return nowMs;
+  const endMs = (timestamp + 1) * 1000;
+  const isBelieved = timestamp * 1000 - nowMs <= maximumSkewMs && nowMs - endMs <= maximumTimestampAgeMs;
+  return isBelieved ? endMs : nowMs;
 }
 
 function delayOf(value: unknown): number | undefined {

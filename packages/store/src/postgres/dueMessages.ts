@@ -9,7 +9,7 @@ export class PostgresDueMessages extends BatchDueMessages {
   private readonly fetched: string[] = [];
 
   constructor(
-    private readonly client: ClientBase,
+    private readonly client: Pick<ClientBase, "query">,
     private readonly table: PostgresTable,
   ) {
     super();

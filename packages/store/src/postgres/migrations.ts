@@ -5,7 +5,7 @@ import type { PostgresTable } from "./table";
  * The steps of a PostgreSQL table. It is written and deleted all the time, so its dead rows are cleared away early: an index
  * whose start is full of them makes the search for what is due slow.
  */
-export function postgresMigrations({ name, index }: PostgresTable): Migration[] {
+export function postgresMigrations({ name, receipts, cancelled, index }: PostgresTable): Migration[] {
   return [
     {
       name: "0001-messages",
@@ -25,6 +25,28 @@ export function postgresMigrations({ name, index }: PostgresTable): Migration[] 
         CREATE INDEX ${index("attempt")} ON ${name} (attempt_at, id);
         CREATE INDEX ${index("message")} ON ${name} (message_id);
         CREATE INDEX ${index("failed")} ON ${name} (id) WHERE failure_count > 0;`,
+    },
+    {
+      name: "0002-receipts",
+      sql: `
+        CREATE TABLE ${receipts} (
+          message_id text PRIMARY KEY,
+          session text NOT NULL,
+          fingerprint text NOT NULL,
+          earlier_deliveries integer NOT NULL,
+          taken_at timestamptz(3) NOT NULL DEFAULT clock_timestamp()
+        ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);`,
+    },
+    {
+      name: "0003-cancelled",
+      sql: `
+        ALTER TABLE ${receipts} ADD COLUMN begun integer NOT NULL DEFAULT 0;
+        CREATE TABLE ${cancelled} (
+          message_id text NOT NULL,
+          content bytea NOT NULL,
+          cancelled_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+          PRIMARY KEY (message_id, content)
+        );`,
     },
   ];
 }

@@ -1,5 +1,4 @@
 import { ClientBase, ClientConfig, Pool, PoolClient, QueryResult } from "pg";
-import { MessageRefusedError } from "rabbitmq-delay-publish";
 import type { NewDelayedMessage } from "../delayedMessage";
 import type {
   DelayedMessageStore,
@@ -15,11 +14,16 @@ import { StoreMismatchError } from "../errors";
 import { refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
+import { CANCELLED_MS } from "../sql/receipts";
 import { Row, columns, toListed } from "../sql/rows";
 import { TableStore, countStatement } from "../sql/tableStore";
 import { PostgresDueMessages } from "./dueMessages";
+import { keptAlive } from "./idleTransaction";
 import { postgresMigrations } from "./migrations";
+import { checkRights, shareRights } from "./rights";
 import { dialect, toArrays } from "./statements";
+import { PostgresReceipts } from "./receipts";
+import { refusedFilter, refusedMessage } from "./refusals";
 import { PostgresTable, postgresTable } from "./table";
 import { WakeCalls } from "./wakeCalls";
 
@@ -35,27 +39,38 @@ export interface PostgresStoreOptions {
   mode?: StoreMode;
   /** Connections at most. Default 10. */
   maximumConnections?: number;
+  /**
+   * How long a dispatcher whose process has stopped keeps its rows, in milliseconds, 1000 to 3600000. One that works keeps them as long
+   * as it works. Default 120000.
+   */
+  idleTransactionTimeoutMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A server that vanished without a word is given up after this. */
 const QUERY_TIMEOUT_MS = 60_000;
-/** A dispatcher that was stopped in the middle of its work holds its rows no longer than this. */
-const IDLE_TRANSACTION_TIMEOUT_MS = 120_000;
+const IDLE_TRANSACTION_TIMEOUT_MS = { least: 1000, usual: 120_000, most: 3_600_000 };
 /** The server notices after about half a minute that a host that held rows is gone, instead of after hours. */
 const KEEP_ALIVES =
   "SET LOCAL tcp_keepalives_idle = 15; SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3";
-const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}; ${KEEP_ALIVES}`;
 
 /** Delayed messages in a table of PostgreSQL; several instances share it by row locks, and wake each other. */
 export class PostgresDelayedMessageStore extends TableStore<PostgresTable> implements DelayedMessageStore {
+  readonly receipts = new PostgresReceipts({
+    table: () => this.table,
+    inTransaction: (work) => this.inTransaction(work),
+    insert: (client, messages) => this.insert(client, messages),
+  });
   private readonly pool: Pool;
   private readonly config: ClientConfig;
   private wakeCalls: WakeCalls | undefined;
+  private readonly idleTimeoutMs: number;
 
-  /** @throws StoreMismatchError for an address that is none */
+  /** @throws StoreMismatchError for an address that is none, or a time out of range */
   constructor(private readonly options: PostgresStoreOptions) {
     super(options.mode);
+    const { least, usual, most } = IDLE_TRANSACTION_TIMEOUT_MS;
+    this.idleTimeoutMs = checkIdleTimeout(options.idleTransactionTimeoutMs ?? usual, least, most);
     const { connectionString, maximumConnections = 10 } = options;
     this.config = {
       connectionString,
@@ -78,11 +93,16 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
       await client.query(
         `CREATE TABLE IF NOT EXISTS ${table.migrations} (name text PRIMARY KEY, taken_at timestamptz NOT NULL DEFAULT now())`,
       );
+      let isChanged = false;
       await migrate(table.name, postgresMigrations(table), {
         run: (sql) => client.query(sql),
         executed: async () => namesOf(await client.query(`SELECT name FROM ${table.migrations} ORDER BY name`)),
-        note: (name) => client.query(`INSERT INTO ${table.migrations} (name) VALUES ($1)`, [name]),
+        note: (name) => {
+          isChanged = true;
+          return client.query(`INSERT INTO ${table.migrations} (name) VALUES ($1)`, [name]);
+        },
       });
+      if (isChanged) await shareRights(client, table);
     });
   }
 
@@ -97,12 +117,28 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     signal?.addEventListener("abort", () => void this.wakeCalls?.close(), { once: true });
   }
 
-  async storeAll(messages: NewDelayedMessage[], { transaction, unlessPending }: StoreOptions = {}): Promise<void> {
+  checkIntake(): Promise<void> {
+    return checkRights(this.pool, this.table);
+  }
+
+  async storeAll(messages: NewDelayedMessage[], { transaction, ...options }: StoreOptions = {}): Promise<void> {
     const client = this.clientOf(transaction);
     if (messages.length === 0) return;
-    const { name, channel } = this.table;
+    await this.insert(client, messages, options);
+  }
+
+  private async insert(
+    client: Pick<ClientBase, "query">,
+    messages: NewDelayedMessage[],
+    { unlessPending = false, unlessCancelled = false }: StoreOptions = {},
+  ): Promise<void> {
+    const { name, cancelled, channel } = this.table;
+    const conditions = [
+      ...(unlessPending ? [UNLESS_PENDING(name)] : []),
+      ...(unlessCancelled ? [UNLESS_CANCELLED(cancelled)] : []),
+    ];
     const statement = {
-      name: `store${unlessPending ? "-unless-pending" : ""} ${channel}`,
+      name: `store${unlessPending ? "-new" : ""}${unlessCancelled ? "-valid" : ""} ${channel}`,
       text: `
         WITH given AS (
           SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::jsonb[], $6::bytea[])
@@ -110,16 +146,13 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
         ), stored AS (
           INSERT INTO ${name} (message_id, due_at, attempt_at, exchange, routing_key, properties, body)
           SELECT message_id, due_at, due_at, exchange, routing_key, properties, body FROM given
-          ${unlessPending ? UNLESS_PENDING(name) : ""}
+          ${conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`}
           RETURNING attempt_at
         )
         SELECT pg_notify('${channel}', ${MILLISECONDS}) FROM stored`,
       values: toArrays(messages),
     };
-    await client.query(statement).catch((error: Error & { code?: string }) => {
-      if (REFUSALS.test(error.code ?? "")) throw new MessageRefusedError("message", error.message);
-      throw error;
-    });
+    await client.query(statement).catch(refusedMessage);
   }
 
   async next(): Promise<Date | undefined> {
@@ -139,7 +172,20 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   async cancelAll(filter: MessageFilter): Promise<number> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
-    return (await this.pool.query(`DELETE FROM ${this.table.name} WHERE ${sql}`, values)).rowCount ?? 0;
+    const { name, cancelled } = this.table;
+    const { rows } = await this.pool
+      .query<{ count: string }>(
+        `WITH gone AS (
+           DELETE FROM ${name} AS message WHERE ${sql} RETURNING message_id, ${CONTENT("message")} AS content
+         ), noted AS (
+           INSERT INTO ${cancelled} (message_id, content) SELECT DISTINCT message_id, content FROM gone
+           ON CONFLICT (message_id, content) DO UPDATE SET cancelled_at = excluded.cancelled_at
+         )
+         SELECT count(*) FROM gone`,
+        values,
+      )
+      .catch(refusedFilter);
+    return Number(rows[0]?.count);
   }
 
   async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
@@ -147,13 +193,15 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     const { name, channel } = this.table;
     const { sql, values } = toCondition(filter, dialect);
     const time = `$${values.length + 1}`;
-    const { rows } = await this.pool.query<{ count: string }>(
-      `WITH moved AS (
+    const { rows } = await this.pool
+      .query<{ count: string }>(
+        `WITH moved AS (
          UPDATE ${name} SET due_at = ${time}, attempt_at = ${time}, failure_count = 0 WHERE ${sql} RETURNING attempt_at
        )
        SELECT count(*), pg_notify('${channel}', ${MILLISECONDS}) FROM moved`,
-      [...values, at],
-    );
+        [...values, at],
+      )
+      .catch(refusedFilter);
     return Number(rows[0]?.count);
   }
 
@@ -163,11 +211,13 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     const cursor = page.after === undefined ? undefined : parseCursor(page.after);
     const after =
       cursor === undefined ? "" : `AND (attempt_at, id) > ($${values.length + 1}, $${values.length + 2}::bigint)`;
-    const { rows } = await this.pool.query<Row>(
-      `SELECT ${columns}, octet_length(body) AS body_bytes FROM ${this.table.name}
+    const { rows } = await this.pool
+      .query<Row>(
+        `SELECT ${columns}, octet_length(body) AS body_bytes FROM ${this.table.name}
        WHERE ${sql} ${after} ORDER BY attempt_at, id LIMIT ${limit + 1}`,
-      [...values, ...(cursor === undefined ? [] : [cursor.attemptAt, cursor.id])],
-    );
+        [...values, ...(cursor === undefined ? [] : [cursor.attemptAt, cursor.id])],
+      )
+      .catch(refusedFilter);
     return toPage(rows.map(toListed), limit);
   }
 
@@ -206,15 +256,18 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     return this.pool;
   }
 
-  private async inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  private async inTransaction<T>(work: (client: Pick<PoolClient, "query">) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     // Between two queries nobody else would hear of a connection that breaks.
     const ignore = (): void => undefined;
     client.on("error", ignore);
     let failure: Error | undefined;
     try {
-      await client.query(BEGIN);
-      const result = await work(client);
+      await client.query(
+        `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${this.idleTimeoutMs}; ${KEEP_ALIVES}`,
+      );
+      const kept = keptAlive(client, this.idleTimeoutMs);
+      const result = await work(kept.client).finally(kept.stop);
       const { command } = await client.query("COMMIT");
       if (command !== "COMMIT") throw new Error("the transaction was rolled back");
       return result;
@@ -229,14 +282,28 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   }
 }
 
-/** Classes of errors that are about values; source: PostgreSQL's manual, error codes. */
-const REFUSALS = /^(22|23|54)/;
+function checkIdleTimeout(value: unknown, least: number, most: number): number {
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;
+  throw new StoreMismatchError(
+    "idleTransactionTimeoutMs",
+    `${String(value)} is not allowed; it must be whole milliseconds from ${least} to ${most}`,
+  );
+}
 
 /** Milliseconds since 1970 of the first of the rows, as text. */
 const MILLISECONDS = "(extract(epoch FROM min(attempt_at)) * 1000)::bigint::text";
 
-const UNLESS_PENDING = (name: string): string => `
-  WHERE NOT EXISTS (
+/** A hash of all that a message consists of, but for its id and times. */
+const CONTENT = (row: string): string =>
+  `sha256(convert_to(jsonb_build_array(${row}.exchange, ${row}.routing_key, ${row}.properties)::text, 'UTF8') || sha256(${row}.body))`;
+
+const UNLESS_CANCELLED = (cancelled: string): string => `NOT EXISTS (
+    SELECT FROM ${cancelled} AS cancelled
+    WHERE cancelled.message_id = given.message_id AND cancelled.cancelled_at > clock_timestamp() - interval '${CANCELLED_MS} ms'
+      AND cancelled.content = ${CONTENT("given")}
+  )`;
+
+const UNLESS_PENDING = (name: string): string => `NOT EXISTS (
     SELECT FROM ${name} AS pending
     WHERE pending.message_id = given.message_id AND pending.exchange = given.exchange
       AND pending.routing_key = given.routing_key AND pending.properties = given.properties AND pending.body = given.body

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { utf8Length } from "rabbitmq-delay-topology";
+import { shownText } from "../address";
 import { StoreMismatchError } from "../errors";
 import { quoteName } from "../sql/tableStore";
 
@@ -14,6 +15,10 @@ export interface PostgresTable {
   schema: string;
   /** The table of the steps taken. */
   migrations: string;
+  /** The table of receipts; see `IntakeReceipts`. */
+  receipts: string;
+  /** The table of what was cancelled lately; see `StoreOptions.unlessCancelled`. */
+  cancelled: string;
   /** An index's name. */
   index(label: string): string;
   /** The channel on which instances wake each other. */
@@ -29,6 +34,8 @@ export function postgresTable(schema: string, table: string): PostgresTable {
     name: `${quoteName(schema)}.${quoteName(table)}`,
     schema: quoteName(schema),
     migrations: `${quoteName(schema)}.${quoteName(`${table}.migrations`)}`,
+    receipts: `${quoteName(schema)}.${quoteName(`${table}.receipts`)}`,
+    cancelled: `${quoteName(schema)}.${quoteName(`${table}.cancelled`)}`,
     index: (label) => quoteName(`delayed_${hash}_${label}`),
     channel: `delayed_${hash}`,
   };
@@ -39,7 +46,7 @@ function check(property: string, name: string, suffix: string): void {
   if (typeof name !== "string" || name === "" || name.includes("\0") || bytes > LONGEST_NAME_BYTES) {
     throw new StoreMismatchError(
       property,
-      `${JSON.stringify(name)} is not allowed; it must have 1 to ${LONGEST_NAME_BYTES - suffix.length} bytes`,
+      `${shownText(name)} is not allowed; it must have 1 to ${LONGEST_NAME_BYTES - suffix.length} bytes`,
     );
   }
 }

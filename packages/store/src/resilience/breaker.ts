@@ -1,7 +1,8 @@
 import { CircuitBreakerPolicy, CircuitState, IBreaker, circuitBreaker, handleAll } from "cockatiel";
+import type { ConsumerEvents } from "../broker/consumer";
 
 /** What a breaker watches. */
-export type BreakerName = "store" | "fetch" | "dispatch" | "recovery";
+export type BreakerName = "consume" | "store" | "fetch" | "dispatch" | "recovery" | "control";
 
 /** Who hears when a breaker triggers, and when what it watches works again. */
 export interface BreakerEvents {
@@ -42,6 +43,20 @@ export class Breaker {
   execute<T>(work: () => Promise<T>): Promise<T> {
     return this.circuit.execute(work);
   }
+}
+
+/** Watches a consumer: from a failure until it consumes again, it has failed. */
+export function watchConsumer(breaker: Breaker, events: ConsumerEvents = {}): ConsumerEvents {
+  return {
+    onConsuming: () => {
+      void breaker.execute(() => Promise.resolve());
+      events.onConsuming?.();
+    },
+    onFault: (error) => {
+      breaker.execute(() => Promise.reject(error as Error)).catch(() => undefined);
+      events.onFault?.(error);
+    },
+  };
 }
 
 /** Triggers when there were only failures for some time. */

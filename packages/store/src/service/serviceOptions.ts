@@ -1,10 +1,17 @@
 import { DelayedStore, DelayedStoreOptions, delayedStore, parseDelayedStore } from "rabbitmq-delay-topology";
 import * as z from "zod";
+import { shownText } from "../address";
 import { defaultLimits } from "../delayedMessage";
 import { checkSettings, dispatchSettings } from "../dispatch/settings";
+import { defaultCounting } from "../intake/interpret";
+import { keepingSecrets } from "./secrets";
 
+const DAY_MS = 24 * 3600 * 1000;
 /** RabbitMQ 3's own limit; larger ones would not fit into a statement's text either. */
 const LARGEST_BODY_BYTES = 128 << 20;
+
+/** A name of tables; no address, which would be in messages and logs then. */
+const nameText = z.string().regex(/^(?!.*:\/\/)[^@]*$/s, "it must be a name without :// and @");
 
 /** What a running store is told, as its flags, environment and file say it. */
 export const serviceSchema = z.strictObject({
@@ -12,12 +19,17 @@ export const serviceSchema = z.strictObject({
   store: z.string("it must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE"),
   /** The broker: `amqp://…` or `amqps://…`. */
   amqp: z.string("it must be amqp://USER:PASSWORD@HOST:PORT/VHOST"),
+  /**
+   * The broker's management API, `http://USER:PASSWORD@HOST:15672`, by which `declare` lifts RabbitMQ 4's delivery limit; without a user
+   * in it, the one of `amqp` is taken. Default: none, and the limit stays.
+   */
+  management: z.string("it must be http://USER:PASSWORD@HOST:PORT").optional(),
   /** The broker's side: a descriptor that a stack exports, or what one is made from. Default: named `delayed`, queues only. */
   descriptor: z.record(z.string(), z.unknown()).optional(),
   /** Name of the service, for table names. Default: the descriptor's name. */
-  endpoint: z.string().min(1).optional(),
-  schema: z.string().optional(),
-  table: z.string().optional(),
+  endpoint: nameText.min(1).optional(),
+  schema: nameText.optional(),
+  table: nameText.optional(),
   /** Declare the broker's side, too; for trying it out. Default false. */
   declare: z.boolean().default(false),
   /** Create or migrate tables at the start. Default true. */
@@ -25,13 +37,27 @@ export const serviceSchema = z.strictObject({
   /** Where health and metrics are served, `HOST:PORT`, or `off`. Default `127.0.0.1:9478`. */
   http: z
     .string()
-    .regex(/^(off|.+:\d{1,5})$/, "it must be HOST:PORT or off")
+    .regex(/^(off|[^\s/@?#]+:\d{1,5})$/, "it must be HOST:PORT or off")
     .default("127.0.0.1:9478"),
   /** End the process when a breaker triggers, for a supervisor that starts it anew. Default false. */
   exitOnCritical: z.boolean().default(false),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Longest delay that is taken, in milliseconds. Default ten years. */
   maximumDelayMs: z.number().int().positive().max(Number.MAX_SAFE_INTEGER).default(defaultLimits.maximumDelayMs),
+  /**
+   * From when a delay of the header `x-delay` counts: `intake`, when the store takes the message, or `timestamp`, the end of the second that
+   * the publisher's AMQP property `timestamp` says; a message without one counts from the intake. Default `intake`.
+   */
+  countFrom: z.enum(["intake", "timestamp"]).default(defaultCounting.countFrom),
+  /** How far ahead of the store's clock a timestamp may be, in milliseconds; one further ahead is ignored. Default 60000. */
+  maximumSkewMs: z.number().int().min(0).max(DAY_MS).default(defaultCounting.maximumSkewMs),
+  /** How old a timestamp may be, in milliseconds, which is the longest outage that is made up for; an older one is ignored. Default a week. */
+  maximumTimestampAgeMs: z
+    .number()
+    .int()
+    .min(0)
+    .max(3650 * DAY_MS)
+    .default(defaultCounting.maximumTimestampAgeMs),
   /** Largest body that is taken, in bytes. Default 16 MiB. */
   maximumBodyBytes: z.number().int().positive().max(LARGEST_BODY_BYTES).default(defaultLimits.maximumBodyBytes),
   /** Messages that the broker hands over before their rows are committed; fewer where bodies are large. Default 1000. */
@@ -50,12 +76,14 @@ export type ServiceSettings = Omit<z.output<typeof serviceSchema>, "descriptor" 
 
 /**
  * Checks options, before anything is opened.
- * @throws StoreMismatchError or DelayTopologyError naming the property, the value and what is allowed
+ * @throws StoreMismatchError or DelayTopologyError naming the property and what is allowed, and the value where no password can be in it
  */
 export function serviceSettings(options: unknown): ServiceSettings {
-  const checked = checkSettings(serviceSchema, options);
-  const descriptor = descriptorOf(checked.descriptor);
-  return { ...checked, descriptor, endpoint: checked.endpoint ?? descriptor.name };
+  return keepingSecrets(options, Object.keys(serviceSchema.shape), () => {
+    const checked = checkSettings(serviceSchema, options, shownText);
+    const descriptor = descriptorOf(checked.descriptor);
+    return { ...checked, descriptor, endpoint: checked.endpoint ?? descriptor.name };
+  });
 }
 
 function descriptorOf(given: Record<string, unknown> = {}): DelayedStore {

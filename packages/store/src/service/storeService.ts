@@ -2,6 +2,7 @@ import pino, { Logger } from "pino";
 import { planDelayedStore } from "rabbitmq-delay-topology";
 import { BrokerConnection } from "../broker/brokerConnection";
 import { declarePlan } from "../broker/declarePlan";
+import { hasDeliveryLimit, liftDeliveryLimits } from "../broker/deliveryLimit";
 import { Control } from "../control/control";
 import type { DelayedMessageStore } from "../delayedMessageStore";
 import { BatchPublisher } from "../dispatch/batchPublisher";
@@ -75,6 +76,7 @@ class StoreService {
       connection: this.connections.intake,
       descriptor,
       limits: options,
+      counting: options,
       settings: { ...options, prefetch: options.intakePrefetch, batchSize: INTAKE_BATCH },
       events: this.intakeEvents(),
     });
@@ -82,11 +84,14 @@ class StoreService {
       store,
       connection: this.connections.intake,
       queue: descriptor.controlQueue,
+      errorQueue: descriptor.errorQueue,
       maximumDelayMs: options.maximumDelayMs,
       onRescheduled: (at) => this.dispatcher.wake(at),
-      events: { onFault: (error) => this.fault("control", error) },
+      settings: options,
+      events: { ...this.breakerEvents(), onFault: (error) => this.fault("control", error) },
     });
-    this.breakers = [this.intake.breaker, ...Object.values(this.dispatcher.breakers)];
+    const { intake, dispatcher, control } = this;
+    this.breakers = [...Object.values(intake.breakers), ...Object.values(dispatcher.breakers), control.breaker];
     this.metrics = new StoreMetrics({
       store,
       clock: this.clock,
@@ -114,6 +119,8 @@ class StoreService {
       const parts = [this.intake, this.control, this.dispatcher];
       await Promise.all(parts.map((part) => part.run(ending.signal)));
     } finally {
+      // A part that fails by a fault of its own takes the others along.
+      stop();
       signal.removeEventListener("abort", stop);
       for (const connection of Object.values(this.connections)) await connection.close();
       await server?.close();
@@ -139,20 +146,38 @@ class StoreService {
     const { endpoint, setUp } = this.options;
     if (setUp) await this.store.setUpInfrastructure(endpoint);
     await this.store.initialize(endpoint, this.ending.signal);
+    await this.store.checkIntake?.();
   }
 
   private async declare(): Promise<void> {
     const channel = await this.connections.intake.channel();
     let refusal: (Error & { code?: number }) | undefined;
     channel.on("error", (error: Error) => (refusal = error));
+    const plan = planDelayedStore(this.options.descriptor);
     try {
-      await declarePlan(channel, planDelayedStore(this.options.descriptor));
+      await declarePlan(channel, plan);
       await channel.close();
     } catch (error) {
       // Other arguments, or no permission: neither goes by itself.
       if (refusal !== undefined) throw new StoreMismatchError("declare", refusal.message);
       throw error;
     }
+    if (hasDeliveryLimit(this.connections.intake.brokerVersion) === false) return;
+    const { management, amqp } = this.options;
+    if (management !== undefined) {
+      const kept = await liftDeliveryLimits(plan, management, amqp);
+      for (const { queue, by } of kept)
+        this.log.warn(
+          { queue, policy: by },
+          "this queue keeps a delivery limit, because another policy applies to it; give that policy delivery-limit -1, or a lower priority",
+        );
+      return;
+    }
+    this.log.warn(
+      { queues: plan.queues.map(({ name }) => name) },
+      "these queues keep RabbitMQ 4's delivery limit: a message that was in hand in 21 crashes of a store goes to the error queue, " +
+        "or is dropped out of it; give --management, or declare them by DelayedMessageStore",
+    );
   }
 
   private get isConnected(): boolean {
@@ -211,6 +236,8 @@ class StoreService {
         this.metrics.stored.inc(messages.length);
         this.dispatcher.wake(new Date(Math.min(...messages.map(({ dueAt }) => dueAt.getTime()))));
       },
+      onWaiting: (waitMs) =>
+        this.log.warn({ what: "intake", waitMs }, "waiting until it is known what another process has stored"),
       onRefused: ({ properties }, error) => {
         this.metrics.refused.inc();
         this.log.error({ messageId: properties.messageId, reason: error.message }, "refused, put into the error queue");

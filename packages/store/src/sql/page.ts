@@ -1,3 +1,4 @@
+import { shownText } from "../address";
 import type { ListedMessage, MessagePage } from "../delayedMessageStore";
 import { StoreMismatchError } from "../errors";
 
@@ -15,6 +16,11 @@ export function checkLimit(limit = 100): number {
   return limit;
 }
 
+/** Of JavaScript's dates, in milliseconds. */
+const LARGEST_TIME_MS = 8.64e15;
+/** Of 64 bits. */
+const LARGEST_ID = 2n ** 63n - 1n;
+
 /** The last message of a page, after which the next one starts. */
 export interface Cursor {
   attemptAt: Date;
@@ -23,9 +29,10 @@ export interface Cursor {
 
 /** @throws StoreMismatchError for a text that no page gave */
 export function parseCursor(text: string): Cursor {
-  const [, time, id] = /^(-?\d+)-(\d+)$/.exec(text) ?? [];
-  if (time === undefined || id === undefined) {
-    throw new StoreMismatchError("after", `${JSON.stringify(text)} is not allowed; it must be next of the page before`);
+  const [, time, id] = /^(-?\d{1,16})-(\d{1,19})$/.exec(text) ?? [];
+  const isPossible = Math.abs(Number(time)) <= LARGEST_TIME_MS && BigInt(id ?? 0) <= LARGEST_ID;
+  if (time === undefined || id === undefined || !isPossible) {
+    throw new StoreMismatchError("after", `${shownText(text)} is not allowed; it must be next of the page before`);
   }
   return { attemptAt: new Date(Number(time)), id };
 }

@@ -2,7 +2,7 @@ import type { Migration } from "../sql/migrations";
 import type { SqliteTable } from "./table";
 
 /** The steps of a SQLite table; times are milliseconds since 1970. */
-export function sqliteMigrations({ name, index }: SqliteTable): Migration[] {
+export function sqliteMigrations({ name, receipts, cancelled, index }: SqliteTable): Migration[] {
   return [
     {
       name: "0001-messages",
@@ -23,6 +23,28 @@ export function sqliteMigrations({ name, index }: SqliteTable): Migration[] {
         CREATE INDEX ${index("attempt")} ON ${name} (attempt_at, id);
         CREATE INDEX ${index("message")} ON ${name} (message_id);
         CREATE INDEX ${index("failed")} ON ${name} (id) WHERE failure_count > 0;`,
+    },
+    {
+      name: "0002-receipts",
+      sql: `
+        CREATE TABLE ${receipts} (
+          message_id TEXT PRIMARY KEY,
+          session TEXT NOT NULL,
+          fingerprint TEXT NOT NULL,
+          earlier_deliveries INTEGER NOT NULL,
+          taken_at INTEGER NOT NULL
+        ) STRICT;`,
+    },
+    {
+      name: "0003-cancelled",
+      sql: `
+        ALTER TABLE ${receipts} ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE ${cancelled} (
+          message_id TEXT NOT NULL,
+          content BLOB NOT NULL,
+          cancelled_at INTEGER NOT NULL,
+          PRIMARY KEY (message_id, content)
+        ) STRICT;`,
     },
   ];
 }

@@ -1,4 +1,5 @@
 import type { Database, Options } from "better-sqlite3";
+import { shownPath } from "../address";
 import { StoreMismatchError } from "../errors";
 
 type Constructor = new (path: string, options?: Options) => Database;
@@ -16,7 +17,10 @@ export function openDatabase(path: string, options: Options, pragmas: string[] =
     return database;
   } catch (error) {
     if (isBusy(error)) throw error;
-    throw new StoreMismatchError("store", `${path} can't be opened as a SQLite file (${(error as Error).message})`);
+    throw new StoreMismatchError(
+      "store",
+      `${shownPath(path)} can't be opened as a SQLite file (${(error as Error).message})`,
+    );
   }
 }
 

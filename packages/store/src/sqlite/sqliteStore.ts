@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import type { Database } from "better-sqlite3";
-import { MessageRefusedError } from "rabbitmq-delay-publish";
 import type { NewDelayedMessage } from "../delayedMessage";
 import type {
   DelayedMessageStore,
@@ -17,6 +17,7 @@ import { propertiesToJson } from "../messageProperties";
 import { Condition, refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
+import { CANCELLED_MS } from "../sql/receipts";
 import { Row, columns, toListed } from "../sql/rows";
 import { TableStore, countStatement, quoteName } from "../sql/tableStore";
 import { dialect } from "./dialect";
@@ -24,6 +25,8 @@ import { DispatchLock } from "./dispatchLock";
 import { SqliteDueMessages } from "./dueMessages";
 import { sqliteMigrations } from "./migrations";
 import { openDatabase } from "./open";
+import { SqliteReceipts } from "./receipts";
+import { refusing } from "./refusals";
 import { SqliteTable, sqliteTable } from "./table";
 
 /** Where a SQLite store keeps its messages. */
@@ -43,6 +46,7 @@ const BUSY_TIMEOUT_MS = 5000;
 export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implements DelayedMessageStore {
   readonly pollMs = 1000;
   readonly isConcurrent = false;
+  readonly receipts: SqliteReceipts;
   private readonly database: Database;
   private readonly lock: DispatchLock;
 
@@ -53,6 +57,11 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     const pragmas = ["journal_mode = WAL", "synchronous = FULL"];
     this.database = openDatabase(options.path, { timeout: BUSY_TIMEOUT_MS }, pragmas);
     this.lock = new DispatchLock(options.path);
+    this.receipts = new SqliteReceipts({
+      database: this.database,
+      table: () => this.table,
+      insert: (messages) => this.insert(this.database, messages),
+    });
   }
 
   async setUpInfrastructure(endpoint: string): Promise<void> {
@@ -86,14 +95,27 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     checkVersion(table.name, sqliteMigrations(table), executed);
   }
 
-  async storeAll(messages: NewDelayedMessage[], { transaction, unlessPending }: StoreOptions = {}): Promise<void> {
+  async storeAll(
+    messages: NewDelayedMessage[],
+    { transaction, unlessPending, unlessCancelled }: StoreOptions = {},
+  ): Promise<void> {
     const database = this.databaseOf(transaction);
+    const insertAll = database.transaction(() => {
+      const open = unlessCancelled ? this.withoutCancelled(database, messages) : messages;
+      this.insert(database, open, unlessPending);
+    });
+    if (transaction === undefined) insertAll.immediate();
+    else insertAll();
+  }
+
+  /** Inside a transaction. @throws MessageRefusedError for a value that SQLite does not take */
+  private insert(database: Database, messages: NewDelayedMessage[], unlessPending = false): void {
     const insert = database.prepare(`
       INSERT INTO ${this.table.name} (message_id, due_at, attempt_at, stored_at, exchange, routing_key, properties, body_bytes, body)
       SELECT @messageId, @dueAt, @dueAt, @storedAt, @exchange, @routingKey, @properties, @bodyBytes, @body
       ${unlessPending ? this.unlessPending : ""}`);
     const storedAt = Date.now();
-    const insertAll = database.transaction(() => {
+    refusing(() => {
       for (const { messageId, dueAt, exchange, routingKey, properties, body } of messages) {
         insert.run({
           messageId,
@@ -107,14 +129,6 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
         });
       }
     });
-    try {
-      if (transaction === undefined) insertAll.immediate();
-      else insertAll();
-    } catch (error) {
-      const { code = "", message } = error as Error & { code?: string };
-      if (REFUSALS.test(code)) throw new MessageRefusedError("message", message);
-      throw error;
-    }
   }
 
   async next(): Promise<Date | undefined> {
@@ -136,7 +150,39 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   async cancelAll(filter: MessageFilter): Promise<number> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
-    return this.change({ sql: `DELETE FROM ${this.table.name} WHERE ${sql}`, values });
+    const { name, cancelled } = this.table;
+    const note = this.database.prepare(
+      `INSERT INTO ${cancelled} (message_id, content, cancelled_at) VALUES (?, ?, ?)
+       ON CONFLICT (message_id, content) DO UPDATE SET cancelled_at = excluded.cancelled_at`,
+    );
+    const find = this.database.prepare<unknown[], Row>(
+      `SELECT id, message_id, exchange, routing_key, properties, body FROM ${name} WHERE ${sql}`,
+    );
+    const remove = this.database.prepare(`DELETE FROM ${name} WHERE ${sql}`);
+    const cancel = this.database.transaction(() => {
+      const cancelledAt = Date.now();
+      const marks: [string, Buffer][] = [];
+      for (const row of find.iterate(...values)) {
+        const properties = row.properties as string;
+        const content = { exchange: row.exchange, routingKey: row.routing_key, properties, body: row.body };
+        marks.push([row.message_id, contentOf(content)]);
+      }
+      for (const mark of marks) note.run(...mark, cancelledAt);
+      return remove.run(...values).changes;
+    });
+    return this.lock.hold(async () => cancel.immediate());
+  }
+
+  /** Without what was cancelled lately. */
+  private withoutCancelled(database: Database, messages: NewDelayedMessage[]): NewDelayedMessage[] {
+    const find = database.prepare(
+      `SELECT 1 FROM ${this.table.cancelled} WHERE message_id = ? AND content = ? AND cancelled_at > ?`,
+    );
+    const after = Date.now() - CANCELLED_MS;
+    return messages.filter(({ messageId, exchange, routingKey, properties, body }) => {
+      const content = contentOf({ exchange, routingKey, properties: propertiesToJson(properties), body });
+      return find.get(messageId, content, after) === undefined;
+    });
   }
 
   async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
@@ -210,8 +256,14 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   }
 }
 
-/** Errors that are about values; source: SQLite's result codes. */
-const REFUSALS = /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH)/;
+/** A hash of all that a message consists of, but for its id and times. */
+function contentOf(row: Record<"exchange" | "routingKey" | "properties", string> & { body: Buffer }): Buffer {
+  const hash = createHash("sha256");
+  for (const part of [row.exchange, row.routingKey, row.properties]) {
+    hash.update(`${Buffer.byteLength(part)}:`).update(part);
+  }
+  return hash.update(row.body).digest();
+}
 
 function executedOf(database: Database, { migrations }: SqliteTable): string[] {
   const rows = database.prepare<[], { name: string }>(`SELECT name FROM ${quoteName(migrations)} ORDER BY name`).all();

@@ -1,3 +1,4 @@
+import { shownText } from "../address";
 import { StoreMismatchError } from "../errors";
 import { quoteName } from "../sql/tableStore";
 
@@ -7,6 +8,10 @@ export interface SqliteTable {
   name: string;
   /** The table of the steps taken: its bare name. */
   migrations: string;
+  /** The table of receipts, quoted; see `IntakeReceipts`. */
+  receipts: string;
+  /** The table of what was cancelled lately, quoted; see `StoreOptions.unlessCancelled`. */
+  cancelled: string;
   /** An index's name, quoted. */
   index(label: string): string;
 }
@@ -14,11 +19,13 @@ export interface SqliteTable {
 /** @throws StoreMismatchError for a name that SQLite keeps for itself */
 export function sqliteTable(table: string): SqliteTable {
   if (table === "" || table.includes("\0") || table.startsWith("sqlite_")) {
-    throw new StoreMismatchError("table", `${JSON.stringify(table)} is not allowed; give it a name of its own`);
+    throw new StoreMismatchError("table", `${shownText(table)} is not allowed; give it a name of its own`);
   }
   return {
     name: quoteName(table),
     migrations: `${table}.migrations`,
+    receipts: quoteName(`${table}.receipts`),
+    cancelled: quoteName(`${table}.cancelled`),
     index: (label) => quoteName(`${table}.${label}`),
   };
 }

@@ -1,0 +1,134 @@
+import { EntityPlan, deliveryLimitPolicies } from "rabbitmq-delay-topology";
+import { hasStrayAt, shownProtocol } from "../address";
+import { StoreMismatchError } from "../errors";
+
+/** From this version on a quorum queue moves or drops a message that was delivered 21 times without being settled. */
+const FIRST_WITH_LIMIT = 4;
+const TIMEOUT_MS = 10_000;
+
+/** Whether queues of a broker have a delivery limit by themselves; undefined where its version is not known. */
+export function hasDeliveryLimit(version: string | undefined): boolean | undefined {
+  const major = Number.parseInt(version ?? "", 10);
+  return Number.isNaN(major) ? undefined : major >= FIRST_WITH_LIMIT;
+}
+
+/**
+ * Lifts the delivery limit of a plan's quorum queues by a policy each, over the management API: over AMQP it would be an argument, with
+ * which the queues would differ from those that the components declare.
+ * @param management its address; without a user, the one of `amqp` is taken
+ * @param amqp address of the broker, whose path is the vhost
+ * @returns queues that keep a limit all the same, and the name of the policy that applies to them instead
+ * @throws StoreMismatchError where it is refused; Error where nobody answers
+ */
+export async function liftDeliveryLimits(plan: EntityPlan, management: string, amqp: string): Promise<KeptLimit[]> {
+  const url = checkManagement(management);
+  const login = url.username === "" ? new URL(amqp) : url;
+  // As amqplib has it for an address without a user.
+  const [user, password] = login.username === "" ? ["guest", "guest"] : [login.username, login.password];
+  const credentials = `${decodeURIComponent(user)}:${decodeURIComponent(password)}`;
+  const headers = {
+    authorization: `Basic ${Buffer.from(credentials).toString("base64")}`,
+    "content-type": "application/json",
+  };
+  const vhost = encodeURIComponent(vhostOf(amqp));
+  const base = `${url.origin}${url.pathname.replace(/\/+$/, "")}/api`;
+  // Only brokers that have such limits are asked.
+  const wanted = deliveryLimitPolicies(plan.queues, { brokerVersion: `${FIRST_WITH_LIMIT}.0` });
+  for (const planned of wanted) {
+    const { name, applyTo, pattern, priority, definition } = planned;
+    const path = `policies/${vhost}/${encodeURIComponent(name)}`;
+    const policy = { pattern, "apply-to": applyTo, priority, definition };
+    const response = await call("PUT", `${base}/${path}`, headers, policy);
+    if (response.ok) continue;
+    const text = (await response.text()).slice(0, 200);
+    const reason = `the policy ${name} was refused (HTTP ${response.status} ${text}); the user needs the tag policymaker`;
+    if (response.status < 500) throw new StoreMismatchError("management", reason);
+    throw new Error(reason);
+  }
+  const policies = await policiesOf(`${base}/policies/${vhost}`, headers);
+  const operators = await policiesOf(`${base}/operator-policies/${vhost}`, headers);
+  return plan.queues
+    .filter(({ name }) => wanted.some((policy) => policy.name === `${name}.delivery-limit`))
+    .flatMap(({ name }) => {
+      const ours = `${name}.delivery-limit`;
+      const by = limiting(name, policies, ours) ?? limitingOperator(name, operators);
+      return by === undefined ? [] : [{ queue: name, by }];
+    });
+}
+
+/** A queue whose delivery limit is not lifted. */
+export interface KeptLimit {
+  queue: string;
+  /** Name of the policy that applies instead. */
+  by: string;
+}
+
+/** A policy as the management API gives it. */
+export interface GivenPolicy {
+  name: string;
+  pattern: string;
+  "apply-to": string;
+  priority: number;
+  definition: Record<string, unknown>;
+}
+
+/** The policy that applies to a queue instead of ours, and sets a limit or leaves the broker's; of equal priority, either may apply. */
+export function limiting(queue: string, policies: readonly GivenPolicy[], ours: string): string | undefined {
+  const own = policies.find(({ name }) => name === ours);
+  const others = policies.filter((policy) => policy !== own && appliesTo(policy, queue) && isLimiting(policy));
+  return others.find(({ priority }) => own === undefined || priority >= own.priority)?.name;
+}
+
+/** An operator's policy is merged with any other; of two limits, the lower one counts. */
+function limitingOperator(queue: string, policies: readonly GivenPolicy[]): string | undefined {
+  const setting = policies.filter((policy) => appliesTo(policy, queue) && "delivery-limit" in policy.definition);
+  return setting.find(isLimiting)?.name;
+}
+
+function isLimiting({ definition }: GivenPolicy): boolean {
+  const limit = definition["delivery-limit"];
+  return typeof limit !== "number" || limit >= 0;
+}
+
+function appliesTo({ pattern, "apply-to": kind }: GivenPolicy, queue: string): boolean {
+  if (!["all", "queues", "quorum_queues"].includes(kind)) return false;
+  try {
+    return new RegExp(pattern, "u").test(queue);
+  } catch {
+    // The broker's patterns are of another kind; one that can't be told may apply.
+    return true;
+  }
+}
+
+async function policiesOf(url: string, headers: Record<string, string>): Promise<GivenPolicy[]> {
+  const response = await call("GET", url, headers);
+  if (response.ok) return (await response.json()) as GivenPolicy[];
+  throw new Error(`the policies can't be read back (HTTP ${response.status})`);
+}
+
+async function call(method: string, url: string, headers: Record<string, string>, body?: object): Promise<Response> {
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    return await fetch(url, { method, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  } catch (error) {
+    const { message, cause } = error as Error & { cause?: { code?: string; message?: string } };
+    throw new Error(`the management API does not answer (${cause?.code ?? cause?.message ?? message})`);
+  }
+}
+
+/** The address itself is in no message: a password stands in it. */
+function checkManagement(address: string): URL {
+  const form = "write http://USER:PASSWORD@HOST:15672, or https://…";
+  if (!URL.canParse(address)) throw new StoreMismatchError("management", `the address can't be read; ${form}`);
+  const url = new URL(address);
+  if (!/^https?:$/.test(url.protocol)) {
+    throw new StoreMismatchError("management", `its protocol is ${shownProtocol(url)}; ${form}`);
+  }
+  if (hasStrayAt(url)) throw new StoreMismatchError("management", `an @ stands behind its host; ${form}`);
+  return url;
+}
+
+/** As AMQP clients read it: no path at all, or an empty one, is the default vhost. */
+function vhostOf(amqp: string): string {
+  return decodeURIComponent(new URL(amqp).pathname.slice(1)) || "/";
+}

@@ -1,0 +1,17 @@
+import { MessageRefusedError } from "rabbitmq-delay-publish";
+import { StoreMismatchError } from "../errors";
+
+/** Classes of errors that are about values; source: PostgreSQL's manual, error codes. */
+const REFUSALS = /^(22|23|54)/;
+
+/** @throws MessageRefusedError for an error that is about values; any other as it is */
+export function refusedMessage(error: Error & { code?: string }): never {
+  if (REFUSALS.test(error.code ?? "")) throw new MessageRefusedError("message", error.message);
+  throw error;
+}
+
+/** @throws StoreMismatchError for an error that is about values; any other as it is */
+export function refusedFilter(error: Error & { code?: string }): never {
+  if (REFUSALS.test(error.code ?? "")) throw new StoreMismatchError("filter", error.message);
+  throw error;
+}

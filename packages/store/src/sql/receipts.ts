@@ -1,0 +1,95 @@
+import type { TakenMessage } from "../delayedMessageStore";
+
+/** How long a receipt may be of a session that goes on: a cycle of an intake takes milliseconds, and this at the longest. */
+export const DOUBT_MS = 5000;
+/**
+ * What an ended session had comes back at once, but for a host that vanishes. An older receipt is never matched, because its message was
+ * most likely acknowledged, and one that looks like it is another; whoever sees it drops it.
+ */
+export const RETURN_MS = 3 * DOUBT_MS;
+/** How often an intake drops what is too old to be matched. */
+export const SWEEP_MS = DOUBT_MS;
+/** How far ahead of the clock a receipt may be by the order of statements alone; one further ahead was written before the clock was put back. */
+export const AHEAD_MS = 1000;
+/** How long it is known that a message was cancelled, because the broker may still deliver it again. */
+export const CANCELLED_MS = 24 * 3600 * 1000;
+
+/** A receipt as a database has it. */
+export interface Receipt {
+  messageId: string;
+  fingerprint: string;
+  /** How often the message had been delivered when it was stored. */
+  earlierDeliveries: number;
+  /** How many sessions began since its own ended. */
+  begun: number;
+  /** Milliseconds since it was written; see {@link ageOf}. */
+  ageMs: number;
+  /** Whether its session is known to have ended. */
+  isEnded: boolean;
+}
+
+/** What is to be written for messages in hand. */
+export interface Recognized {
+  /** Messages that no receipt is of. */
+  unknown: TakenMessage[];
+  /** Messages that are stored already, with the receipt that becomes theirs. */
+  known: { receipt: Receipt; taken: TakenMessage }[];
+  /** How long to wait until it can be told, in milliseconds; 0 when it can. */
+  waitMs: number;
+}
+
+/**
+ * Finds out which messages are stored already. A message that came for the first time is not. One that came before is what an ended
+ * session's receipt of the same fingerprint is for, each receipt for one message; but a message that was delivered no more often than that of
+ * the receipt, or less often than sessions have begun since, is a later one, and not known. Nor is one whose receipt is old: a copy too many
+ * is told by its consumer, and a message too few by nobody.
+ * @param others receipts of other sessions with these fingerprints
+ * @param isPatient whether receipts of sessions that may go on are waited for
+ */
+export function recognize(taken: readonly TakenMessage[], others: readonly Receipt[], isPatient: boolean): Recognized {
+  const left = new Map<string, Receipt[]>();
+  // The latest last, because a message takes the one that fits most closely.
+  for (const receipt of [...others].filter(({ ageMs }) => ageMs < RETURN_MS).sort((a, b) => leastOf(a) - leastOf(b))) {
+    const same = left.get(receipt.fingerprint);
+    if (same === undefined) left.set(receipt.fingerprint, [receipt]);
+    else same.push(receipt);
+  }
+  const result: Recognized = { unknown: [], known: [], waitMs: 0 };
+  // Those that came most often choose last: they fit more receipts than the others do.
+  const inOrder = [...taken].sort((a, b) => a.earlierDeliveries - b.earlierDeliveries);
+  for (const one of inOrder) {
+    const fitting = (left.get(one.fingerprint) ?? []).filter((receipt) => one.earlierDeliveries >= leastOf(receipt));
+    const orphan = fitting.filter(isOrphan).at(-1);
+    if (orphan !== undefined) {
+      result.known.push({ receipt: orphan, taken: one });
+      left.set(
+        one.fingerprint,
+        (left.get(one.fingerprint) ?? []).filter((receipt) => receipt !== orphan),
+      );
+      continue;
+    }
+    if (isPatient) result.waitMs = Math.max(result.waitMs, ...fitting.map(({ ageMs }) => waitFor(ageMs)));
+    result.unknown.push(one);
+  }
+  return result;
+}
+
+/** Whether the session of a receipt has ended: it says so, or has had more time than a session takes. */
+export function isOrphan({ isEnded, ageMs }: Pick<Receipt, "isEnded" | "ageMs">): boolean {
+  return isEnded || ageMs >= DOUBT_MS;
+}
+
+/** How often the message of a receipt was delivered before it comes back, at the least. */
+function leastOf({ earlierDeliveries, begun }: Receipt): number {
+  return earlierDeliveries + Math.max(1, begun);
+}
+
+/** A receipt's age by the clock; one from the future, which a clock that was put back leaves, is of a session that has ended. */
+export function ageOf(elapsedMs: number): number {
+  return elapsedMs < -AHEAD_MS ? DOUBT_MS : Math.max(0, elapsedMs);
+}
+
+/** How long to wait until a receipt of an age is of an ended session; never longer than the doubt lasts. */
+export function waitFor(ageMs: number): number {
+  return Math.ceil(Math.min(DOUBT_MS, Math.max(0, DOUBT_MS - ageMs)));
+}

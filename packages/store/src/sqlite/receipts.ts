@@ -1,0 +1,123 @@
+import type { Database } from "better-sqlite3";
+import type { NewDelayedMessage } from "../delayedMessage";
+import type { IntakeReceipts, TakenMessage } from "../delayedMessageStore";
+import { AHEAD_MS, CANCELLED_MS, DOUBT_MS, RETURN_MS, Receipt, ageOf, recognize, waitFor } from "../sql/receipts";
+import { refusing } from "./refusals";
+import type { SqliteTable } from "./table";
+
+/** What the receipts need of their store. */
+export interface ReceiptsParts {
+  database: Database;
+  table: () => SqliteTable;
+  /** Inserts inside a transaction. */
+  insert: (messages: NewDelayedMessage[]) => void;
+}
+
+interface ReceiptRow {
+  message_id: string;
+  session: string;
+  fingerprint: string;
+  earlier_deliveries: number;
+  begun: number;
+  taken_at: number;
+}
+
+/** Receipts in a table beside the messages. */
+export class SqliteReceipts implements IntakeReceipts {
+  constructor(private readonly parts: ReceiptsParts) {}
+
+  async begin(session: string, ended: readonly string[], isPatient: boolean): Promise<number> {
+    const { database } = this.parts;
+    const { receipts } = this.parts.table();
+    if (this.othersOf(session, ended).length === 0) return 0;
+    return database
+      .transaction(() => {
+        this.drop();
+        const others = this.othersOf(session, ended);
+        const youngest = Math.min(...others.filter(({ isEnded }) => !isEnded).map(({ ageMs }) => ageMs));
+        if (isPatient && youngest < DOUBT_MS) return waitFor(youngest);
+        database
+          .prepare(
+            `UPDATE ${receipts} SET begun = begun + 1
+             WHERE session <> ? AND (session IN (SELECT value FROM json_each(?)) OR taken_at <= ?)`,
+          )
+          .run(session, JSON.stringify(ended), Date.now() - DOUBT_MS);
+        return 0;
+      })
+      .immediate();
+  }
+
+  async store(
+    taken: readonly TakenMessage[],
+    session: string,
+    ended: readonly string[],
+    isPatient: boolean,
+  ): Promise<number> {
+    const { database, insert } = this.parts;
+    const { receipts } = this.parts.table();
+    const note = database.prepare(
+      `INSERT INTO ${receipts} (message_id, session, fingerprint, earlier_deliveries, taken_at) VALUES (?, ?, ?, ?, ?)`,
+    );
+    const drop = database.prepare(`DELETE FROM ${receipts} WHERE message_id = ?`);
+    const isMine = database.prepare(`SELECT 1 FROM ${receipts} WHERE message_id = ? AND session = ?`);
+    return database
+      .transaction(() => {
+        // What this session has committed already stays.
+        const open = taken.filter(({ message }) => isMine.get(message.messageId, session) === undefined);
+        const isReturned = open.some(({ earlierDeliveries }) => earlierDeliveries > 0);
+        const others = isReturned ? this.othersOf(session, ended) : [];
+        const { unknown, known, waitMs } = recognize(open, others, isPatient);
+        if (waitMs > 0) return Math.ceil(waitMs);
+        for (const { receipt } of known) drop.run(receipt.messageId);
+        insert(unknown.map(({ message }) => message));
+        const takenAt = Date.now();
+        refusing(() => {
+          for (const { message, fingerprint, earlierDeliveries } of [...unknown, ...known.map((one) => one.taken)]) {
+            note.run(message.messageId, session, fingerprint, earlierDeliveries, takenAt);
+          }
+        });
+        return 0;
+      })
+      .immediate();
+  }
+
+  async settle(session: string): Promise<void> {
+    const { receipts } = this.parts.table();
+    this.parts.database.prepare(`DELETE FROM ${receipts} WHERE session = ?`).run(session);
+    this.drop();
+  }
+
+  async sweep(): Promise<void> {
+    const { database } = this.parts;
+    const { receipts, cancelled } = this.parts.table();
+    // Reading first: a file that nobody writes stays as it is.
+    const isThere = database.prepare(`SELECT EXISTS (SELECT 1 FROM ${receipts}) + EXISTS (SELECT 1 FROM ${cancelled})`);
+    if (isThere.pluck().get() === 0) return;
+    this.drop();
+    database.prepare(`DELETE FROM ${cancelled} WHERE cancelled_at <= ?`).run(Date.now() - CANCELLED_MS);
+  }
+
+  /** Receipts that are too old; those from the future begin to age. */
+  private drop(): void {
+    const { database } = this.parts;
+    const { receipts } = this.parts.table();
+    const nowMs = Date.now();
+    database.prepare(`UPDATE ${receipts} SET taken_at = ? WHERE taken_at > ?`).run(nowMs - DOUBT_MS, nowMs + AHEAD_MS);
+    database.prepare(`DELETE FROM ${receipts} WHERE taken_at <= ?`).run(nowMs - RETURN_MS);
+  }
+
+  private othersOf(session: string, ended: readonly string[]): Receipt[] {
+    const nowMs = Date.now();
+    const rows = this.parts.database
+      .prepare<[string], ReceiptRow>(`SELECT * FROM ${this.parts.table().receipts} WHERE session <> ?`)
+      .all(session);
+    return rows.map((row) => ({
+      messageId: row.message_id,
+      fingerprint: row.fingerprint,
+      earlierDeliveries: row.earlier_deliveries,
+      begun: row.begun,
+      ageMs: ageOf(nowMs - row.taken_at),
+      isEnded: ended.includes(row.session),
+    }));
+  }
+}
