@@ -2,73 +2,113 @@ import { Command, Option } from "commander";
 import pc from "picocolors";
 import {
   AuditFinding,
-  BindingPlan,
-  DelayNetwork,
-  FoundOnBroker,
-  auditBroker,
+  NAME_PAIR,
   auditNetwork,
   auditQueue,
+  brokerFaultIds,
   planDelayedStore,
   planRetry,
 } from "rabbitmq-delay-topology";
+import { Checked, auditVhost } from "./check/brokerAudit";
+import { readVhost } from "./check/foundOn";
 import { CommandError, exitCodes } from "./failure";
-import { BrokerUrl, get, parseBrokerUrl } from "./managementApi";
+import { parseBrokerUrl } from "./managementApi";
 import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
-import { StackConfig, readStackConfig } from "./stackConfig";
+import { readStackConfig } from "./stackConfig";
 
 interface CheckOptions extends NetworkOptions {
   config?: string;
   endpoint: string[];
+  /** True without an address, which then is the environment's. */
+  management?: string | true;
   broker?: string;
   vhost?: string;
+  allow: string[];
   failOn: "error" | "warning";
   json?: boolean;
 }
 
-/** `check`: what of a plan could mix up or lose messages, without a preview. */
+/** `check`: what of a plan, or of a broker as it is, could mix up or lose messages, without a preview. */
 export function addCheck(program: Command): void {
+  const collect = (value: string, values: string[]): string[] => [...values, value];
   addNetworkOptions(
-    program.command("check").description("what of a stack's plan could mix up or lose messages, without a preview"),
+    program
+      .command("check")
+      .description(
+        "check a stack's config, or a broker, for what could misroute or lose messages; no preview is needed",
+      ),
   )
     .option("--config <file>", "a stack's config file, e.g. Pulumi.prod.yaml, instead of a network")
+    .option("--endpoint <name>", "an endpoint of the network; may be repeated", collect, [])
     .option(
-      "--endpoint <name>",
-      "an endpoint of the network; may be repeated",
-      (name, names: string[]) => [...names, name],
-      [],
+      "--management [url]",
+      "look at the broker, too, e.g. http://USER:PASSWORD@HOST:15672 (environment, without a URL: RABBITMQ_MANAGEMENT_URL); " +
+        "alone, it looks at all networks of the vhost",
     )
-    .option("--broker <url>", "management API to compare with, e.g. http://USER:PASSWORD@HOST:15672")
+    .addOption(new Option("--broker <url>", "the same as --management").hideHelp())
     .option("--vhost <vhost>", "the vhost there; default: the config's, or /")
+    .addOption(
+      new Option(
+        "--allow <word>",
+        `a fault of the broker's that you know of (${brokerFaultIds.join(", ")}), or a pair of names that a vendor's clients ` +
+          `mix up, e.g. "Sales with Europe.Sales"; may be repeated`,
+      )
+        .argParser((value: string, values: string[]) => collect(wordOf(value), values))
+        .default([], "none"),
+    )
     .addOption(
       new Option("--fail-on <severity>", "exit with 1 at this or worse").choices(["error", "warning"]).default("error"),
     )
     .option("--json", "findings as JSON")
+    .addHelpText(
+      "after",
+      "\nExample: rabbitmq-delay check --config Pulumi.prod.yaml --management https://rabbitmq.example.com:15671",
+    )
     .action(check);
 }
 
+function wordOf(value: string): string {
+  if ((brokerFaultIds as readonly string[]).includes(value) || NAME_PAIR.test(value)) return value;
+  throw new CommandError(
+    exitCodes.badInput,
+    `--allow: ${JSON.stringify(value)} is not allowed; it must be one of ${brokerFaultIds.join(", ")}, or a pair of ` +
+      `names like "Sales with Europe.Sales"`,
+  );
+}
+
 async function check(options: CheckOptions): Promise<void> {
-  const broker = options.broker === undefined ? undefined : parseBrokerUrl(options.broker);
-  const { network, endpoints, retries, store, vhost } = configOf(options);
+  const address = addressOf(options);
+  const broker = address === undefined ? undefined : parseBrokerUrl(address);
+  const { vhost = "/", ...given } = checkedOf(options, broker !== undefined);
+  const checked = { ...given, allow: [...(given.allow ?? []), ...options.allow] };
+  const { network, endpoints, retries, store } = checked;
   const plans = [...retries.map(planRetry), ...(store === undefined ? [] : [planDelayedStore(store)])];
   const findings = [
-    ...auditNetwork(network, endpoints),
+    ...(network === undefined ? [] : auditNetwork(network, endpoints, checked.allow)),
     ...plans.flatMap(({ queues }) => queues).flatMap(auditQueue),
-    ...(broker === undefined
-      ? []
-      : auditBroker(network, endpoints, await foundOn(broker, options.vhost ?? vhost, network))),
+    ...(broker === undefined ? [] : auditVhost(checked, await readVhost(broker, options.vhost ?? vhost))),
   ];
   console.log(options.json ? JSON.stringify(findings, undefined, 2) : asText(findings));
   const counts = (severity: AuditFinding["severity"]): boolean => severity === "error" || options.failOn === "warning";
   if (findings.some(({ severity }) => counts(severity))) process.exitCode = exitCodes.finding;
 }
 
-function configOf(options: CheckOptions): StackConfig {
-  const { config, endpoint } = options;
+function addressOf({ management, broker }: CheckOptions): string | undefined {
+  if (management !== true) return management ?? broker;
+  const address = process.env.RABBITMQ_MANAGEMENT_URL;
+  if (address !== undefined && address !== "") return address;
+  throw new CommandError(exitCodes.badInput, "--management: give it a URL, or set RABBITMQ_MANAGEMENT_URL");
+}
+
+function checkedOf(options: CheckOptions, hasBroker: boolean): Checked & { vhost?: string } {
+  const { config, endpoint, network, preset } = options;
   if (config === undefined) {
     const endpoints = endpoint.map((name) => ({ name }));
-    return { network: networkOf(options), endpoints, retries: [], vhost: "/" };
+    // A broker can be looked at alone.
+    const isNamed = network !== undefined || preset !== undefined || endpoint.length > 0 || !hasBroker;
+    return { network: isNamed ? networkOf(options) : undefined, endpoints, retries: [] };
   }
-  if (options.network !== undefined || options.preset !== undefined || endpoint.length > 0) {
+  if (network !== undefined || preset !== undefined || endpoint.length > 0) {
     throw new CommandError(
       exitCodes.badInput,
       "--config says what the network and its endpoints are; leave the others out",
@@ -86,32 +126,4 @@ function asText(findings: AuditFinding[]): string {
   );
   const errors = findings.filter(({ severity }) => severity === "error").length;
   return [...lines, `${errors} errors, ${findings.length - errors} warnings`].join("\n");
-}
-
-interface FoundBinding {
-  source: string;
-  destination: string;
-  destination_type: BindingPlan["destinationType"];
-  routing_key: string;
-}
-
-async function foundOn(broker: BrokerUrl, vhost: string, { deliveryExchange }: DelayNetwork): Promise<FoundOnBroker> {
-  const at = encodeURIComponent(vhost);
-  const [queues, exchanges, bindings] = await Promise.all([
-    get<FoundOnBroker["queues"]>(broker, `queues/${at}?columns=name,durable,consumers`),
-    get<FoundOnBroker["exchanges"]>(broker, `exchanges/${at}?columns=name,durable`),
-    get<FoundBinding[]>(broker, `exchanges/${at}/${encodeURIComponent(deliveryExchange)}/bindings/source`),
-  ]);
-  if (queues === undefined || exchanges === undefined) {
-    throw new CommandError(exitCodes.outOfReach, `--broker: there is no vhost ${vhost}`);
-  }
-  const planned = (bindings ?? []).map(
-    ({ source, destination, destination_type: destinationType, routing_key: routingKey }) => ({
-      source,
-      destination,
-      destinationType,
-      routingKey,
-    }),
-  );
-  return { queues, exchanges, bindings: planned };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { CommandError, exitCodes } from "./failure";
+import { secretsOf, withoutSecrets } from "./review/redact";
 
 interface CommentOptions {
   on: keyof typeof forges;
@@ -65,7 +66,7 @@ export function addComment(program: Command): void {
     .addOption(new Option("--on <forge>", "where").choices(Object.keys(forges)).makeOptionMandatory())
     .option("--request <number>", "number of the pull or merge request; in a pipeline of one it is known")
     .action(async (file: string, { on, request }: CommentOptions) => {
-      const body = readFileSync(file, "utf8");
+      const body = read(file);
       const marker = /^<!-- rabbitmq-delay review of .* -->/.exec(body)?.[0];
       if (marker === undefined) {
         throw new CommandError(
@@ -75,6 +76,14 @@ export function addComment(program: Command): void {
       }
       console.log(await post(forges[on](request, process.env), marker, body));
     });
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new CommandError(exitCodes.badInput, `${file} can't be read (${(error as Error).message})`);
+  }
 }
 
 /** @returns what was done, a line */
@@ -92,6 +101,7 @@ async function post(forge: Forge, marker: string, body: string): Promise<string>
 async function find(forge: Forge, marker: string): Promise<Comment | undefined> {
   for (let page = 1; ; page++) {
     const comments = (await call(forge, "GET", `${forge.comments}?per_page=${PAGE}&page=${page}`)) as Comment[];
+    if (!Array.isArray(comments)) throw unanswered("GET", forge.comments, "its answer is no list of comments");
     const found = comments.find(({ body }) => typeof body === "string" && body.startsWith(marker));
     if (found !== undefined || comments.length < PAGE) return found;
   }
@@ -108,10 +118,19 @@ async function call({ headers }: Forge, method: string, url: string, body?: obje
     });
   } catch (error) {
     const { message, cause } = error as Error & { cause?: Error };
-    throw new CommandError(exitCodes.outOfReach, `${method} ${url}: ${cause?.message ?? message}`);
+    throw unanswered(method, url, cause?.message ?? message);
   }
-  if (!response.ok) throw new CommandError(exitCodes.outOfReach, `${method} ${url}: HTTP ${response.status}`);
-  return response.json();
+  if (!response.ok) throw unanswered(method, url, `HTTP ${response.status}`);
+  try {
+    return await response.json();
+  } catch {
+    throw unanswered(method, url, "its answer is not JSON");
+  }
+}
+
+/** An address may have a token in it, and what fails quotes the address. */
+function unanswered(method: string, url: string, why: string): CommandError {
+  return new CommandError(exitCodes.outOfReach, withoutSecrets(`${method} ${url}: ${why}`, secretsOf()));
 }
 
 function needed(environment: Environment, name: string): string {

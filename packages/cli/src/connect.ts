@@ -1,31 +1,53 @@
 import * as amqp from "amqplib";
+import { shownAddress } from "rabbitmq-delay-topology";
 import { CommandError, exitCodes } from "./failure";
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Connects to the broker that `--amqp` names.
- * @throws CommandError for an address that is none, or where nobody answers
+ * @throws CommandError for an address that is none, where nobody answers, or a broker that refuses the user or the vhost; no
+ * message shows the user's password
  */
 export async function connect(url: string): Promise<amqp.ChannelModel> {
-  let where: string;
-  try {
-    const { protocol, host } = new URL(url);
-    if (!/^amqps?:$/.test(protocol)) throw new Error();
-    where = host;
-  } catch {
+  const where = shownAddress(url);
+  if (!/^amqps?:\/\//.test(where)) {
     throw new CommandError(
       exitCodes.badInput,
-      "--amqp: it must be an address like amqp://user:password@host:5672/vhost",
+      "--amqp: it must be an address like amqp://user:password@host:5672/vhost, with @, /, # and ? in a password written as " +
+        "%40, %2F, %23 and %3F",
     );
   }
   try {
     return await amqp.connect(url, { timeout: CONNECT_TIMEOUT_MS });
   } catch (error) {
-    const { message, code } = error as { message?: string; code?: string };
-    throw new CommandError(
-      exitCodes.outOfReach,
-      `--amqp: no broker at ${where} (${message || code}); make up starts a local one`,
-    );
+    throw new CommandError(exitCodes.outOfReach, `--amqp: ${reasonOf(url, where, error)}`);
+  }
+}
+
+function reasonOf(url: string, where: string, error: unknown): string {
+  const { message = "", code } = error as { message?: string; code?: string };
+  const host = new URL(url).host;
+  if (/ACCESS.REFUSED/.test(message)) {
+    return `the broker at ${host} refuses the user or the password`;
+  }
+  // The library waits for nothing but a yes, and keeps the broker's reason to itself.
+  if (/Expected ConnectionOpenOk/.test(message)) {
+    const vhost = new URL(url).pathname.slice(1);
+    const name = vhost === "" ? "/" : decoded(vhost);
+    return `the broker at ${host} refuses vhost ${name}: there is none of that name, or the user may not use it`;
+  }
+  if (code !== undefined || /timed?.?out|ETIMEDOUT/i.test(message)) {
+    return `no broker at ${host} (${code ?? message}); make up starts a local one`;
+  }
+  // Whatever else ends a handshake may repeat what was sent.
+  return `${where} does not answer as a broker does; is it AMQP's port, and amqps where it asks for TLS?`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }

@@ -1,20 +1,71 @@
 import { Command } from "commander";
-import { decodeRoutingKey, formatDelay } from "rabbitmq-delay-topology";
+import { DecodedKey, DelayNetwork, decodeRoutingKey, queueTtlMs, readableDelay } from "rabbitmq-delay-topology";
+import { CommandError, exitCodes } from "./failure";
 import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
 import { printRows } from "./print";
+
+interface DecodeOptions extends NetworkOptions {
+  key: string;
+  exchange?: string;
+  destination?: string;
+  json?: boolean;
+}
 
 /** `decode`: what a routing key says. */
 export function addDecode(program: Command): void {
   addNetworkOptions(program.command("decode").description("the delay and destination in a routing key"))
     .requiredOption("--key <key>", "the routing key")
+    .option("--exchange <name>", "the exchange that the message was published to, which tells networks apart")
+    .option("--destination <name>", "the destination that it should have")
     .option("--json", "print JSON")
-    .action((options: NetworkOptions & { key: string; json?: boolean }) => {
-      const decoded = decodeRoutingKey(networkOf(options), options.key);
+    .addHelpText(
+      "after",
+      "\nA key of a network with another number of levels, or with higher digits, is refused. A key alone does not tell its " +
+        "network's unit;\nwith --exchange, a key of another network is refused.",
+    )
+    .action((options: DecodeOptions) => {
+      const network = networkOf(options);
+      const decoded = decodeRoutingKey(network, options.key);
+      checkKey(network, decoded, options);
       if (options.json) console.log(JSON.stringify(decoded));
       else
         printRows({
-          delayMs: `${decoded.delayMs} (${formatDelay(decoded.delayMs)})`,
+          delayMs: `${decoded.delayMs} (${readableDelay(decoded.delayMs)})`,
           destination: decoded.destination,
         });
     });
+}
+
+/** @throws CommandError for a key that is another network's, as far as it can be told */
+function checkKey(network: DelayNetwork, { delayMs, destination }: DecodedKey, options: DecodeOptions): void {
+  const refuse = (option: string, value: string, why: string): never => {
+    throw new CommandError(exitCodes.badInput, `--${option}: ${JSON.stringify(value)} is not allowed; ${why}`);
+  };
+  if (options.destination !== undefined && options.destination !== destination) {
+    refuse(
+      "destination",
+      options.destination,
+      `after the ${network.levels} digits of this network's keys stands ${destination}`,
+    );
+  }
+  if (options.destination === undefined && /^[0-9a-f]\./.test(destination)) {
+    refuse(
+      "key",
+      options.key,
+      `after the ${network.levels} digits of this network's keys stands another digit, so it is a key of a network with more ` +
+        `levels, or goes to ${destination}: say so by --destination`,
+    );
+  }
+  if (options.exchange === undefined) return;
+  const level = network.entryExchanges.indexOf(options.exchange);
+  if (level < 0) {
+    refuse(
+      "exchange",
+      options.exchange,
+      `this network's are ${network.entryExchanges[0]} to ${network.entryExchanges.at(-1)}`,
+    );
+  }
+  if (delayMs >= queueTtlMs(network, level + 1, 1)) {
+    refuse("exchange", options.exchange, `the key has a digit above level ${level}, which that exchange passes over`);
+  }
 }

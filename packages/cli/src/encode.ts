@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import { encodeDelay, formatDelay } from "rabbitmq-delay-topology";
+import { encodeDelay, readableDelay } from "rabbitmq-delay-topology";
 import { DelayOptions, addDelayOptions, delayOf } from "./delayOption";
 import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
 import { printRows } from "./print";
@@ -26,7 +26,7 @@ export function addEncode(program: Command): void {
         options,
       );
       if (options.json) console.log(JSON.stringify(encoded));
-      else printRows({ ...encoded, delayMs: `${encoded.delayMs} (${formatDelay(encoded.delayMs)})` });
+      else printRows({ ...encoded, delayMs: `${encoded.delayMs} (${readableDelay(encoded.delayMs)})` });
     });
 }
 

@@ -1,3 +1,4 @@
+import { shownAddress } from "rabbitmq-delay-topology";
 import { CommandError, exitCodes } from "./failure";
 
 const TIMEOUT_MS = 10_000;
@@ -10,26 +11,27 @@ export interface BrokerUrl {
 
 /**
  * Reads `http://USER:PASSWORD@HOST:15672`; user and password may come from the environment instead.
- * @throws CommandError
+ * @throws CommandError that shows neither
  */
 export function parseBrokerUrl(text: string, environment = process.env): BrokerUrl {
-  let url: URL;
+  const shown = shownAddress(text);
+  const refuse = (): never => {
+    throw new CommandError(
+      exitCodes.badInput,
+      "--management: it must be the management API's address, e.g. http://127.0.0.1:15672, with http:// or https://, and with " +
+        "@, /, # and ? in a password written as %40, %2F, %23 and %3F",
+    );
+  };
+  if (!/^https?:\/\//.test(shown)) refuse();
+  const url = new URL(text);
+  let given: string[];
   try {
-    url = new URL(text);
+    given = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   } catch {
-    throw new CommandError(
-      exitCodes.badInput,
-      `--broker: it must be the management API's address, e.g. http://127.0.0.1:15672`,
-    );
+    return refuse();
   }
-  if (!/^https?:$/.test(url.protocol)) {
-    throw new CommandError(
-      exitCodes.badInput,
-      `--broker: ${url.protocol}// is not the management API; give http:// or https://`,
-    );
-  }
-  const user = decodeURIComponent(url.username) || environment.RABBITMQ_USERNAME || "guest";
-  const password = decodeURIComponent(url.password) || environment.RABBITMQ_PASSWORD || "guest";
+  const user = given[0] || environment.RABBITMQ_USERNAME || "guest";
+  const password = given[1] || environment.RABBITMQ_PASSWORD || "guest";
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   return { base: `${url.origin}${url.pathname.replace(/\/$/, "")}/api`, authorization };
 }
@@ -37,7 +39,7 @@ export function parseBrokerUrl(text: string, environment = process.env): BrokerU
 /**
  * Reads from the management API.
  * @returns undefined for what is not there
- * @throws CommandError for a broker out of reach, or one that refuses
+ * @throws CommandError for a broker out of reach, one that refuses, or an answer that is none
  */
 export async function get<T>({ base, authorization }: BrokerUrl, path: string): Promise<T | undefined> {
   let response: Response;
@@ -45,16 +47,43 @@ export async function get<T>({ base, authorization }: BrokerUrl, path: string): 
     response = await fetch(`${base}/${path}`, { headers: { authorization }, signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
     const { message, cause } = error as Error & { cause?: Error };
-    throw new CommandError(exitCodes.outOfReach, `--broker: ${base} does not answer (${cause?.message ?? message})`);
+    throw new CommandError(
+      exitCodes.outOfReach,
+      `--management: ${base} does not answer (${cause?.message || (cause as { code?: string } | undefined)?.code || message})`,
+    );
   }
   if (response.status === 404) return undefined;
   if (!response.ok) {
     const why =
-      response.status === 401 ? "user or password is wrong, or the user lacks the tag monitoring" : response.statusText;
+      response.status === 401
+        ? "user or password is wrong, or the user lacks the tag management or rights on the vhost"
+        : response.statusText;
     throw new CommandError(
       exitCodes.outOfReach,
-      `--broker: ${base}/${path.split("?")[0]}: HTTP ${response.status}, ${why}`,
+      `--management: ${base}/${path.split("?")[0]}: HTTP ${response.status}, ${why}`,
     );
   }
-  return (await response.json()) as T;
+  try {
+    return (await response.json()) as T;
+  } catch {
+    throw new CommandError(
+      exitCodes.outOfReach,
+      `--management: ${base}/${path.split("?")[0]} does not answer in JSON; is it the management API's address?`,
+    );
+  }
+}
+
+/**
+ * Reads a list that must be there.
+ * @throws CommandError for anything that is not a list of objects: what can't be read is never taken for nothing
+ */
+export async function getList<T extends object>(broker: BrokerUrl, path: string): Promise<T[]> {
+  const answer = await get<unknown>(broker, path);
+  const isList = Array.isArray(answer) && answer.every((entry) => typeof entry === "object" && entry !== null);
+  if (isList) return answer as T[];
+  const what = answer === undefined ? "is not there (HTTP 404)" : "is not a list";
+  throw new CommandError(
+    exitCodes.outOfReach,
+    `--management: ${broker.base}/${path.split("?")[0]} ${what}; is it the management API's address?`,
+  );
 }

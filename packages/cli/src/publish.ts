@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { DelayPublishError, MessageRefusedError, PublishReceipt, createDelayPublisher } from "rabbitmq-delay-publish";
-import { DelayNetwork, DelayTopologyError, formatDelay } from "rabbitmq-delay-topology";
+import { DelayNetwork, DelayTopologyError, readableDelay } from "rabbitmq-delay-topology";
+import { close } from "./close";
 import { connect } from "./connect";
 import { DelayOptions, addDelayOptions, delayOf } from "./delayOption";
 import { CommandError, exitCodes } from "./failure";
@@ -42,7 +43,7 @@ export function addPublish(program: Command): void {
       else
         printRows({
           ...receipt,
-          delayMs: `${receipt.delayMs} (${formatDelay(receipt.delayMs)})`,
+          delayMs: `${receipt.delayMs} (${readableDelay(receipt.delayMs)})`,
           dueAt: receipt.dueAt.toISOString(),
         });
     });
@@ -75,7 +76,7 @@ async function publishOnce(
     const code = (error as Error).name === "MessageReturnedError" ? exitCodes.finding : exitCodes.outOfReach;
     throw new CommandError(code, `--amqp: ${(error as Error).message}${hint}`);
   } finally {
-    await connection.close().catch(() => undefined);
+    await close(connection);
   }
 }
 

@@ -16,7 +16,12 @@ export function readJson(option: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new CommandError(exitCodes.badInput, `${option}: ${file} is not JSON (${(error as Error).message})`);
+    // What the parser says may quote the text, and that may be a file with passwords in it.
+    const place = /position \d+/.exec((error as Error).message)?.[0];
+    throw new CommandError(
+      exitCodes.badInput,
+      `${option}: ${file} is not JSON${place === undefined ? "" : ` (wrong at ${place})`}`,
+    );
   }
 }
 

@@ -13,6 +13,7 @@ interface RenderOptions extends NetworkOptions {
   format: keyof typeof formats;
   endpoint: string[];
   vhost: string;
+  brokerVersion?: string;
   json?: boolean;
 }
 
@@ -43,17 +44,24 @@ export function addRender(program: Command): void {
       [],
     )
     .option("--vhost <vhost>", "the vhost of the definitions", "/")
+    .option(
+      "--broker-version <version>",
+      "of the broker that imports it, e.g. 4.3.6: before 4.0 there is no delivery limit to lift; default: as every version takes it",
+    )
     .option("--json", "the same as --format json")
     .action((options: RenderOptions) => {
-      console.log(formats[options.json ? "json" : options.format](planOf(options), options.vhost));
+      const format = options.json ? "json" : options.format;
+      console.log(formats[format](planOf(options, format), options.vhost));
     });
 }
 
-function planOf(options: RenderOptions): Plan {
-  const { retries, network, preset, endpoint } = options;
-  if (retries === undefined) return networkPlan(networkOf(options), endpoint);
+/** A picture shows the way of messages; that no message is dropped for being delivered often is no part of it. */
+function planOf(options: RenderOptions, format: RenderOptions["format"]): Plan {
+  const { retries, network, preset, endpoint, brokerVersion } = options;
+  const limits = format === "definitions" || format === "json" ? { brokerVersion } : undefined;
+  if (retries === undefined) return networkPlan(networkOf(options), endpoint, limits);
   if (network !== undefined || preset !== undefined) {
     throw new CommandError(exitCodes.badInput, "give one of --retries, --network and --preset");
   }
-  return retriesPlan(readRetries(retries), endpoint);
+  return retriesPlan(readRetries(retries), endpoint, limits);
 }

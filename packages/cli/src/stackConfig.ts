@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import {
   DelayNetwork,
   DelayNetworkOptions,
@@ -11,25 +12,29 @@ import {
   delayedStoreOf,
   retryDescriptors,
 } from "rabbitmq-delay-topology";
-import { parse } from "yaml";
+import { YAMLParseError, parse } from "yaml";
 import { CommandError, exitCodes } from "./failure";
 import { openedJson } from "./readJson";
 
 /** What a stack's config file says of the topology. */
 export interface StackConfig {
   network: DelayNetwork;
-  endpoints: Endpoint[];
+  /** `retries` says whether its queue gets messages back from the interval queues. */
+  endpoints: (Endpoint & { retries?: boolean })[];
   retries: RetryDescriptor[];
   /** The broker's side of an external store. */
   store?: DelayedStore;
   /** The vhost of its broker. */
   vhost: string;
+  /** What the config wants all the same, e.g. faults of brokers that it knows of. */
+  allow?: string[];
 }
 
 interface RawEndpoint {
   name: string;
   type?: "queue" | "exchange";
   patterns?: string[];
+  retries?: boolean;
 }
 
 /**
@@ -51,15 +56,20 @@ export function readStackConfig(file: string): StackConfig {
     if (!Array.isArray(config[name] ?? [])) {
       throw new CommandError(exitCodes.badInput, `--config: ${name} of ${file} is not a list`);
     }
+    ((config[name] ?? []) as unknown[]).forEach((entry, index) => checkObject(file, `${name}[${index}]`, entry));
+  }
+  for (const name of ["network", "broker", "retryIntervals", "holdQueues", "delayedStore"]) {
+    if (config[name] !== undefined) checkObject(file, name, config[name]);
   }
   const endpoints = (config.endpoints ?? []) as RawEndpoint[];
   const { vhost = "/" } = (config.broker ?? {}) as { vhost?: string };
   return {
     network: delayNetwork(config.network as DelayNetworkOptions),
-    endpoints: endpoints.map(({ name, type, patterns }) => ({ name, type, patterns })),
+    endpoints: endpoints.map(({ name, type, patterns, retries }) => ({ name, type, patterns, retries })),
     retries: retryDescriptors(config as RetryConfig),
     store: delayedStoreOf(config.delayedStore as DelayedStoreConfig | undefined),
     vhost,
+    allow: Array.isArray(config.allow) ? config.allow.map(String) : [],
   };
 }
 
@@ -71,11 +81,48 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   } catch (error) {
     throw new CommandError(
       exitCodes.badInput,
-      `--config: ${file} is not YAML (${(error as Error).message.split("\n")[0]})`,
+      // What the parser says may quote the text.
+      `--config: ${file} is not YAML (line ${(error as YAMLParseError).linePos?.[0].line ?? "unknown"})`,
     );
   }
   const config = (value as { config?: Record<string, unknown> } | null)?.config ?? {};
+  checkObject(file, "config", config);
+  const project = projectOf(file, Object.keys(config));
   return Object.fromEntries(
-    Object.entries(config).map(([key, given]) => [key.slice(key.indexOf(":") + 1), openedJson(given)]),
+    Object.entries(config)
+      .filter(([key]) => key.startsWith(`${project}:`))
+      .map(([key, given]) => [key.slice(project.length + 1), openedJson(given)]),
   );
+}
+
+/** The project whose config it is: `Pulumi.yaml` beside the file says so, else the one that has a network. */
+function projectOf(file: string, keys: string[]): string {
+  const named = projectNameBeside(file);
+  if (named !== undefined) return named;
+  const projects = keys.filter((key) => key.endsWith(":network")).map((key) => key.slice(0, -":network".length));
+  const ours = projects.find((project) => project === PROJECT);
+  const [first = PROJECT, ...others] = ours === undefined ? projects : [ours];
+  if (others.length === 0) return first;
+  throw new CommandError(
+    exitCodes.badInput,
+    `--config: ${file} has a network of more than one project (${projects.join(", ")}); put it beside its Pulumi.yaml, which names the one`,
+  );
+}
+
+/** What this project's own program is called. */
+const PROJECT = "rabbitmq-delay";
+
+function projectNameBeside(file: string): string | undefined {
+  try {
+    const project = parse(readFileSync(join(dirname(file), "Pulumi.yaml"), "utf8")) as { name?: unknown } | null;
+    return typeof project?.name === "string" ? project.name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function checkObject(file: string, property: string, value: unknown): void {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  const kind = value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
+  throw new CommandError(exitCodes.badInput, `--config: ${property} of ${file} is ${kind}; it must be an object`);
 }

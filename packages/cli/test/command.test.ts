@@ -22,8 +22,28 @@ function run(args: string[], input = ""): { code: number | null; out: string; er
 
 const nservicebus = ["--preset", "nservicebus"];
 const target = ["--destination", "some-address"];
+const own = ["--preset", "custom", "--prefix", "own", "--radix", "2", "--levels", "3"];
 
 describe("rabbitmq-delay", () => {
+  // What up accepts, check called an error, and no flag could tell it otherwise.
+  it("checks with the pairs of names that the config or a flag allows", () => {
+    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-check-")), "Pulumi.prod.yaml");
+    const pair = "Sales with Europe.Sales";
+    const config = {
+      "rabbitmq-delay:network": { preset: "nservicebus" },
+      "rabbitmq-delay:endpoints": [{ name: "Sales" }, { name: "Europe.Sales" }],
+    };
+    const check = (allow: string[], ...more: string[]): number | null => {
+      writeFileSync(file, JSON.stringify({ config: { ...config, "rabbitmq-delay:allow": allow } }));
+      return run(["check", "--config", file, ...more]).code;
+    };
+    assert.equal(check([]), 1);
+    assert.equal(check([pair]), 0);
+    assert.equal(check([], "--allow", pair), 0);
+    assert.equal(check([], "--allow", "Sales with Asia.Sales"), 1);
+    assert.equal(check([], "--allow", "everything"), 2);
+  });
+
   it("encodes and decodes", () => {
     const { code, out } = run(["encode", ...nservicebus, "--delay", "10s", ...target, "--json"]);
     assert.equal(code, 0);
@@ -38,6 +58,26 @@ describe("rabbitmq-delay", () => {
     const decoded = run(["decode", ...nservicebus, "--key", routingKey, "--json"]);
     assert.deepEqual(JSON.parse(decoded.out), { delayMs: 10_000, destination: "some-address" });
     assert.match(run(["decode", ...nservicebus, "--key", routingKey]).out, /delayMs +10000 \(10s\)/);
+  });
+
+  it("decodes what a word of digits in a destination leaves open, when it is told", () => {
+    const key = "1.0.0.1.Sales";
+    const end = run(["decode", ...own, "--key", key, "--destination", "1.Sales", "--json"]);
+    assert.deepEqual(JSON.parse(end.out), { delayMs: 4000, destination: "1.Sales" });
+  });
+
+  it("shows long delays in words, and as numbers in JSON", () => {
+    const encode = (...more: string[]): string =>
+      run(["encode", ...nservicebus, "--delay", "268435455s", ...target, ...more]).out;
+    assert.match(encode(), /delayMs +268435455000 \(8y 186d 21h 24m 15s\)/);
+    assert.equal((JSON.parse(encode("--json")) as { delayMs: number }).delayMs, 268_435_455_000);
+  });
+
+  it("takes a time of any zone", () => {
+    const at = (time: string): number =>
+      (JSON.parse(run(["encode", ...nservicebus, "--at", time, ...target, "--json"]).out) as { delayMs: number })
+        .delayMs;
+    for (const past of ["2001-01-01T01:00:00+01:00", "2001-01-01T01:00+0100"]) assert.equal(at(past), 0);
   });
 
   it("reads a descriptor from a file, from a stack's outputs and from standard input", () => {
@@ -87,10 +127,10 @@ describe("rabbitmq-delay", () => {
       queues: object[];
       endpointBindings: object[];
     };
-    assert.equal(plan.queues.length, 1 + 3 + 1 + 2);
+    assert.equal(plan.queues.length, 2 + 3 + 1 + 2);
     assert.equal(plan.endpointBindings.length, 1);
     const definitions = JSON.parse(render("definitions")) as { policies: { "apply-to": string }[] };
-    assert.equal(definitions.policies[0]?.["apply-to"], "quorum_queues");
+    assert.ok(definitions.policies.some((policy) => policy["apply-to"] === "quorum_queues"));
     const svg = render("svg");
     for (const name of ["mt-delay-5000", "work.retry-1000", "work.dead", "orders → due", "failure 2", "native.dead"])
       assert.ok(svg.includes(`>${name}<`), name);
@@ -105,6 +145,25 @@ describe("rabbitmq-delay", () => {
     assert.match(render("svg"), />and 18 more</);
   });
 
+  it("renders definitions with which no queue drops a message for being delivered often", () => {
+    const limits = (...args: string[]): unknown[] => {
+      const { out } = run(["render", "--format", "definitions", ...args]);
+      const { policies } = JSON.parse(out) as {
+        policies: { "apply-to": string; definition: Record<string, unknown> }[];
+      };
+      return policies.filter((policy) => "delivery-limit" in policy.definition).map((policy) => policy.definition);
+    };
+    const network = ["--preset", "nservicebus"];
+    // Of any version, a limit that no message reaches.
+    assert.deepEqual(limits(...network), [{ "delivery-limit": 2_147_483_647 }]);
+    assert.deepEqual(limits(...network, "--broker-version", "4.3.6"), [{ "delivery-limit": -1 }]);
+    assert.deepEqual(limits(...network, "--broker-version", "3.10.8"), []);
+    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-")), "work.json");
+    writeFileSync(file, JSON.stringify(workRetry({ name: "work", delays: [1000] })));
+    assert.equal(limits("--retries", file, "--broker-version", "4.0").length, 3, "work, retry and dead queue");
+    assert.equal(run(["render", ...network, "--broker-version", "new"]).code, 2);
+  });
+
   it("renders definitions of retries that a broker could take for ours", () => {
     const work = workRetry({ name: "work", delays: [1000] });
     const { queues } = JSON.parse(
@@ -116,6 +175,31 @@ describe("rabbitmq-delay", () => {
     );
   });
 
+  // The parsers quote what they can't read: whoever named another file by mistake had its password in a log.
+  it("shows nothing of a file that is not what it should be", () => {
+    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-"));
+    const file = join(folder, "other");
+    for (const content of [
+      "Planted-secret",
+      '{ "password": Planted-secret }',
+      '{ "a": 1 } Planted-secret',
+      "a: [Planted-secret",
+      'a: "x" Planted-secret\nb: [',
+    ]) {
+      writeFileSync(file, content);
+      const flags = [
+        ["encode", "--network", file, "--delay", "1s", ...target],
+        ["render", "--retries", file],
+        ["check", "--config", file],
+      ];
+      for (const args of flags) {
+        const { code, err } = run(args);
+        assert.equal(code, 2, err);
+        assert.doesNotMatch(err, /Planted|ecret/, args.join(" "));
+      }
+    }
+  });
+
   const mistakes: [string, string[], number, RegExp][] = [
     ["no network", ["encode", "--delay", "1s", ...target], 2, /--network FILE and --preset/],
     ["an unknown preset", ["encode", "--preset", "x", "--delay", "1s", ...target], 2, /preset: "x"/],
@@ -124,6 +208,58 @@ describe("rabbitmq-delay", () => {
     ["a time that is none", ["encode", ...nservicebus, "--at", "13", ...target], 2, /--at: "13"/],
     ["too long a delay", ["encode", ...nservicebus, "--delay", "4000d", ...target], 2, /maximum is 268435455000 ms/],
     ["a missing file", ["encode", "--network", "/nowhere", "--delay", "1s", ...target], 2, /can't be read/],
+    // Without a zone, the same text is another moment on another machine, and a bare date was taken as UTC.
+    [
+      "a time without a zone",
+      ["encode", ...nservicebus, "--at", "2030-01-31T12:00:00", ...target],
+      2,
+      /--at: .* with its zone/,
+    ],
+    ["a date alone", ["encode", ...nservicebus, "--at", "2030-01-31", ...target], 2, /--at: .* with its zone/],
+    [
+      "a day that is none",
+      ["encode", ...nservicebus, "--at", "2030-02-30T12:00:00Z", ...target],
+      2,
+      /--at: "2030-02-30/,
+    ],
+    [
+      "a time without a zone, of stored messages",
+      ["store", "list", "--store", "sqlite::memory:", "--before", "2030-01-31T12:00"],
+      2,
+      /--before: .* with its zone/,
+    ],
+    // It said "delay 0" and a destination full of digits, and ended with 0.
+    [
+      "a key of a network with more levels",
+      ["decode", ...own, "--key", `${"0.".repeat(24)}1.0.1.0.some-address`],
+      2,
+      /--key: .* network with more levels, or goes to 0\.0\..*some-address: say so by --destination/,
+    ],
+    ["a key with a digit that the radix lacks", ["decode", ...own, "--key", "0.2.0.a"], 2, /3 digits below 2/],
+    [
+      "an exchange of another network",
+      ["decode", ...own, "--key", "0.1.0.a", "--exchange", "nsb.v2.delay-level-02"],
+      2,
+      /--exchange: .* this network's are own\.r2x3u1000\.level-00 to own\.r2x3u1000\.level-02/,
+    ],
+    [
+      "an exchange below the key's highest digit",
+      ["decode", ...own, "--key", "1.0.0.a", "--exchange", "own.r2x3u1000.level-01"],
+      2,
+      /--exchange: .* digit above level 1/,
+    ],
+    [
+      "another destination",
+      ["decode", ...own, "--key", "1.0.0.a", "--destination", "b"],
+      2,
+      /--destination: "b".* stands a$/m,
+    ],
+    [
+      "an address whose password hides its host",
+      ["publish", ...nservicebus, "--delay", "1s", ...target, "--amqp", "amqp://u:p/w@h"],
+      2,
+      /--amqp: .*%2F/,
+    ],
     ["a foreign key", ["decode", ...nservicebus, "--key", "a.b"], 2, /routingKey/],
     ["an unknown verb", ["enqueue"], 2, /unknown command/],
     ["retries and a network", ["render", ...nservicebus, "--retries", "x"], 2, /give one of --retries, --network/],

@@ -103,7 +103,12 @@ describe("review", () => {
       undefined,
     ],
     ["a shovel", [step("create", "rabbitmq:index/shovel:Shovel", "s", {})], "care", "other-changed"],
-    ["a cluster that changes", [step("update", "kubernetes:apps/v1:StatefulSet", "s", {})], "care", "other-changed"],
+    [
+      "a cluster that goes with its volumes",
+      [step("delete", "rabbitmq-delay:index:RabbitMqCluster$kubernetes:apps/v1:StatefulSet", "s", {})],
+      "loss",
+      "cluster-deleted",
+    ],
     ["a bucket of something else", [step("create", "aws:s3/bucket:Bucket", "b", {})], "safe", undefined],
     [
       "a binding that takes another endpoint's messages",
@@ -245,6 +250,6 @@ describe("review", () => {
       ends.map(({ status }) => status),
       [2, 2, 3],
     );
-    assert.match(ends[2]?.stderr ?? "", /--broker: http:\/\/127\.0\.0\.1:4\/api does not answer \(.*ECONNREFUSED/);
+    assert.match(ends[2]?.stderr ?? "", /--management: http:\/\/127\.0\.0\.1:4\/api does not answer \(.*ECONNREFUSED/);
   });
 });

@@ -39,7 +39,7 @@ describe("rabbitmq-delay store", () => {
       ],
       [["run", "--config", list], {}, /--config: .*list\.yaml must hold settings by their names/],
       [["run", "--config", join(folder, "none")], {}, /--config: .*none can't be read/],
-      [[...given, "--number-of-retries", "some"], {}, /numberOfRetries: null is not allowed/],
+      [[...given, "--number-of-retries", "some"], {}, /numberOfRetries: "some" is not allowed/],
       [[...given, "--http", "here"], {}, /http: "here" is not allowed/],
       [[...given, "--forward", "a"], {}, /--forward: "a" is not allowed; write EXCHANGE=DELIVERY/],
       [[...given, "--forward", "a=a"], {}, /forwards\[0\]\.delivery: "a"/],

@@ -1,4 +1,4 @@
-import { QueuePlan, formatDelay } from "rabbitmq-delay-topology";
+import { QueuePlan, readableDelay } from "rabbitmq-delay-topology";
 import type { NetworkPlan, RenderedPlan } from "./plan";
 
 /** The plan as a Mermaid flowchart: exchanges round, queues square, what a TTL ends dotted. */
@@ -14,7 +14,7 @@ export function renderMermaid(plan: RenderedPlan): string {
   for (const { name } of plan.exchanges) lines.push(`  ${id("exchange", name)}(["${label(name)}"])`);
   for (const { name, arguments: values } of plan.queues) {
     const ttlMs = values["x-message-ttl"];
-    const waits = typeof ttlMs === "number" ? `<br/>waits ${formatDelay(ttlMs)}` : "";
+    const waits = typeof ttlMs === "number" ? `<br/>waits ${readableDelay(ttlMs)}` : "";
     lines.push(`  ${id("queue", name)}["${label(name)}${waits}"]`);
   }
   for (const { destination, destinationType } of plan.endpointBindings) {
@@ -49,8 +49,8 @@ function deadLetters(
   const { "x-dead-letter-exchange": exchange, "x-dead-letter-routing-key": key } = values;
   const retryMs = values["x-delayed-retry-min"];
   if (typeof retryMs === "number") {
-    const longest = formatDelay(Number(values["x-delayed-retry-max"]));
-    const label = `${values["x-delayed-retry-type"]}: waits ${formatDelay(retryMs)} × n, at most ${longest}`;
+    const longest = readableDelay(Number(values["x-delayed-retry-max"]));
+    const label = `${values["x-delayed-retry-type"]}: waits ${readableDelay(retryMs)} × n, at most ${longest}`;
     lines.push(`  ${id("queue", name)} -. "${label}" .-> ${id("queue", name)}`);
   }
   if (typeof exchange !== "string") return lines;

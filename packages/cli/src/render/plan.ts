@@ -1,9 +1,12 @@
 import {
   BindingPlan,
   DelayNetwork,
+  DeliveryLimitOptions,
   EntityPlan,
   PolicyPlan,
   RetryDescriptor,
+  deliveryLimitPolicies,
+  networkLimitPolicies,
   parkingPolicy,
   planBinding,
   planEntities,
@@ -27,28 +30,40 @@ export interface RetriesPlan extends RenderedPlan {
   retries: RetryDescriptor[];
 }
 
-/** The plan of a network with endpoints' queues. */
-export function networkPlan(network: DelayNetwork, endpoints: string[]): NetworkPlan {
-  const policy = parkingPolicy(network);
+/**
+ * The plan of a network with endpoints' queues.
+ * @param limits what is known of the broker, for the policies that lift its delivery limits; left out: none of those
+ */
+export function networkPlan(network: DelayNetwork, endpoints: string[], limits?: DeliveryLimitOptions): NetworkPlan {
+  const parking = parkingPolicy(network);
   return {
     network,
     ...planEntities(network),
     endpointBindings: endpoints.flatMap((name) => planBinding(network, { name }).bindings),
-    policies: policy === undefined ? [] : [policy],
+    policies: [
+      ...(parking === undefined ? [] : [parking]),
+      ...(limits === undefined ? [] : networkLimitPolicies(network, limits)),
+    ],
   };
 }
 
 /** The plan of retry queues; endpoints' queues get their messages back from interval queues. */
-export function retriesPlan(retries: RetryDescriptor[], endpoints: string[]): RetriesPlan {
+export function retriesPlan(
+  retries: RetryDescriptor[],
+  endpoints: string[],
+  limits?: DeliveryLimitOptions,
+): RetriesPlan {
   const plans = retries.map(planRetry);
+  const queues = plans.flatMap((plan) => plan.queues);
+  const own = plans.flatMap(({ policy }) => (policy === undefined ? [] : [policy]));
   return {
     retries,
     exchanges: plans.flatMap(({ exchanges }) => exchanges),
-    queues: plans.flatMap(({ queues }) => queues),
+    queues,
     bindings: plans.flatMap(({ bindings }) => bindings),
     endpointBindings: retries.flatMap((descriptor) =>
       descriptor.kind === "retry-intervals" ? endpoints.map((name) => planReturnBinding(descriptor, name)) : [],
     ),
-    policies: plans.flatMap(({ policy }) => (policy === undefined ? [] : [policy])),
+    policies: [...own, ...(limits === undefined ? [] : deliveryLimitPolicies(queues, limits, own))],
   };
 }

@@ -1,4 +1,4 @@
-import { formatDelay, levelQueueName, queueTtlMs } from "rabbitmq-delay-topology";
+import { readableDelay, levelQueueName, queueTtlMs } from "rabbitmq-delay-topology";
 import type { NetworkPlan } from "./plan";
 import { approximately, arrow, box, escape, page } from "./svgParts";
 
@@ -28,7 +28,7 @@ export function renderSvg(plan: NetworkPlan): string {
 }
 
 function summary({ network, queues, exchanges, bindings }: NetworkPlan): string {
-  const shape = `radix ${network.radix}, ${network.levels} levels, unit ${formatDelay(network.unitMs)}`;
+  const shape = `radix ${network.radix}, ${network.levels} levels, unit ${readableDelay(network.unitMs)}`;
   const count = `${exchanges.length} exchanges, ${queues.length} ${network.queueType} queues, ${bindings.length} bindings`;
   return `${shape}, longest delay ${approximately(network.maximumDelayMs)} · ${count}`;
 }

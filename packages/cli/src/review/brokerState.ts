@@ -1,17 +1,12 @@
-import { BoundPatterns, networkOfDelivery, remainingMs } from "rabbitmq-delay-topology";
-import { BrokerUrl, get } from "../managementApi";
-import { EntityChange, brokerName } from "./entityChange";
+import { BoundPattern, BoundPatterns, networkOfDelivery, patternsOverlap, remainingMs } from "rabbitmq-delay-topology";
+import type { BrokerUrl } from "../managementApi";
+import { get } from "../managementApi";
+import { FoundQueues, askForQueues, queueKey, strange } from "./askBroker";
+import { isNew } from "./clashes";
+import { EntityChange, brokerName, isReadable } from "./entityChange";
 import type { Finding } from "./findings";
 import { rules } from "./rules";
-
-/** What the management API says of a queue. */
-interface FoundQueue {
-  name: string;
-  messages?: number;
-  consumers?: number;
-  /** Seconds since 1970, of messages that have a timestamp. */
-  head_message_timestamp?: number | null;
-}
+import { isEndpoint } from "./urn";
 
 interface FoundBinding {
   source: string;
@@ -23,7 +18,7 @@ interface FoundBinding {
 /**
  * Adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, and
  * bindings that no program knows.
- * @throws CommandError for a broker out of reach
+ * @throws CommandError for a broker out of reach, or an answer that can't be
  */
 export async function addBrokerState(
   findings: Finding[],
@@ -32,34 +27,46 @@ export async function addBrokerState(
   hasSames: boolean,
   now = new Date(),
 ): Promise<{ findings: Finding[]; messages: number }> {
-  const vhosts = [...new Set(changes.map(({ before, after }) => (before ?? after)?.vhost))].filter(
-    (vhost): vhost is string => typeof vhost === "string",
-  );
-  const queues = new Map<string, FoundQueue>();
-  for (const vhost of vhosts) {
-    const path = `queues/${encodeURIComponent(vhost)}?columns=name,messages,consumers,head_message_timestamp`;
-    for (const queue of (await get<FoundQueue[]>(broker, path)) ?? [])
-      queues.set(JSON.stringify([vhost, queue.name]), queue);
-  }
+  const queues = await askForQueues(changes, broker);
   const told = findings.map((finding) => tell(finding, queues, changes, now));
-  const messages = told
-    .filter(({ severity }) => severity === "loss")
-    .reduce((sum, { queue }) => sum + (queues.get(JSON.stringify([queue?.vhost, queue?.name]))?.messages ?? 0), 0);
+  const messages = messagesAtRisk(told, queues);
   const idle = endpointsWithoutConsumer(changes, queues);
-  const foreign = hasSames ? await foreignBindings(changes, broker) : [];
+  const foreign = await foreignBindings(changes, broker, hasSames);
   return { findings: [...told, ...idle, ...foreign], messages };
 }
 
-function tell(finding: Finding, queues: Map<string, FoundQueue>, changes: EntityChange[], now: Date): Finding {
+/** How many messages wait in what would be lost; of a broker that goes, all that were counted. */
+function messagesAtRisk(findings: Finding[], queues: FoundQueues): number {
+  const dangers = findings.filter(({ severity }) => severity === "loss");
+  const isAll = dangers.some(({ rule }) => rule === "cluster-deleted" || rule === "namespace-deleted");
+  const vhosts = dangers
+    .filter(({ rule }) => rule === "vhost-deleted")
+    .map(({ entity }) => entity.slice("vhost ".length));
+  const named = new Set(dangers.map(({ queue }) => queueKey(queue?.vhost, queue?.name)));
+  return [...queues]
+    .filter(([key]) => isAll || named.has(key) || vhosts.includes((JSON.parse(key) as [string])[0]))
+    .reduce((sum, [, { messages }]) => sum + (typeof messages === "number" ? messages : 0), 0);
+}
+
+/** What a queue's state is while its count is of now. */
+const COUNTED = ["running", "idle", "flow"];
+
+function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], now: Date): Finding {
   const { queue } = finding;
   if (queue === undefined) return finding;
-  const found = queues.get(JSON.stringify([queue.vhost, queue.name]));
+  // Under a name that nobody can read, no queue is found; the one in question may be full all the same.
+  if (!isReadable(queue.vhost) || !isReadable(queue.name)) {
+    return { ...finding, found: "its name or its vhost can't be read, so nobody can count what it holds" };
+  }
+  const found = queues.get(queueKey(queue.vhost, queue.name));
   const isLoss = finding.severity === "loss";
   if (found === undefined)
     return { ...finding, severity: isLoss ? "note" : finding.severity, found: "it is not on the broker" };
-  const { messages } = found;
+  const { messages, state = "running" } = found;
   // A new queue has no count for some seconds, and one that nobody counted is not empty.
-  if (messages === undefined) return { ...finding, found: "not counted yet" };
+  if (typeof messages !== "number") return { ...finding, found: "not counted yet" };
+  if (!COUNTED.includes(state))
+    return { ...finding, found: `its state is ${state}, so nobody can count what it holds` };
   if (messages === 0) {
     const text = isLoss
       ? "empty at the last count; what arrives before the update would be lost"
@@ -89,11 +96,11 @@ function restOf({ parent, queue }: Finding, changes: EntityChange[]): number {
   return 0;
 }
 
-function endpointsWithoutConsumer(changes: EntityChange[], queues: Map<string, FoundQueue>): Finding[] {
+function endpointsWithoutConsumer(changes: EntityChange[], queues: FoundQueues): Finding[] {
   const destinations = new Map<string, EntityChange>();
   for (const change of changes) {
     const { kind, action, parent, after, before } = change;
-    if (kind !== "binding" || action === "delete" || !parent?.includes("EndpointDelayBinding")) continue;
+    if (kind !== "binding" || action === "delete" || !isEndpoint(parent)) continue;
     const values = after ?? before;
     if (values?.destinationType === "queue")
       destinations.set(JSON.stringify([values.vhost, values.destination]), change);
@@ -106,45 +113,99 @@ function endpointsWithoutConsumer(changes: EntityChange[], queues: Map<string, F
   });
 }
 
-/** What is bound at the networks of the program without being in it; worse where it takes an endpoint's messages too. */
-async function foreignBindings(changes: EntityChange[], broker: BrokerUrl): Promise<Finding[]> {
+/**
+ * What is bound at delivery exchanges without being in the program, worse where it takes an endpoint's messages too; and new
+ * bindings that would take those of what only the broker has, such as another stack's endpoint.
+ */
+async function foreignBindings(changes: EntityChange[], broker: BrokerUrl, hasSames: boolean): Promise<Finding[]> {
   const known = new Set<string>();
-  const deliveries = new Map<string, BoundPatterns>();
+  const ours = new Set<string>();
+  const fresh = new Map<string, EntityChange[]>();
   for (const { kind, before, after } of changes) {
     for (const values of [before, after]) {
-      if (kind !== "exchange" || networkOfDelivery(String(values?.name)) === undefined) continue;
-      deliveries.set(JSON.stringify([values?.vhost, values?.name]), new BoundPatterns());
+      if (kind === "exchange" && isDelivery(values?.name)) ours.add(exchangeKey(values?.vhost, values?.name));
     }
   }
-  for (const { kind, before, after } of changes) {
-    if (kind !== "binding") continue;
+  const patterns = new Map([...ours].map((key) => [key, new BoundPatterns()]));
+  for (const change of changes.filter(({ kind }) => kind === "binding")) {
+    const { before, after } = change;
     for (const values of [before, after]) {
       const { vhost, source, destination, routingKey } = values ?? {};
       known.add(JSON.stringify([vhost, source, destination, routingKey]));
     }
-    const key = String(after?.routingKey);
-    const pattern = { endpoint: String(after?.destination), pattern: key, bindingKey: key };
-    if (after !== undefined) deliveries.get(JSON.stringify([after.vhost, after.source]))?.remember(pattern);
+    if (after === undefined) continue;
+    const key = exchangeKey(after.vhost, after.source);
+    patterns.get(key)?.remember(patternOf(after.destination, after.routingKey));
+    if (isNew(change) && isDelivery(after.source)) fresh.set(key, [...(fresh.get(key) ?? []), change]);
   }
   const found: Finding[] = [];
-  for (const [delivery, patterns] of deliveries) {
-    const [vhost, exchange] = JSON.parse(delivery) as [string, string];
-    const path = `exchanges/${encodeURIComponent(vhost)}/${encodeURIComponent(exchange)}/bindings/source`;
-    const bindings = (await get<FoundBinding[]>(broker, path)) ?? [];
-    for (const { destination, destination_type: type, routing_key: key } of bindings) {
-      if (known.has(JSON.stringify([vhost, exchange, destination, key]))) continue;
-      const clash = patterns.clashOf({ endpoint: destination, pattern: key, bindingKey: key });
-      const isClash = clash !== undefined && clash.endpoint !== destination;
-      const rule = isClash ? "delivered-twice" : "foreign-binding";
-      found.push({
-        rule,
-        severity: rules[rule].severity,
-        urn: "",
-        entity: `${type} ${destination}`,
-        causes: [],
-        found: `bound to ${exchange} by ${key} on the broker alone${isClash ? `, which takes what is for ${clash.endpoint} too` : ""}`,
-      });
-    }
+  for (const key of new Set([...(hasSames ? ours : []), ...fresh.keys()])) {
+    const [vhost, exchange] = JSON.parse(key) as [string, string];
+    const bindings = await bindingsAt(broker, vhost, exchange);
+    const foreign = bindings.filter(
+      ({ destination, routing_key: routingKey }) =>
+        !known.has(JSON.stringify([vhost, exchange, destination, routingKey])),
+    );
+    // Without what stays as it is, nobody can say what is in no program.
+    if (hasSames && ours.has(key)) {
+      found.push(...foreign.map((binding) => judgeForeign(binding, exchange, patterns.get(key) as BoundPatterns)));
+    } else found.push(...(fresh.get(key) ?? []).flatMap((change) => judgeFresh(change, foreign)));
   }
   return found;
+}
+
+function isDelivery(name: unknown): boolean {
+  return isReadable(name) && networkOfDelivery(name) !== undefined;
+}
+
+function exchangeKey(vhost: unknown, exchange: unknown): string {
+  return JSON.stringify([vhost, exchange]);
+}
+
+function patternOf(destination: unknown, routingKey: unknown): BoundPattern {
+  const pattern = String(routingKey);
+  return { endpoint: String(destination), pattern, bindingKey: pattern };
+}
+
+/** What is bound at an exchange now; nothing at one that is yet to be made. */
+async function bindingsAt(broker: BrokerUrl, vhost: string, exchange: string): Promise<FoundBinding[]> {
+  const path = `exchanges/${encodeURIComponent(vhost)}/${encodeURIComponent(exchange)}/bindings/source`;
+  const found = (await get<FoundBinding[]>(broker, path)) ?? [];
+  if (Array.isArray(found) && found.every((binding) => typeof binding?.routing_key === "string")) return found;
+  throw strange(broker, `its answer about bindings of exchange ${exchange} is no list of them`);
+}
+
+function judgeForeign(binding: FoundBinding, exchange: string, patterns: BoundPatterns): Finding {
+  const { destination, destination_type: type, routing_key: key } = binding;
+  const clash = patterns.clashOf(patternOf(destination, key), ({ endpoint }) => endpoint === destination);
+  const isClash = clash !== undefined && clash.endpoint !== destination;
+  const rule = isClash ? "delivered-twice" : "foreign-binding";
+  const { severity } = rules[rule];
+  const found = `bound to ${exchange} by ${key} on the broker alone${isClash ? `, which takes what is for ${clash.endpoint} too` : ""}`;
+  return { rule, severity, urn: "", entity: `${type} ${destination}`, causes: [], found };
+}
+
+/** A new binding beside those that only the broker has. */
+function judgeFresh({ urn, parent, after }: EntityChange, foreign: FoundBinding[]): Finding[] {
+  const { destination, destinationType, routingKey } = after as Record<string, unknown>;
+  const isKnown = isReadable(routingKey);
+  const others = foreign.filter(
+    (binding) => binding.destination !== destination && (!isKnown || patternsOverlap(binding.routing_key, routingKey)),
+  );
+  if (others.length === 0) return [];
+  const names = [...new Set(others.map((binding) => binding.destination))].sort();
+  const rest = names.length > 1 ? ` and ${names.length - 1} more` : "";
+  const key = isKnown ? `Bound by ${routingKey}` : "Bound by a key that can't be read";
+  const rule = "delivered-twice";
+  return [
+    {
+      rule,
+      severity: rules[rule].severity,
+      urn,
+      entity: `${String(destinationType)} ${String(destination)}`,
+      parent,
+      causes: [],
+      found: `${key}, it ${isKnown ? "gets" : "may get"} what is for ${names[0]}${rest} on the broker as well.`,
+    },
+  ];
 }

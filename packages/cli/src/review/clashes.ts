@@ -7,6 +7,11 @@ export interface Clash {
   other: string;
 }
 
+/** Whether a binding comes with this update. */
+export function isNew({ action }: EntityChange): boolean {
+  return action === "create" || action === "replace";
+}
+
 /**
  * New bindings at a network's delivery exchange by which a message would arrive at two destinations; judged by the rule that
  * keeps the endpoints of one topology apart.
@@ -20,7 +25,6 @@ export function clashesOf(changes: EntityChange[]): Clash[] {
     return bound.get(key);
   };
   const bindings = changes.filter(({ kind, after }) => kind === "binding" && after !== undefined);
-  const isNew = ({ action }: EntityChange): boolean => action === "create" || action === "replace";
   const clashes: Clash[] = [];
   // What is there first, so that a clash is the new one's.
   for (const change of [...bindings.filter((binding) => !isNew(binding)), ...bindings.filter(isNew)]) {
@@ -28,7 +32,8 @@ export function clashesOf(changes: EntityChange[]): Clash[] {
     const routingKey = String(values.routingKey);
     const candidate = { endpoint: String(values.destination), pattern: routingKey, bindingKey: routingKey };
     const patterns = boundAt(values);
-    const clash = patterns?.clashOf(candidate);
+    // Its own other key may not hide another destination's.
+    const clash = patterns?.clashOf(candidate, ({ endpoint }) => endpoint === candidate.endpoint);
     if (clash !== undefined && clash.endpoint !== candidate.endpoint) clashes.push({ change, other: clash.endpoint });
     patterns?.remember(candidate);
   }

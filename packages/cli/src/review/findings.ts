@@ -1,10 +1,15 @@
 import { QueuePlan, auditQueue, networkOfDelivery } from "rabbitmq-delay-topology";
-import type { Cause } from "./cause";
+import { Cause, causesOf, shownArguments } from "./cause";
 import { Clash, clashesOf } from "./clashes";
-import { EntityChange, brokerIdentity, brokerName, queueArguments } from "./entityChange";
+import { judgeClusterPart, judgeForeignHolder, looksLikeBroker } from "./clusterFindings";
+import { EntityChange, brokerIdentity, brokerName, isReadable, queueArguments, text } from "./entityChange";
+import { Policies } from "./policyFindings";
 import type { Preview } from "./preview";
+import { judgeProvider } from "./providerFindings";
 import { Routing, Unroutable } from "./routing";
 import { RuleName, Severity, rules } from "./rules";
+import { Shortcut, shortcutsOf } from "./shortcuts";
+import { isEndpoint, nameOf } from "./urn";
 
 /** One danger, or a thing worth knowing, about one entity. */
 export interface Finding {
@@ -27,26 +32,67 @@ export interface Finding {
   found?: string;
 }
 
-/** All that a preview says that somebody should know before it is applied. */
-export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[] {
-  const routing = new Routing(changes, preview.hasSames);
-  const created = new Set(
-    changes.filter(({ action }) => action === "create").map((change) => brokerIdentity(change, "after")),
-  );
-  const isLive = (change: EntityChange): boolean => {
-    const identity = brokerIdentity(change, "before");
-    return identity !== undefined && created.has(identity);
-  };
-  const findings = changes.flatMap((change) => judge(change, isLive(change), routing));
-  return [...findings, ...clashesOf(changes).map(twice), ...shapeChanges(changes), ...preview.errors.map(failure)];
+/** What a single change is judged by, beside itself. */
+interface Surroundings {
+  routing: Routing;
+  policies: Policies;
+  /** Entities that are declared anew, by what they are on the broker. */
+  created: Map<string, EntityChange>;
+  /** Entities that are there already, likewise. */
+  existing: Map<string, EntityChange>;
+  /** Namespaces of Kubernetes in which the program's clusters are. */
+  namespaces: Set<string>;
 }
 
-function judge(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
+/** All that a preview says that somebody should know before it is applied. */
+export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[] {
+  const surroundings: Surroundings = {
+    routing: new Routing(changes, preview.hasSames),
+    policies: new Policies(changes, preview.hasSames),
+    created: byIdentity(
+      changes.filter(({ action }) => action === "create"),
+      "after",
+    ),
+    existing: byIdentity(changes, "before"),
+    namespaces: new Set(
+      changes
+        .filter(({ partOf }) => partOf === "RabbitMqCluster")
+        .flatMap(({ before, after }) => [before, after].map((values) => metadataOf(values).namespace))
+        .filter((namespace) => typeof namespace === "string"),
+    ),
+  };
+  return [
+    ...changes.flatMap((change) => [...judge(change, surroundings), ...judgeOtherProvider(change)]),
+    ...clashesOf(changes).map(twice),
+    ...shortcutsOf(changes).map(aside),
+    ...shapeChanges(changes),
+    ...preview.errors.map(failure),
+  ];
+}
+
+function byIdentity(changes: EntityChange[], side: "before" | "after"): Map<string, EntityChange> {
+  const found = new Map<string, EntityChange>();
+  for (const change of changes) {
+    const identity = brokerIdentity(change, side);
+    if (identity !== undefined) found.set(identity, change);
+  }
+  return found;
+}
+
+/** One rule for each kind: a kind without one does not compile. */
+function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
   const { action, kind } = change;
-  if (action === "same" || kind === "component") return [];
-  if (kind === "policy") return judgePolicy(change);
-  if (action === "create") return judgeCreated(change);
+  if (action === "same") return [];
+  const { routing, policies, created } = surroundings;
+  const isLive = created.has(brokerIdentity(change, "before") ?? "");
+  if (action === "create" && kind !== "policy") return judgeCreated(change, surroundings);
   switch (kind) {
+    case "component":
+      return [];
+    case "policy": {
+      const judgement = policies.judge(change);
+      return judgement === undefined ? [] : [find(judgement.rule, change, judgement.detail)];
+    }
     case "queue":
       return judgeQueue(change, isLive);
     case "exchange":
@@ -54,36 +100,94 @@ function judge(change: EntityChange, isLive: boolean, routing: Routing): Finding
     case "binding":
       return judgeBinding(change, isLive, routing);
     case "vhost":
-      return action === "update" ? [] : [find(change.isRetained ? "queue-kept" : "vhost-deleted", change)];
+      return judgeVhost(change);
     case "user":
     case "permissions":
+    case "password":
       return change.isRetained && action === "delete" ? [] : [find("access-changed", change)];
-    case "provider":
-      return change.causes.some(({ property }) => property === "endpoint") ? [find("broker-changed", change)] : [];
-    case "other":
-      return [find("other-changed", change)];
+    case "provider": {
+      const rule = judgeProvider(change);
+      return rule === undefined ? [] : [find(rule, change)];
+    }
+    case "namespace":
+    case "cluster":
+    case "nodes":
+    case "volume":
+    case "secret":
+    case "definition":
+    case "surroundings":
+    case "other": {
+      const rule = judgeElsewhere(change, surroundings);
+      return rule === undefined ? [] : [find(rule, change)];
+    }
   }
 }
 
+/** What is not on the broker: a part of this project's components, something that looks like a broker, or anything else. */
+function judgeElsewhere(change: EntityChange, { namespaces }: Surroundings): RuleName | undefined {
+  const { action, isRetained, kind, partOf, before } = change;
+  if (partOf !== undefined && kind !== "other") return judgeClusterPart(change);
+  const { name, namespace } = metadataOf(before);
+  const holdsCluster =
+    (kind === "namespace" && namespaces.has(String(name))) || (kind === "volume" && namespaces.has(String(namespace)));
+  if (holdsCluster || looksLikeBroker(change)) return judgeForeignHolder(change);
+  if (isRetained && action === "delete") return "resource-kept";
+  return "other-changed";
+}
+
+function metadataOf(values: Record<string, unknown> | undefined): { name?: unknown; namespace?: unknown } {
+  const metadata = values?.metadata;
+  return typeof metadata === "object" && metadata !== null ? metadata : {};
+}
+
+function judgeVhost(change: EntityChange): Finding[] {
+  const { action, isRetained, causes, before, after } = change;
+  if (action === "update") return causes.length > 0 || !before || !after ? [find("other-changed", change)] : [];
+  if (isRetained) return [find(action === "delete" ? "resource-kept" : "resource-kept-and-replaced", change)];
+  return [find("vhost-deleted", change)];
+}
+
+/** An entity that another provider declares from now on may be looked for on another broker. */
+function judgeOtherProvider(change: EntityChange): Finding[] {
+  const { otherProvider, action, type } = change;
+  if (otherProvider === undefined || !type.startsWith("rabbitmq:") || action === "create" || action === "delete")
+    return [];
+  const isDefault = Object.values(otherProvider).every((urn) => /^default(_[\w.]*)?$/.test(nameOf(urn)));
+  return isDefault ? [] : [find("broker-changed", change)];
+}
+
 /** What a new resource does to the others: little, unless it is a thing of the broker that nothing is known of, like a shovel. */
-function judgeCreated(change: EntityChange): Finding[] {
+function judgeCreated(change: EntityChange, { created, existing }: Surroundings): Finding[] {
+  const there = existing.get(brokerIdentity(change, "after") ?? "");
+  if (there !== undefined && isDeclaredOtherwise(there, change)) {
+    // The new one's own arguments are what the broker refuses.
+    const causes = causesOf(there.before, change.after);
+    return [{ ...find("declared-otherwise", change), causes }];
+  }
   if (change.kind === "queue") return riskOf(change);
+  if (change.kind === "permissions" && !isForNewUser(change, created)) {
+    const detail =
+      "The user may be there already: then these rights take the place of those that it has in the vhost, and topic permissions take " +
+      "away what they do not name.";
+    return [find("access-changed", change, detail)];
+  }
   return change.kind === "other" && change.type.startsWith("rabbitmq:") ? [find("other-changed", change)] : [];
 }
 
-/** Settings of a policy by which a queue loses messages. */
-const DROPPING = ["expires", "message-ttl", "max-length", "max-length-bytes"];
+/** Whether a user comes with its rights, so that they take none away. */
+function isForNewUser({ after, parent }: EntityChange, created: Map<string, EntityChange>): boolean {
+  const name = after?.user;
+  return [...created.values()].some(
+    (user) =>
+      user.kind === "user" &&
+      (isReadable(name) ? user.after?.name === name : parent !== undefined && user.parent === parent),
+  );
+}
 
-function judgePolicy(change: EntityChange): Finding[] {
-  const { action, isRetained, before, after } = change;
-  if (action === "delete") return isRetained ? [] : [find("policy-changed", change)];
-  const [earlier, later] = [before, after].map(
-    (values) => (values?.policy as { definition?: Record<string, unknown> } | undefined)?.definition ?? {},
-  ) as [Record<string, unknown>, Record<string, unknown>];
-  if (DROPPING.some((key) => key in later && later[key] !== earlier[key])) return [find("policy-drops", change)];
-  const isOfOurs = change.parent?.includes("rabbitmq-delay:index:") === true;
-  const changesNothing = action === "update" && change.causes.length === 0;
-  return (action === "create" && isOfOurs) || changesNothing ? [] : [find("policy-changed", change)];
+/** Whether two resources are one queue or exchange on the broker, with settings that can't both be. */
+function isDeclaredOtherwise(there: EntityChange, change: EntityChange): boolean {
+  if (there.urn === change.urn || !["queue", "exchange"].includes(change.kind)) return false;
+  return causesOf(there.before, change.after).length > 0;
 }
 
 /** What a new queue's arguments mean, by the rules that `check` has too. */
@@ -97,7 +201,7 @@ function riskOf(change: EntityChange): Finding[] {
 
 function judgeQueue(change: EntityChange, isLive: boolean): Finding[] {
   const { action, isRetained } = change;
-  if (action === "update") return [];
+  if (action === "update") return unknownUpdate(change);
   if (action === "delete") {
     if (isRetained) return isLive ? [] : [find("queue-kept", change)];
     return [find(isLive ? "queue-live-deleted" : "queue-deleted", change)];
@@ -105,26 +209,40 @@ function judgeQueue(change: EntityChange, isLive: boolean): Finding[] {
   return [find(isRetained ? "queue-kept-and-replaced" : "queue-replaced", change)];
 }
 
+/** What this version of the provider never does: nothing is known of what it would do to the entity. */
+function unknownUpdate(change: EntityChange): Finding[] {
+  const { causes, before, after } = change;
+  return causes.length > 0 || before === undefined || after === undefined ? [find("other-changed", change)] : [];
+}
+
 function judgeExchange(change: EntityChange, routing: Routing): Finding[] {
-  const { action, isRetained, before, causes } = change;
-  if (action === "update") return causes.length > 0 ? [find("exchange-refused", change)] : [];
+  const { action, isRetained, before, after, causes } = change;
+  if (action === "update") {
+    return causes.length > 0 || before === undefined || after === undefined ? [find("exchange-refused", change)] : [];
+  }
   if (isRetained && action === "delete") return [];
+  const alternateOf = routing.alternateOf(before?.vhost, String(before?.name));
+  if (alternateOf !== undefined) {
+    const detail = `It is the alternate exchange of ${alternateOf}, which stays: what finds no binding there is lost without it.`;
+    return [find("unroutable-lost", change, detail)];
+  }
   // What dead-letters to an exchange that is not there is no better off than what finds no binding.
   return [find(routing.losesFrom(before?.vhost, String(before?.name)) ? "unroutable-lost" : "exchange-gone", change)];
 }
 
 function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
   const { action, isRetained, before } = change;
-  if (action === "update" || (isRetained && action === "delete")) return [];
+  if (action === "update") return unknownUpdate(change);
+  if (isRetained && action === "delete") return [];
   const source = String(before?.source);
   // The exchange's own finding says it.
   if (routing.isDeleted("exchange", before?.vhost, source)) return [];
   const fate = routing.unroutable(before?.vhost, source, change.dependencies);
   if (fate === "lost") return [find("unroutable-lost", change)];
   if (isLive && action === "delete") return [find("binding-live-deleted", change, fates[fate])];
-  const isEndpoint = networkOfDelivery(source) !== undefined || change.parent?.includes("EndpointDelayBinding");
+  const isOfEndpoint = networkOfDelivery(source) !== undefined || isEndpoint(change.parent);
   const isGone = action === "delete" || change.after?.source !== source;
-  if (!isEndpoint || !isGone) return [find("binding-gone", change, fates[fate])];
+  if (!isOfEndpoint || !isGone) return [find("binding-gone", change, fates[fate])];
   return [{ ...find("endpoint-unbound", change, fates[fate]), entity: `endpoint ${String(before?.destination)}` }];
 }
 
@@ -168,26 +286,37 @@ function twice({ change, other }: Clash): Finding {
   };
 }
 
+function aside({ change, detail }: Shortcut): Finding {
+  return { ...find("way-shortened", change), found: detail };
+}
+
 function failure(message: string): Finding {
   return { rule: "preview-failed", severity: rules["preview-failed"].severity, urn: "", entity: message, causes: [] };
 }
 
 function find(rule: RuleName, change: EntityChange, detail?: string): Finding {
   const { urn, kind, parent, causes, before } = change;
-  const label = kind === "other" ? change.type : kind;
   return {
     rule,
     severity: rules[rule].severity,
     urn,
-    entity: `${label} ${brokerName(change)}`,
+    entity: `${labelOf(change)} ${brokerName(change)}`,
     parent,
     causes,
     ...(detail === undefined ? {} : { detail }),
-    ...(kind === "queue" && rule !== "queue-kept-and-replaced" ? { queue: queueOf(before) } : {}),
+    ...(kind === "queue" && before !== undefined && rule !== "queue-kept-and-replaced"
+      ? { queue: queueOf(before) }
+      : {}),
   };
 }
 
+/** The broker's word for an entity; of what is elsewhere, the name of its type, whole where it is none of this project's. */
+function labelOf({ kind, type, partOf }: EntityChange): string {
+  const isOnBroker = type.startsWith("rabbitmq:") || kind === "provider";
+  if (isOnBroker && kind !== "other") return kind;
+  return partOf === undefined || kind === "other" ? type : (type.split(":").at(-1) ?? type);
+}
+
 function queueOf(values: Record<string, unknown> = {}): Finding["queue"] {
-  const { vhost, name } = values as { vhost?: string; name?: string };
-  return { vhost: vhost ?? "/", name: name ?? "", arguments: queueArguments(values) };
+  return { vhost: text(values.vhost), name: text(values.name), arguments: shownArguments(queueArguments(values)) };
 }

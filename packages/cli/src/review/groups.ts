@@ -1,7 +1,7 @@
 import type { Finding } from "./findings";
 import { RuleName, Severity, rules } from "./rules";
 import type { ChangeLine } from "./summary";
-import { nameOf, typeOf } from "./urn";
+import { isEndpoint, nameOf, typeOf } from "./urn";
 import { plural } from "./wording";
 
 /** Findings of one rule, in one component or of one kind of component. */
@@ -34,7 +34,7 @@ function groupBy(findings: Finding[], isByComponent: boolean): FindingGroup[] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
     const { rule, severity, accepted, parent = "" } = finding;
-    const owner = typeOf(parent).endsWith("EndpointDelayBinding") ? typeOf(parent) : parent;
+    const owner = isEndpoint(parent) ? typeOf(parent) : parent;
     const key = JSON.stringify([rule, severity, accepted, isByComponent ? owner : ""]);
     const same = groups.get(key);
     if (same === undefined) groups.set(key, [finding]);
@@ -63,7 +63,7 @@ function compare(a: string, b: string): number {
 function toGroup(findings: Finding[]): FindingGroup {
   const { rule, severity, accepted, parent } = findings[0] as Finding;
   const { title, consequence, wayOut } = rules[rule];
-  const isShared = typeOf(parent ?? "").endsWith("EndpointDelayBinding");
+  const isShared = isEndpoint(parent);
   const isOfOne = parent !== undefined && !isShared && findings.every((finding) => finding.parent === parent);
   return {
     rule,
@@ -103,7 +103,7 @@ export function tellings(findings: Finding[]): Telling[] {
   const byFound = new Map<string, Telling>();
   for (const finding of findings) {
     const { causes, found } = finding;
-    if (causes.length > 0 || finding.rule === "preview-failed") {
+    if (causes.length > 0 || isMessage(finding.rule)) {
       told.push({ findings: [finding], found });
       continue;
     }
@@ -115,6 +115,11 @@ export function tellings(findings: Finding[]): Telling[] {
     } else same.findings.push(finding);
   }
   return told;
+}
+
+/** Whether what a finding is about is a message, and no entity with its kind before it. */
+export function isMessage(rule: RuleName): boolean {
+  return rule === "preview-failed" || rule === "broker-not-asked";
 }
 
 /** `3 queues`, or `1 queue`; kinds are the entities' first words. */

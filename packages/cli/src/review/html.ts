@@ -1,15 +1,15 @@
 import { html } from "./escape";
 import type { Finding } from "./findings";
-import { FindingGroup, Telling, groupChanges, groupFindings, tellings } from "./groups";
+import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, tellings } from "./groups";
 import { renderSvgPicture } from "./svgPicture";
 import type { Review } from "./review";
 import { countsLine, headlines } from "./wording";
 
 const STYLE = `
 :root { color-scheme: light dark; --page: #fbfcfe; --text: #14213d; --note: #55647d; --line: #dfe5ef; --card: #fff;
-  --loss: #b3261e; --care: #9a6700; --safe: #1a7f4b; --nothing: #55647d }
+  --loss: #b3261e; --care: #9a6700; --safe: #1a7f4b; --nothing: #55647d; --unknown: #b3261e }
 @media (prefers-color-scheme: dark) { :root { --page: #10151f; --text: #e8eefb; --note: #9dabc4; --line: #2a3447; --card: #171e2b;
-  --loss: #ff8a80; --care: #f2c14e; --safe: #5fd39a; --nothing: #9dabc4 } }
+  --loss: #ff8a80; --care: #f2c14e; --safe: #5fd39a; --nothing: #9dabc4; --unknown: #ff8a80 } }
 * { box-sizing: border-box } body { margin: 0; background: var(--page); color: var(--text);
   font: 15px/1.55 ui-sans-serif, system-ui, "Segoe UI", Helvetica, Arial, sans-serif }
 main { max-width: 920px; margin: 0 auto; padding: 24px 16px 64px }
@@ -72,7 +72,7 @@ function item({ findings, found }: Telling): string {
   const [first, rest] = [named.slice(0, 20), named.slice(20)];
   const more =
     rest.length === 0 ? "" : ` <details><summary>and ${rest.length} more</summary>${rest.join(" ")}</details>`;
-  const subject = rule === "preview-failed" ? `<code>${html(entity)}</code>` : `${html(kind)} ${first.join(", ")}`;
+  const subject = isMessage(rule) ? `<code>${html(entity)}</code>` : `${html(kind)} ${first.join(", ")}`;
   const why = causes.map(
     ({ property, before, after }) =>
       `<code>${html(property)}</code> <code>${html(before)}</code> → <code>${html(after)}</code>`,

@@ -1,6 +1,6 @@
 import { markdownCode as code, markdownText as text } from "./escape";
 import type { Finding } from "./findings";
-import { FindingGroup, Telling, groupChanges, groupFindings, tellings } from "./groups";
+import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, tellings } from "./groups";
 import { renderMermaidPicture } from "./picture";
 import type { Review } from "./review";
 import { countsLine, headlines } from "./wording";
@@ -103,7 +103,7 @@ function tellingLine({ findings, found }: Telling, names: number): string {
     ...(causes.length > 5 ? [`${causes.length - 5} more differences`] : []),
     ...(found === undefined ? [] : [`**${text(found)}**`]),
   ];
-  const subject = rule === "preview-failed" ? code(entity.slice(0, 2000)) : namesOf(findings, names);
+  const subject = isMessage(rule) ? code(entity.slice(0, 2000)) : namesOf(findings, names);
   return `- ${subject}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
 }
 

@@ -1,12 +1,14 @@
+import { CommandError } from "../failure";
 import type { BrokerUrl } from "../managementApi";
 import { addBrokerState } from "./brokerState";
 import { Action, EntityChange, entityChanges } from "./entityChange";
 import { Finding, findingsOf } from "./findings";
 import type { Preview } from "./preview";
+import { rules } from "./rules";
 import { ChangeLine, summaryOf } from "./summary";
 
-/** What a change amounts to, from harmless to bad. */
-export const verdicts = ["nothing", "safe", "care", "loss"] as const;
+/** What a change amounts to, from harmless to bad; `unknown` where the preview is not whole, so that nobody can say. */
+export const verdicts = ["nothing", "safe", "care", "unknown", "loss"] as const;
 export type Verdict = (typeof verdicts)[number];
 
 /** A danger that somebody lets pass, and why. */
@@ -24,8 +26,10 @@ export interface Review {
   findings: Finding[];
   changes: ChangeLine[];
   accepted: Acceptance[];
-  /** Messages in the queues that would lose them; undefined where no broker was asked. */
+  /** Messages in the queues that would lose them; undefined where no broker was asked, or it did not answer. */
   messagesAtRisk?: number;
+  /** Why the broker that was asked has no part in this review. */
+  brokerError?: string;
 }
 
 /** How a preview is reviewed. */
@@ -37,13 +41,15 @@ export interface ReviewOptions {
 
 const order = ["loss", "care", "note"] as const;
 
-/** Reviews a preview. @throws CommandError for a broker out of reach */
+/**
+ * Reviews a preview. A broker that does not answer as it must is a finding, and makes nothing safer: every queue that would be
+ * deleted then counts as one that holds messages.
+ */
 export async function reviewOf(preview: Preview, options: ReviewOptions = {}): Promise<Review> {
   const { accepted = [], broker } = options;
   const changes = entityChanges(preview);
   const planned = findingsOf(preview, changes);
-  const state =
-    broker === undefined ? { findings: planned } : await addBrokerState(planned, changes, broker, preview.hasSames);
+  const state = broker === undefined ? { findings: planned } : await asked(planned, changes, broker, preview.hasSames);
   const findings = state.findings
     .map((finding) => accept(finding, accepted))
     .sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
@@ -55,7 +61,27 @@ export async function reviewOf(preview: Preview, options: ReviewOptions = {}): P
     changes: summaryOf(changes),
     accepted,
     ...("messages" in state ? { messagesAtRisk: state.messages } : {}),
+    ...("error" in state ? { brokerError: state.error } : {}),
   };
+}
+
+async function asked(
+  findings: Finding[],
+  changes: EntityChange[],
+  broker: BrokerUrl,
+  hasSames: boolean,
+): Promise<{ findings: Finding[]; messages: number } | { findings: Finding[]; error: string }> {
+  try {
+    return await addBrokerState(findings, changes, broker, hasSames);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    const rule = "broker-not-asked";
+    const { severity } = rules[rule];
+    return {
+      findings: [...findings, { rule, severity, urn: "", entity: error.message, causes: [] }],
+      error: error.message,
+    };
+  }
 }
 
 function accept(finding: Finding, accepted: Acceptance[]): Finding {
@@ -68,6 +94,7 @@ function accept(finding: Finding, accepted: Acceptance[]): Finding {
 function verdictOf(findings: Finding[], counts: Review["counts"]): Verdict {
   const open = findings.filter((finding) => finding.accepted === undefined).map(({ severity }) => severity);
   if (open.includes("loss")) return "loss";
+  if (findings.some(({ rule }) => rule === "preview-failed")) return "unknown";
   if (open.includes("care")) return "care";
   const { create, delete: deleted, replace, update } = counts;
   return create + deleted + replace + update > 0 ? "safe" : "nothing";

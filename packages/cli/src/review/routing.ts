@@ -1,13 +1,27 @@
-import { networkOfDelivery } from "rabbitmq-delay-topology";
-import { EntityChange, queueArguments } from "./entityChange";
+import { networkOfDelivery, resourceRule } from "rabbitmq-delay-topology";
+import { EntityChange, brokerName, isReadable, queueArguments } from "./entityChange";
+import { PolicyView, mayBeFor, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
+import { nameOf, typeOf } from "./urn";
+
+const ALTERNATE = "alternate-exchange";
+const DEAD_LETTERS = "x-dead-letter-exchange";
+const STRATEGY = "x-dead-letter-strategy";
 
 /** What becomes of messages that an exchange can't route. */
 export type Unroutable = "parked" | "held" | "lost" | "unknown";
 
-/** What a preview tells about the broker as it is before the update. */
+/** A queue, or a policy's queues, whose dead letters go to an exchange. */
+interface Feeder {
+  change: EntityChange;
+  /** Whether it waits for the confirm, so that nothing is lost between. */
+  isSafe: boolean;
+}
+
+/** What a preview tells about the broker as it is before the update, and of the policies that it will have. */
 export class Routing {
-  private readonly feeders = new Map<string, EntityChange[]>();
+  private readonly feeders = new Map<string, Feeder[]>();
   private readonly policies: EntityChange[];
+  private readonly exchanges: EntityChange[];
   private readonly deleted: Set<string>;
 
   /**
@@ -18,16 +32,12 @@ export class Routing {
     changes: EntityChange[],
     private readonly isWhole: boolean,
   ) {
-    for (const change of changes) {
-      const exchange = change.kind === "queue" ? queueArguments(change.before)["x-dead-letter-exchange"] : undefined;
-      if (typeof exchange !== "string") continue;
-      const key = keyOf(change.before?.vhost, exchange);
-      const same = this.feeders.get(key);
-      if (same === undefined) this.feeders.set(key, [change]);
-      else same.push(change);
-    }
     this.policies = changes.filter(({ kind }) => kind === "policy");
-    const deleted = changes.filter(({ action, isRetained }) => action === "delete" && !isRetained);
+    this.exchanges = changes.filter(({ kind }) => kind === "exchange");
+    const queues = changes.filter(({ kind }) => kind === "queue");
+    for (const change of queues) this.addQueue(change);
+    for (const policy of this.policies) this.addPolicy(policy, queues);
+    const deleted = changes.filter(isGone);
     this.deleted = new Set(deleted.map(({ kind, before }) => JSON.stringify([kind, before?.vhost, before?.name])));
   }
 
@@ -43,24 +53,90 @@ export class Routing {
   /** Whether a queue that stays dead-letters to `exchange` without waiting for its confirm. */
   losesFrom(vhost: unknown, exchange: string): boolean {
     const feeders = this.feeders.get(keyOf(vhost, exchange)) ?? [];
-    return feeders.some(
-      (queue) =>
-        queueArguments(queue.before)["x-dead-letter-strategy"] !== "at-least-once" &&
-        (queue.action !== "delete" || queue.isRetained),
-    );
+    return feeders.some(({ change, isSafe }) => !isSafe && !isGone(change));
   }
 
+  /** What names `exchange` as its alternate exchange and stays, in words: what it can't route is lost without that one. */
+  alternateOf(vhost: unknown, exchange: string): string | undefined {
+    const names = (found: unknown): boolean => found === exchange;
+    const holder = this.exchanges.find(
+      (change) =>
+        !isGone(change) &&
+        (change.after ?? change.before)?.vhost === vhost &&
+        names(queueArguments(change.after ?? change.before)[ALTERNATE]),
+    );
+    if (holder !== undefined) return `exchange ${brokerName(holder)}`;
+    const policy = this.policies.find((change) => {
+      const view = viewOn(change, "after");
+      if (view?.vhost !== vhost || !names(view?.definition[ALTERNATE])) return false;
+      const matched = this.exchanges.filter(({ before, after }) =>
+        mayBeFor(view as PolicyView, { vhost: (before ?? after)?.vhost, name: (before ?? after)?.name }),
+      );
+      return matched.length === 0 || !matched.every(isGone);
+    });
+    return policy === undefined ? undefined : `policy ${brokerName(policy)}`;
+  }
+
+  private addQueue(change: EntityChange): void {
+    const { before } = change;
+    if (before === undefined) return;
+    const values = queueArguments(before);
+    const { [DEAD_LETTERS]: exchange, [STRATEGY]: strategy } = values;
+    if (exchange !== undefined) {
+      this.addFeeder(before.vhost, exchange, { change, isSafe: strategy === "at-least-once" });
+      return;
+    }
+    // An argument goes before a policy; without one, the policy says where dead letters go.
+    const target = { vhost: before.vhost, name: before.name, queueArguments: values };
+    for (const { view } of policiesInForce(this.policies, target, "after").found) {
+      const isSafe = (strategy ?? view.definition["dead-letter-strategy"]) === "at-least-once";
+      this.addFeeder(before.vhost, view.definition["dead-letter-exchange"], { change, isSafe });
+    }
+  }
+
+  /** A policy for none of the plan's queues is for queues that nothing is known of. */
+  private addPolicy(change: EntityChange, queues: EntityChange[]): void {
+    const view = viewOn(change, "after");
+    const { "dead-letter-exchange": exchange, "dead-letter-strategy": strategy } = view?.definition ?? {};
+    if (view === undefined || exchange === undefined) return;
+    const isKnown = queues.some(({ before, after }) => {
+      const { vhost, name } = before ?? after ?? {};
+      return mayBeFor(view, { vhost, name, queueArguments: queueArguments(before ?? after) });
+    });
+    if (!isKnown) this.addFeeder(view.vhost, exchange, { change, isSafe: strategy === "at-least-once" });
+  }
+
+  private addFeeder(vhost: unknown, exchange: unknown, feeder: Feeder): void {
+    if (typeof exchange !== "string") return;
+    const key = keyOf(vhost, exchange);
+    const same = this.feeders.get(key);
+    if (same === undefined) this.feeders.set(key, [feeder]);
+    else same.push(feeder);
+  }
+
+  /** Whether what `exchange` can't route goes to another one: by its own argument, or by the one policy that applies to it. */
   private parking(vhost: unknown, exchange: string, dependencies: string[]): "yes" | "no" | "unknown" {
-    const own = this.policies.filter(({ before, after }) => parks(before ?? after, vhost, exchange));
-    if (own.length > 0) return own.some(({ action, isRetained }) => action !== "delete" || isRetained) ? "yes" : "no";
-    const parking = networkOfDelivery(exchange)?.parkingExchange;
-    if (parking !== undefined && dependencies.some((urn) => urn.endsWith(`-${parking}`))) return "yes";
+    const parks = (alternate: unknown): boolean =>
+      alternate !== undefined && !this.isDeleted("exchange", vhost, alternate);
+    const own = this.exchanges.find(({ before }) => before?.vhost === vhost && before?.name === exchange);
+    const argument = queueArguments(own?.before)[ALTERNATE];
+    if (argument !== undefined) return parks(argument) ? "yes" : "no";
+    const target = { vhost, name: exchange };
+    const [before, after] = [
+      policiesInForce(this.policies, target, "before"),
+      policiesInForce(this.policies, target, "after"),
+    ];
+    const inForce = [...before.found, ...after.found];
+    if (after.isSure && inForce.every(({ view }) => parks(view.definition[ALTERNATE]))) return "yes";
+    const all = [...policiesFor(this.policies, target, "before"), ...policiesFor(this.policies, target, "after")];
+    if (all.some(({ view }) => view.definition[ALTERNATE] !== undefined)) return "no";
+    if (all.length === 0 && dependsOnParking(exchange, dependencies)) return "yes";
     return this.isWhole ? "no" : "unknown";
   }
 
   /** Whether an entity of that name goes, and the broker does not keep it. */
   isDeleted(kind: EntityChange["kind"], vhost: unknown, name: unknown): boolean {
-    return this.deleted.has(JSON.stringify([kind, vhost, name]));
+    return isReadable(name) && this.deleted.has(JSON.stringify([kind, vhost, name]));
   }
 }
 
@@ -68,12 +144,15 @@ function keyOf(vhost: unknown, exchange: string): string {
   return JSON.stringify([vhost, exchange]);
 }
 
-function parks(values: Record<string, unknown> | undefined, vhost: unknown, exchange: string): boolean {
-  const policy = values?.policy as { pattern?: unknown; definition?: Record<string, unknown> } | undefined;
-  if (values?.vhost !== vhost || policy?.definition?.["alternate-exchange"] === undefined) return false;
-  try {
-    return new RegExp(String(policy.pattern)).test(exchange);
-  } catch {
-    return false;
-  }
+function isGone({ action, isRetained }: EntityChange): boolean {
+  return action === "delete" && !isRetained;
+}
+
+/** Whether what is unbound was declared after the policy that parks what the network's delivery exchange can't route. */
+function dependsOnParking(exchange: string, dependencies: string[]): boolean {
+  const parking = networkOfDelivery(exchange)?.parkingExchange;
+  if (parking === undefined) return false;
+  return dependencies.some(
+    (urn) => resourceRule(typeOf(urn))?.kind === "policy" && nameOf(urn).endsWith(`-${parking}`),
+  );
 }

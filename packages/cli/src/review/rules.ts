@@ -13,7 +13,7 @@ export interface Rule {
 }
 
 const DRAIN =
-  "Wait until nothing is in them: `rabbitmqctl list_queues -p VHOST name messages consumers`, or this review with `--broker`.";
+  "Wait until nothing is in them: `rabbitmqctl list_queues -p VHOST name messages consumers`, or this review with `--management`.";
 const BESIDE =
   "Declare the new one beside the old one: another name, prefix or shape in a component of its own. Move publishers to it, let the old one drain, and remove that one last.";
 const RETAIN =
@@ -62,9 +62,58 @@ export const rules = {
     severity: "loss",
     title: "% would let the broker drop messages",
     consequence:
-      "A policy applies to live queues at once: what is older, or more, than it allows is dropped, and a queue that expires goes with all in it.",
+      "A policy applies to live queues at once: what is older, or more, than it allows is dropped, as is what is delivered more often; a queue that expires goes with all in it, and dead letters go where it says.",
     wayOut: [
-      "Leave `expires`, `message-ttl`, `max-length` and `max-length-bytes` to queues that have nothing to lose, or narrow the pattern.",
+      "Leave `expires`, `message-ttl`, `max-length`, `max-length-bytes`, `overflow`, `delivery-limit` and `dead-letter-…` to queues that have nothing to lose, or narrow the pattern.",
+    ],
+  },
+  "policy-protection-gone": {
+    severity: "loss",
+    title: "% would no longer keep messages from being dropped",
+    consequence:
+      "Where it applied, the broker drops messages from then on: those that no binding takes, those that are rejected, or, on RabbitMQ 4, those whose consumer failed 20 times.",
+    wayOut: [
+      "Keep the policy, or declare another one that says the same of the same names before it goes.",
+      'Or keep it on the broker: `removal: "retain"`.',
+    ],
+  },
+  "namespace-deleted": {
+    severity: "loss",
+    title: "% would be deleted with everything in it",
+    consequence:
+      "A namespace takes the nodes, their Secrets and the claims of their volumes along, and all messages on them; only a storage class with `reclaimPolicy: Retain` keeps the volumes.",
+    wayOut: [
+      "Let it stay: `retainOnDelete: true` in its options.",
+      "Move the network first, see docs/kubernetes.md, and delete the namespace when nothing waits any more.",
+    ],
+  },
+  "cluster-deleted": {
+    severity: "loss",
+    title: "% would be deleted, with the messages on its volumes",
+    consequence:
+      "What the broker keeps its messages on goes with it, and so does every message that waits there, also in queues of other stacks.",
+    wayOut: [
+      "Move the network to another broker first, see docs/kubernetes.md, and wait until nothing is left: `rabbitmqctl list_queues -p VHOST name messages`.",
+      'Or keep it, by an update of its own before this one: `removal: "retain"` (in a program of yours, `retainOnDelete: true`).',
+    ],
+  },
+  "cluster-secret-gone": {
+    severity: "loss",
+    title: "% would be deleted, without which the nodes do not start again",
+    consequence:
+      "Nodes that run go on; one that restarts finds neither its administrator nor the cookie by which the nodes know each other. When a majority has restarted, no message moves any more, and what was generated is gone for good.",
+    wayOut: [
+      "Take the Secrets out of Kubernetes first, see “Backup and disaster” in docs/kubernetes.md, and give them to the program.",
+      'Or keep them, by an update of its own before this one: `removal: "retain"`.',
+    ],
+  },
+  "nodes-fewer": {
+    severity: "loss",
+    title: "% would have fewer nodes",
+    consequence:
+      "Queues lose the members on the nodes that go: those without a majority among the rest stand still, and a queue whose only member goes is lost.",
+    wayOut: [
+      "First `rabbitmq-queues shrink` for each node that goes, the highest ordinals, see “Upgrades” in docs/kubernetes.md.",
     ],
   },
   "delivered-twice": {
@@ -73,6 +122,23 @@ export const rules = {
     consequence: "A message that matches both bindings is delivered to both: what it asks for is done twice.",
     wayOut: [
       "Bind by exact matching and under another name, or give each message one endpoint: `rabbitmq-delay check` compares them.",
+    ],
+  },
+  "way-shortened": {
+    severity: "care",
+    title: "% would take messages past their delay, or double them",
+    consequence:
+      "A delay is the way through all levels: a message that takes another one arrives early, late or twice.",
+    wayOut: ["Bind endpoints to the delivery exchange alone, and leave the levels to the network."],
+  },
+  "declared-otherwise": {
+    severity: "care",
+    title: "% would be declared again, with other settings than it has",
+    consequence:
+      "Two resources are one entity on the broker, and it keeps the settings that it has: it refuses the new ones, and the update fails half-way.",
+    wayOut: [
+      'Where it is the same under another logical name, say so: `aliases: [{ name: "OLD_NAME" }]`. Then the report tells what its new settings do.',
+      BESIDE,
     ],
   },
   "exchange-refused": {
@@ -135,7 +201,7 @@ export const rules = {
   },
   "access-changed": {
     severity: "care",
-    title: "% would change or go",
+    title: "% would come, change or go",
     consequence: "Who connects with it may be refused from then on.",
     wayOut: ["Give services their new credentials first, and take the old ones away last."],
   },
@@ -146,17 +212,70 @@ export const rules = {
       "The engine believes that the entities are there already: it neither declares them on the new broker nor deletes them on the old one.",
     wayOut: ["Use a stack of its own for each broker: `pulumi stack init NAME`."],
   },
+  "provider-gone": {
+    severity: "care",
+    title: "% would leave the program",
+    consequence:
+      "What it declared can't be changed or deleted by this stack any more, unless another provider does it.",
+    wayOut: ["Look at what it declared: `pulumi stack --show-urns`."],
+  },
+  "policy-unknown": {
+    severity: "care",
+    title: "% would come, change or go, and can't be read",
+    consequence: "The plan does not say what it applies to and what it sets, so it may drop messages.",
+    wayOut: ["Make its settings known when the program runs, and no secrets."],
+  },
+  "nodes-stop": {
+    severity: "care",
+    title: "% would stop, and its volumes would stay",
+    consequence:
+      "The broker is gone until the same nodes are made again on their volumes: nothing is published or delivered meanwhile, and what falls due is late.",
+    wayOut: [
+      "Stop the publishers, or move the network to another broker first, see docs/kubernetes.md.",
+      "Made again by the same name and size, the nodes find their volumes with all messages.",
+    ],
+  },
+  "nodes-restart": {
+    severity: "care",
+    title: "% would change",
+    consequence:
+      "Nodes restart one after another, or are made anew: connections break, and some messages arrive later or a second time.",
+    wayOut: ["Apply it while little is due, and read “Upgrades” in docs/kubernetes.md before another version."],
+  },
+  "part-changed": {
+    severity: "care",
+    title: "% would change or go",
+    consequence:
+      "It holds no messages, but a cluster or a store does not work without it: connections may be refused while it is gone, and what falls due is late.",
+    wayOut: ["Apply it while little is due."],
+  },
+  "resource-kept-and-replaced": {
+    severity: "care",
+    title: "% would change, but have to stay",
+    consequence:
+      "The program wants another one, and retention keeps the old one: two of the same name can't be, so the update fails half-way; under another name, the new one is empty.",
+    wayOut: ["Declare the new one beside the old one: another name in a component of its own."],
+  },
   "other-changed": {
     severity: "care",
     title: "% would change or go",
-    consequence: "It is none of this project's components, so nothing is known of what depends on it.",
+    consequence: "Nothing is known of what depends on it. Where it holds a broker or its messages, they go with it.",
     wayOut: ["Look at it with `pulumi preview --diff`."],
   },
   "preview-failed": {
     severity: "care",
     title: "The preview did not get to its end",
-    consequence: "What comes after the failure is not in this review.",
+    consequence: "What comes after the failure is not in this review: nobody knows what it would do to messages.",
     wayOut: ["Mend what the message says, and run the preview again."],
+  },
+  "broker-not-asked": {
+    severity: "care",
+    title: "The broker did not answer as it must",
+    consequence:
+      "How many messages are in question is not known: every queue that would be deleted counts as one that holds messages.",
+    wayOut: [
+      "Give the management API of the broker that this stack declares on, and a user who may look at its vhost.",
+    ],
   },
   "no-consumer": {
     severity: "note",
@@ -182,6 +301,12 @@ export const rules = {
     title: "% with a lease",
     consequence: "The broker deletes them with what waits in them when nobody declares them again in time.",
     wayOut: ["Let only publishers use them that declare the queue before each message, as `holdFor` does."],
+  },
+  "resource-kept": {
+    severity: "note",
+    title: "% would stay, and leave the program",
+    consequence: "Nothing is lost: it goes on as before. From then on, no stack manages it.",
+    wayOut: ["Delete it by hand when nobody needs it any more."],
   },
   "queue-kept": {
     severity: "note",

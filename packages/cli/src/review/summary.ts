@@ -1,4 +1,11 @@
-import { formatDelay, networkOfDelivery } from "rabbitmq-delay-topology";
+import {
+  ComponentName,
+  componentKinds,
+  componentOf,
+  describeDelay,
+  formatDelay,
+  networkOfDelivery,
+} from "rabbitmq-delay-topology";
 import { EntityChange, brokerName, queueArguments } from "./entityChange";
 import { nameOf, typeOf } from "./urn";
 import { plural } from "./wording";
@@ -20,15 +27,17 @@ export interface ChangeLine {
 
 type Describe = (component: EntityChange | undefined, children: EntityChange[], name: string) => ChangeLine[];
 
-const components: Record<string, Describe> = {
-  "rabbitmq-delay:index:DelayLevelTopology": describeNetwork,
-  "rabbitmq-delay:index:EndpointDelayBinding": describeEndpoint,
-  "rabbitmq-delay:index:RetryIntervalQueues": describeWaiting("interval queues"),
-  "rabbitmq-delay:index:WorkRetryQueues": describeWaiting("work queue"),
-  "rabbitmq-delay:index:HoldQueues": describeWaiting("hold queues"),
-  "rabbitmq-delay:index:DelayedRetryQueue": describeWaiting("delayed retry queue"),
-  "rabbitmq-delay:index:DelayedMessageStore": describeWaiting("external store"),
-  "rabbitmq-delay:index:EndpointUser": describeUser,
+/** How each component's change is told: one without a line here does not compile. */
+const components: Record<ComponentName, Describe> = {
+  DelayLevelTopology: describeNetwork,
+  EndpointDelayBinding: describeEndpoint,
+  RetryIntervalQueues: describeWaiting("RetryIntervalQueues"),
+  WorkRetryQueues: describeWaiting("WorkRetryQueues"),
+  HoldQueues: describeWaiting("HoldQueues"),
+  DelayedRetryQueue: describeWaiting("DelayedRetryQueue"),
+  DelayedMessageStore: describeWaiting("DelayedMessageStore"),
+  EndpointUser: describeUser,
+  RabbitMqCluster: describeCluster,
 };
 
 /** What changes, by component; a resource outside the components is one for itself. */
@@ -51,7 +60,7 @@ export function summaryOf(changes: EntityChange[]): ChangeLine[] {
     const hasChanged = [...(component === undefined ? [] : [component]), ...own].some(
       ({ action }) => action !== "same",
     );
-    const describe = components[typeOf(urn)] as Describe;
+    const describe = components[componentOf(typeOf(urn)) as ComponentName];
     return hasChanged ? describe(component, own, nameOf(urn)) : [];
   });
   return [...lines, ...outside.flatMap(describeOutside)].sort(inOrder);
@@ -71,8 +80,8 @@ function inOrder(a: ChangeLine, b: ChangeLine): number {
 }
 
 function ownerOf({ urn, parent, kind }: EntityChange): string | undefined {
-  if (kind === "component") return components[typeOf(urn)] === undefined ? undefined : urn;
-  return parent !== undefined && components[typeOf(parent)] !== undefined ? parent : undefined;
+  if (kind === "component") return componentOf(typeOf(urn)) === undefined ? undefined : urn;
+  return parent !== undefined && componentOf(typeOf(parent)) !== undefined ? parent : undefined;
 }
 
 function describeNetwork(_: EntityChange | undefined, children: EntityChange[], name: string): ChangeLine[] {
@@ -120,7 +129,7 @@ function shape(delivery: string): string {
   const network = networkOfDelivery(delivery);
   if (network === undefined) return delivery;
   const { radix, levels, unitMs, maximumDelayMs } = network;
-  return `radix ${radix}, ${levels} levels of ${formatDelay(unitMs)}, longest delay ${formatDelay(maximumDelayMs)}`;
+  return `radix ${radix}, ${levels} levels of ${formatDelay(unitMs)}, longest delay ${describeDelay(maximumDelayMs)}`;
 }
 
 /** What the new network has other than the old one. */
@@ -134,7 +143,7 @@ function succession(gone: EntityChange, created: EntityChange): string {
     ["radix", before.radix, after.radix],
     ["levels", before.levels, after.levels],
     ["unit", formatDelay(before.unitMs), formatDelay(after.unitMs)],
-    ["longest delay", formatDelay(before.maximumDelayMs), formatDelay(after.maximumDelayMs)],
+    ["longest delay", describeDelay(before.maximumDelayMs), describeDelay(after.maximumDelayMs)],
   ].filter(([, one, other]) => one !== other);
   return `${start}: ${differences.map(([what, one, other]) => `${what} ${one} → ${other}`).join(", ")}`;
 }
@@ -165,16 +174,32 @@ function describeUser(component: EntityChange | undefined, children: EntityChang
       .join(", ");
   if (component?.action === "create")
     return [{ mark: "added", subject, name, predicate: `is declared: ${logins("create")}` }];
-  if (component?.action === "delete")
-    return [{ mark: "removed", subject, name, predicate: `is deleted: ${logins("delete")}` }];
+  if (component?.action === "delete") {
+    const isKept = children.some(({ kind, isRetained }) => kind === "user" && isRetained);
+    const predicate = `${isKept ? "leaves the program, and stays" : "is deleted"}: ${logins("delete")}`;
+    return [{ mark: "removed", subject, name, predicate }];
+  }
   const [added, removed] = [logins("create"), logins("delete")];
   const parts = [added && `login ${added} added`, removed && `login ${removed} removed`].filter((part) => part !== "");
   const predicate = parts.length > 0 ? parts.join(", ") : counted(children);
   return [{ mark: "changed", subject, name, predicate }];
 }
 
-function describeWaiting(subject: string): Describe {
-  return (component, children, name) => {
+function describeCluster(component: EntityChange | undefined, children: EntityChange[], name: string): ChangeLine[] {
+  const { subject } = componentKinds.RabbitMqCluster;
+  const gone = children.filter(
+    ({ action, kind }) => action === "delete" && !["component", "provider", "password"].includes(kind),
+  );
+  if (component?.action === "create") return [{ mark: "added", subject, name, predicate: "is declared" }];
+  if (component?.action !== "delete") return [{ mark: "changed", subject, name, predicate: counted(children) }];
+  const isKept = gone.length > 0 && gone.every(({ isRetained }) => isRetained);
+  const predicate = isKept ? "leaves the program, and stays in Kubernetes" : "is deleted";
+  return [{ mark: "removed", subject, name, predicate }];
+}
+
+function describeWaiting(component: ComponentName): Describe {
+  const { subject } = componentKinds[component];
+  return (own, children, name) => {
     const delays = (action: EntityChange["action"]): string =>
       children
         .filter((child) => child.kind === "queue" && child.action === action)
@@ -183,11 +208,11 @@ function describeWaiting(subject: string): Describe {
         .map(formatDelay)
         .join(", ");
     const [added, removed] = [delays("create"), delays("delete")];
-    if (component?.action === "create") {
+    if (own?.action === "create") {
       const predicate = added === "" ? "is declared" : `is declared: ${added}`;
       return [{ mark: "added", subject, name, predicate }];
     }
-    if (component?.action === "delete") {
+    if (own?.action === "delete") {
       const isKept = children.some((child) => child.kind === "queue" && child.isRetained);
       return [
         {
@@ -212,20 +237,29 @@ const verbs: Record<EntityChange["action"], string> = {
 };
 
 function counted(children: EntityChange[]): string {
-  const parts = (["create", "replace", "update", "delete"] as const).flatMap((action) => {
-    const found = children.filter((child) => child.action === action);
-    if (found.length === 0) return [];
-    const kinds = [...new Set(found.map(({ kind }) => kind))];
-    return `${found.length} ${kinds.length === 1 ? plural(kinds[0] as string, found.length) : "entities"} ${verbs[action]}`;
-  });
-  return parts.join(", ");
+  const isLetGo = ({ action, isRetained }: EntityChange): boolean => action === "delete" && isRetained;
+  const groups: [string, EntityChange[]][] = [
+    ...(["create", "replace", "update", "delete"] as const).map((action): [string, EntityChange[]] => [
+      verbs[action],
+      children.filter((child) => child.action === action && !isLetGo(child)),
+    ]),
+    ["let go, and kept where it is", children.filter(isLetGo)],
+  ];
+  return groups
+    .filter(([, found]) => found.length > 0)
+    .map(([verb, found]) => {
+      const kinds = [...new Set(found.map(({ kind }) => kind))];
+      return `${found.length} ${kinds.length === 1 ? plural(kinds[0] as string, found.length) : "entities"} ${verb}`;
+    })
+    .join(", ");
 }
 
 function describeOutside(change: EntityChange): ChangeLine[] {
   const { action, kind, type, isRetained } = change;
   if (action === "same") return [];
   const mark: Mark = action === "create" ? "added" : action === "delete" ? "removed" : "changed";
-  const subject = kind === "other" || kind === "component" ? type : `${kind} outside the components`;
+  const isOfBroker = type.startsWith("rabbitmq:") && kind !== "other";
+  const subject = isOfBroker ? `${kind} outside the components` : type;
   const predicate = action === "delete" && isRetained ? "leaves the program, and stays" : `is ${verbs[action]}`;
   return [{ mark, subject, name: kind === "component" ? change.name : brokerName(change), predicate }];
 }

@@ -1,3 +1,5 @@
+import { componentOf } from "rabbitmq-delay-topology";
+
 /** The parts of a resource's URN. */
 export interface UrnParts {
   stack: string;
@@ -24,4 +26,9 @@ export function typeOf(urn: string): string {
 /** A resource's logical name. */
 export function nameOf(urn: string): string {
   return parseUrn(urn)?.name ?? urn;
+}
+
+/** Whether a resource is the component of an endpoint; its name, which may say anything, is not looked at. */
+export function isEndpoint(urn: string | undefined): boolean {
+  return urn !== undefined && componentOf(typeOf(urn)) === "EndpointDelayBinding";
 }

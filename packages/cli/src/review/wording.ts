@@ -5,6 +5,7 @@ export const headlines: Record<Verdict, { sign: string; text: string }> = {
   nothing: { sign: "⚪", text: "Nothing changes" },
   safe: { sign: "🟢", text: "Safe" },
   care: { sign: "🟡", text: "Needs care" },
+  unknown: { sign: "⛔", text: "Could not be reviewed" },
   loss: { sign: "🔴", text: "Would lose messages" },
 };
 

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { DelayedMessageStore, StoreAnswer, StoreRequest } from "rabbitmq-delay-store";
 import { checkEntityName } from "rabbitmq-delay-topology";
+import { close } from "../close";
 import { connect } from "../connect";
 import { CommandError, exitCodes } from "../failure";
 
@@ -38,9 +39,11 @@ export function addDatabase(command: Command): Command {
  * @throws CommandError: bad input for what doesn't fit, out of reach for what does not answer
  */
 export async function withDatabase<T>(
-  { store: address, endpoint, name, schema, table }: StoreAccessOptions,
+  options: StoreAccessOptions,
   work: (store: DelayedMessageStore, endpoint: string) => Promise<T>,
 ): Promise<T> {
+  refuseAddresses(options);
+  const { store: address, endpoint, name, schema, table } = options;
   const { openStore } = await import("rabbitmq-delay-store");
   return translated("--store", async () => {
     const store = openStore(address as string, { schema, table });
@@ -52,12 +55,20 @@ export async function withDatabase<T>(
   });
 }
 
+/** An address in the place of a name would be in messages, with its password. @throws CommandError */
+function refuseAddresses(options: StoreAccessOptions): void {
+  const address = (["name", "endpoint", "schema", "table"] as const).find((key) => /@|:\/\//.test(options[key] ?? ""));
+  if (address === undefined) return;
+  throw new CommandError(exitCodes.badInput, `--${address}: it holds :// or @, as an address does; give a name`);
+}
+
 /** Asks a store, in its database or over its broker. @throws CommandError */
 export async function ask<R extends StoreRequest>(options: StoreAccessOptions, request: R): Promise<StoreAnswer<R>> {
   const amqp = options.amqp ?? (options.store === undefined ? process.env.RABBITMQ_URL : undefined);
   if ((options.store === undefined) === (amqp === undefined)) {
     throw new CommandError(exitCodes.badInput, "give exactly one of --store ADDRESS and --amqp URL");
   }
+  refuseAddresses(options);
   const { askStore, defaultLimits, perform } = await import("rabbitmq-delay-store");
   if (amqp === undefined) {
     return withDatabase(options, async (store, endpoint) => {
@@ -73,7 +84,7 @@ export async function ask<R extends StoreRequest>(options: StoreAccessOptions, r
     channel.on("error", () => undefined);
     return await translated("--amqp", () => askStore(channel, exchange, request));
   } finally {
-    await connection.close().catch(() => undefined);
+    await close(connection);
   }
 }
 

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { FilterRequest } from "rabbitmq-delay-store";
 import { CommandError, exitCodes } from "../failure";
 import { timeOf } from "../delayOption";
+import { withoutAddresses } from "./config";
 
 /** The options by which messages are chosen. */
 export interface FilterOptions {
@@ -26,9 +27,9 @@ export function addFilter(command: Command): Command {
     )
     .option("--exchange <name>", "for this exchange; empty for the default exchange")
     .option("--routing-key <key>", "with this routing key, which is a queue's name at the default exchange")
-    .option("--before <time>", "tried next before this time, ISO-8601")
+    .option("--before <time>", "tried next before this time, ISO-8601 with its zone")
     .option("--after <time>", "tried next at this time or later")
-    .option("--failed", "whose delivery has failed");
+    .option("--failed", "whose delivery has failed; those that used up their tries are in the error queue");
 }
 
 /** @throws CommandError for a time that is none */
@@ -60,7 +61,7 @@ function collect(text: string, headers: FilterOptions["header"]): FilterOptions[
   if (name === undefined || parsed === undefined) {
     throw new CommandError(
       exitCodes.badInput,
-      `--header: ${JSON.stringify(text)} is not allowed; write NAME=TEXT, NAME:=NUMBER, NAME:=true or NAME:=false`,
+      `--header: ${JSON.stringify(withoutAddresses(text))} is not allowed; write NAME=TEXT, NAME:=NUMBER, NAME:=true or NAME:=false`,
     );
   }
   return { ...headers, [name]: parsed };

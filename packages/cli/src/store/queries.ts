@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import type { ListedJson } from "rabbitmq-delay-store";
+import type { ErrorQueueCount, ListedJson } from "rabbitmq-delay-store";
 import { DelayOptions, addDelayOptions, delayOf } from "../delayOption";
 import { exitCodes } from "../failure";
 import { printRows } from "../print";
@@ -20,6 +20,7 @@ export function addList(store: Command): void {
       if (options.json) return console.log(JSON.stringify(page, undefined, 2));
       console.log(page.messages.length === 0 ? "no messages" : asTable(page.messages));
       if (page.next !== undefined) console.log(`more: --page ${page.next}`);
+      if (options.failed) console.log(`beside them, in the error queue: ${errorsOf(page)}`);
     });
 }
 
@@ -51,13 +52,21 @@ export function addReschedule(store: Command): void {
 
 /** `store stats`: how many messages wait. */
 export function addStats(store: Command): void {
-  addStoreAccess(store.command("stats").description("how many messages wait, are due, have failed"))
+  addStoreAccess(
+    store.command("stats").description("how many messages wait, are due, have failed, and are in the error queue"),
+  )
     .option("--json", "print JSON")
     .action(async (options: QueryOptions) => {
       const stats = await ask(options, { operation: "stats" });
       if (options.json) console.log(JSON.stringify(stats));
-      else printRows({ ...stats, next: stats.next ?? "none" });
+      else printRows({ ...stats, next: stats.next ?? "none", errorQueue: errorsOf(stats) });
     });
+}
+
+/** What could not be delivered or stored is no longer in the store, but in a queue of the broker. */
+function errorsOf({ errorQueue }: { errorQueue?: ErrorQueueCount }): string {
+  if (errorQueue === undefined) return "not known; a running store counts it (--amqp)";
+  return `${errorQueue.messages} in ${errorQueue.name}`;
 }
 
 function report({ json }: QueryOptions, answer: { count: number }, done: string): void {

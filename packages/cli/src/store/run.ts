@@ -1,9 +1,6 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
-import type { ServiceOptions } from "rabbitmq-delay-store";
-import { parse } from "yaml";
 import { CommandError, exitCodes } from "../failure";
-import { readJson } from "../readJson";
+import { readConfig, readDescriptor, readEnvironment, withoutAddresses } from "./config";
 import { addDatabase, translated, withDatabase } from "./access";
 
 interface RunOptions {
@@ -21,6 +18,10 @@ export function addRun(store: Command): void {
     store.command("run").description("take delayed messages in, and deliver them when they are due, until SIGTERM"),
   )
     .option("--amqp <url>", "the broker (environment: RABBITMQ_URL)")
+    .option(
+      "--management <url>",
+      "the management API, for what --declare can't do over AMQP (environment: RABBITMQ_MANAGEMENT_URL)",
+    )
     .option("--config <file>", "settings as YAML or JSON; flags and environment come before it")
     .option("--descriptor <file>", "the broker's side: a stack's outputs, or the descriptor in them")
     .option("--name <name>", "or its name alone; default: delayed")
@@ -37,14 +38,18 @@ export function addRun(store: Command): void {
     .option(
       "--number-of-retries <number>",
       "tries before a message goes to the error queue, beside the first; default: 0",
-      Number,
+      numberOrText,
+    )
+    .option(
+      "--count-from <start>",
+      "when a delay begins: intake, or timestamp, which is the publisher's (AMQP property); default: intake",
     )
     .option("--exit-on-critical", "end with 3 when there are nothing but failures for a while")
     .option("--log-level <level>", "trace, debug, info, warn, error, fatal or silent; default: info")
     .addHelpText(
       "after",
       "\nAll settings also come from the file and from RABBITMQ_DELAY_STORE_NAME, e.g. RABBITMQ_DELAY_STORE_BATCH_SIZE.\n" +
-        "RABBITMQ_DELAY_STORE is the database, RABBITMQ_URL the broker.",
+        "RABBITMQ_DELAY_STORE is the database, RABBITMQ_URL the broker, RABBITMQ_MANAGEMENT_URL its management API.",
     )
     .action(run);
 }
@@ -68,8 +73,8 @@ async function run(given: RunOptions, command: Command): Promise<void> {
   const flags = Object.fromEntries(names.filter(isFlag).map((name) => [name, given[name]]));
   const descriptor = descriptorOf(given);
   const options = {
-    ...readConfig(given.config),
-    ...readEnvironment(names),
+    ...(given.config === undefined ? {} : readConfig(given.config)),
+    ...readEnvironment(names, process.env),
     ...flags,
     ...(descriptor === undefined ? {} : { descriptor }),
   };
@@ -85,43 +90,20 @@ async function run(given: RunOptions, command: Command): Promise<void> {
   await translated("store run", () => runStoreService(settings, ending.signal));
 }
 
-function descriptorOf({ descriptor, name, forward, toExchange }: RunOptions): ServiceOptions["descriptor"] {
+/** The broker's side, where flags say it. */
+function descriptorOf({ descriptor, name, forward, toExchange }: RunOptions): Record<string, unknown> | undefined {
   const isMade = name !== undefined || forward.length + toExchange.length > 0;
   if (descriptor === undefined) {
     return isMade ? { ...(name === undefined ? {} : { name }), forwards: forward, exchanges: toExchange } : undefined;
   }
   if (isMade)
     throw new CommandError(exitCodes.badInput, "--descriptor says all of the broker's side; leave the others out");
-  const value = readJson("--descriptor", descriptor) as Record<string, unknown> | null;
-  return (value?.kind === undefined && value?.delayedStore !== undefined ? value.delayedStore : value) as
-    Record<string, unknown> | undefined;
+  return readDescriptor(descriptor);
 }
 
-function readConfig(file: string | undefined): Record<string, unknown> {
-  if (file === undefined) return {};
-  try {
-    const value = parse(readFileSync(file, "utf8")) as unknown;
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch (error) {
-    throw new CommandError(exitCodes.badInput, `--config: ${file} can't be read (${(error as Error).message})`);
-  }
-  throw new CommandError(exitCodes.badInput, `--config: ${file} must hold settings by their names`);
-}
-
-/** Numbers and truth values are written as such; all else is text. */
-function readEnvironment(names: string[]): Record<string, unknown> {
-  const variable = (name: string): string => {
-    if (name === "store") return "RABBITMQ_DELAY_STORE";
-    if (name === "amqp") return "RABBITMQ_URL";
-    return `RABBITMQ_DELAY_STORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
-  };
-  const given = names
-    .map((name) => [name, process.env[variable(name)]] as const)
-    .filter((entry): entry is readonly [string, string] => entry[1] !== undefined && entry[1] !== "");
-  const isJson = /^(true|false|-?\d+(\.\d+)?|\{.*\})$/s;
-  return Object.fromEntries(
-    given.map(([name, text]) => [name, isJson.test(text) ? (JSON.parse(text) as unknown) : text]),
-  );
+/** What is no number is refused with the others, by its name. */
+function numberOrText(text: string): number | string {
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 function collect(text: string, all: string[]): string[] {
@@ -133,7 +115,7 @@ function collectForward(text: string, all: object[]): object[] {
   if (exchange === undefined) {
     throw new CommandError(
       exitCodes.badInput,
-      `--forward: ${JSON.stringify(text)} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
+      `--forward: ${JSON.stringify(withoutAddresses(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
     );
   }
   return [...all, { exchange, delivery, ...(type === undefined ? {} : { type }) }];

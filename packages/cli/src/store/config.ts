@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { parseDocument } from "yaml";
+import { CommandError, exitCodes } from "../failure";
+
+type Settings = Record<string, unknown>;
+
+/** Variables that have a name of their own, because other tools have them, too. */
+const variables: Record<string, string> = {
+  store: "RABBITMQ_DELAY_STORE",
+  amqp: "RABBITMQ_URL",
+  management: "RABBITMQ_MANAGEMENT_URL",
+};
+
+/**
+ * Reads settings from a file of YAML or JSON. What is wrong with it is said by its place alone: passwords stand in it.
+ * @throws CommandError
+ */
+export function readConfig(file: string): Settings {
+  const value = parsed("--config", file, readText("--config", file));
+  if (isObject(value)) return value;
+  throw new CommandError(exitCodes.badInput, `--config: ${withoutAddresses(file)} must hold settings by their names`);
+}
+
+/**
+ * Reads the broker's side from a file: a stack's outputs, which may hold secrets, or the descriptor in them.
+ * @param file its name; `-` is standard input
+ * @throws CommandError
+ */
+export function readDescriptor(file: string): Settings {
+  const text = readText("--descriptor", file);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new CommandError(exitCodes.badInput, `--descriptor: ${withoutAddresses(file)} is not JSON`);
+  }
+  const descriptor = isObject(value) && value.kind === undefined ? (value.delayedStore ?? value) : value;
+  if (isObject(descriptor)) return descriptor;
+  throw new CommandError(
+    exitCodes.badInput,
+    `--descriptor: ${withoutAddresses(file)} holds no descriptor; give a stack's outputs (pulumi stack output --json), or delayedStore of them`,
+  );
+}
+
+/**
+ * Reads settings from the environment; numbers, truth values and objects are written as in JSON, all else is text.
+ * @param names of the settings
+ * @throws CommandError
+ */
+export function readEnvironment(names: string[], environment: NodeJS.ProcessEnv): Settings {
+  const given = names
+    .map((name) => [name, variableOf(name)] as const)
+    .filter(([, variable]) => (environment[variable] ?? "") !== "");
+  return Object.fromEntries(
+    given.map(([name, variable]) => [name, valueOf(variable, environment[variable] as string)]),
+  );
+}
+
+function variableOf(name: string): string {
+  return variables[name] ?? `RABBITMQ_DELAY_STORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+function valueOf(variable: string, text: string): unknown {
+  if (/^(true|false|-?\d+(\.\d+)?)$/.test(text)) return JSON.parse(text) as unknown;
+  if (!/^\{.*\}$/s.test(text)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new CommandError(exitCodes.badInput, `${variable}: it begins and ends as JSON, and is none`);
+  }
+}
+
+function readText(option: string, file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandError(
+      exitCodes.badInput,
+      `${option}: ${withoutAddresses(file)} can't be read (${code ?? "no file"})`,
+    );
+  }
+}
+
+/** The parser's own messages quote the text. */
+function parsed(option: string, file: string, text: string): unknown {
+  const document = parseDocument(text, { logLevel: "silent", prettyErrors: true });
+  const [fault] = [...document.errors, ...document.warnings];
+  if (fault !== undefined) {
+    const [place] = fault.linePos ?? [];
+    const where = place === undefined ? "" : ` at line ${place.line}, column ${place.col}`;
+    throw new CommandError(
+      exitCodes.badInput,
+      `${option}: ${withoutAddresses(file)} is not YAML or JSON${where} (${fault.code})`,
+    );
+  }
+  try {
+    return document.toJS();
+  } catch {
+    throw new CommandError(
+      exitCodes.badInput,
+      `${option}: ${withoutAddresses(file)} is not YAML or JSON (an alias without its anchor)`,
+    );
+  }
+}
+
+/** A text of a user's, as a message may show it: an address in the wrong place may hold a password. */
+export function withoutAddresses(text: string): string {
+  return text.replace(/[^\s']*(@|:\/\/)[^\s']*/g, "…");
+}
+
+function isObject(value: unknown): value is Settings {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
