@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding } from "rabbitmq-delay";
+import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding, thisStack } from "rabbitmq-delay";
 import { DelayNetworkOptions, delayNetwork, delayedStoreOf } from "rabbitmq-delay-topology";
 import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
@@ -26,16 +26,22 @@ async function declareStack(): Promise<Record<string, unknown>> {
   const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
   checkProduction(config, network);
   const planned = { network, retries: retryDescriptorsOf(config), store: delayedStoreOf(config.delayedStore) };
-  const { provider, address, vhost, outputs: ways } = await findBroker(config, expectationOf(planned, config));
+  const {
+    provider,
+    address,
+    vhost,
+    brokerVersion,
+    outputs: ways,
+  } = await findBroker(config, (version) => expectationOf(planned, config, version, thisStack()));
 
   const topology = new DelayLevelTopology(
     "delay",
-    { ...(config.network as unknown as DelayLevelTopologyArgs), vhost, removal },
+    { ...(config.network as unknown as DelayLevelTopologyArgs), vhost, removal, brokerVersion },
     { provider },
   );
 
-  const retries = declareRetries(config, { address, vhost }, { provider });
-  const store = declareStore(config, { vhost, outputs: ways }, { provider });
+  const retries = declareRetries(config, { address, vhost, brokerVersion }, { provider });
+  const store = declareStore(config, { vhost, brokerVersion, outputs: ways }, { provider });
   const outputs: Record<string, unknown> = {
     delayNetwork: topology.network,
     vhost,
@@ -53,8 +59,11 @@ async function declareStack(): Promise<Record<string, unknown>> {
       destination: retries.queues.get(name),
       createQueue,
       queueType,
+      allow: config.allow,
+      formerOwners: config.formerOwners,
       vhost,
       removal,
+      brokerVersion,
     };
     const binding = new EndpointDelayBinding(name, args, { provider });
     outputs[`endpoint ${name}`] = binding.bindingKeys.apply((keys) => {

@@ -39,16 +39,26 @@ export class Declarer {
   /**
    * Some vendors give a queue no type. RabbitMQ 4 then shows `classic` among its arguments and 3.10 doesn't, so that on one
    * of them each refresh would plan its replacement; the arguments of such a queue are compared by `checkBroker` alone.
-   * @param after what has to be there before the queue
+   * @param after what has to be there before the queue: its policies, because a queue that is declared while its policy is set
+   * may stay without it (seen on 4.3.6)
    */
-  queue(plan: QueuePlan, after?: pulumi.Resource): rabbitmq.Queue {
+  queue(plan: QueuePlan, after?: pulumi.Resource | pulumi.Resource[]): rabbitmq.Queue {
     const isTyped = "x-queue-type" in plan.arguments;
     const settings = { durable: plan.durable, autoDelete: false, argumentsJson: argumentsJson(plan.arguments) };
     return new rabbitmq.Queue(
       `${this.name}-${plan.name}`,
       { name: plan.name, vhost: this.vhost, settings },
-      { ...this.options, dependsOn: after, ...(isTyped ? {} : { ignoreChanges: ["settings.argumentsJson"] }) },
+      {
+        ...this.options,
+        dependsOn: this.dependencies(after),
+        ...(isTyped ? {} : { ignoreChanges: ["settings.argumentsJson"] }),
+      },
     );
+  }
+
+  private dependencies(after: pulumi.Resource | pulumi.Resource[] = []): pulumi.Resource[] {
+    const before = (this.options.dependsOn ?? []) as pulumi.Resource | pulumi.Resource[];
+    return [before, after].flat();
   }
 
   /**
@@ -70,13 +80,21 @@ export class Declarer {
     );
   }
 
-  policy(plan: PolicyPlan): rabbitmq.Policy {
-    const { pattern, applyTo, priority } = plan;
-    // The provider takes texts, and sends those that are numbers as numbers.
-    const definition = Object.fromEntries(Object.entries(plan.definition).map(([key, value]) => [key, String(value)]));
+  /** @param label last part of the logical name; default: the policy's name, which has to be known then */
+  policy(plan: PolicyPlan): rabbitmq.Policy;
+  policy(plan: pulumi.Output<PolicyPlan>, label: string): rabbitmq.Policy;
+  policy(plan: PolicyPlan | pulumi.Output<PolicyPlan>, label?: string): rabbitmq.Policy {
+    const planned = pulumi.output(plan);
+    const policy = planned.apply(({ pattern, applyTo, priority, definition }) => ({
+      pattern,
+      applyTo,
+      priority,
+      // The provider takes texts, and sends those that are numbers as numbers.
+      definition: Object.fromEntries(Object.entries(definition).map(([key, value]) => [key, String(value)])),
+    }));
     return new rabbitmq.Policy(
-      `${this.name}-${plan.name}`,
-      { name: plan.name, vhost: this.vhost, policy: { pattern, applyTo, priority, definition } },
+      `${this.name}-${label ?? (plan as PolicyPlan).name}`,
+      { name: planned.apply(({ name }) => name), vhost: this.vhost, policy },
       this.options,
     );
   }
@@ -85,13 +103,17 @@ export class Declarer {
 /**
  * Declares a plan; what is returned resolves when the exchanges that publishers and endpoints use are there.
  * @param declarerOf who declares an entity of that name, e.g. under another removal rule than the rest
+ * @param policies of the queues, which have to be there before them
+ * @param used queues that others bind: what is returned waits for them too
  */
 export function declareEntities(
   plan: EntityPlan,
   declarerOf: (entity: { name: string }) => Declarer,
+  policies: pulumi.Resource[] = [],
+  used: string[] = [],
 ): pulumi.Output<string>[] {
   const exchanges = new Map(plan.exchanges.map((exchange) => [exchange.name, declarerOf(exchange).exchange(exchange)]));
-  const queues = new Map(plan.queues.map((queue) => [queue.name, declarerOf(queue).queue(queue)]));
+  const queues = new Map(plan.queues.map((queue) => [queue.name, declarerOf(queue).queue(queue, policies)]));
   for (const binding of plan.bindings) {
     const targets = binding.destinationType === "queue" ? queues : exchanges;
     const [source, destination] = [exchanges.get(binding.source), targets.get(binding.destination)];
@@ -101,7 +123,8 @@ export function declareEntities(
     const label = `${binding.source}-to-${binding.destination}`;
     declarerOf({ name: binding.source }).binding(label, binding, source.name, destination.name);
   }
-  return [...exchanges.values()].map((exchange) => exchange.name);
+  const bound = [...queues].filter(([name]) => used.includes(name)).map(([, queue]) => queue);
+  return [...exchanges.values(), ...bound].map(({ name }) => name);
 }
 
 /** Compact and with sorted keys, as the provider writes it when it reads a queue back; else each refresh shows a change. */

@@ -1,10 +1,17 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayNetworkOptions, delayNetwork, parkingPolicy, planEntities } from "rabbitmq-delay-topology";
+import {
+  DelayNetworkOptions,
+  delayNetwork,
+  networkLimitPolicies,
+  parkingPolicy,
+  planEntities,
+} from "rabbitmq-delay-topology";
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, toDescriptor } from "./descriptor";
 import { Matching, Preset, QueueType, Removal } from "./enums";
 import { rememberNetwork } from "./knownNetworks";
-import { removalOptions } from "./removal";
+import { vhostOnceLooked } from "./preflight/look";
+import { isReplaced, removalOptions } from "./removal";
 
 /** What a delay network is made from. */
 export interface DelayLevelTopologyArgs {
@@ -31,6 +38,12 @@ export interface DelayLevelTopologyArgs {
   removal?: Removal;
   /** The vhost; default `/`. */
   vhost?: pulumi.Input<string>;
+  /**
+   * The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
+   * queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
+   * (2,147,483,647) that no message reaches it, which brokers of all versions take.
+   */
+  brokerVersion?: string;
 }
 
 /**
@@ -43,15 +56,19 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
   public readonly network: pulumi.Output<DelayNetworkDescriptor>;
 
   constructor(name: string, args: DelayLevelTopologyArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, ...shape } = args;
+    const { vhost, removal, brokerVersion, ...shape } = args;
     const network = delayNetwork(shape as DelayNetworkOptions);
     const options = removalOptions(removal);
+    const plan = planEntities(network);
+    const policies = [parkingPolicy(network), ...networkLimitPolicies(network, { brokerVersion })].filter(
+      (policy) => policy !== undefined,
+    );
     super("rabbitmq-delay:index:DelayLevelTopology", name, {}, opts);
 
-    const declarer = new Declarer(name, vhost ?? "/", { ...options, parent: this });
-    const ready = pulumi.all(declareEntities(planEntities(network), () => declarer));
-    const policy = parkingPolicy(network);
-    if (policy !== undefined) declarer.policy(policy);
+    const wanted = { ...plan, policies, brokerVersion, replaceable: isReplaced(removal) };
+    const declarer = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });
+    const set = policies.map((policy) => declarer.policy(policy));
+    const ready = pulumi.all(declareEntities(plan, () => declarer, set));
 
     rememberNetwork(
       this,

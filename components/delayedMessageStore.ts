@@ -4,14 +4,18 @@ import {
   DelayedStore,
   DelayedStoreOptions,
   delayedStore,
+  deliveryLimitPolicies,
   planDelayedStore,
+  planOwnership,
   planStoreAccess,
 } from "rabbitmq-delay-topology";
 import { Declarer, declareEntities } from "./declare";
 import { DeliveryType, Removal } from "./enums";
 import { EndpointCredential, checkCredentials, declareLogin } from "./logins";
-import { removalOptions } from "./removal";
+import { lookFirst } from "./preflight/look";
+import { isReplaced, removalOptions } from "./removal";
 import { StoreDeploymentArgs, checkDeployment, declareDeployment } from "./store/deployment";
+import { thisStack } from "./thisStack";
 
 /** An exchange that delayed messages are published to as if it delayed them itself, as the archived plugin's did. */
 export interface StoreForwardArgs {
@@ -37,12 +41,25 @@ export interface DelayedMessageStoreArgs {
   user?: string;
   /** Its login, or two while its password changes; needed with `user`. */
   credentials?: EndpointCredential[];
+  /** What this stack was called before, e.g. `orders/prod`: the claims that it made on its users by that name are its own. */
+  formerOwners?: string[];
+  /**
+   * Whether a user that is on the broker already is taken over, with a new password, without its tags, and to be deleted with this
+   * stack; default false: one that this stack has not claimed is refused. It is needed for one update.
+   */
+  adopt?: boolean;
   /** The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`. */
   deployment?: StoreDeploymentArgs;
   /** What happens to exchanges and queues that leave the program: `retain` (default) or `delete`. */
   removal?: Removal;
   /** The vhost; default `/`. */
   vhost?: pulumi.Input<string>;
+  /**
+   * The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
+   * queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
+   * (2,147,483,647) that no message reaches it, which brokers of all versions take.
+   */
+  brokerVersion?: string;
 }
 
 /** A store's descriptor in types that every Pulumi language has; its meaning is that of `DelayedStore`. */
@@ -91,20 +108,34 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
   public readonly passwords: pulumi.Output<string[]>;
 
   constructor(name: string, args: DelayedMessageStoreArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, storeName, user, credentials, deployment, ...shape } = args;
+    const { vhost, removal, brokerVersion, storeName, user, credentials, deployment, formerOwners, adopt, ...shape } =
+      args;
     const options = storeName === undefined ? shape : { ...shape, name: storeName };
     const descriptor = delayedStore(options as DelayedStoreOptions);
     const logins = loginsOf(user, credentials);
     const guarded = removalOptions(removal);
+    const plan = planDelayedStore(descriptor);
+    const policies = deliveryLimitPolicies(plan.queues, { brokerVersion });
     if (deployment !== undefined) checkDeployment(deployment, logins.length > 0);
     super("rabbitmq-delay:index:DelayedMessageStore", name, {}, opts);
 
-    const place = vhost ?? "/";
+    const claims = user === undefined ? [] : [planOwnership("user", user, thisStack())];
+    const users = logins.map((login) => login.user);
+    const owned = { claims, formerOwners, adopt, users, makesUsers: logins.length > 0 };
+    const wanted = { ...plan, ...owned, policies, brokerVersion, replaceable: isReplaced(removal) };
+    const { vhost: place, ready: mayStart } = lookFirst(this, vhost, wanted);
     const declarer = new Declarer(name, place, { ...guarded, parent: this });
-    const ready = declareEntities(planDelayedStore(descriptor), () => declarer);
-    const rights = { vhost: place, access: pulumi.output(planStoreAccess(descriptor)), isLimited: false };
+    const set = policies.map((policy) => declarer.policy(policy));
+    const ready = declareEntities(plan, () => declarer, set);
+    const rights = {
+      vhost: place,
+      access: pulumi.output(planStoreAccess(descriptor)),
+      isLimited: false,
+      ready: mayStart,
+    };
 
-    const made = logins.map((login) => declareLogin(name, login, rights, { parent: this }));
+    const claimed = claims.map((claim) => new Declarer(name, place, { parent: this }).exchange(claim));
+    const made = logins.map((login) => declareLogin(name, login, rights, { parent: this, dependsOn: claimed }));
     // Of two logins, the last is the one that stays.
     const login = made.at(-1);
     if (deployment !== undefined && login !== undefined) {

@@ -5,13 +5,15 @@ import {
   DelayTopologyError,
   delayedRetry,
   delayedRetryVersion,
+  deliveryLimitPolicies,
   planDelayedRetry,
 } from "rabbitmq-delay-topology";
 import { Declarer } from "./declare";
 import { DelayedRetrySettings, DelayedRetryType, Removal } from "./enums";
 import { checkVersion } from "./preflight/brokerVersion";
 import type { BrokerAddress } from "./preflight/managementApi";
-import { removalOptions } from "./removal";
+import { vhostOnceLooked } from "./preflight/look";
+import { isReplaced, removalOptions } from "./removal";
 
 /** A quorum queue whose failed messages the broker itself delays. */
 export interface DelayedRetryQueueArgs {
@@ -86,10 +88,19 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
     }
     super("rabbitmq-delay:index:DelayedRetryQueue", name, {}, opts);
 
-    const checkedVhost = pulumi.all([vhost ?? "/", newEnough(broker, descriptor)]).apply(([checked]) => checked);
-    const declarer = new Declarer(name, checkedVhost, { ...options, parent: this });
     const { queues, policy } = planDelayedRetry(descriptor);
-    const settings = policy && declarer.policy(policy);
+    const own = policy === undefined ? [] : [policy];
+    // Older brokers are refused, so all that are left have a limit to lift.
+    const limits = deliveryLimitPolicies(queues, { brokerVersion: delayedRetryVersion(descriptor) }, own);
+    const looked = vhostOnceLooked(this, vhost, {
+      queues,
+      policies: [...own, ...limits],
+      endpointQueues: [descriptor.queue],
+      replaceable: isReplaced(removal),
+    });
+    const checkedVhost = pulumi.all([looked, newEnough(broker, descriptor)]).apply(([checked]) => checked);
+    const declarer = new Declarer(name, checkedVhost, { ...options, parent: this });
+    const settings = [...own, ...limits].map((plan) => declarer.policy(plan));
     const ready = queues.map((queue) => declarer.queue(queue, settings).name);
 
     this.delayedRetry = pulumi.all(ready).apply(() => toDescriptor(descriptor));
@@ -98,7 +109,7 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
 }
 
 /** Resolves when the broker is known to heed the settings, also in a preview. */
-function newEnough(broker: pulumi.Input<BrokerAddress>, descriptor: DelayedRetry): pulumi.Output<void> {
+function newEnough(broker: pulumi.Input<BrokerAddress>, descriptor: DelayedRetry): pulumi.Output<string> {
   const need = { version: delayedRetryVersion(descriptor), reason: `the delayed retry of queue ${descriptor.queue}` };
   return pulumi.output(broker).apply((address) => checkVersion(address, [need]));
 }

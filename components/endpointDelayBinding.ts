@@ -1,20 +1,27 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
+  BindingPlan,
   DelayTopologyError,
   Endpoint,
   OwnershipPlan,
+  PolicyPlan,
+  QueuePlan,
+  deliveryLimitPolicies,
+  endpointLimitPolicies,
   ownedNames,
   parseDelayNetwork,
   parseRetryIntervals,
   planBinding,
+  planErrorQueue,
   planOwnership,
   planReturnBinding,
 } from "rabbitmq-delay-topology";
-import { Declarer } from "./declare";
+import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
 import { knownNetwork, rememberEndpoint } from "./knownNetworks";
-import { removalOptions } from "./removal";
+import { vhostOnceLooked } from "./preflight/look";
+import { isReplaced, removalOptions } from "./removal";
 import { thisStack } from "./thisStack";
 import type { RetryIntervalsDescriptor } from "./retryIntervalQueues";
 
@@ -28,12 +35,16 @@ export interface EndpointDelayBindingArgs {
   network?: pulumi.Input<DelayNetworkDescriptor>;
   /**
    * Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
-   * the output of a `RetryIntervalQueues`, or a descriptor out of another stack.
+   * the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
+   * where that is given), which is what its consumer puts on them; a queue with several endpoints has it at one of them.
    */
   retryIntervals?: pulumi.Input<RetryIntervalsDescriptor>;
   /** `queue` (default) or `exchange`. */
   endpointType?: EndpointType;
-  /** Destinations that reach this endpoint, `*` for any one word; default: the endpoint's name. */
+  /**
+   * Destinations that reach this endpoint, `*` for any one word; default: the endpoint's name. A consumer whose failed messages come
+   * back over the network then has to say one of them; see `throughDelayNetwork`'s `destination`.
+   */
   patterns?: string[];
   /**
    * Name of the queue or exchange to bind, default `endpoint`. Give the resource's own `name` output where your program
@@ -46,15 +57,41 @@ export interface EndpointDelayBindingArgs {
   queueType?: QueueType;
   /** Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`. */
   queueArguments?: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the schema takes
-  /** What happens to the declared queue when it leaves the program: `retain` (default) or `delete`. Bindings always go. */
+  /**
+   * Name of an error queue that is declared along, behind an exchange of the same name; default: none. Give both names to
+   * `consumeWithRetries` (`errorQueue`, `errorExchange`), and the name to the service's `EndpointUser`.
+   */
+  errorQueue?: string;
+  /**
+   * What happens to the declared queue when it leaves the program: `retain` (default) or `delete`. Its bindings always go; the error
+   * queue always stays, because another service may use it too.
+   */
   removal?: Removal;
   /**
-   * Whose the endpoint is: the broker refuses another owner of its names. Default: this stack, where the network comes from
-   * another one, and nobody else.
+   * Whose the endpoint is: another owner of its names is refused before anything is made. Default: this stack; for a network that
+   * is given as a plain value, and for an endpoint without one, nobody.
    */
   owner?: string;
+  /** What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own. */
+  formerOwners?: string[];
+  /**
+   * Whether a binding is taken over that is there without a claim, e.g. this stack's own whose claim was lost, or one by hand;
+   * default false: it is refused, because it may be another stack's. It is needed for one update.
+   */
+  adopt?: boolean;
+  /**
+   * Pairs of names that a vendor's clients mix up and that are meant all the same, e.g. `Sales with Europe.Sales`: `Sales` then gets
+   * the messages of `Europe.Sales` as well. Default: none; such endpoints of one topology are refused on vendors' presets.
+   */
+  allow?: string[];
   /** The vhost of the network; default `/`. */
   vhost?: pulumi.Input<string>;
+  /**
+   * The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
+   * queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
+   * (2,147,483,647) that no message reaches it, which brokers of all versions take.
+   */
+  brokerVersion?: string;
 }
 
 /**
@@ -77,12 +114,32 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     const claims = planClaims(args, endpoint);
     super("rabbitmq-delay:index:EndpointDelayBinding", name, {}, opts);
 
-    const vhost = args.vhost ?? "/";
+    const queue = args.createQueue ? planQueue(args) : undefined;
+    const errors = args.errorQueue === undefined ? undefined : planErrorQueue(args.errorQueue);
+    const limits = limitsOf(args, queue);
+    const errorLimits = deliveryLimitPolicies(errors?.queues ?? [], args);
+    const { formerOwners, adopt, brokerVersion } = args;
+    const vhost = vhostOnceLooked(this, args.vhost, {
+      claims,
+      formerOwners,
+      adopt,
+      brokerVersion,
+      exchanges: errors?.exchanges,
+      queues: [...(queue === undefined ? [] : [queue]), ...(errors?.queues ?? [])],
+      bindings: pulumi.all(bindings.map((binding) => boundTo(binding, args))),
+      policies: pulumi.all([...limits, ...errorLimits]),
+      endpointQueues: queue === undefined ? [] : [queue.name],
+      replaceable: isReplaced(args.removal),
+      areBindingsClaimed: args.owner === undefined && pulumi.Output.isInstance(args.network),
+    });
     const claimed = claims.map((claim) => new Declarer(name, vhost, { parent: this }).exchange(claim));
     const children = { parent: this, dependsOn: claimed };
-    const destination = args.createQueue
-      ? declareQueue(new Declarer(name, vhost, { ...options, ...children }), args)
-      : (args.destination ?? args.endpoint);
+    const guarded = new Declarer(name, vhost, { ...options, ...children });
+    const set = limits.map((limit) => guarded.policy(limit, `${args.endpoint}.delivery-limit`));
+    const destination = queue === undefined ? (args.destination ?? args.endpoint) : guarded.queue(queue, set).name;
+    const kept = new Declarer(name, vhost, { ...children, retainOnDelete: true });
+    const errorSet = errorLimits.map((limit) => kept.policy(limit));
+    if (errors !== undefined) declareEntities(errors, () => kept, errorSet);
     declareBindings(new Declarer(name, vhost, children), bindings, destination);
 
     this.destination = pulumi.output(destination);
@@ -98,6 +155,8 @@ interface PlannedBinding {
   destinationType: EndpointType;
   source: pulumi.Input<string>;
   routingKey: pulumi.Input<string>;
+  /** Name of the source where it is known before that is there; for the look at the broker. */
+  sourceName?: string;
 }
 
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource; else when it arrives. */
@@ -116,22 +175,23 @@ function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): Plann
   }
   return [
     ...(sources === 0 ? [] : planDelayed(args, endpoint)),
-    ...(retryIntervals === undefined ? [] : [planReturned(retryIntervals, endpoint)]),
+    ...(retryIntervals === undefined ? [] : [planReturned(retryIntervals, endpoint, args.destination)]),
   ];
 }
 
 /** The patterns are plain values, so the number of bindings and their names never depend on another stack. */
-function planDelayed({ topology, network }: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
+function planDelayed({ topology, network, allow }: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
   const destinationType = endpoint.type ?? EndpointType.Queue;
   const labels = endpoint.patterns ?? [endpoint.name];
   const known = topology === undefined ? undefined : knownNetwork(topology);
   if (known !== undefined) {
     const plan = planBinding(known.network, endpoint);
-    rememberEndpoint(known, plan);
+    rememberEndpoint(known, plan, allow);
     return plan.bindings.map(({ routingKey }, index) => ({
       label: labels[index] as string,
       destinationType,
       source: known.deliveryExchange,
+      sourceName: known.network.deliveryExchange,
       routingKey,
     }));
   }
@@ -149,11 +209,19 @@ function planDelayed({ topology, network }: EndpointDelayBindingArgs, endpoint: 
 function planReturned(
   retryIntervals: pulumi.Input<RetryIntervalsDescriptor>,
   { name, type }: Endpoint,
+  queue: pulumi.Input<string> = name,
 ): PlannedBinding {
   if (type === EndpointType.Exchange) {
     throw new DelayTopologyError("endpointType", type, "messages come back to a queue; leave retryIntervals out");
   }
-  const plan = whenKnown(retryIntervals, (value) => planReturnBinding(parseRetryIntervals(value), name));
+  const isPlain = [retryIntervals, queue].every(
+    (input) => !pulumi.Output.isInstance(input) && !(input instanceof Promise),
+  );
+  const planFor = ([value, bound]: unknown[]): BindingPlan =>
+    planReturnBinding(parseRetryIntervals(value), bound as string);
+  const plan = isPlain
+    ? pulumi.output(planFor([retryIntervals, queue]))
+    : pulumi.all([retryIntervals, queue]).apply(planFor);
   return {
     // No pattern has a slash.
     label: "/return",
@@ -163,10 +231,13 @@ function planReturned(
   };
 }
 
-/** In one program, endpoints are told apart before anything is made; between stacks, the broker has to. */
-function planClaims({ owner, network }: EndpointDelayBindingArgs, endpoint: Endpoint): OwnershipPlan[] {
-  const isOfAnotherStack = pulumi.Output.isInstance(network);
-  if (owner === undefined && !isOfAnotherStack) return [];
+/**
+ * In one program, endpoints are told apart before anything is made; between stacks, the broker has to. A stack that owns the
+ * network claims its endpoints too, because a service's stack that takes one would take its binding along when it goes.
+ */
+function planClaims({ owner, topology, network }: EndpointDelayBindingArgs, endpoint: Endpoint): OwnershipPlan[] {
+  const isShared = topology !== undefined || pulumi.Output.isInstance(network);
+  if (owner === undefined && !isShared) return [];
   return ownedNames(endpoint).map((name) => planOwnership("endpoint", name, owner ?? thisStack()));
 }
 
@@ -193,11 +264,36 @@ function checkQueueArguments(args: EndpointDelayBindingArgs): void {
   }
 }
 
-function declareQueue(declarer: Declarer, args: EndpointDelayBindingArgs): pulumi.Output<string> {
+function planQueue(args: EndpointDelayBindingArgs): QueuePlan {
   const queueArguments = { ...args.queueArguments, "x-queue-type": args.queueType ?? QueueType.Quorum };
-  return declarer.queue({ name: args.endpoint, durable: true, arguments: queueArguments }).name;
+  return { name: args.endpoint, durable: true, arguments: queueArguments };
+}
+
+/** How many there are depends on no other stack; what they are, on the network's preset. */
+function limitsOf(args: EndpointDelayBindingArgs, queue: QueuePlan | undefined): pulumi.Output<PolicyPlan>[] {
+  if (queue === undefined) return [];
+  const { topology, network } = args;
+  const source = topology === undefined ? network : topology.network;
+  const known = topology === undefined ? undefined : knownNetwork(topology);
+  return deliveryLimitPolicies([queue], args).map((limit) => {
+    if (source === undefined) return pulumi.output(limit);
+    const of = (value: unknown): PolicyPlan =>
+      endpointLimitPolicies(queue, parseDelayNetwork(value).preset, args)[0] ?? limit;
+    return known === undefined ? whenKnown(source, of) : pulumi.output(of(known.network));
+  });
+}
+
+/** A planned binding in the broker's words, without waiting for what this program makes. */
+function boundTo(
+  { source, sourceName, routingKey, destinationType }: PlannedBinding,
+  { destination, endpoint }: EndpointDelayBindingArgs,
+): pulumi.Output<BindingPlan> {
+  const name = typeof destination === "string" ? destination : endpoint;
+  return pulumi.output({ source: sourceName ?? source, routingKey, destination: name, destinationType });
 }
 
 function declareBindings(declarer: Declarer, bindings: PlannedBinding[], destination: pulumi.Input<string>): void {
-  bindings.forEach(({ label, source, ...plan }) => declarer.binding(label, plan, source, destination));
+  for (const { label, source, destinationType, routingKey } of bindings) {
+    declarer.binding(label, { destinationType, routingKey }, source, destination);
+  }
 }

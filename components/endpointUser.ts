@@ -1,7 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
   AccessPlan,
-  OwnershipPlan,
   parseDelayNetwork,
   parseRetryDescriptor,
   planAccess,
@@ -10,6 +9,7 @@ import {
 import { Declarer } from "./declare";
 import type { DelayNetworkDescriptor } from "./descriptor";
 import { EndpointCredential, checkCredentials, declareLogin } from "./logins";
+import { lookFirst } from "./preflight/look";
 import { thisStack } from "./thisStack";
 
 /** What a service does on the broker, and its logins. */
@@ -29,10 +29,22 @@ export interface EndpointUserArgs {
   destinations?: string[];
   /** Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues. */
   retries?: pulumi.Input<any>[]; // eslint-disable-line @typescript-eslint/no-explicit-any -- one of several: the schema takes no unions
-  /** Further exchanges that it publishes to. */
+  /** Further exchanges that it publishes to, e.g. the `errorExchange` of its `consumeWithRetries`. */
   publishes?: string[];
-  /** Whose the user is: the broker refuses another owner of its name. Default: this stack, where the network comes from another one. */
+  /**
+   * Its error queue, as `EndpointDelayBinding` declares it: an exchange and a queue of this name. Messages that used up their tries
+   * are published to the exchange, because the default exchange, which reaches every queue, is closed to the user.
+   */
+  errorQueue?: string;
+  /** Whose the user is: another owner of its name is refused. Default: this stack. */
   owner?: string;
+  /** What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own. */
+  formerOwners?: string[];
+  /**
+   * Whether a user that is on the broker already is taken over, with a new password, without its tags, and to be deleted with this
+   * stack; default false: one that this stack has not claimed is refused. It is needed for one update.
+   */
+  adopt?: boolean;
   /** The vhost, which is the only one that it sees; default `/`. */
   vhost?: pulumi.Input<string>;
 }
@@ -51,13 +63,15 @@ export class EndpointUser extends pulumi.ComponentResource {
   constructor(name: string, args: EndpointUserArgs, opts?: pulumi.ComponentResourceOptions) {
     const logins = checkCredentials(args);
     const access = planOf(args);
-    const claim = planClaim(args);
+    const claims = [planOwnership("user", args.user, args.owner ?? thisStack())];
     super("rabbitmq-delay:index:EndpointUser", name, {}, opts);
 
-    const vhost = args.vhost ?? "/";
-    const claimed = claim === undefined ? [] : [new Declarer(name, vhost, { parent: this }).exchange(claim)];
+    const { formerOwners, adopt } = args;
+    const users = logins.map(({ user }) => user);
+    const { vhost, ready } = lookFirst(this, args.vhost, { claims, formerOwners, adopt, users, makesUsers: true });
+    const claimed = claims.map((plan) => new Declarer(name, vhost, { parent: this }).exchange(plan));
     const isLimited = args.network !== undefined && args.destinations !== undefined;
-    const rights = { vhost, access, isLimited };
+    const rights = { vhost, access, isLimited, ready };
     const made = logins.map((login) => declareLogin(name, login, rights, { parent: this, dependsOn: claimed }));
     this.users = pulumi.all(made.map(({ user }) => user));
     this.passwords = pulumi.secret(pulumi.all(made.map(({ password }) => password)));
@@ -65,19 +79,15 @@ export class EndpointUser extends pulumi.ComponentResource {
   }
 }
 
-function planClaim({ owner, network, user }: EndpointUserArgs): OwnershipPlan | undefined {
-  if (owner === undefined && !pulumi.Output.isInstance(network)) return undefined;
-  return planOwnership("user", user, owner ?? thisStack());
-}
-
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource. */
 function planOf(args: EndpointUserArgs): pulumi.Output<AccessPlan> {
-  const { consumes, destinations, publishes, network, retries = [] } = args;
+  const { consumes, destinations, publishes, errorQueue, network, retries = [] } = args;
   const plan = (descriptor: unknown, mechanisms: unknown[]): AccessPlan =>
     planAccess({
       consumes,
       destinations,
       publishes,
+      errorQueue,
       network: descriptor === undefined ? undefined : parseDelayNetwork(descriptor),
       retries: mechanisms.map((mechanism, index) => parseRetryDescriptor(mechanism, `retries[${index}]`)),
     });

@@ -1,8 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
-import { HoldQueues as HoldQueuesPlain, HoldQueuesOptions, holdQueues, planHoldQueues } from "rabbitmq-delay-topology";
+import {
+  HoldQueues as HoldQueuesPlain,
+  HoldQueuesOptions,
+  deliveryLimitPolicies,
+  holdQueues,
+  planHoldQueues,
+} from "rabbitmq-delay-topology";
 import { Declarer } from "./declare";
 import { QueueType, Removal } from "./enums";
-import { removalOptions } from "./removal";
+import { vhostOnceLooked } from "./preflight/look";
+import { isReplaced, removalOptions } from "./removal";
 
 /** Where held messages go when their time is over. */
 export interface HoldDestinationArgs {
@@ -35,6 +42,12 @@ export interface HoldQueuesArgs {
   removal?: Removal;
   /** The vhost; default `/`. */
   vhost?: pulumi.Input<string>;
+  /**
+   * The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
+   * queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
+   * (2,147,483,647) that no message reaches it, which brokers of all versions take.
+   */
+  brokerVersion?: string;
 }
 
 /** Hold queues' descriptor in types that every Pulumi language has; its meaning is that of the pure core's `HoldQueues`. */
@@ -67,13 +80,17 @@ export class HoldQueues extends pulumi.ComponentResource {
   public readonly holdQueues: pulumi.Output<HoldQueuesDescriptor>;
 
   constructor(name: string, args: HoldQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, ...shape } = args;
+    const { vhost, removal, brokerVersion, ...shape } = args;
     const descriptor = holdQueues(shape as HoldQueuesOptions);
     const options = removalOptions(removal);
+    const queues = planHoldQueues(descriptor);
+    const policies = deliveryLimitPolicies(queues, { brokerVersion });
     super("rabbitmq-delay:index:HoldQueues", name, {}, opts);
 
-    const declarer = new Declarer(name, vhost ?? "/", { ...options, parent: this });
-    const ready = planHoldQueues(descriptor).map((queue) => declarer.queue(queue).name);
+    const place = vhostOnceLooked(this, vhost, { queues, policies, brokerVersion, replaceable: isReplaced(removal) });
+    const declarer = new Declarer(name, place, { ...options, parent: this });
+    const set = policies.map((policy) => declarer.policy(policy));
+    const ready = queues.map((queue) => declarer.queue(queue, set).name);
 
     this.holdQueues = pulumi.all(ready).apply(() => toDescriptor(descriptor));
     this.registerOutputs({ holdQueues: this.holdQueues });

@@ -42,3 +42,6 @@ export { BrokerAddress, ManagementApi } from "./preflight/managementApi";
 export { BrokerCheckError } from "./preflight/brokerCheckError";
 export { VersionNeed, checkVersion } from "./preflight/brokerVersion";
 export { checkBroker, Expectation } from "./preflight/checkBroker";
+export { checkAddress } from "./preflight/managementApi";
+export { rememberLook } from "./preflight/look";
+export { thisStack } from "./thisStack";

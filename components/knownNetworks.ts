@@ -28,8 +28,9 @@ export function knownNetwork(topology: object): KnownNetwork | undefined {
 
 /**
  * Notes an endpoint of a network.
+ * @param allow pairs of names that may be mixed up, see `namePair`
  * @throws DelayTopologyError when a message could reach both it and an earlier one
  */
-export function rememberEndpoint({ bound }: KnownNetwork, plan: EndpointPlan): void {
-  bound.add(plan.bound);
+export function rememberEndpoint({ bound }: KnownNetwork, plan: EndpointPlan, allow?: readonly string[]): void {
+  bound.add(plan.bound, allow);
 }

@@ -34,13 +34,26 @@ export function checkCredentials({ user, credentials }: { user: string; credenti
   if (!Array.isArray(credentials) || credentials.length === 0) {
     throw new DelayTopologyError("credentials", credentials, "it must be a list of at least one login");
   }
-  const logins = credentials.map(({ suffix, password }, index) => {
+  const logins = credentials.map((credential, index) => {
+    if (typeof credential !== "object" || credential === null) {
+      // A text is a password that lacks its key.
+      const allowed = "it must be an object with suffix and password, both of which may be left out";
+      throw new DelayTopologyError(`credentials[${index}]`, credential, allowed);
+    }
+    const { suffix, password } = credential;
     if (password === "" || password === null) {
       const allowed = "it must be a secret, or left out for a generated one";
       throw new DelayTopologyError(`credentials[${index}].password`, password, allowed);
     }
     const login = suffix === undefined ? user : `${user}-${suffix}`;
-    if (!USER_NAME.test(login)) throw new DelayTopologyError(`credentials[${index}].suffix`, suffix, USER_NAME_RULE);
+    if (!USER_NAME.test(login)) {
+      // A password that stands in the wrong place.
+      throw new DelayTopologyError(
+        `credentials[${index}].suffix`,
+        `${String(suffix).length} characters`,
+        USER_NAME_RULE,
+      );
+    }
     // A secret is known later, but before the user is made.
     const checked =
       typeof password === "string" || password === undefined
@@ -68,6 +81,8 @@ export interface LoginRights {
   access: pulumi.Output<AccessPlan>;
   /** Whether the plan limits routing keys, too. */
   isLimited: boolean;
+  /** Known once nothing speaks against making users; those have no vhost to wait for. */
+  ready: pulumi.Output<void>;
 }
 
 /** A login, known once it may do what it has to. */
@@ -80,11 +95,15 @@ export interface DeclaredLogin {
 export function declareLogin(
   name: string,
   { user, password: given }: Login,
-  { vhost, access, isLimited }: LoginRights,
+  { vhost, access, isLimited, ready: mayStart }: LoginRights,
   options: pulumi.CustomResourceOptions,
 ): DeclaredLogin {
   const password = pulumi.secret(given ?? generated(`${name}-${user}`, { parent: options.parent }));
-  const account = new rabbitmq.User(`${name}-${user}`, { name: user, password, tags: [] }, options);
+  const account = new rabbitmq.User(
+    `${name}-${user}`,
+    { name: mayStart.apply(() => user), password, tags: [] },
+    options,
+  );
   const { configure, write, read } = {
     configure: access.apply((plan) => plan.configure),
     write: access.apply((plan) => plan.write),

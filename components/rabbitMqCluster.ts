@@ -2,9 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import type { RabbitMqClusterArgs } from "./cluster/args";
 import { declareCluster } from "./cluster/declareCluster";
+import { amqpUrl, clusterPorts } from "./cluster/places";
 import { untilReady } from "./cluster/ready";
 import { checkGivenSecrets, clusterSecrets } from "./cluster/secrets";
-import { amqpUrl, clusterPorts } from "./cluster/places";
 import { ClusterShape, clusterShape } from "./cluster/shape";
 import { secretNames } from "./cluster/statefulSet";
 import { removalOptions } from "./removal";
@@ -32,7 +32,7 @@ export class RabbitMqCluster extends pulumi.ComponentResource {
     checkGivenSecrets(args);
     super("rabbitmq-delay:index:RabbitMqCluster", name, {}, opts);
 
-    const secrets = clusterSecrets(name, args, { parent: this });
+    const secrets = clusterSecrets(name, shape, args, { parent: this });
     const made = pulumi.all(declareCluster(name, shape, secrets, { ...removal, parent: this }));
 
     this.managementUrl = pulumi

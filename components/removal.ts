@@ -13,3 +13,8 @@ export function removalOptions(removal: Removal | undefined): pulumi.CustomResou
   }
   return { retainOnDelete: value === Removal.Retain };
 }
+
+/** Whether the engine deletes what it replaces, so that what this stack declared may differ from what it declares now. */
+export function isReplaced(removal: Removal | undefined): boolean {
+  return removal === Removal.Delete;
+}

@@ -1,8 +1,16 @@
 import * as pulumi from "@pulumi/pulumi";
-import { RetryIntervals, RetryIntervalsOptions, planRetryIntervals, retryIntervals } from "rabbitmq-delay-topology";
+import {
+  PolicyPlan,
+  RetryIntervals,
+  RetryIntervalsOptions,
+  deliveryLimitPolicies,
+  planRetryIntervals,
+  retryIntervals,
+} from "rabbitmq-delay-topology";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Removal } from "./enums";
-import { removalOptions } from "./removal";
+import { vhostOnceLooked } from "./preflight/look";
+import { isReplaced, removalOptions } from "./removal";
 
 /** Which intervals there shall be queues for. */
 export interface RetryIntervalQueuesArgs {
@@ -15,12 +23,25 @@ export interface RetryIntervalQueuesArgs {
   /** Whether a message leaves a queue only when the next one has confirmed it; default true for `quorum`, `classic` can't. */
   atLeastOnce?: boolean;
   /**
+   * Whether messages that come back to no queue, because none is bound under their queue's name, are kept in a queue `PREFIX-parking`;
+   * default true. A policy on the return exchange does it, so the deployer needs the tag `policymaker`.
+   * False takes nothing away that is there: exchange, queue and policy `PREFIX-parking` stay on the broker, because other stacks may rely
+   * on them, and go on parking until somebody clears that policy (`rabbitmqctl clear_policy`) and deletes the other two by hand.
+   */
+  parking?: boolean;
+  /**
    * What happens to an interval's exchange and queue when it leaves the program: `retain` (default) or `delete`. The
-   * exchange by which messages come back always stays, because other stacks of the broker use it too.
+   * exchange by which messages come back and its parking always stay, because other stacks of the broker use them too.
    */
   removal?: Removal;
   /** The vhost; default `/`. */
   vhost?: pulumi.Input<string>;
+  /**
+   * The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
+   * queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
+   * (2,147,483,647) that no message reaches it, which brokers of all versions take.
+   */
+  brokerVersion?: string;
 }
 
 /** Interval queues' descriptor in types that every Pulumi language has; its meaning is that of `RetryIntervals`. */
@@ -39,6 +60,10 @@ export interface RetryIntervalsDescriptor {
   atLeastOnce: boolean;
   /** The intervals, in milliseconds, ascending. */
   intervalsMs: number[];
+  /** The exchange that takes what comes back to no queue. */
+  parkingExchange?: string;
+  /** The queue that keeps it. */
+  parkingQueue?: string;
 }
 
 /**
@@ -51,16 +76,31 @@ export class RetryIntervalQueues extends pulumi.ComponentResource {
   public readonly retryIntervals: pulumi.Output<RetryIntervalsDescriptor>;
 
   constructor(name: string, args: RetryIntervalQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, ...shape } = args;
+    const { vhost, removal, brokerVersion, ...shape } = args;
     const descriptor = retryIntervals(shape as RetryIntervalsOptions);
     const options = removalOptions(removal);
+    const { policy: parking, ...entities } = planRetryIntervals(descriptor);
+    const { returnExchange, parkingExchange, parkingQueue } = descriptor;
+    const stays = ({ name: entity }: { name: string }): boolean =>
+      [returnExchange, parkingExchange, parkingQueue].includes(entity);
+    const limitsOf = (queues: typeof entities.queues): PolicyPlan[] => deliveryLimitPolicies(queues, { brokerVersion });
+    const ownLimits = limitsOf(entities.queues.filter((planned) => !stays(planned)));
+    const sharedPolicies = [...(parking === undefined ? [] : [parking]), ...limitsOf(entities.queues.filter(stays))];
     super("rabbitmq-delay:index:RetryIntervalQueues", name, {}, opts);
 
-    const own = new Declarer(name, vhost ?? "/", { ...options, parent: this });
-    const shared = new Declarer(name, vhost ?? "/", { retainOnDelete: true, parent: this });
-    const ready = declareEntities(planRetryIntervals(descriptor), ({ name: exchange }) =>
-      exchange === descriptor.returnExchange ? shared : own,
-    );
+    const place = vhostOnceLooked(this, vhost, {
+      ...entities,
+      policies: [...sharedPolicies, ...ownLimits],
+      brokerVersion,
+      replaceable: isReplaced(removal),
+    });
+    const own = new Declarer(name, place, { ...options, parent: this });
+    const shared = new Declarer(name, place, { retainOnDelete: true, parent: this });
+    const policies = [
+      ...ownLimits.map((policy) => own.policy(policy)),
+      ...sharedPolicies.map((policy) => shared.policy(policy)),
+    ];
+    const ready = declareEntities(entities, (entity) => (stays(entity) ? shared : own), policies);
 
     this.retryIntervals = pulumi.all(ready).apply(() => toDescriptor(descriptor));
     this.registerOutputs({ retryIntervals: this.retryIntervals });

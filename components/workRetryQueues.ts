@@ -1,8 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
-import { WorkRetry, WorkRetryOptions, planWorkRetry, workRetry } from "rabbitmq-delay-topology";
+import { WorkRetry, WorkRetryOptions, deliveryLimitPolicies, planWorkRetry, workRetry } from "rabbitmq-delay-topology";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Rejection, Removal } from "./enums";
-import { removalOptions } from "./removal";
+import { vhostOnceLooked } from "./preflight/look";
+import { isReplaced, removalOptions } from "./removal";
 
 /** A work queue, and how what fails in it is tried again. */
 export interface WorkRetryQueuesArgs {
@@ -31,6 +32,12 @@ export interface WorkRetryQueuesArgs {
   removal?: Removal;
   /** The vhost; default `/`. */
   vhost?: pulumi.Input<string>;
+  /**
+   * The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
+   * queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
+   * (2,147,483,647) that no message reaches it, which brokers of all versions take.
+   */
+  brokerVersion?: string;
 }
 
 /** A work queue's descriptor in types that every Pulumi language has; its meaning is that of `WorkRetry`. */
@@ -67,13 +74,17 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
   public readonly workRetry: pulumi.Output<WorkRetryDescriptor>;
 
   constructor(name: string, args: WorkRetryQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, queue, ...shape } = args;
+    const { vhost, removal, brokerVersion, queue, ...shape } = args;
     const descriptor = workRetry({ ...(shape as Omit<WorkRetryOptions, "name">), name: queue });
     const options = removalOptions(removal);
+    const plan = planWorkRetry(descriptor);
+    const policies = deliveryLimitPolicies(plan.queues, { brokerVersion });
     super("rabbitmq-delay:index:WorkRetryQueues", name, {}, opts);
 
-    const declarer = new Declarer(name, vhost ?? "/", { ...options, parent: this });
-    const ready = declareEntities(planWorkRetry(descriptor), () => declarer);
+    const wanted = { ...plan, policies, brokerVersion, endpointQueues: [queue], replaceable: isReplaced(removal) };
+    const declarer = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });
+    const set = policies.map((policy) => declarer.policy(policy));
+    const ready = declareEntities(plan, () => declarer, set, [queue]);
 
     this.workRetry = pulumi.all(ready).apply(() => toDescriptor(descriptor));
     this.registerOutputs({ workRetry: this.workRetry });

@@ -1,4 +1,6 @@
-/** What a production stack refuses, unless its config allows it in these words. */
+import { brokerFaultIds } from "rabbitmq-delay-topology";
+
+/** What a production stack refuses, unless its config allows it in these words, and faults of brokers that are known of. */
 export const allowances = [
   "classic-level-queues",
   "removal-delete",
@@ -6,5 +8,6 @@ export const allowances = [
   "plain-text",
   "unverified-certificate",
   "guest-user",
+  ...brokerFaultIds,
 ] as const;
 export type Allowance = (typeof allowances)[number];

@@ -8,6 +8,8 @@ import {
   RabbitMqClusterArgs,
   checkBroker,
   checkImage,
+  checkVersion,
+  rememberLook,
 } from "rabbitmq-delay";
 import type { ProgramConfig } from "./config";
 
@@ -18,19 +20,23 @@ export interface StackBroker {
   address: pulumi.Input<BrokerAddress>;
   /** Its vhost, known once it is there. */
   vhost: pulumi.Input<string>;
+  /** Its version, undefined where it can't be known before something is made. */
+  brokerVersion: string | undefined;
   /** Stack outputs: how services reach a cluster of this stack's own. */
   outputs: Record<string, unknown>;
 }
 
 /**
  * Finds the broker, or makes its cluster, and looks at it before anything is declared on it.
+ * @param expect what is going to be declared on a broker of a version
  * @throws BrokerCheckError for a broker that this can't be declared on
  */
-export async function findBroker(config: ProgramConfig, expectation: Expectation): Promise<StackBroker> {
-  const { address, outputs } =
-    config.cluster === undefined
-      ? { address: await looked(config.broker, expectation), outputs: {} }
-      : declareCluster(config, expectation);
+export async function findBroker(
+  config: ProgramConfig,
+  expect: (brokerVersion: string) => Expectation,
+): Promise<StackBroker> {
+  const { address, outputs, brokerVersion } =
+    config.cluster === undefined ? await findElsewhere(config.broker, expect) : declareCluster(config, expect);
   const known = pulumi.output(address);
   const provider = new rabbitmq.Provider("broker", {
     endpoint: known.managementUrl,
@@ -39,7 +45,19 @@ export async function findBroker(config: ProgramConfig, expectation: Expectation
     cacertFile: known.apply(({ caCertFile }) => caCertFile as string),
     insecure: known.apply(({ insecure }) => insecure as boolean),
   });
-  return { provider, address, vhost: config.createVhost ? declareVhost(config, provider) : config.vhost, outputs };
+  rememberLook(provider);
+  const vhost = config.createVhost ? declareVhost(config, provider) : config.vhost;
+  return { provider, address, vhost, brokerVersion, outputs };
+}
+
+type FoundBroker = Pick<StackBroker, "address" | "outputs" | "brokerVersion">;
+
+async function findElsewhere(
+  broker: BrokerAddress,
+  expect: (brokerVersion: string) => Expectation,
+): Promise<FoundBroker> {
+  const brokerVersion = await checkVersion(broker);
+  return { address: await looked(broker, expect(brokerVersion)), brokerVersion, outputs: {} };
 }
 
 /** @returns the broker's address, once nothing speaks against it */
@@ -50,9 +68,11 @@ async function looked(broker: BrokerAddress, expectation: Expectation): Promise<
 }
 
 /** A cluster of this stack's own is looked at when its nodes run; a preview looks where it can. */
-function declareCluster(config: ProgramConfig, expectation: Expectation): Pick<StackBroker, "address" | "outputs"> {
+function declareCluster(config: ProgramConfig, expect: (brokerVersion: string) => Expectation): FoundBroker {
   const given = config.cluster as Record<string, unknown>;
   const args = { ...given, removal: config.removal, password: config.brokerPassword } as unknown as RabbitMqClusterArgs;
+  const brokerVersion = checkImage(args.image, []);
+  const expectation = expect(brokerVersion);
   checkImage(args.image, expectation.needs ?? []);
   const cluster = new RabbitMqCluster("rabbitmq", args);
   const { caCertFile } = args;
@@ -62,7 +82,11 @@ function declareCluster(config: ProgramConfig, expectation: Expectation): Pick<S
       const broker = { managementUrl, username, password, caCertFile };
       return pulumi.runtime.isDryRun() ? lookedIfReached(broker, expectation) : looked(broker, expectation);
     });
-  return { address, outputs: { amqpUrl: cluster.amqpUrl, credentialsSecret: cluster.credentialsSecret } };
+  return {
+    address,
+    brokerVersion,
+    outputs: { amqpUrl: cluster.amqpUrl, credentialsSecret: cluster.credentialsSecret },
+  };
 }
 
 async function lookedIfReached(broker: BrokerAddress, expectation: Expectation): Promise<BrokerAddress> {

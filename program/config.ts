@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { BrokerAddress } from "rabbitmq-delay";
+import { BrokerAddress, checkAddress } from "rabbitmq-delay";
+import { NAME_PAIR } from "rabbitmq-delay-topology";
 import { z } from "zod";
 import { Allowance, allowances } from "./allowances";
 
@@ -41,13 +42,29 @@ const schema = z.strictObject({
   /** What DelayedRetryQueues take, each but for the broker; the component checks it. */
   delayedRetryQueues: z.array(z.looseObject({ queue: text })).optional(),
   /** What a DelayedMessageStore takes, but for its credentials; the component checks it. */
-  delayedStore: z.looseObject({ user: text.optional(), deployment: z.looseObject({}).optional() }).optional(),
+  delayedStore: z
+    .looseObject({ user: text.optional(), adopt: z.boolean().optional(), deployment: z.looseObject({}).optional() })
+    .optional(),
   removal: z.enum(["retain", "delete"]).optional(),
   /** Whether to refuse what no production broker should have; see production.ts. */
   production: z.boolean().optional(),
-  /** What of that is wanted all the same. */
-  allow: z.array(z.enum(allowances)).optional(),
+  /**
+   * What of that is wanted all the same, and pairs of names that a vendor's clients mix up and that are meant all the same
+   * (`Sales with Europe.Sales`).
+   */
+  allow: z
+    .array(
+      z
+        .string()
+        .refine(
+          (word) => allowances.includes(word as Allowance) || NAME_PAIR.test(word),
+          `it must be one of ${allowances.join(", ")}, or a pair of names like Sales with Europe.Sales`,
+        ),
+    )
+    .optional(),
   endpoints: z.array(endpoint).optional(),
+  /** What this stack was called before, e.g. `orders/prod`: claims of that name are its own. */
+  formerOwners: z.array(text).optional(),
 });
 
 /** One endpoint of the stack's config. */
@@ -78,8 +95,11 @@ export interface ProgramConfig {
   storePassword: string | undefined;
   removal: "retain" | "delete";
   production: boolean;
-  allow: Allowance[];
+  /** Words of `allowances`, and pairs of names, see `namePair`. */
+  allow: string[];
   endpoints: EndpointConfig[];
+  /** What this stack was called before. */
+  formerOwners: string[];
 }
 
 /** A mistake in a stack's config; the message is one line. */
@@ -90,23 +110,25 @@ export class ConfigError extends Error {
 /**
  * Reads the stack's config; what says where the broker is may come from the environment instead (RABBITMQ_MANAGEMENT_URL,
  * RABBITMQ_USERNAME, RABBITMQ_PASSWORD, RABBITMQ_CACERT).
- * @throws ConfigError naming the property, the value and what is allowed
+ * @throws ConfigError naming the property and what is allowed; no text but a user's name and a word of `allow` is in a message,
+ * because what was mistyped could be a password
  */
 export function readConfig(config = new pulumi.Config(), environment = process.env): ProgramConfig {
   const given = {
-    broker: config.getObject("broker"),
-    cluster: config.getObject("cluster"),
-    createVhost: config.getBoolean("createVhost"),
-    network: config.requireObject("network"),
-    retryIntervals: config.getObject("retryIntervals"),
-    workQueues: config.getObject("workQueues"),
-    holdQueues: config.getObject("holdQueues"),
-    delayedRetryQueues: config.getObject("delayedRetryQueues"),
-    delayedStore: config.getObject("delayedStore"),
+    broker: read(config, "broker"),
+    cluster: read(config, "cluster"),
+    createVhost: read(config, "createVhost"),
+    network: read(config, "network"),
+    retryIntervals: read(config, "retryIntervals"),
+    workQueues: read(config, "workQueues"),
+    holdQueues: read(config, "holdQueues"),
+    delayedRetryQueues: read(config, "delayedRetryQueues"),
+    delayedStore: read(config, "delayedStore"),
     removal: config.get("removal"),
-    production: config.getBoolean("production"),
-    allow: config.getObject("allow"),
-    endpoints: config.getObject("endpoints"),
+    production: read(config, "production"),
+    allow: read(config, "allow"),
+    endpoints: read(config, "endpoints"),
+    formerOwners: read(config, "formerOwners"),
   };
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
@@ -115,13 +137,23 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
       (part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key],
       given,
     );
-    throw new ConfigError(`${issue.path.join(".")}: ${JSON.stringify(value)} is not allowed; ${issue.message}`);
+    throw new ConfigError(
+      `${issue.path.join(".")}: ${isWord(issue.path, value) ? JSON.stringify(value) : kindOf(value)} is not allowed; ${allowedBy(issue)}`,
+    );
   }
   const { broker = {}, network, removal = "retain", endpoints = [], production = false, allow = [] } = parsed.data;
+  const { formerOwners = [] } = parsed.data;
   const { retryIntervals = {}, workQueues = [], holdQueues = {}, delayedRetryQueues = [] } = parsed.data;
   const { delayedStore = {}, cluster = {}, createVhost = false } = parsed.data;
   const hasCluster = Object.keys(cluster).length > 0;
   checkPlace(broker, hasCluster, createVhost);
+  const addresses = {
+    "broker.managementUrl": broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL,
+    "cluster.managementUrl": cluster.managementUrl,
+  };
+  for (const [property, address] of Object.entries(addresses)) {
+    if (typeof address === "string") checkAddress(property, address);
+  }
   const storePassword = (config.get("storePassword") || undefined) ?? environment.RABBITMQ_STORE_PASSWORD;
   if (delayedStore.user !== undefined && storePassword === undefined) {
     throw new ConfigError(
@@ -163,7 +195,39 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     production,
     allow,
     endpoints,
+    formerOwners,
   };
+}
+
+/**
+ * A value of the config, read as JSON. The SDK's own reading shows the whole value when it can't be read.
+ * @throws ConfigError that doesn't
+ */
+function read(config: pulumi.Config, key: string): unknown {
+  const value = config.get(key);
+  if (value === undefined) return undefined;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}
+
+/** Whether it is one of the words of `allow`, which are made to be read. */
+function isWord([property, index]: PropertyKey[], value: unknown): boolean {
+  return property === "allow" && index !== undefined && typeof value === "string";
+}
+
+/** What a message says of a value: numbers, true and false can be no secrets. */
+function kindOf(value: unknown): string {
+  if (["number", "boolean", "undefined"].includes(typeof value) || value === null) return String(value);
+  if (Array.isArray(value)) return "this list";
+  return typeof value === "object" ? "this object" : "this text";
+}
+
+/** What zod says names keys, options and types, and no value. */
+function allowedBy(issue: z.core.$ZodIssue): string {
+  return issue.code === "invalid_type" ? `it must be of the type ${issue.expected}` : issue.message;
 }
 
 /** What would contradict itself: a broker in two places, or a vhost that is always there. */
@@ -172,7 +236,7 @@ function checkPlace(broker: Record<string, unknown>, hasCluster: boolean, create
   if (hasCluster && elsewhere !== undefined) {
     const instead = elsewhere === "insecure" ? "give cluster.caCertFile" : `give cluster.${elsewhere}`;
     throw new ConfigError(
-      `broker.${elsewhere}: ${JSON.stringify(broker[elsewhere])} is not allowed; this stack makes its own cluster, ${instead}`,
+      `broker.${elsewhere}: ${kindOf(broker[elsewhere])} is not allowed; this stack makes its own cluster, ${instead}`,
     );
   }
   if (createVhost && (broker.vhost ?? "/") === "/") {

@@ -6,9 +6,14 @@ import {
   EntityPlan,
   RetryDescriptor,
   checkEndpointsApart,
+  deliveryLimitPolicies,
+  endpointLimitPolicies,
+  networkLimitPolicies,
+  ownedNames,
   delayedRetryVersion,
   parkingPolicy,
   planBinding,
+  planOwnership,
   planDelayedStore,
   planEntities,
   planRetry,
@@ -25,14 +30,24 @@ export interface Planned {
 
 /**
  * What this stack is going to declare, for the look at the broker before.
+ * @param brokerVersion decides whether delivery limits have to be lifted; undefined where it is not known
+ * @param owner whose the endpoints are
  * @throws DelayTopologyError for endpoints that the network can't tell apart
  */
-export function expectationOf({ network, retries, store }: Planned, config: ProgramConfig): Expectation {
+export function expectationOf(
+  { network, retries, store }: Planned,
+  config: ProgramConfig,
+  brokerVersion: string | undefined,
+  owner: string,
+): Expectation {
   const { exchanges, queues } = planEntities(network);
   const retryPlans = retries.map(planRetry);
   const others: EntityPlan[] = [...retryPlans, ...(store === undefined ? [] : [planDelayedStore(store)])];
   const plans: EndpointPlan[] = config.endpoints.map((endpoint) => planBinding(network, endpoint));
-  checkEndpointsApart(plans.flatMap(({ bound }) => bound));
+  checkEndpointsApart(
+    plans.flatMap(({ bound }) => bound),
+    config.allow,
+  );
   const created = config.endpoints
     .filter(({ createQueue }) => createQueue)
     .map(({ name, queueType = "quorum" }) => ({
@@ -40,20 +55,43 @@ export function expectationOf({ network, retries, store }: Planned, config: Prog
       durable: true as const,
       arguments: { "x-queue-type": queueType },
     }));
+  const own = [parkingPolicy(network), ...retryPlans.map(({ policy }) => policy)].filter(
+    (policy) => policy !== undefined,
+  );
+  const storeUsers = typeof config.delayedStore?.user === "string" ? [config.delayedStore.user] : [];
   return {
     vhost: config.vhost,
     entities: {
       exchanges: [...exchanges, ...others.flatMap((plan) => plan.exchanges)],
       queues: [...queues, ...others.flatMap((plan) => plan.queues), ...created],
     },
-    policies: [parkingPolicy(network), ...retryPlans.map(({ policy }) => policy)].filter(
-      (policy) => policy !== undefined,
-    ),
+    policies: [
+      ...own,
+      ...networkLimitPolicies(network, { brokerVersion }),
+      ...deliveryLimitPolicies(
+        others.flatMap((plan) => plan.queues),
+        { brokerVersion },
+        own,
+      ),
+      ...created.flatMap((queue) => endpointLimitPolicies(queue, network.preset, { brokerVersion })),
+    ],
+    claims: [
+      ...config.endpoints.flatMap((endpoint) =>
+        ownedNames(endpoint).map((name) => planOwnership("endpoint", name, owner)),
+      ),
+      ...storeUsers.map((user) => planOwnership("user", user, owner)),
+    ],
+    formerOwners: config.formerOwners,
+    makesUsers: storeUsers.length > 0,
+    users: storeUsers,
+    adopt: config.delayedStore?.adopt === true,
     bindings: plans.flatMap(({ bindings }) => bindings),
     needs: retries.flatMap(versionNeed),
     minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
     replaceable: config.removal === "delete",
+    groups: [{ exchanges, queues }, ...others],
     createsVhost: config.createVhost,
+    allowedFaults: config.allow,
   };
 }
 

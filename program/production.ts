@@ -1,4 +1,4 @@
-import type { DelayNetwork } from "rabbitmq-delay-topology";
+import { DelayNetwork, shownAddress } from "rabbitmq-delay-topology";
 import type { Allowance } from "./allowances";
 import { ConfigError, ProgramConfig } from "./config";
 
@@ -39,7 +39,11 @@ function ofBroker({ managementUrl, insecure, username }: ProgramConfig["broker"]
   // From the environment comes any text; one that is no address is the look at the broker's business.
   const isPlainText = !/^https:/i.test(managementUrl);
   return [
-    ["plain-text", isPlainText, `broker.managementUrl: ${managementUrl} is plain text; give an https address`],
+    [
+      "plain-text",
+      isPlainText,
+      `broker.managementUrl: ${shownAddress(managementUrl)} is plain text; give an https address`,
+    ],
     [
       "unverified-certificate",
       insecure === true,
@@ -63,7 +67,11 @@ function ofCluster({ replicas = PRODUCTION_NODES, tls, managementUrl, username }
       tls === undefined,
       "cluster.tls: without it, messages and passwords are plain text; give a Secret or an issuer",
     ],
-    ["plain-text", isPlainWay, `cluster.managementUrl: ${String(managementUrl)} is plain text; give an https address`],
+    [
+      "plain-text",
+      isPlainWay,
+      `cluster.managementUrl: ${shownAddress(managementUrl)} is plain text; give an https address`,
+    ],
     ["guest-user", username === "guest", "cluster.username: guest is everybody; give a user of its own"],
   ];
 }

@@ -40,11 +40,11 @@ export interface DeclaredRetries {
 /** Declares what the config says of retries. */
 export function declareRetries(
   config: ProgramConfig,
-  { address: broker, vhost }: Pick<StackBroker, "address" | "vhost">,
+  { address: broker, vhost, brokerVersion }: Pick<StackBroker, "address" | "vhost" | "brokerVersion">,
   opts: pulumi.ComponentResourceOptions,
 ): DeclaredRetries {
   const { removal } = config;
-  const common = { vhost, removal };
+  const common = { vhost, removal, brokerVersion };
   const intervals =
     config.retryIntervals &&
     new RetryIntervalQueues("retries", options<RetryIntervalQueuesArgs>({ ...config.retryIntervals, ...common }), opts);
@@ -58,7 +58,7 @@ export function declareRetries(
     queue: shape.queue,
     descriptor: new DelayedRetryQueue(
       shape.queue,
-      options<DelayedRetryQueueArgs>({ ...shape, ...common, broker }),
+      options<DelayedRetryQueueArgs>({ ...shape, vhost, removal, broker }),
       opts,
     ).delayedRetry,
   }));

@@ -8,15 +8,23 @@ import type { ProgramConfig } from "./config";
  * @returns the stack's outputs
  */
 export function declareStore(
-  { delayedStore: given, storePassword, removal }: ProgramConfig,
-  { vhost, outputs }: Pick<StackBroker, "vhost" | "outputs">,
+  { delayedStore: given, storePassword, removal, formerOwners }: ProgramConfig,
+  { vhost, brokerVersion, outputs }: Pick<StackBroker, "vhost" | "brokerVersion" | "outputs">,
   opts: pulumi.ComponentResourceOptions,
 ): Record<string, unknown> {
   if (given === undefined) return {};
   const credentials = given.user === undefined ? undefined : [{ password: pulumi.secret(storePassword as string) }];
   // Beside a cluster of this stack's own, the process finds the broker by itself.
   const deployment = given.deployment && ({ amqpUrl: outputs.amqpUrl, ...given.deployment } as StoreDeploymentArgs);
-  const args = { ...(given as DelayedMessageStoreArgs), deployment, credentials, vhost, removal };
+  const args = {
+    ...(given as DelayedMessageStoreArgs),
+    deployment,
+    credentials,
+    formerOwners,
+    vhost,
+    removal,
+    brokerVersion,
+  };
   const store = new DelayedMessageStore("store", args, opts);
   return { delayedStore: store.delayedStore, ...(given.user === undefined ? {} : { storeUsers: store.users }) };
 }

@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import { ClusterMode } from "../enums";
 import { KubernetesResource } from "./kubernetesResource";
 import type { Manifest } from "./manifest";
 import { clusterManifests, foreignKinds } from "./manifests";
@@ -25,9 +24,11 @@ export function declareCluster(
     namespace && new KubernetesResource(logical(namespace), namespace, { ...options, retainOnDelete: true });
   const inPlace = { ...options, dependsOn: [...needed, ...(place === undefined ? [] : [place])] };
 
-  const defaultUser = defaultUserManifest(shape, secrets.password);
-  const cookie = erlangCookieManifest(shape, secrets.erlangCookie);
-  const kept = shape.mode === ClusterMode.StatefulSet ? [defaultUser, cookie] : [defaultUser];
+  const { password, erlangCookie } = secrets;
+  const kept = [
+    defaultUserManifest(shape, password),
+    ...(erlangCookie === undefined ? [] : [erlangCookieManifest(shape, erlangCookie)]),
+  ];
   const around = [...kept, ...surroundings].map(
     (manifest) => new KubernetesResource(logical(manifest), manifest, inPlace),
   );

@@ -1,5 +1,5 @@
-import { DelayTopologyError } from "rabbitmq-delay-topology";
-import { VersionNeed, isAtLeast } from "../preflight/brokerVersion";
+import { DelayTopologyError, isAtLeast } from "rabbitmq-delay-topology";
+import type { VersionNeed } from "../preflight/brokerVersion";
 
 /** The newest release that this package is tested with; at-least-once dead-lettering wants 4.3.5 or newer. */
 export const DEFAULT_IMAGE = "rabbitmq:4.3.6";
@@ -30,11 +30,12 @@ export function imageVersion(image: string): string {
 /**
  * Whether a cluster of an image can do what is going to be declared on it.
  * @param image default: the one of `RabbitMqCluster`
+ * @returns the version of RabbitMQ in it
  * @throws DelayTopologyError that says what needs which version
  */
-export function checkImage(image: string | undefined, needs: readonly VersionNeed[]): void {
+export function checkImage(image: string | undefined, needs: readonly VersionNeed[]): string {
   const version = imageVersion(image ?? DEFAULT_IMAGE);
   const unmet = needs.find((need) => !isAtLeast(version, need.version));
-  if (unmet === undefined) return;
+  if (unmet === undefined) return version;
   throw new DelayTopologyError("image", image ?? DEFAULT_IMAGE, `${unmet.reason} needs ${unmet.version} or newer`);
 }

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { ResourceToken, resourceRule } from "rabbitmq-delay-topology";
 import type { Metadata } from "./manifest";
 
 /**
@@ -23,7 +24,13 @@ export class KubernetesResource extends pulumi.CustomResource {
   }
 }
 
-/** The core group has no name in a manifest, and has one in a token. */
-function tokenOf({ apiVersion, kind }: ManifestInput): string {
-  return `kubernetes:${apiVersion.includes("/") ? apiVersion : `core/${apiVersion}`}:${kind}`;
+/**
+ * The core group has no name in a manifest, and has one in a token.
+ * @throws Error for a kind of which no review would know what its loss means
+ */
+function tokenOf({ apiVersion, kind }: ManifestInput): ResourceToken {
+  const token = `kubernetes:${apiVersion.includes("/") ? apiVersion : `core/${apiVersion}`}:${kind}`;
+  if (resourceRule(token) === undefined)
+    throw new Error(`${token} has no rule in resourceKinds of the topology package`);
+  return token as ResourceToken;
 }

@@ -35,3 +35,8 @@ export function metadata(
   const { labels, ...others } = more;
   return { name, namespace: shape.namespace, labels: { ...allLabels(shape), ...labels }, ...others };
 }
+
+/** An object that the compiler has checked against Kubernetes' own type. */
+export function manifestOf<T extends object>(object: T): Manifest {
+  return object as unknown as Manifest;
+}

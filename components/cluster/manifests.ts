@@ -1,7 +1,7 @@
 import type { Namespace } from "kubernetes-types/core/v1";
 import { ClusterMode } from "../enums";
 import { certificateManifest } from "./certificate";
-import { Manifest, allLabels } from "./manifest";
+import { Manifest, manifestOf, allLabels } from "./manifest";
 import { dashboardManifest, serviceMonitorManifest } from "./monitoring";
 import {
   clientServiceManifest,
@@ -61,13 +61,12 @@ function ownParts(shape: ClusterShape): Manifest[] {
 }
 
 function namespaceManifest(shape: ClusterShape): Manifest {
-  const namespace = {
+  return manifestOf<Namespace>({
     apiVersion: "v1",
     kind: "Namespace",
     metadata: {
       name: shape.namespace,
       labels: { ...allLabels(shape), "pod-security.kubernetes.io/enforce": "restricted" },
     },
-  } satisfies Namespace;
-  return namespace;
+  });
 }

@@ -1,6 +1,6 @@
 import type { ConfigMap } from "kubernetes-types/core/v1";
 import { networkDashboard } from "./dashboard";
-import { Manifest, metadata, selectorLabels } from "./manifest";
+import { Manifest, manifestOf, metadata, selectorLabels } from "./manifest";
 import { clusterPorts, serviceHost } from "./places";
 import type { ClusterShape } from "./shape";
 
@@ -37,13 +37,12 @@ export function serviceMonitorManifest(shape: ClusterShape): Manifest {
 
 /** The dashboard as Grafana's sidecar finds it. */
 export function dashboardManifest(shape: ClusterShape): Manifest {
-  const map = {
+  return manifestOf<ConfigMap>({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: metadata(shape, `${shape.name}-dashboard`, {
       labels: { grafana_dashboard: "1", ...shape.monitoring.labels },
     }),
     data: { "delay-networks.json": JSON.stringify(networkDashboard()) },
-  } satisfies ConfigMap;
-  return map;
+  });
 }

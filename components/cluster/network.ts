@@ -6,7 +6,7 @@ import type {
 } from "kubernetes-types/networking/v1";
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1";
 import type { Service } from "kubernetes-types/core/v1";
-import { Manifest, metadata, selectorLabels } from "./manifest";
+import { Manifest, manifestOf, metadata, selectorLabels } from "./manifest";
 import { clusterPorts, nodesService } from "./places";
 import type { ClusterShape } from "./shape";
 
@@ -19,7 +19,7 @@ const NODE_PORTS: { port: number; endPort?: number }[] = [
 
 /** Names of the nodes, also of those that are not ready: they have to find each other first. */
 export function nodesServiceManifest(shape: ClusterShape): Manifest {
-  const service = {
+  return manifestOf<Service>({
     apiVersion: "v1",
     kind: "Service",
     metadata: metadata(shape, nodesService(shape)),
@@ -32,14 +32,13 @@ export function nodesServiceManifest(shape: ClusterShape): Manifest {
         { name: "cluster-rpc", port: 25672, protocol: "TCP" },
       ],
     },
-  } satisfies Service;
-  return service;
+  });
 }
 
 /** What clients connect to. */
 export function clientServiceManifest(shape: ClusterShape): Manifest {
   const { amqp, management, prometheus } = clusterPorts(shape);
-  const service = {
+  return manifestOf<Service>({
     apiVersion: "v1",
     kind: "Service",
     metadata: metadata(shape, shape.name),
@@ -53,19 +52,17 @@ export function clientServiceManifest(shape: ClusterShape): Manifest {
         protocol: "TCP",
       })),
     },
-  } satisfies Service;
-  return service;
+  });
 }
 
 /** Drains of machines take one node at a time. */
 export function disruptionBudgetManifest(shape: ClusterShape): Manifest {
-  const budget = {
+  return manifestOf<PodDisruptionBudget>({
     apiVersion: "policy/v1",
     kind: "PodDisruptionBudget",
     metadata: metadata(shape, shape.name),
     spec: { maxUnavailable: 1, selector: { matchLabels: selectorLabels(shape) } },
-  } satisfies PodDisruptionBudget;
-  return budget;
+  });
 }
 
 /** Who may connect to what: the nodes to each other, and namespaces to what they were given. */
@@ -76,7 +73,7 @@ export function networkPolicyManifest(shape: ClusterShape): Manifest {
     from: [{ podSelector: {} }, ...namespaces.map(namespacePeer)],
     ports: ports.map((port) => ({ ...port, protocol: "TCP" })),
   });
-  const policy = {
+  return manifestOf<NetworkPolicy>({
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
     metadata: metadata(shape, shape.name),
@@ -93,8 +90,7 @@ export function networkPolicyManifest(shape: ClusterShape): Manifest {
         from(monitoringNamespaces, [{ port: prometheus.port }]),
       ],
     },
-  } satisfies NetworkPolicy;
-  return policy;
+  });
 }
 
 function namespacePeer(namespace: string): NetworkPolicyPeer {
@@ -105,7 +101,7 @@ function namespacePeer(namespace: string): NetworkPolicyPeer {
 export function ingressManifest(shape: ClusterShape, given: NonNullable<ClusterShape["ingress"]>): Manifest {
   const { host, className, tlsSecretName, annotations } = given;
   const service = { name: shape.name, port: { name: clusterPorts(shape).management.name } };
-  const ingress = {
+  return manifestOf<Ingress>({
     apiVersion: "networking.k8s.io/v1",
     kind: "Ingress",
     metadata: metadata(shape, `${shape.name}-management`, { annotations }),
@@ -114,6 +110,5 @@ export function ingressManifest(shape: ClusterShape, given: NonNullable<ClusterS
       tls: [{ hosts: [host], secretName: tlsSecretName }],
       rules: [{ host, http: { paths: [{ path: "/", pathType: "Prefix", backend: { service } }] } }],
     },
-  } satisfies Ingress;
-  return ingress;
+  });
 }

@@ -17,8 +17,7 @@ export function operatorClusterManifest(shape: ClusterShape): Manifest {
       image: shape.image,
       persistence: { storageClassName: shape.storage.className, storage: `${shape.storage.sizeGiB}Gi` },
       resources: { requests: { cpu: shape.cpu, memory }, limits: { memory } },
-      ...spread({ ...shape }),
-      topologySpreadConstraints: undefined,
+      affinity: spread(shape).affinity,
       terminationGracePeriodSeconds: shape.shutdownLimitSeconds,
       secretBackend: { externalSecret: { name: secretNames(shape).defaultUser } },
       ...(tls === undefined ? {} : { tls: { secretName: tls.secretName, disableNonTLSListeners: true } }),
@@ -35,12 +34,11 @@ export function operatorClusterManifest(shape: ClusterShape): Manifest {
 /** The operator leaves out what the pod security level `restricted` asks for. */
 function restrictedPods(shape: ClusterShape): PodSpec {
   // The operator's own scripts write into the image's folders.
-  const securityContext = { ...restrictedContainer, readOnlyRootFilesystem: undefined };
-  const { topologySpreadConstraints } = spread(shape);
+  const securityContext = { ...restrictedContainer, readOnlyRootFilesystem: false };
   return {
     securityContext: { runAsNonRoot: true, runAsUser: 999, fsGroup: 0, seccompProfile: { type: "RuntimeDefault" } },
     initContainers: [{ name: "setup-container", securityContext }],
     containers: [{ name: "rabbitmq", securityContext }],
-    topologySpreadConstraints,
+    topologySpreadConstraints: spread(shape).topologySpreadConstraints,
   };
 }

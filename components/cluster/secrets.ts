@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayTopologyError } from "rabbitmq-delay-topology";
+import { ClusterMode } from "../enums";
 import { generated } from "../generated";
 import { defaultUserConf } from "./brokerConfig";
 import type { ManifestInput } from "./kubernetesResource";
@@ -11,7 +12,8 @@ import { secretNames } from "./statefulSet";
 /** A cluster's secrets, given or generated once and kept in the stack's state, encrypted. */
 export interface ClusterSecrets {
   password: pulumi.Output<string>;
-  erlangCookie: pulumi.Output<string>;
+  /** Undefined for the operator, which makes its own. */
+  erlangCookie: pulumi.Output<string> | undefined;
 }
 
 /** What a program may give. */
@@ -29,16 +31,15 @@ export function checkGivenSecrets({ password, erlangCookie }: GivenSecrets): voi
 /** The secrets that were given, checked when they are known, or generated ones. */
 export function clusterSecrets(
   name: string,
-  given: GivenSecrets,
+  { mode }: Pick<ClusterShape, "mode">,
+  { password, erlangCookie }: GivenSecrets,
   options: pulumi.CustomResourceOptions,
 ): ClusterSecrets {
+  const cookie = (): pulumi.Output<string> =>
+    erlangCookie === undefined ? generated(`${name}-cookie`, options) : whenKnown(erlangCookie, checkCookie);
   return {
-    password:
-      given.password === undefined ? generated(`${name}-password`, options) : whenKnown(given.password, checkPassword),
-    erlangCookie:
-      given.erlangCookie === undefined
-        ? generated(`${name}-cookie`, options)
-        : whenKnown(given.erlangCookie, checkCookie),
+    password: password === undefined ? generated(`${name}-password`, options) : whenKnown(password, checkPassword),
+    erlangCookie: mode === ClusterMode.Operator ? undefined : cookie(),
   };
 }
 
@@ -67,7 +68,7 @@ export function defaultUserManifest(shape: ClusterShape, password: pulumi.Output
   };
 }
 
-/** What the nodes know each other by; the operator makes its own. */
+/** What the nodes know each other by. */
 export function erlangCookieManifest(shape: ClusterShape, cookie: pulumi.Output<string>): ManifestInput {
   return {
     apiVersion: "v1",

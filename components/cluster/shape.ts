@@ -1,11 +1,12 @@
 import { DelayTopologyError, checkInteger, checkOneOf } from "rabbitmq-delay-topology";
 import { ClusterMode, IssuerKind } from "../enums";
 import type { ClusterAccessArgs, ClusterIngressArgs, ClusterMonitoringArgs, RabbitMqClusterArgs } from "./args";
-import { generatedKeys } from "./brokerConfig";
 import { checkFlag, checkText } from "../checks";
+import { generatedKeys } from "./brokerConfig";
 import { DEFAULT_IMAGE, imageVersion } from "./image";
 import { DEFAULT_WATERMARK, MemoryPlan, memoryPlan } from "./memory";
 import { nodesService, serviceHost } from "./places";
+import { checkProperties } from "./properties";
 
 /** A cluster whose arguments were checked, with the defaults in their places; secrets left out. */
 export interface ClusterShape {
@@ -15,7 +16,6 @@ export interface ClusterShape {
   mode: ClusterMode;
   replicas: number;
   image: string;
-  version: string;
   storage: { className: string; sizeGiB: number };
   memory: MemoryPlan;
   cpu: string;
@@ -47,6 +47,7 @@ const LARGEST_STORAGE_GIB = 16_384;
  * @throws DelayTopologyError that names the refused property, its value and what is allowed
  */
 export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): ClusterShape {
+  checkProperties(args);
   const name = checkText("clusterName", args.clusterName ?? fallbackName, OBJECT_NAME, NAME_RULE);
   const namespace = checkText(
     "namespace",
@@ -55,12 +56,16 @@ export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): C
     "it must be the name of a Kubernetes namespace",
   );
   const image = args.image ?? DEFAULT_IMAGE;
+  imageVersion(image);
   const replicas = args.replicas ?? 3;
   if (!REPLICAS.includes(replicas)) {
     throw new DelayTopologyError("replicas", replicas, "it must be 1, 3 or 5; an even number survives no more losses");
   }
   const ingress = ingressOf(args.ingress);
   const tls = tlsOf(name, args);
+  if (args.mode === ClusterMode.Operator && args.erlangCookie !== undefined) {
+    throw new DelayTopologyError("erlangCookie", "a secret", "the operator makes its own; leave it out");
+  }
   const managementUrl = managementUrlOf(args, { name, namespace, isEncrypted: tls !== undefined });
   return {
     name,
@@ -69,7 +74,6 @@ export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): C
     mode: checkOneOf("mode", args.mode ?? ClusterMode.StatefulSet, Object.values(ClusterMode)),
     replicas,
     image,
-    version: imageVersion(image),
     storage: storageOf(args),
     memory: memoryPlan(args.memoryMiB ?? 2048, args.memoryWatermark ?? DEFAULT_WATERMARK),
     cpu: checkText(

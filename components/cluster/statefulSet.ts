@@ -2,7 +2,7 @@ import type { ConfigMap, Container, EnvVar, PodSpec, ServiceAccount, Volume } fr
 import type { StatefulSet } from "kubernetes-types/apps/v1";
 import { createHash } from "node:crypto";
 import { advancedConfig, enabledPlugins, rabbitmqConf } from "./brokerConfig";
-import { Manifest, metadata, selectorLabels } from "./manifest";
+import { Manifest, manifestOf, metadata, selectorLabels } from "./manifest";
 import { clusterPorts, nodesService } from "./places";
 import type { ClusterShape } from "./shape";
 
@@ -19,29 +19,27 @@ export function secretNames({ name }: Pick<ClusterShape, "name">): { defaultUser
 
 /** rabbitmq.conf and its like. */
 export function configMapManifest(shape: ClusterShape): Manifest {
-  const map = {
+  return manifestOf<ConfigMap>({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: metadata(shape, configMapName(shape)),
     data: configFiles(shape),
-  } satisfies ConfigMap;
-  return map;
+  });
 }
 
 /** The pods talk to no Kubernetes API: from 4.1, nodes find each other by the names of their pods. */
 export function serviceAccountManifest(shape: ClusterShape): Manifest {
-  const account = {
+  return manifestOf<ServiceAccount>({
     apiVersion: "v1",
     kind: "ServiceAccount",
     metadata: metadata(shape, shape.name),
     automountServiceAccountToken: false,
-  } satisfies ServiceAccount;
-  return account;
+  });
 }
 
 /** The nodes, each with its volume. */
 export function statefulSetManifest(shape: ClusterShape): Manifest {
-  const set = {
+  return manifestOf<StatefulSet>({
     apiVersion: "apps/v1",
     kind: "StatefulSet",
     metadata: metadata(shape, shape.name),
@@ -78,8 +76,7 @@ export function statefulSetManifest(shape: ClusterShape): Manifest {
         spec: podSpec(shape),
       },
     },
-  } satisfies StatefulSet;
-  return set;
+  });
 }
 
 function podSpec(shape: ClusterShape): PodSpec {

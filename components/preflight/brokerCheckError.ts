@@ -14,6 +14,8 @@ export class BrokerCheckError extends RunError {
     readonly isOutOfReach = false,
   ) {
     super(message);
+    // Each property that waits for the look puts its own name before the message, up to fifteen of them. The reason stays alone.
+    Object.defineProperty(this, "message", { get: () => message, set: () => undefined, configurable: true });
   }
 
   /** The SDK inspects a rejected error with all promises that hang on it, which takes half a minute and a gigabyte. */

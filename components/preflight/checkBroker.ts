@@ -1,7 +1,26 @@
-import { BindingPlan, EntityPlan, PolicyPlan } from "rabbitmq-delay-topology";
+import {
+  BindingPlan,
+  DeclaredExchange,
+  DeclaredQueue,
+  EntityPlan,
+  OwnershipPlan,
+  PolicyPlan,
+  compareQueue,
+  describeFault,
+  faultsOf,
+} from "rabbitmq-delay-topology";
+import { checkList } from "./answers";
 import { BrokerCheckError } from "./brokerCheckError";
+import { missingBindings, readBindings } from "./bindings";
 import { checkVersion, VersionNeed } from "./brokerVersion";
+import { PolicyAnswer, PolicyTarget, checkPolicies } from "./checkPolicies";
+import { checkDifferences } from "./checkDifferences";
+import { checkQueueLimit, queueLimitOf } from "./checkLimits";
+import { checkClaims } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
+import { missingPolicies } from "./missingPolicies";
+import { checkRights } from "./rights";
+import { checkUsers } from "./users";
 
 /** What is going to be declared. */
 export interface Expectation {
@@ -13,6 +32,16 @@ export interface Expectation {
   entities: Pick<EntityPlan, "exchanges" | "queues">;
   /** Planned policies: parking, and settings of queues. */
   policies?: PolicyPlan[];
+  /** Names that the stack is going to claim. */
+  claims?: OwnershipPlan[];
+  /** What the claims' owner was called before. */
+  formerOwners?: readonly string[];
+  /** Whether users are made along. */
+  makesUsers?: boolean;
+  /** Names of those users. */
+  users?: readonly string[];
+  /** Whether a user that is there already is taken over. */
+  adopt?: boolean;
   /** How many nodes the broker must have at least; default: any. */
   minimumNodes?: number;
   /** Versions that parts of it need, beside those that all of it needs. */
@@ -24,28 +53,18 @@ export interface Expectation {
    * What others declared may never differ.
    */
   replaceable?: boolean;
+  /** What is declared together: something else of it on the broker tells that a part which differs is this stack's own. */
+  groups?: Pick<EntityPlan, "exchanges" | "queues">[];
+  /** Names of the broker's own faults that nobody needs to be warned of; see `brokerFaults`. */
+  allowedFaults?: readonly string[];
 }
 
-interface FoundExchange {
-  name: string;
-  type: string;
-  durable: boolean;
-  auto_delete: boolean;
-  internal: boolean;
-  arguments: Record<string, unknown>;
-}
-interface FoundQueue {
-  name: string;
-  durable: boolean;
-  auto_delete: boolean;
-  arguments: Record<string, unknown>;
-}
-interface FoundPolicy {
-  name: string;
-  pattern: string;
-  "apply-to": string;
-  priority: number;
-}
+/** What is read of a vhost. */
+export const shapes = {
+  exchanges: { name: "string", type: "string", durable: "boolean", auto_delete: "boolean", arguments: "object" },
+  queues: { name: "string", durable: "boolean", auto_delete: "boolean", arguments: "object" },
+  policies: { name: "string", pattern: "string", "apply-to": "string", priority: "number", definition: "object" },
+} as const;
 
 /**
  * Looks at a broker before anything is declared on it.
@@ -55,43 +74,80 @@ interface FoundPolicy {
  */
 export async function checkBroker(broker: BrokerAddress, expectation: Expectation): Promise<string[]> {
   const api = new ManagementApi(broker);
-  await checkVersion(broker, expectation.needs);
+  const version = await checkVersion(broker, expectation.needs);
   await checkNodes(api, expectation);
   const vhost = encodeURIComponent(expectation.vhost);
-  const [exchanges, queues, policies] = await Promise.all([
-    inVhost<FoundExchange[]>(api, broker, expectation, `exchanges/${vhost}`),
-    inVhost<FoundQueue[]>(api, broker, expectation, `queues/${vhost}?columns=name,durable,auto_delete,arguments`),
-    inVhost<FoundPolicy[]>(api, broker, expectation, `policies/${vhost}`),
+  const isNew = expectation.createsVhost === true && (await isMissing(api, expectation));
+  const read = <T>(path: string, shape: keyof typeof shapes): Promise<T[]> =>
+    isNew ? Promise.resolve([]) : inVhost<T>(api, broker, expectation, path, shape);
+  const [exchanges, queues, policies, operatorPolicies] = await Promise.all([
+    read<DeclaredExchange>(`exchanges/${vhost}`, "exchanges"),
+    read<DeclaredQueue>(`queues/${vhost}?columns=name,durable,auto_delete,arguments`, "queues"),
+    read<PolicyAnswer>(`policies/${vhost}`, "policies"),
+    read<PolicyAnswer>(`operator-policies/${vhost}`, "policies"),
   ]);
-  const found = { exchanges: byName(exchanges), queues: byName(queues) };
-  checkDestinations(expectation, found);
-  const differences = [
-    ...expectation.entities.exchanges.flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
-    ...expectation.entities.queues.flatMap((plan) => compareQueue(plan, found.queues.get(plan.name))),
-  ];
-  const untyped = expectation.entities.queues.filter(({ arguments: values }) => !("x-queue-type" in values));
-  const isIgnored = untyped.some((plan) => compareQueue(plan, found.queues.get(plan.name)).length > 0);
-  const own = new Set((expectation.policies ?? []).map(({ name }) => name));
-  const isOurs = policies.some(({ name }) => own.has(name));
-  if (differences.length > 0 && (isIgnored || !(expectation.replaceable && isOurs))) {
+  // Each vhost has the default exchange.
+  if (!isNew && exchanges.length === 0) {
     throw new BrokerCheckError(
-      `${differences.slice(0, 3).join("; ")}${differences.length > 3 ? `; and ${differences.length - 3} more` : ""}: ` +
-        `an entity can't change its arguments. Drain and delete it, or give the network another prefix or shape`,
+      `broker.managementUrl: the answer for vhost ${expectation.vhost} has no exchange at all; is this RabbitMQ's management API?`,
     );
   }
+  const found = { exchanges: byName(exchanges), queues: byName(queues) };
+  checkDestinations(expectation, found);
+  checkClaims(expectation.claims ?? [], exchanges, expectation.formerOwners);
+  const own = new Set((expectation.policies ?? []).map(({ name }) => name));
+  const isOurs = policies.some(({ name }) => own.has(name)) && !differsAlone(expectation, found);
+  const replaced = checkDifferences(expectation.entities, found, expectation.replaceable === true && isOurs);
+  const { claims = [], makesUsers, createsVhost } = expectation;
+  const there = { exchanges: new Set(found.exchanges.keys()), queues: new Set(found.queues.keys()) };
+  const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
+    there.exchanges.has(source) && there[destinationType === "queue" ? "queues" : "exchanges"].has(destination);
+  const bindings = expectation.bindings ?? [];
+  const between = bindings.filter(areEndsThere);
+  const missingQueues = expectation.entities.queues.filter(({ name }) => !found.queues.has(name));
+  const limit = isNew ? undefined : await queueLimitOf(api, expectation.vhost);
+  const room = checkQueueLimit(expectation.vhost, limit, queues.length, missingQueues.length);
+  await checkRights(api, broker.username, {
+    vhost: expectation.vhost,
+    createsVhost: createsVhost && !(await hasVhost(api, expectation.vhost)),
+    missing: {
+      exchanges: [...expectation.entities.exchanges, ...claims].filter(({ name }) => !found.exchanges.has(name)),
+      queues: missingQueues,
+      bindings: [
+        ...bindings.filter((binding) => !areEndsThere(binding)),
+        ...(between.length === 0 ? [] : missingBindings(between, await readBindings(api, expectation.vhost))),
+      ],
+    },
+    there,
+    policies: missingPolicies(expectation.policies ?? [], policies),
+    makesUsers,
+  });
+  const { users = [], adopt } = expectation;
+  await checkUsers(api, expectation.vhost, { users, claims, adopt }, exchanges);
   return [
-    ...differences.map((difference) => `${difference}: it will be replaced, with the messages in it`),
-    ...checkPolicies(expectation, policies),
+    ...replaced,
+    ...room,
+    ...checkPolicies(policyTargetOf(expectation), { policies, operatorPolicies }),
+    ...faultsOf(version, expectation.allowedFaults).map((fault) => describeFault(version, fault)),
   ];
+}
+
+function policyTargetOf({ entities, policies = [], bindings = [] }: Expectation): PolicyTarget {
+  const isEndpoint = new Set(
+    bindings.filter(({ destinationType }) => destinationType === "queue").map(({ destination }) => destination),
+  );
+  const endpointQueues = entities.queues.map(({ name }) => name).filter((name) => isEndpoint.has(name));
+  return { entities, policies, endpointQueues };
 }
 
 async function checkNodes(api: ManagementApi, { minimumNodes = 1 }: Expectation): Promise<void> {
   if (minimumNodes <= 1) return;
-  const nodes = await api.get<unknown[]>("nodes?columns=name").catch((error: ManagementApiError) => {
+  const answer = await api.get<unknown>("nodes?columns=name").catch((error: ManagementApiError) => {
     throw new BrokerCheckError(
       `broker.managementUrl: its nodes can't be counted (HTTP ${error.status}: ${error.message})`,
     );
   });
+  const nodes = checkList("nodes", answer, { name: "string" });
   if (nodes.length >= minimumNodes) return;
   throw new BrokerCheckError(
     `broker.managementUrl: the broker has ${nodes.length} node${nodes.length === 1 ? "" : "s"}, and a production stack needs ` +
@@ -99,56 +155,75 @@ async function checkNodes(api: ManagementApi, { minimumNodes = 1 }: Expectation)
   );
 }
 
-async function inVhost<T extends unknown[]>(
-  api: ManagementApi,
-  broker: BrokerAddress,
-  { vhost, createsVhost }: Expectation,
-  path: string,
-): Promise<T> {
+/**
+ * Whether a vhost that is made along is not there yet. A newer broker says 404 of a vhost, too, that the user may not read, so
+ * that the vhost itself is asked for; only an administrator may, who alone can make one.
+ */
+async function isMissing(api: ManagementApi, { vhost }: Expectation): Promise<boolean> {
   try {
-    return await api.get<T>(path);
+    await api.get(`vhosts/${encodeURIComponent(vhost)}`);
+    return false;
   } catch (error) {
     const { status, message } = error as ManagementApiError;
-    if (status === 404 && createsVhost) return [] as unknown as T;
+    if (status === 404) return true;
+    const why =
+      status === 401 || status === 403
+        ? `whether ${vhost} is there can't be asked: createVhost: true needs a user with the tag administrator`
+        : `GET vhosts/${encodeURIComponent(vhost)} failed (HTTP ${status}: ${message})`;
+    throw new BrokerCheckError(`broker.vhost: ${why}`);
+  }
+}
+
+async function inVhost<T>(
+  api: ManagementApi,
+  broker: BrokerAddress,
+  { vhost }: Expectation,
+  path: string,
+  shape: keyof typeof shapes,
+): Promise<T[]> {
+  const answer = await api.get<unknown>(path).catch((error: ManagementApiError) => {
+    const { status, message } = error;
     const why =
       status === 404
-        ? `there is no vhost ${vhost}; create it with rabbitmqctl add_vhost, or set createVhost: true`
+        ? `there is no vhost ${vhost}, or user ${broker.username} may not use it; create it with rabbitmqctl add_vhost, or set ` +
+          `createVhost: true`
         : status === 401 || status === 403
           ? `user ${broker.username} may not read vhost ${vhost}`
           : `GET ${path} failed (HTTP ${status}: ${message})`;
     throw new BrokerCheckError(`broker.vhost: ${why}`);
-  }
+  });
+  return checkList<T>(path, answer, shapes[shape]);
+}
+
+async function hasVhost(api: ManagementApi, vhost: string): Promise<boolean> {
+  const vhosts = await api.get<{ name: string }[]>("vhosts?columns=name").catch(() => []);
+  return vhosts.some(({ name }) => name === vhost);
 }
 
 function byName<T extends { name: string }>(entities: T[]): Map<string, T> {
   return new Map(entities.map((entity) => [entity.name, entity]));
 }
 
-function compareExchange(plan: EntityPlan["exchanges"][number], found: FoundExchange | undefined): string[] {
-  if (found === undefined) return [];
-  const wanted = { type: plan.type, durable: true, auto_delete: false, internal: false };
-  const given = { type: found.type, durable: found.durable, auto_delete: found.auto_delete, internal: found.internal };
-  return describe(`exchange ${plan.name}`, { ...given, ...found.arguments }, wanted);
-}
-
-function compareQueue(plan: EntityPlan["queues"][number], found: FoundQueue | undefined): string[] {
-  if (found === undefined) return [];
-  const given: Record<string, unknown> = { durable: found.durable, auto_delete: found.auto_delete, ...found.arguments };
-  const wanted: Record<string, unknown> = { durable: true, auto_delete: false, ...plan.arguments };
-  // For the broker, a classic queue is the same with and without the argument, whichever way its default type points.
-  if (wanted["x-queue-type"] === "classic" && given["x-queue-type"] === undefined) given["x-queue-type"] = "classic";
-  if (given["x-queue-type"] === "classic" && wanted["x-queue-type"] === undefined) delete given["x-queue-type"];
-  return describe(`queue ${plan.name}`, given, wanted);
-}
-
-function describe(what: string, found: Record<string, unknown>, wanted: Record<string, unknown>): string[] {
-  const keys = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
-  const differing = keys.filter((key) => found[key] !== wanted[key]);
-  if (differing.length === 0) return [];
-  const show = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));
-  return [
-    `${what} exists with ${differing.map((key) => `${key} ${show(found[key])} (declared here: ${show(wanted[key])})`).join(", ")}`,
-  ];
+/**
+ * Whether a queue differs that nothing tells to be this stack's: no claim of its endpoint (claims were looked at before), and nothing
+ * else on the broker of what is declared with it. Somebody else's would be refused half-way.
+ */
+function differsAlone(
+  { entities, groups, claims = [] }: Expectation,
+  found: { exchanges: Map<string, DeclaredExchange>; queues: Map<string, DeclaredQueue> },
+): boolean {
+  if (groups === undefined) return false;
+  const claimed = new Set(claims.map(({ name }) => name).filter((name) => found.exchanges.has(name)));
+  return entities.queues.some((plan) => {
+    if (compareQueue(plan, found.queues.get(plan.name)).length === 0) return false;
+    if (claimed.has(`rabbitmq-delay.owner-of-endpoint.${plan.name}`)) return false;
+    const group = groups.find(({ queues }) => queues.some(({ name }) => name === plan.name));
+    const hasCompanion =
+      group !== undefined &&
+      (group.exchanges.some(({ name }) => found.exchanges.has(name)) ||
+        group.queues.some(({ name }) => name !== plan.name && found.queues.has(name)));
+    return !hasCompanion;
+  });
 }
 
 function checkDestinations(
@@ -163,58 +238,5 @@ function checkDestinations(
       `endpoints: there is no ${destinationType} ${destination} in vhost ${vhost}` +
         (destinationType === "queue" ? "; declare it first, or set createQueue: true" : "; declare it first"),
     );
-  }
-}
-
-/** Only one policy applies to an entity, so another one that matches takes ours away, or loses its own effect. */
-function checkPolicies({ entities, policies: planned = [] }: Expectation, policies: FoundPolicy[]): string[] {
-  const own = new Set(planned.map(({ name }) => name));
-  return planned.flatMap((policy) => {
-    const { names, kinds, what, effect, remedy } = rangeOf(policy, entities);
-    const ours = names.filter((name) => new RegExp(policy.pattern, "u").test(name));
-    const others = policies
-      .filter((other) => !own.has(other.name) && kinds.includes(other["apply-to"]))
-      .filter((other) => ours.some((name) => matches(other.pattern, name)));
-    const stronger = others.find((other) => other.priority >= policy.priority);
-    if (stronger !== undefined) {
-      throw new BrokerCheckError(
-        `policy ${stronger.name} (pattern ${stronger.pattern}, priority ${stronger.priority}) applies to ${what} ` +
-          `and would keep ${policy.name} (priority ${policy.priority}) from ${effect}; lower its priority, narrow ` +
-          `its pattern, or ${remedy}`,
-      );
-    }
-    return others.map((other) => `policy ${other.name} no longer applies to ${what}: ${policy.name} goes before it`);
-  });
-}
-
-/** What a policy is for. */
-function rangeOf(
-  { applyTo, pattern }: PolicyPlan,
-  { exchanges, queues }: Expectation["entities"],
-): { names: string[]; kinds: string[]; what: string; effect: string; remedy: string } {
-  if (applyTo === "exchanges") {
-    return {
-      names: exchanges.map(({ name }) => name),
-      kinds: ["exchanges", "all"],
-      what: "the network's exchanges",
-      effect: "parking unroutable messages",
-      remedy: "set parking: false",
-    };
-  }
-  return {
-    names: queues.map(({ name }) => name),
-    kinds: ["quorum_queues", "queues", "all"],
-    what: `the queue of ${pattern}`,
-    effect: "delaying its retries",
-    remedy: "set settings: arguments",
-  };
-}
-
-/** A pattern in the broker's dialect that JavaScript can't read is taken as one that matches. */
-function matches(pattern: string, name: string): boolean {
-  try {
-    return new RegExp(pattern).test(name);
-  } catch {
-    return true;
   }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { holdsCredentials, shownAddress } from "rabbitmq-delay-topology";
 import { Agent, fetch } from "undici";
 import { BrokerCheckError } from "./brokerCheckError";
 
@@ -21,6 +22,8 @@ export class ManagementApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** Whether something may be there that is slow or silent: that is not the same as nothing. */
+    readonly isTimeOut = false,
   ) {
     super(message);
   }
@@ -28,35 +31,70 @@ export class ManagementApiError extends Error {
 
 const TIMEOUT_MS = 10_000;
 
-/** Reads of the RabbitMQ management API, each bounded in time. */
+/** Requests to the RabbitMQ management API, each bounded in time. */
 export class ManagementApi {
   private readonly dispatcher: Agent;
 
-  /** @throws BrokerCheckError for a certificate file that can't be read */
+  /** @throws BrokerCheckError for an address that is none or names a user, or a certificate file that can't be read */
   constructor(private readonly broker: BrokerAddress) {
+    checkAddress("broker.managementUrl", broker.managementUrl);
     const ca = broker.caCertFile === undefined ? undefined : readCertificate(broker.caCertFile);
     this.dispatcher = new Agent({ connect: { ca, rejectUnauthorized: !broker.insecure }, keepAliveTimeout: 1 });
   }
 
   /** The parsed JSON of `path` below `/api/`. */
   async get<T>(path: string): Promise<T> {
+    const { status, isOk, text } = await this.call("GET", path);
+    if (!isOk) throw new ManagementApiError(status, text.slice(0, 200));
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new ManagementApiError(status, `not JSON: ${text.slice(0, 80)}`);
+    }
+  }
+
+  /** The HTTP status with which a request ends. */
+  async attempt(method: string, path: string, body: unknown): Promise<number> {
+    return (await this.call(method, path, body)).status;
+  }
+
+  private async call(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; isOk: boolean; text: string }> {
     const { managementUrl, username, password } = this.broker;
     const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
     const url = `${managementUrl.replace(/\/+$/, "")}/api/${path}`;
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    let response;
+    const headers = { authorization, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const sent = body === undefined ? undefined : JSON.stringify(body);
     try {
-      response = await fetch(url, { headers: { authorization }, dispatcher: this.dispatcher, signal });
+      const response = await fetch(url, { method, headers, body: sent, dispatcher: this.dispatcher, signal });
+      return { status: response.status, isOk: response.ok, text: await response.text() };
     } catch (error) {
+      if (isTimeOut(error)) throw new ManagementApiError(0, `nothing for ${TIMEOUT_MS / 1000} s`, true);
       throw new ManagementApiError(0, reason(error));
     }
-    const text = await response.text();
-    if (!response.ok) throw new ManagementApiError(response.status, text.slice(0, 200));
-    try {
-      return JSON.parse(text) as T;
-    } catch {
-      throw new ManagementApiError(response.status, `not JSON: ${text.slice(0, 80)}`);
-    }
+  }
+}
+
+/**
+ * What is wrong with an address is said without what might be a password in it.
+ * @param property what the error shall call it
+ * @throws BrokerCheckError for what is no address, and for one with a user in it, which every message that names it would show
+ */
+export function checkAddress(property: string, address: string): void {
+  if (typeof address === "string" && holdsCredentials(address)) {
+    throw new BrokerCheckError(
+      `${property}: it must not hold a user or a password (${shownAddress(address)}); give broker.username, and the ` +
+        `password by RABBITMQ_PASSWORD or pulumi config set --secret brokerPassword`,
+    );
+  }
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw new BrokerCheckError(
+      `${property}: it must be an address like https://rabbit.example.com:15671; what was given is none`,
+    );
   }
 }
 
@@ -66,6 +104,11 @@ function readCertificate(file: string): Buffer {
   } catch (error) {
     throw new BrokerCheckError(`broker.caCertFile: ${file} can't be read (${(error as Error).message})`);
   }
+}
+
+function isTimeOut(error: unknown): boolean {
+  const causes = [error, (error as Error).cause] as ({ name?: string; code?: string } | undefined)[];
+  return causes.some((one) => one?.name === "TimeoutError" || /TIMEOUT|ETIMEDOUT/.test(one?.code ?? ""));
 }
 
 function reason(error: unknown): string {

@@ -1,11 +1,13 @@
+import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
+import * as random from "@pulumi/random";
 import type { ConfigMap } from "kubernetes-types/core/v1";
 import type { Deployment } from "kubernetes-types/apps/v1";
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1";
 import { DelayTopologyError, DelayedStore, checkInteger } from "rabbitmq-delay-topology";
 import { checkText } from "../checks";
 import { KubernetesResource, ManifestInput } from "../cluster/kubernetesResource";
-import type { Manifest } from "../cluster/manifest";
+import { Manifest, manifestOf } from "../cluster/manifest";
 
 /** The store's process on Kubernetes, beside its database. */
 export interface StoreDeploymentArgs {
@@ -17,7 +19,7 @@ export interface StoreDeploymentArgs {
   amqpUrl: pulumi.Input<string>;
   /** Name of the Secret with the address of the database, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. */
   databaseSecret: string;
-  /** Its key, default `url`. */
+  /** Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`). */
   databaseSecretKey?: string;
   /** Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice. */
   replicas?: number;
@@ -82,8 +84,35 @@ export function declareDeployment(
   const make = (manifest: ManifestInput, dependsOn: pulumi.Resource[] = []): KubernetesResource =>
     new KubernetesResource(`${name}-${manifest.kind}`, manifest, { ...options, dependsOn });
   const config = [make(secretManifest(objectName, args, url)), make(descriptorManifest(objectName, args, store))];
-  make(deploymentManifest(objectName, args), config);
+  const annotations = { [DESCRIPTOR_ANNOTATION]: hashOf(store), [LOGIN_ANNOTATION]: nameOfLogin(name, url, options) };
+  make(withAnnotations(deploymentManifest(objectName, args), annotations), config);
   make(budgetManifest(objectName, args));
+}
+
+/** Of the pods, so that another descriptor makes new ones; a process reads it when it starts. */
+const DESCRIPTOR_ANNOTATION = "rabbitmq-delay/descriptor";
+/** The same for the address of the broker with its login. */
+const LOGIN_ANNOTATION = "rabbitmq-delay/login";
+
+function hashOf(store: DelayedStore): string {
+  return createHash("sha256").update(JSON.stringify(store)).digest("hex");
+}
+
+/** A random name that is another one for another login, and says nothing of it; a hash would let a simple password be guessed. */
+function nameOfLogin(
+  name: string,
+  url: pulumi.Output<string>,
+  options: pulumi.CustomResourceOptions,
+): pulumi.Output<string> {
+  const keepers = { url: pulumi.secret(url) };
+  return pulumi.unsecret(new random.RandomUuid(`${name}-login`, { keepers }, options).result);
+}
+
+function withAnnotations(manifest: Manifest, more: Record<string, pulumi.Input<string>>): ManifestInput {
+  const { spec, ...others } = manifest as Manifest & { spec: Deployment["spec"] & object };
+  const { metadata, ...template } = spec.template;
+  const annotations = { ...metadata?.annotations, ...more };
+  return { ...others, spec: { ...spec, template: { ...template, metadata: { ...metadata, annotations } } } };
 }
 
 function labelsOf(name: string): Record<string, string> {
@@ -101,13 +130,12 @@ function secretManifest(name: string, { namespace }: StoreDeploymentArgs, url: p
 }
 
 function descriptorManifest(name: string, { namespace }: StoreDeploymentArgs, store: DelayedStore): Manifest {
-  const map = {
+  return manifestOf<ConfigMap>({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name, namespace, labels: labelsOf(name) },
     data: { "store.json": JSON.stringify(store) },
-  } satisfies ConfigMap;
-  return map;
+  });
 }
 
 /** An instance that is told to end finishes what it has in hand; while there are two, one is always there. */
@@ -115,7 +143,7 @@ function deploymentManifest(name: string, args: StoreDeploymentArgs): Manifest {
   const { namespace, image, databaseSecret, databaseSecretKey = "url", caSecret, replicas = 2, memoryMiB = 512 } = args;
   const labels = labelsOf(name);
   const http = { port: "http" };
-  const deployment = {
+  return manifestOf<Deployment>({
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name, namespace, labels },
@@ -177,17 +205,15 @@ function deploymentManifest(name: string, args: StoreDeploymentArgs): Manifest {
         },
       },
     },
-  } satisfies Deployment;
-  return deployment;
+  });
 }
 
 function budgetManifest(name: string, { namespace }: StoreDeploymentArgs): Manifest {
   const labels = labelsOf(name);
-  const budget = {
+  return manifestOf<PodDisruptionBudget>({
     apiVersion: "policy/v1",
     kind: "PodDisruptionBudget",
     metadata: { name, namespace, labels },
     spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
-  } satisfies PodDisruptionBudget;
-  return budget;
+  });
 }

@@ -57,7 +57,7 @@ describe("components' children", () => {
     const children = await childrenOf(() => new components.DelayLevelTopology("delay", { preset: "nservicebus" }));
     assert.deepEqual(
       ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
-      [30, 29, 57, 1],
+      [30, 29, 57, 2],
     );
     const level = children.find(({ name }) => name === "delay-nsb.v2.delay-level-03" && /Queue/.test(name) === false);
     assert.ok(level);
@@ -75,13 +75,17 @@ describe("components' children", () => {
     });
   });
 
-  it("without parking there is neither policy nor parking queue", async () => {
+  it("without parking there is neither its policy nor its queue", async () => {
     const children = await childrenOf(
       () => new components.DelayLevelTopology("delay", { preset: "celery", parking: false }),
     );
     assert.deepEqual(
       ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
-      [29, 28, 56, 0],
+      [29, 28, 56, 1],
+    );
+    assert.deepEqual(
+      children.filter(({ type }) => type.endsWith(":Policy")).map(({ inputs }) => inputs.name),
+      ["celery_delayed_delivery-limit"],
     );
   });
 
@@ -92,7 +96,7 @@ describe("components' children", () => {
     assert.equal(new Set(children.map(({ type, name }) => `${type} ${name}`)).size, children.length);
     assert.deepEqual(
       ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
-      [6, 61, 65, 1],
+      [6, 61, 65, 2],
     );
   });
 
@@ -121,14 +125,27 @@ describe("components' children", () => {
     made = [];
     const three = await childrenOf(() => new EndpointDelayBinding("Sales", args));
     assert.deepEqual(
-      ["Queue", "Binding", "Exchange"].map((type) => count(three, type)),
-      [1, 2, 1],
+      ["Queue", "Binding", "Exchange", "Policy"].map((type) => count(three, type)),
+      [1, 2, 1, 1],
     );
+    const limit = three.find(({ type }) => type.endsWith(":Policy"));
+    assert.equal(limit?.inputs.name, "nsb.Sales.delivery-limit", "what NServiceBus itself declares");
+    assert.deepEqual((limit.inputs.policy as { definition: unknown }).definition, { "delivery-limit": "100000" });
     const claim = three.find(({ type }) => type.endsWith(":Exchange"));
     assert.equal(claim?.inputs.name, "rabbitmq-delay.owner-of-endpoint.Sales");
     assert.deepEqual((claim.inputs.settings as { arguments: unknown }).arguments, {
       "alternate-exchange": "project/stack",
     });
+  });
+
+  it("a queue that is given a delivery limit counts on purpose, and keeps it", async () => {
+    const network = delayNetwork({ preset: "celery" });
+    const args = { endpoint: "Sales", network, createQueue: true, queueArguments: { "x-delivery-limit": 5 } };
+    const children = await childrenOf(() => new components.EndpointDelayBinding("Sales", args));
+    assert.deepEqual(
+      ["Queue", "Binding", "Policy"].map((type) => count(children, type)),
+      [1, 1, 0],
+    );
   });
 
   it("an exchange can be the endpoint, under another name than its destinations", async () => {
@@ -144,6 +161,12 @@ describe("components' children", () => {
     const children = await childrenOf(() => new RetryIntervalQueues("retries", { intervals: ["5s", "1m"] }));
     assert.deepEqual(
       ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
+      [4, 3, 3, 2],
+    );
+    made = [];
+    const bare = await childrenOf(() => new RetryIntervalQueues("bare", { intervals: ["5s", "1m"], parking: false }));
+    assert.deepEqual(
+      ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(bare, type)),
       [3, 2, 2, 0],
     );
     made = [];
@@ -158,13 +181,61 @@ describe("components' children", () => {
     );
   });
 
+  it("messages come back by the name of the queue itself: its consumer knows no other, and they would be lost", async () => {
+    const { EndpointDelayBinding } = components;
+    const retryIntervals = retryIntervalsOf({ intervals: [5] });
+    const keysOf = async (
+      destination: pulumi.Input<string>,
+      descriptor: pulumi.Input<typeof retryIntervals>,
+    ): Promise<unknown[]> => {
+      made = [];
+      const args = { endpoint: "Billing", destination, retryIntervals: descriptor };
+      const [binding] = await childrenOf(() => new EndpointDelayBinding("billing", args));
+      return [binding?.inputs.source, binding?.inputs.destination, binding?.inputs.routingKey];
+    };
+    const expected = ["mt-delay-return", "billing-v2", "billing-v2"];
+    assert.deepEqual(await keysOf("billing-v2", retryIntervals), expected);
+    assert.deepEqual(await keysOf(pulumi.output("billing-v2"), retryIntervals), expected);
+    assert.deepEqual(await keysOf("billing-v2", pulumi.output(retryIntervals)), expected);
+  });
+
   it("a work queue has an exchange and a queue for itself, each delay and its dead", async () => {
     const args = { queue: "work", delays: ["5s", "1m"] };
     const children = await childrenOf(() => new components.WorkRetryQueues("work", args));
     assert.deepEqual(
       ["Exchange", "Queue", "Binding", "Policy"].map((type) => count(children, type)),
-      [4, 4, 4, 0],
+      [4, 4, 4, 4],
     );
+  });
+
+  it("a delivery limit is lifted as the broker's version wants it; where nobody knows that, as all brokers take it", async () => {
+    const policyOf = async (brokerVersion?: string): Promise<unknown> => {
+      made = [];
+      const args = { queue: "work", delays: [5], brokerVersion };
+      const children = await childrenOf(() => new components.WorkRetryQueues("work", args));
+      return children.find(({ name }) => name === "work-work.delivery-limit")?.inputs.policy;
+    };
+    const common = { pattern: "^work$", priority: 100 };
+    const none = { ...common, applyTo: "quorum_queues", definition: { "delivery-limit": "-1" } };
+    assert.deepEqual(await policyOf("4.0.5"), none);
+    assert.deepEqual(await policyOf("4.3.6"), none);
+    const high = { ...common, applyTo: "queues", definition: { "delivery-limit": "2147483647" } };
+    assert.deepEqual(await policyOf(), high);
+    assert.equal(await policyOf("3.13.7"), undefined);
+    await assert.rejects(policyOf("newest"), /brokerVersion: this text is not allowed/);
+  });
+
+  it("an error queue stands behind an exchange of its name, so that its users need no default exchange", async () => {
+    const network = delayNetwork({ preset: "celery" });
+    const args = { endpoint: "Sales", network, errorQueue: "Sales.errors" };
+    const children = await childrenOf(() => new components.EndpointDelayBinding("Sales", args));
+    assert.deepEqual(children.map(({ type, name }) => `${type.split(":").at(-1)} ${name}`).sort(), [
+      "Binding Sales-Sales",
+      "Binding Sales-Sales.errors-to-Sales.errors",
+      "Exchange Sales-Sales.errors",
+      "Policy Sales-Sales.errors.delivery-limit",
+      "Queue Sales-Sales.errors",
+    ]);
   });
 
   it("hold queues are one per delay and destination, and nothing else", async () => {
@@ -185,10 +256,10 @@ describe("components' children", () => {
     const args = { forwards, toQueues: false, user: "store", credentials };
     const children = await childrenOf(() => new components.DelayedMessageStore("store", args));
     assert.deepEqual(
-      ["Exchange", "Queue", "Binding", "User", "Permissions"].map((type) => count(children, type)),
-      [5, 3, 4, 2, 2],
+      ["Exchange", "Queue", "Binding", "User", "Permissions", "Policy"].map((type) => count(children, type)),
+      [6, 3, 4, 2, 2, 3],
     );
-    assert.equal(children.length, 16);
+    assert.equal(children.length, 20);
     const [rights] = children.filter(({ type }) => type.endsWith(":Permissions"));
     assert.deepEqual(rights?.inputs.permissions, {
       configure: "^$",

@@ -1,0 +1,55 @@
+import type { OwnershipPlan } from "rabbitmq-delay-topology";
+import { BrokerCheckError } from "./brokerCheckError";
+import type { FoundClaim } from "./claims";
+import type { ManagementApi, ManagementApiError } from "./managementApi";
+
+/** Users that are going to be made. */
+export interface WantedUsers {
+  /** Their names, one for each login. */
+  users: readonly string[];
+  /** Claims that are going to be made along; those of users say whose the names are. */
+  claims: readonly OwnershipPlan[];
+  /** Whether users that exist are meant to be taken over. */
+  adopt?: boolean;
+}
+
+/**
+ * Looks whether a user is there that nobody knows to be this owner's: users are of the whole broker, and a user that is made again
+ * silently gets another password, loses its tags, and goes with the stack. Claims were looked at before, so one that is there is
+ * this owner's. Our users have no tags, so that a login beside the claimed name with tags is somebody else's.
+ * @throws BrokerCheckError with the user, and the ways out
+ */
+export async function checkUsers(
+  api: ManagementApi,
+  vhost: string,
+  { users, claims, adopt }: WantedUsers,
+  exchanges: readonly FoundClaim[],
+): Promise<void> {
+  if (adopt) return;
+  const there = new Set(exchanges.map(({ name }) => name));
+  for (const user of users) {
+    const claim = claims.map(({ name }) => name).find((name) => isClaimOf(name, user));
+    const isClaimed = claim !== undefined && there.has(claim);
+    if (isClaimed && claim.endsWith(`owner-of-user.${user}`)) continue;
+    const found = await api
+      .get<{ tags: string[] | string }>(`users/${encodeURIComponent(user)}`)
+      .catch((error: ManagementApiError) => {
+        if (error.status === 404) return undefined;
+        throw new BrokerCheckError(
+          `user: whether ${JSON.stringify(user)} is there can't be read (HTTP ${error.status})`,
+        );
+      });
+    if (found === undefined || (isClaimed && found.tags.length === 0)) continue;
+    throw new BrokerCheckError(
+      `user: ${JSON.stringify(user)} is on the broker already, and nothing in vhost ${vhost} says that it is this stack's; nothing ` +
+        `was made. Users are of the whole broker: its password and tags would be overwritten, and it would be deleted with this ` +
+        `stack. Choose another name, or set adopt: true where it is this stack's own, or shall be from now on`,
+    );
+  }
+}
+
+/** A claim of the name that the logins start with is one of theirs. */
+function isClaimOf(claim: string, user: string): boolean {
+  const [, name] = /owner-of-user\.(.*)$/s.exec(claim) ?? [];
+  return name !== undefined && (user === name || user.startsWith(`${name}-`));
+}
