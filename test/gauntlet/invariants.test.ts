@@ -1,0 +1,229 @@
+import { strict as assert } from "node:assert";
+import type { HistoryEvent } from "./history";
+import { check } from "./invariants/check";
+import type { Plan, RetryPart, StorePart } from "./plan/types";
+import { takes } from "./topic";
+
+const plan: Plan = {
+  seed: 1,
+  broker: "4.3",
+  faults: [],
+  parts: [
+    {
+      mechanism: "network",
+      name: "a",
+      declaredBy: "plans",
+      network: { preset: "custom", prefix: "orders", radix: 4, levels: 6, unitMs: 10 },
+      endpoints: [
+        { name: "Sales", type: "queue", queueType: "quorum" },
+        { name: "Europe.Sales", type: "queue", queueType: "quorum" },
+      ],
+      messages: [
+        { n: "a-0", atMs: 0, delayMs: 500, destination: "Sales", publisher: "amqplib" },
+        { n: "a-1", atMs: 0, delayMs: 500, destination: "nobody", publisher: "amqplib" },
+      ],
+    },
+  ],
+};
+
+const published = (n: string, at = 1000, more: object = {}): HistoryEvent =>
+  ({ kind: "published", part: "a", at, n, attempt: `${n}-${at}`, delayMs: 500, ...more }) as HistoryEvent;
+const confirmed = (n: string, at = 1010): HistoryEvent =>
+  ({ kind: "confirmed", part: "a", at, n, attempt: `${n}-1000` }) as HistoryEvent;
+const returned = (n: string, at = 1010): HistoryEvent =>
+  ({ kind: "returned", part: "a", at, n, attempt: `${n}-1000` }) as HistoryEvent;
+const arrived = (n: string, place: string, at = 1600, more: object = {}): HistoryEvent =>
+  ({ kind: "arrived", part: "a", at, n, place, messageId: "id", redelivered: false, ...more }) as HistoryEvent;
+const fault = (kind: string, at: number, until: number, more: object = {}): HistoryEvent =>
+  ({ kind: "fault", part: "a", fault: kind, at, until, ...more }) as HistoryEvent;
+
+function broken(events: HistoryEvent[], of: Plan = plan): string[] {
+  return check(of, events).map(({ invariant }) => invariant);
+}
+
+/** The same network with classic queues, which send on at most once. */
+const classic: Plan = {
+  ...plan,
+  parts: plan.parts.map((part) =>
+    part.mechanism === "network" ? { ...part, network: { ...part.network, queueType: "classic" } } : part,
+  ),
+};
+
+describe("the gauntlet's invariants", () => {
+  it("a history as it should be breaks none", () => {
+    const good = [published("a-0"), confirmed("a-0"), arrived("a-0", "queue:Sales")];
+    assert.deepEqual(broken([...good, published("a-1"), confirmed("a-1"), arrived("a-1", "parking")]), []);
+  });
+
+  it("a confirmed message that arrives nowhere is lost; one that was never confirmed need not arrive", () => {
+    assert.deepEqual(broken([published("a-0"), confirmed("a-0")]), ["lost"]);
+    assert.deepEqual(broken([published("a-0")]), []);
+  });
+
+  it("a broker that goes down excuses a loss by classic queues alone", () => {
+    const killed = [published("a-0"), confirmed("a-0"), fault("broker-killed", 1200, 1300)];
+    assert.deepEqual(broken(killed), ["lost"]);
+    assert.deepEqual(broken(killed, classic), []);
+    assert.deepEqual(broken([published("a-0"), confirmed("a-0"), fault("consumer-killed", 1200, 1300)], classic), [
+      "lost",
+    ]);
+  });
+
+  it("a purge excuses as many losses as the broker said", () => {
+    const lost = [published("a-0"), confirmed("a-0")];
+    assert.deepEqual(broken([...lost, fault("purged", 1200, 1210, { taken: 1 })]), []);
+    assert.deepEqual(broken([...lost, fault("purged", 1200, 1210, { taken: 0 })]), ["purged-too-many"]);
+  });
+
+  it("what arrives at another endpoint, or at one more, is elsewhere", () => {
+    const both = [
+      published("a-0"),
+      confirmed("a-0"),
+      arrived("a-0", "queue:Sales"),
+      arrived("a-0", "queue:Europe.Sales"),
+    ];
+    assert.deepEqual(broken(both), ["elsewhere"]);
+    assert.deepEqual(broken([published("a-0"), confirmed("a-0"), arrived("a-0", "parking")]), ["lost", "elsewhere"]);
+  });
+
+  it("an endpoint that was unbound may have its message parked", () => {
+    const parked = [published("a-0"), confirmed("a-0"), arrived("a-0", "parking")];
+    assert.deepEqual(broken([...parked, fault("unbound", 1400, 1700, { subject: "Sales" })]), []);
+    assert.deepEqual(broken([...parked, fault("unbound", 1400, 1700, { subject: "Billing" })]), ["lost", "elsewhere"]);
+  });
+
+  it("without parking, the helper confirms nothing that an unbound endpoint missed; who publishes by hand may lose it", () => {
+    const missed = [published("a-0"), confirmed("a-0"), fault("unbound", 1400, 1700, { subject: "Sales" })];
+    const unparked = (publisher: "amqplib" | "by-hand"): Plan => ({
+      ...plan,
+      parts: plan.parts.map((part) =>
+        part.mechanism === "network"
+          ? {
+              ...part,
+              network: { ...part.network, parking: false },
+              messages: part.messages.map((message) => ({ ...message, publisher })),
+            }
+          : part,
+      ),
+    });
+    assert.deepEqual(broken(missed, unparked("amqplib")), ["lost"]);
+    assert.deepEqual(broken(missed, unparked("by-hand")), []);
+  });
+
+  it("what came back to its publisher and arrives all the same was told wrongly", () => {
+    assert.deepEqual(broken([published("a-0"), returned("a-0"), arrived("a-0", "queue:Sales")]), [
+      "returned-but-arrived",
+    ]);
+  });
+
+  it("what arrives before its time is early, but for a policy that makes it so", () => {
+    const early = [published("a-0"), confirmed("a-0"), arrived("a-0", "queue:Sales", 1400)];
+    assert.deepEqual(broken(early), ["early"]);
+    assert.deepEqual(broken([...early, fault("early-policy", 1100, 1300)]), []);
+  });
+
+  it("a second copy needs a fault of its lifetime, and the first one's id", () => {
+    const twice = [
+      published("a-0"),
+      confirmed("a-0"),
+      arrived("a-0", "queue:Sales"),
+      arrived("a-0", "queue:Sales", 1650),
+    ];
+    assert.deepEqual(broken(twice), ["copy-without-fault"]);
+    assert.deepEqual(broken([...twice, fault("broker-killed", 1400, 1500)]), []);
+    assert.deepEqual(broken([...twice, fault("broker-killed", 9400, 9500)]), ["copy-without-fault"]);
+    const other = [...twice.slice(0, 3), arrived("a-0", "queue:Sales", 1650, { messageId: "other" })];
+    assert.deepEqual(broken([...other, fault("broker-killed", 1400, 1500)]), ["copy-under-another-id"]);
+  });
+
+  it("a given id stays", () => {
+    const changed = [published("a-0", 1000, { messageId: "given" }), confirmed("a-0"), arrived("a-0", "queue:Sales")];
+    assert.deepEqual(broken(changed), ["id-changed"]);
+  });
+
+  it("a store's fault at the intake explains no second copy; one at the delivery does", () => {
+    const twice = [
+      published("a-0", 1000, { delayMs: 3000 }),
+      confirmed("a-0"),
+      arrived("a-0", "queue:Sales", 4005),
+      arrived("a-0", "queue:Sales", 4010),
+    ];
+    const store = storePlan(3000);
+    assert.deepEqual(broken([...twice, fault("database-killed", 1010, 1500)], store), ["copy-without-fault"]);
+    assert.deepEqual(broken([...twice, fault("database-killed", 4000, 4500)], store), []);
+  });
+
+  it("what a cancel counted does not arrive, and need not; what it did not count does", () => {
+    const cancel = (count: number | undefined): HistoryEvent =>
+      ({ kind: "cancelled", part: "a", at: 1200, since: 1190, messageId: "id", count, delayMs: 0 }) as HistoryEvent;
+    const stored = [published("a-0", 1000, { messageId: "id" }), confirmed("a-0")];
+    const arrival = arrived("a-0", "queue:Sales");
+    const store = storePlan(500);
+    assert.deepEqual(broken([...stored, cancel(1)], store), []);
+    assert.deepEqual(broken([...stored, cancel(1), arrival], store), ["cancelled-but-arrived"]);
+    assert.deepEqual(broken([...stored, cancel(0)], store), ["lost"]);
+    assert.deepEqual(broken([...stored, cancel(undefined)], store), []);
+  });
+
+  it("a try comes no earlier than its delay after the failure before it, and gives up only after all of them", () => {
+    const tried = (kind: string, at: number, redeliveries: number): HistoryEvent =>
+      ({ kind, part: "a", at, n: "a-0", redeliveries }) as HistoryEvent;
+    const begin = [
+      published("a-0", 1000, { delayMs: 0 }),
+      confirmed("a-0"),
+      tried("try-begins", 1020, 0),
+      tried("try-fails", 1030, 0),
+    ];
+    const handled = (at: number): HistoryEvent[] => [tried("try-begins", at, 1), arrived("a-0", "handled", at + 5)];
+    assert.deepEqual(broken([...begin, ...handled(1135)], retryPlan), []);
+    assert.deepEqual(broken([...begin, ...handled(1100)], retryPlan), ["early"]);
+    assert.deepEqual(broken([...begin, arrived("a-0", "error", 1050)], retryPlan), ["lost", "elsewhere", "elsewhere"]);
+  });
+
+  it("secrets in outputs, processes that stay, codes that say done, and messages that nobody gets are found", () => {
+    assert.deepEqual(
+      broken([
+        { kind: "leaked", part: "a", at: 1, secret: "the broker's password", place: "the store's output" },
+        { kind: "left", part: "a", at: 1, what: "process 17 (node)" },
+        { kind: "uncaught", part: "a", at: 1, error: "channel closed" },
+        { kind: "ran", part: "a", at: 1, mistake: "broken-config", code: 0 },
+        { kind: "ended", part: "", at: 2, isThrough: true, remaining: { "a: Sales": 2 } },
+      ]),
+      ["left-in-queue", "secret", "uncaught", "left-behind", "exit-code"],
+    );
+  });
+});
+
+describe("the gauntlet's own topic matching", () => {
+  it("is that of AMQP", () => {
+    for (const [key, routingKey, expected] of [
+      ["*.*.Sales", "0.1.Sales", true],
+      ["*.*.Sales", "0.1.Europe.Sales", false],
+      ["#.Sales", "0.1.Europe.Sales", true],
+      ["#.Sales", "Sales", true],
+      ["#", "", true],
+      ["a.#.b", "a.b", true],
+      ["a.#.b", "a.x.y.b", true],
+      ["a.*", "a", false],
+    ] as const) {
+      assert.equal(takes(key, routingKey), expected, `${key} ${routingKey}`);
+    }
+  });
+});
+
+function storePlan(delayMs: number): Plan {
+  const part: StorePart = {
+    ...{ mechanism: "store", name: "a", declaredBy: "plans", database: "sqlite", numberOfRetries: 0, batchSize: 1 },
+    ...{ instances: 1, destinations: ["Sales"], requests: [] },
+    messages: [{ n: "a-0", atMs: 0, delayMs, destination: "Sales", by: "x-delay", forwarded: false }],
+  };
+  return { seed: 1, broker: "4.3", faults: [], parts: [part] };
+}
+
+const retries: RetryPart = {
+  ...{ mechanism: "retry", name: "a", way: "intervals", declaredBy: "plans", queueType: "quorum" },
+  ...{ endpoint: "Orders", queue: "Orders", delaysMs: [100], immediate: 0, handlerTimeoutMs: 500, blockMs: 10 },
+  ...{ confirmTimeoutMs: 1000, leaseMs: 5000, concurrency: 1 },
+  messages: [{ n: "a-0", atMs: 0, workMs: 0, behaviour: ["fail"] }],
+};
+const retryPlan: Plan = { seed: 1, broker: "4.3", faults: [], parts: [retries] };
