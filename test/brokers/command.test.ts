@@ -1,11 +1,15 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { delayNetwork, planEntities } from "rabbitmq-delay-topology";
+import { delayNetwork, delayedStore, planDelayedStore, planEntities } from "rabbitmq-delay-topology";
 import { root } from "../../toolchain/dist/paths";
-import { onEachBroker } from "../support/brokers";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
+import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 
 const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
@@ -28,6 +32,27 @@ async function run(args: string[], input = ""): Promise<CommandEnd> {
 
 describe("rabbitmq-delay, against a broker", () => {
   onEachBroker((broker) => {
+    // It waited for the broker's goodbye for ever, so that a script stood still without a word.
+    it("ends with 3 while the broker has an alarm: publishing, and asking a store", async () => {
+      const own = await ownTestBroker(broker().node.installation);
+      const vhost = await own.management.createVhost();
+      const network = delayNetwork(descriptor);
+      await own.management.declare(vhost, network, ["Billing"]);
+      const url = `${own.node.amqpUrl}/${vhost}`;
+      await declareOverAmqp(await openChannel(own, vhost), planDelayedStore(delayedStore({})));
+      await rabbitmqctl(own.node, "set_vm_memory_high_watermark", "0");
+      const descriptorText = JSON.stringify(network);
+      // Larger than what the broker reads before it blocks the connection.
+      const body = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-body-")), "body");
+      writeFileSync(body, Buffer.alloc(8_000_000));
+      const args = ["--network", "-", "--destination", "Billing", "--delay", "1s", "--body-file", body, "--amqp", url];
+      const sent = await run(["publish", ...args], descriptorText);
+      assert.equal(sent.code, 3, sent.out + sent.err);
+      assert.match(sent.err, /^[^\n]*--amqp: /);
+      const asked = await run(["store", "stats", "--amqp", url]);
+      assert.equal(asked.code, 3, asked.out + asked.err);
+    });
+
     it("publishes: 0 when it was confirmed, 1 when it was returned, 3 when there is no broker or no network", async () => {
       const { management, node } = broker();
       const vhost = await management.createVhost();
@@ -59,6 +84,24 @@ describe("rabbitmq-delay, against a broker", () => {
       const empty = await publish("--amqp", `${node.amqpUrl}/${await management.createVhost()}`, "--delay", "1s");
       assert.equal(empty.code, 3);
       assert.match(empty.err, /pulumi up declares it/);
+    });
+
+    // A wrong password was "no broker; make up starts a local one", a wrong vhost the library's inner words.
+    it("says whether a broker refuses the user or the vhost, and shows no password", async () => {
+      const { management, node } = broker();
+      const network = JSON.stringify(delayNetwork(descriptor));
+      const publish = (url: string): Promise<CommandEnd> =>
+        run(["publish", "--network", "-", "--destination", "Billing", "--delay", "1s", "--amqp", url], network);
+      const vhost = await management.createVhost();
+      const password = await publish(`${node.amqpUrl.replace("guest:guest", "guest:Wr0ng")}/${vhost}`);
+      assert.deepEqual([password.code, /Wr0ng|make up/.test(password.err)], [3, false], password.err);
+      assert.match(password.err, /--amqp: the broker at 127\.0\.0\.1:\d+ refuses the user or the password/);
+      const nowhere = await publish(`${node.amqpUrl}/no%2Fwhere`);
+      assert.equal(nowhere.code, 3);
+      assert.match(nowhere.err, /refuses vhost no\/where: there is none of that name, or the user may not use it/);
+      const other = await publish(management.url.replace("http:", "amqp:"));
+      assert.equal(other.code, 3);
+      assert.match(other.err, /does not answer as a broker does/);
     });
 
     it("renders definitions that a broker imports as they are", async () => {

@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import type { ConsumeMessage } from "amqplib";
 import { createDelayPublisher, dueHeader } from "rabbitmq-delay-publish";
 import { DelayNetwork, DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
@@ -23,6 +24,15 @@ const networks: [string, DelayNetworkOptions, number[]][] = [
 /** Names of which suffix matching would mix the first two. */
 const endpoints = ["Sales", "Europe.Sales", "Sales.Europe", "1", "Größe.Straße"];
 
+/** Something hung for a moment, or a message went another way than it should. */
+const LATEST_MS = 60_000;
+
+/** The queues in which a message has expired, as the broker writes it into its header. */
+function pathOf({ properties }: ConsumeMessage): string[] {
+  const deaths = (properties.headers?.["x-death"] ?? []) as { queue: string; reason: string; count: number }[];
+  return deaths.flatMap(({ queue, reason, count }) => (reason === "expired" ? Array<string>(count).fill(queue) : []));
+}
+
 describe("delivery", () => {
   onEachBroker((broker) => {
     for (const [title, options, delaysMs] of networks) {
@@ -44,6 +54,9 @@ describe("delivery", () => {
         ),
       );
       const arrivals = [...(await receiver.until(expected.length))];
+      const ttlsMs = new Map(
+        (await management.queues(vhost)).map(({ name, arguments: values }) => [name, Number(values["x-message-ttl"])]),
+      );
       // A copy would come with its original; one more message behind them all shows that none did.
       await publisher.publish("Sales", "last", { delayMs: network.unitMs });
       await receiver.until(expected.length + 1);
@@ -53,6 +66,10 @@ describe("delivery", () => {
         assert.equal(message.content.toString().split(" ")[0], queue);
         const due = new Date(message.properties.headers?.[dueHeader] as string).getTime();
         assert.ok(atMs >= due, `${message.content.toString()} came ${due - atMs} ms early`);
+        assert.ok(atMs - due < LATEST_MS, `${message.content.toString()} came ${atMs - due} ms late`);
+        // However slow the machine is: it waited in queues for its delay, and for no longer.
+        const waitedMs = pathOf(message).reduce((sum, level) => sum + (ttlsMs.get(level) ?? Number.NaN), 0);
+        assert.equal(`${queue} ${waitedMs}`, message.content.toString());
       }
     }
   });

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
-import type { ConfirmChannel } from "amqplib";
+import type { ConfirmChannel, ConsumeMessage } from "amqplib";
 import { HoldOptions, HoldQueueUse, dueHeader, holdFor } from "rabbitmq-delay-publish";
 import { holdQueues, planRetry } from "rabbitmq-delay-topology";
 import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker } from "../support/brokers";
@@ -22,7 +22,6 @@ describe("holdFor", () => {
         const client = await open(`${broker().node.amqpUrl}/${vhost}`);
         afterThisTest(() => client.close());
         const uses: HoldQueueUse[] = [];
-        // The count is the process's, whichever broker its queues are on.
         const prefix = `hold-${randomUUID()}`;
         const options = { prefix, onQueue: (use: HoldQueueUse) => uses.push(use) };
         const message = { body: { total: 5 }, type: "invoice", headers: { tenant: "a" }, messageId: "m-1" };
@@ -103,6 +102,59 @@ describe("holdFor", () => {
       assert.equal(deletions, 2);
     });
 
+    it("another vhost's hold queues, and those whose lease is over, are neither known nor counted", async () => {
+      const uses: HoldQueueUse[] = [];
+      const prefix = `own-${randomUUID()}`;
+      const options = { ...lease, prefix, maxQueues: 1, onQueue: (use: HoldQueueUse) => uses.push(use) };
+      const hold = { delayMs: 20, exchange: "", routingKey: "sink" };
+      const first = await setUp(broker());
+      const { queue } = await holdFor(first.channel, hold, { body: "1" }, options);
+      await assert.rejects(holdFor(first.channel, { ...hold, delayMs: 21 }, { body: "x" }, options), /maxQueues: /);
+      // A service with a second broker was refused its first hold queue there, because of those that it had on this one.
+      const second = await setUp(broker());
+      await holdFor(second.channel, { ...hold, delayMs: 21 }, { body: "2" }, options);
+      await holdFor(second.channel, { ...hold, delayMs: 21 }, { body: "3" }, options);
+      while ((await broker().management.queues(first.vhost)).some(({ name }) => name === queue))
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await holdFor(first.channel, { ...hold, delayMs: 21 }, { body: "4" }, options);
+      assert.deepEqual(
+        uses.map(({ isNew, queues }) => [isNew, queues]),
+        [
+          [true, 1],
+          [true, 1],
+          [false, 1],
+          [true, 1],
+        ],
+      );
+      await Promise.all([first.receiver.until(2), second.receiver.until(2)]);
+    });
+
+    it("holds a message that was held before, with all its headers, over two hold queues: it is no loop, and not dropped", async () => {
+      const { vhost, channel } = await setUp(broker());
+      await channel.assertQueue("once", { durable: true });
+      const once = await Receiver.on(await openChannel(broker(), vhost), ["once"]);
+      const { queue } = await holdFor(channel, { delayMs: 10, exchange: "", routingKey: "once" }, { body: "0" });
+      let { message } = (await once.until(1))[0] as { message: ConsumeMessage };
+      for (let round = 1; round <= 3; round++) {
+        const { headers } = message.properties;
+        assert.ok(headers?.["x-death"] !== undefined, "the broker's account of the round before");
+        await holdFor(channel, { delayMs: 20, exchange: "", routingKey: queue }, { body: message.content, headers });
+        message = ((await once.until(round + 1))[round] as { message: ConsumeMessage }).message;
+      }
+    });
+
+    it("does not listen to its channel again for each further timeout", async () => {
+      const { channel, receiver } = await setUp(broker());
+      const hold = { delayMs: 1, exchange: "", routingKey: "sink" };
+      const listeners = (): number[] => ["close", "return", "drain"].map((event) => channel.listenerCount(event));
+      await holdFor(channel, hold, { body: "0" }, { confirmTimeoutMs: 30_000 });
+      const before = listeners();
+      for (let more = 1; more <= 12; more++)
+        await holdFor(channel, hold, { body: String(more) }, { confirmTimeoutMs: 30_000 + more });
+      assert.deepEqual(listeners(), before);
+      await receiver.until(13);
+    });
+
     it("a broker killed while messages are held loses none", async () => {
       const own = await ownTestBroker(broker().node.installation);
       const vhost = await own.management.createVhost();
@@ -150,7 +202,10 @@ describe("holdFor", () => {
       await refuses(/routingKey: "é+" .*256 bytes/, {}, { routingKey: "é".repeat(128) });
       await refuses(/channel: it must be/, {}, {}, { publish: () => true });
       const prefix = `cap-${randomUUID()}`;
-      await refuses(/maxQueues: this process has 0 hold queues/, { prefix, maxQueues: 0 });
+      await refuses(/maxQueues: this connection has 0 hold queues/, { prefix, maxQueues: 0 });
+      // Node's timers would fire at once: every message would be reported as unconfirmed, and published again.
+      for (const confirmTimeoutMs of [2 ** 31, 0, Number.NaN, 1.5])
+        await refuses(/confirmTimeoutMs: .* is not allowed; .*to 2147483647/, { confirmTimeoutMs, leaseMs: 2 ** 32 });
     });
   });
 

@@ -87,6 +87,19 @@ describe("publishing", () => {
           assert.equal(publisher.unconfirmed, 0);
         });
 
+        it("confirms a delayed message that nobody will take: whether somebody is bound shows when it is due", async () => {
+          const receiver = await Receiver.on(await reader.createChannel(), ["Billing"]);
+          const publisher = createDelayPublisher(client.channel, bare);
+          const receipt = await publisher.publish("Nobody", "later", { delayMs: 30 });
+          assert.equal(receipt.delayMs, 30);
+          await publisher.publish("Billing", "after", { delayMs: 60 });
+          const arrivals = await receiver.until(1);
+          assert.deepEqual(
+            arrivals.map(({ message }) => message.content.toString()),
+            ["after"],
+          );
+        });
+
         it("parks what nobody takes instead, also without a delay", async () => {
           const receiver = await Receiver.on(await reader.createChannel(), [network.parkingQueue as string]);
           const publisher = createDelayPublisher(client.channel, network);

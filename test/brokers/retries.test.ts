@@ -1,15 +1,22 @@
 import { strict as assert } from "node:assert";
-import type { ConfirmChannel } from "amqplib";
+import { randomUUID } from "node:crypto";
+import { getEventListeners } from "node:events";
+import type { ConfirmChannel, ConsumeMessage, GetMessage, Options } from "amqplib";
 import {
   ReceivedMessage,
   RetryConsumer,
   RetryConsumerOptions,
+  RetryEvent,
   RetryHandler,
   RetryMechanism,
   RetryPolicy,
   consumeWithRetries,
+  createDelayPublisher,
+  dueHeader,
   errorHeaders,
+  nserviceBusDelayHeader,
   throughDelayNetwork,
+  throughDelayedExchange,
   throughDelayedRetry,
   throughHoldQueues,
   throughHoldsOnDemand,
@@ -17,6 +24,8 @@ import {
   throughWorkRetry,
 } from "rabbitmq-delay-publish";
 import {
+  Endpoint,
+  PolicyPlan,
   RetryDescriptor,
   delayNetwork,
   delayedRetry,
@@ -63,16 +72,22 @@ const bound = (plan: typeof intervals) => async (channel: ConfirmChannel, queue:
   const { exchanges, queues, bindings } = planRetryIntervals(plan);
   await declareOverAmqp(channel, { exchanges, queues, bindings: [...bindings, planReturnBinding(plan, queue)] });
 };
+/** Declares a network with one endpoint. */
+async function declareNetwork(channel: ConfirmChannel, endpoint: Endpoint, of = network): Promise<void> {
+  const { exchanges, queues, bindings } = planEntities(of);
+  await declareOverAmqp(channel, {
+    exchanges,
+    queues,
+    bindings: [...bindings, ...planBinding(of, endpoint).bindings],
+  });
+}
+
 const ways: Record<string, Way> = {
   "interval queues": { mechanism: throughRetryIntervals(intervals), declare: bound(intervals) },
   "interval queues, quorum": { mechanism: throughRetryIntervals(safeIntervals), declare: bound(safeIntervals) },
   "a delay network": {
     mechanism: throughDelayNetwork(network),
-    async declare(channel, queue) {
-      const { exchanges, queues, bindings } = planEntities(network);
-      const endpoint = planBinding(network, { name: queue }).bindings;
-      await declareOverAmqp(channel, { exchanges, queues, bindings: [...bindings, ...endpoint] });
-    },
+    declare: (channel, queue) => declareNetwork(channel, { name: queue }),
   },
   "a work queue's retry queues": {
     mechanism: throughWorkRetry(work),
@@ -105,11 +120,15 @@ describe("consumeWithRetries", () => {
       it(`${name}: exactly the promised tries, not early, with all that the message had; then success`, async () => {
         const { channel, tries, consume, publish } = await setUp(broker(), way);
         const policy = RetryPolicy.immediate(1).intervals(delaysMs);
-        await consume({ policy }, ({ previousTries }) => {
+        const consumer = await consume({ policy }, ({ previousTries }) => {
           if (previousTries < 5) throw new Error("not yet");
         });
         await publish();
         await until(() => tries.length === 6);
+        await consumer.stop();
+        // No seventh can come from anywhere: what is settled is in no queue of the vhost.
+        const queues = (await broker().management.queues(vhost)).map((queue) => queue.name);
+        for (const queue of queues) assert.equal((await channel.checkQueue(queue)).messageCount, 0, queue);
         assert.deepEqual(
           tries.map(({ message }) => [message.previousTries, message.redeliveries]),
           [
@@ -286,7 +305,255 @@ describe("consumeWithRetries", () => {
       await assert.rejects(start({ policy, mechanism, concurrency: 11 }), /concurrency: 11 .*from 1 to 10/);
       await assert.rejects(start({ policy, mechanism, handlerTimeoutMs: -1 }), /handlerTimeoutMs: -1 /);
       await assert.rejects(start({ policy, mechanism }, { publish: () => true }), /channel: it must be amqplib/);
+      const late = { policy, mechanism, handlerTimeoutMs: 2 ** 31 };
+      await assert.rejects(start(late), /handlerTimeoutMs: 2147483648 .*to 2147483647/);
+      await assert.rejects(
+        start({ policy, mechanism, confirmTimeoutMs: 2 ** 31 }),
+        /confirmTimeoutMs: 2147483648 .*to 2147483647/,
+      );
       await assert.rejects(start({ policy, mechanism, errorQueue: "nowhere" }), /errorQueue: "nowhere" .*must exist/);
+    });
+
+    it("refuses at start a mechanism whose way back is not there: each retried message would be lost, or go round for ever", async () => {
+      const { channel } = await setUp(broker(), ways["interval queues"] as Way);
+      const start = async (mechanism: RetryMechanism, more: Partial<RetryConsumerOptions> = {}): Promise<unknown> =>
+        // The broker closes a channel that asks for what is not there.
+        consumeWithRetries(await openChannel(broker(), vhost), "work", () => undefined, {
+          policy: RetryPolicy.interval(1, 40),
+          mechanism,
+          errorQueue: "work_error",
+          ...more,
+        });
+      const of = (exchange: string): RegExp => new RegExp(`mechanism: "${exchange}" is not allowed; .*must exist`);
+      await channel.deleteExchange("mt-delay-return");
+      await assert.rejects(start(throughRetryIntervals(intervals)), of("mt-delay-return"));
+      await assert.rejects(start(throughRetryIntervals(safeIntervals)), of("own-retry-40"));
+      await declareOverAmqp(channel, { ...planRetryIntervals(safeIntervals), bindings: [] });
+      await channel.deleteQueue("own-retry-parking");
+      await assert.rejects(start(throughRetryIntervals(safeIntervals)), of("own-retry-parking"));
+      await assert.rejects(start(throughDelayNetwork(network)), of("retry.r4x3u10.level-01"));
+      await assert.rejects(start(throughHoldQueues(holds)), of("hold.40.0::work"));
+      await assert.rejects(start(throughWorkRetry(work)), of("work.retry-40"));
+      await assert.rejects(start(throughDelayedExchange("delayed")), of("delayed"));
+      const exchange = { errorExchange: "errors" };
+      await assert.rejects(start(throughHoldsOnDemand(), exchange), /errorExchange: "errors" .*must exist/);
+    });
+
+    it("over a network whose binding has patterns, messages come back by the destination that the consumer says", async () => {
+      const way = ways["a delay network"] as Way;
+      const mechanism = throughDelayNetwork(network, { destination: "orders.retry" });
+      const { tries, consume, publish } = await setUp(broker(), {
+        mechanism,
+        declare: (channel, queue) => declareNetwork(channel, { name: queue, patterns: ["orders.*"] }),
+      });
+      await consume({ policy: RetryPolicy.interval(1, 40) }, ({ redeliveries }) => {
+        if (redeliveries === 0) throw new Error("not yet");
+      });
+      await publish();
+      await until(() => tries.length === 2);
+      assert.equal(tries[1]?.message.routingKey, "paid.now");
+      assert.notEqual(way.mechanism, mechanism);
+    });
+
+    it("a delayed message that fails passes the same queues of the network again, twice: it is no loop", async () => {
+      const { channel, tries, consume } = await setUp(broker(), ways["a delay network"] as Way);
+      await consume({ policy: RetryPolicy.interval(2, 50) }, ({ redeliveries }) => {
+        if (redeliveries < 2) throw new Error("not yet");
+      });
+      await createDelayPublisher(channel, network).publish("work", "invoice", { delayMs: 50 });
+      await until(() => tries.length === 3);
+      assert.ok(tries[0]?.message.properties.headers?.["x-death"] !== undefined, "it came over the network");
+    });
+
+    it("a copy that comes back to no queue is parked: a forgotten binding loses no message", async () => {
+      const { channel, consume, publish } = await setUp(broker(), {
+        mechanism: throughRetryIntervals(intervals),
+        declare: (on) => declareOverAmqp(on, planRetryIntervals(intervals)),
+      });
+      const { policy } = planRetryIntervals(intervals);
+      const { name, pattern, applyTo, priority, definition } = policy as PolicyPlan;
+      await broker().management.call("PUT", `policies/${vhost}/${name}`, {
+        pattern,
+        "apply-to": applyTo,
+        priority,
+        definition,
+      });
+      await consume({ policy: RetryPolicy.interval(1, 40) }, () => {
+        throw new Error("not yet");
+      });
+      await publish();
+      const [arrival] = await (await Receiver.on(channel, ["mt-delay-parking"])).until(1);
+      assert.equal(arrival?.message.content.toString(), "invoice");
+      assert.equal(arrival?.message.fields.routingKey, "work", "whose it is");
+    });
+
+    it("a message that is moved back out of the error queue gets all its delayed retries again", async () => {
+      const { channel, tries, consume, publish } = await setUp(broker(), ways["interval queues"] as Way);
+      let isBroken = true;
+      await consume({ policy: RetryPolicy.intervals(DELAYS) }, ({ redeliveries }) => {
+        if (isBroken || redeliveries < 2) throw new Error("still broken");
+      });
+      const failed = await Receiver.on(await openChannel(broker(), vhost), ["work_error"]);
+      await publish();
+      const [arrival] = await failed.until(1);
+      isBroken = false;
+      // As a shovel moves it: all properties and headers kept.
+      const { content, properties } = arrival?.message as ConsumeMessage;
+      channel.sendToQueue("work", content, properties as Options.Publish);
+      await until(() => tries.length === 6);
+      const seen = tries.map(({ message }) => [message.redeliveries, message.previousTries]);
+      assert.deepEqual(seen.slice(3), [
+        [0, 0],
+        [1, 1],
+        [2, 2],
+      ]);
+      assert.deepEqual(tries[5]?.message.properties, tries[0]?.message.properties, "as it was first published");
+      assert.equal((await channel.checkQueue("work_error")).messageCount, 0);
+    });
+
+    it("a copy says when it itself is due, whatever the message says that failed", async () => {
+      const long = retryIntervals({ intervals: [60_000] });
+      const nserviceBus = delayNetwork({ preset: "nservicebus" });
+      const headers = { tenant: "a", [dueHeader]: "2020-01-01T00:00:00.000Z", [nserviceBusDelayHeader]: 5 };
+      const cases: [RetryMechanism, Way["declare"], string, number][] = [
+        [throughRetryIntervals(long), bound(long), "mt-delay-60000", 60_000],
+        [
+          throughDelayNetwork(nserviceBus),
+          (channel, queue) => declareNetwork(channel, { name: queue }, nserviceBus),
+          "nsb.v2.delay-level-05",
+          60_000,
+        ],
+      ];
+      for (const [mechanism, declare, waitsIn, delayMs] of cases) {
+        const { channel, tries, consume, publish } = await setUp(broker(), { mechanism, declare });
+        const start = Date.now();
+        const consumer = await consume({ policy: RetryPolicy.interval(1, delayMs) }, () => {
+          throw new Error("not yet");
+        });
+        await publish("invoice", headers);
+        let copy: GetMessage | false = false;
+        while (copy === false) copy = await channel.get(waitsIn, { noAck: true });
+        const due = Date.parse(String(copy.properties.headers?.[dueHeader]));
+        assert.ok(due >= start + delayMs && due <= Date.now() + delayMs, new Date(due).toISOString());
+        if (waitsIn.startsWith("nsb")) assert.equal(copy.properties.headers?.[nserviceBusDelayHeader], 60);
+        channel.sendToQueue("work", copy.content, copy.properties as Options.Publish);
+        await until(() => tries.length === 2);
+        assert.deepEqual(tries[1]?.message.properties.headers, headers, "the handler gets what was published");
+        await consumer.stop();
+      }
+    });
+
+    interface Rights {
+      write: string[];
+      read: string[];
+    }
+
+    /** A new user who may configure nothing. */
+    async function userWith(
+      rights: Rights,
+    ): Promise<{ open: () => Promise<ConfirmChannel>; permit: (rights: Rights) => Promise<void> }> {
+      const { management, node } = broker();
+      const user = `service-${randomUUID()}`;
+      await management.call("PUT", `users/${user}`, { password: "secret", tags: "" });
+      afterThisTest(() => management.call("DELETE", `users/${user}`));
+      const permit = ({ write, read }: Rights): Promise<void> =>
+        management.call("PUT", `permissions/${vhost}/${user}`, {
+          configure: "^$",
+          write: `^(${write.join("|")})$`,
+          read: `^(${read.join("|")})$`,
+        });
+      await permit(rights);
+      const amqpUrl = `amqp://${user}:secret@${new URL(node.amqpUrl).host}`;
+      return { open: () => openChannel({ management, node: { ...node, amqpUrl } }, vhost), permit };
+    }
+
+    it("a user without the default exchange is refused at start, with the reason; an error exchange needs no such right", async () => {
+      const mechanism = throughDelayNetwork(network);
+      const { channel } = await setUp(broker(), { ...(ways["a delay network"] as Way), mechanism });
+      const { open } = await userWith({ write: [...network.entryExchanges, "work_error"], read: ["work"] });
+      const policy = RetryPolicy.interval(1, 20);
+      await assert.rejects(
+        consumeWithRetries(await open(), "work", () => undefined, { policy, mechanism }),
+        /errorExchange: "" is not allowed; .*may not write to; give errorExchange.*amq\.default/,
+      );
+      await channel.assertExchange("work_error", "fanout");
+      await channel.bindQueue("work_error", "work_error", "");
+      const fail = (): void => {
+        throw new Error("broken");
+      };
+      const options = { policy, mechanism, errorExchange: "work_error" };
+      const consumer = await consumeWithRetries(await open(), "work", fail, options);
+      afterThisTest(() => consumer.stop());
+      channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
+      const [arrival] = await (await Receiver.on(channel, ["work_error"])).until(1);
+      assert.equal(arrival?.message.properties.headers?.[errorHeaders.tries], 2);
+    });
+
+    it("a consumer that a refused copy ends says which right its user lacks", async () => {
+      const { channel } = await setUp(broker(), ways["interval queues"] as Way);
+      const rights = { write: ["amq.default", "work_error", "mt-delay-40"], read: ["work"] };
+      const { open, permit } = await userWith(rights);
+      const fail = (): void => {
+        throw new Error("broken");
+      };
+      const mechanism = throughRetryIntervals(intervals);
+      const own = await open();
+      const consumer = await consumeWithRetries(own, "work", fail, { policy: RetryPolicy.interval(1, 40), mechanism });
+      await permit({ ...rights, write: ["amq.default", "work_error"] });
+      channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
+      await assert.rejects(
+        consumer.ended,
+        /consumes work closed: .*403.* to exchange 'mt-delay-40'.*without this right no failed message can be passed on/,
+      );
+      await untilReady(channel, 1);
+    });
+
+    it("consumers that come and go leave nothing on their channel, or on a signal that outlives them", async () => {
+      await setUp(broker(), ways["interval queues"] as Way);
+      const channel = await openChannel(broker(), vhost);
+      const { signal } = new AbortController();
+      const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughRetryIntervals(intervals), signal };
+      const count = (): number[] => [
+        ...[...channel.eventNames()].map((event) => channel.listenerCount(event)),
+        getEventListeners(signal, "abort").length,
+      ];
+      const run = async (): Promise<void> =>
+        (await consumeWithRetries(channel, "work", () => undefined, options)).stop();
+      await run();
+      const before = count();
+      for (let more = 0; more < 12; more++) await run();
+      assert.deepEqual(count(), before);
+      assert.equal(getEventListeners(signal, "abort").length, 0);
+    });
+
+    it("a process that stands still between declare and copy loses no message with the hold queue", async () => {
+      const { tries, publish } = await setUp(broker(), ways["hold queues on demand"] as Way);
+      const channel = await openChannel(broker(), vhost);
+      let stalls = 0;
+      const stalling = new Proxy(channel, {
+        get(target, name) {
+          const value = Reflect.get(target, name) as unknown;
+          if (name !== "assertQueue") return typeof value === "function" ? (value.bind(target) as unknown) : value;
+          return async (queue: string, options: object) => {
+            await target.assertQueue(queue, options);
+            // Nothing else of this process runs meanwhile, no timer either; the queue's lease does.
+            for (const end = Date.now() + (stalls++ === 0 ? 1000 : 0); Date.now() < end;);
+          };
+        },
+      });
+      const mechanism = throughHoldsOnDemand({ leaseMs: 400 });
+      const events: RetryEvent[] = [];
+      const handler = (message: ReceivedMessage): void => {
+        tries.push({ atMs: Date.now(), message });
+        if (message.redeliveries === 0) throw new Error("not yet");
+      };
+      const options = { policy: RetryPolicy.interval(1, 2000), mechanism, confirmTimeoutMs: 350 };
+      const onFailure = (event: RetryEvent): void => void events.push(event);
+      const consumer = await consumeWithRetries(stalling, "work", handler, { ...options, onFailure });
+      afterThisTest(() => consumer.stop());
+      await publish();
+      await until(() => tries.some(({ message }) => message.redeliveries === 1));
+      assert.equal(events[0]?.kind, "given-back", "the copy's queue may go before the copy is due");
     });
   });
 

@@ -7,6 +7,7 @@ import {
   consumeWithRetries,
   createDelayPublisher,
   errorHeaders,
+  throughDelayNetwork,
   throughWorkRetry,
 } from "rabbitmq-delay-publish";
 import { WorkRetry, delayNetwork, levelQueueName } from "rabbitmq-delay-topology";
@@ -47,9 +48,11 @@ describe("a service's user", () => {
         assert.rejects(as("a").then(body), message);
       const levelQueue = levelQueueName(network, 0, 1);
 
-      const sales = await Receiver.on(await as("a"), ["Sales"]);
+      const receiving = await as("a");
+      const sales = await Receiver.on(receiving, ["Sales"]);
       await createDelayPublisher(await as("a"), network).publish("Sales", "x", { delayMs: 50 });
       await sales.until(1);
+      await receiving.close();
       await refuses(
         (channel) => createDelayPublisher(channel, network).publish("Other", "x", { delayMs: 50 }),
         /the channel closed before the broker confirmed/,
@@ -75,6 +78,20 @@ describe("a service's user", () => {
       const [dead] = await (await Receiver.on(admin, [workRetry.deadQueue])).until(1);
       assert.equal(dead?.message.properties.headers?.[errorHeaders.tries], 2);
       assert.deepEqual(tries, [0, 1]);
+
+      // The default exchange is closed to it: without an error exchange of its own, the message that used up its tries closed the
+      // consumer, and came again at each restart.
+      const byNetwork = await consumeWithRetries(await as("a"), "Sales", () => Promise.reject(new Error("never")), {
+        policy: RetryPolicy.intervals([10]),
+        mechanism: throughDelayNetwork(network),
+        errorQueue: "Sales_error",
+        errorExchange: "Sales_error",
+      });
+      afterThisTest(() => byNetwork.stop());
+      await createDelayPublisher(admin, network).publish("Sales", "fails", { delayMs: 10 });
+      const [failed] = await (await Receiver.on(admin, ["Sales_error"])).until(1);
+      assert.equal(failed?.message.content.toString(), "fails");
+      assert.equal(failed.message.properties.headers?.[errorHeaders.tries], 2);
 
       configure("a", "b");
       const added = await stack.preview();

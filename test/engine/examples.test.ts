@@ -16,7 +16,7 @@ const examples: Record<string, { broken: number; errorQueue: string; isNew?: boo
 
 describe("the examples of retries", () => {
   onEachBroker((broker, { isNewest }) => {
-    it("show their tries, and leave nothing on the broker", async function () {
+    it("show their tries, and leave nothing of their own on the broker", async function () {
       const stack = await TestStack.create(broker(), "/");
       stack.configure({ network: { preset: "nservicebus" } });
       await stack.up();
@@ -38,7 +38,8 @@ describe("the examples of retries", () => {
       const left = (await broker().management.queues("%2F")).map(({ name }) => name);
       assert.deepEqual(
         left.filter((name) => name.startsWith("example-")).filter((name) => !/^hold\./.test(name)),
-        [],
+        // What keeps messages that come back to no queue stays with the exchange by which they come back: others use both.
+        ["example-retry-parking"],
       );
     });
 

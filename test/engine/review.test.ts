@@ -19,8 +19,8 @@ const before: StackConfig = {
   ],
 };
 const [sales] = before.endpoints as [unknown];
-/** Long enough that the update is over before it is due. */
-const PENDING_MS = 9_000;
+/** Long enough that an update on a busy machine is over before it is due. */
+const PENDING_MS = 15_000;
 
 /** An edit, what the review has to say of it, and what then has to become of what waited. */
 interface Edit {
@@ -120,10 +120,10 @@ describe("a review of a change", () => {
         await stack.up();
         const channel = await openChannel(broker(), vhost);
         channel.sendToQueue("work", Buffer.from("waiting"), { persistent: true });
-        await createDelayPublisher(channel, network).publish("Billing", "pending", { delayMs: PENDING_MS });
         stack.configure({ ...before, removal, ...edit.after });
 
-        const { report, output, code } = await stack.review("--fail-on", "loss");
+        // Loss fails it without being asked to.
+        const { report, output, code } = await stack.review();
         assert.ok(report, output);
         assert.equal(report.verdict, edit.verdict, output);
         assert.equal(code, edit.verdict === "loss" ? 1 : 0);
@@ -139,6 +139,7 @@ describe("a review of a change", () => {
             output,
           );
 
+        await createDelayPublisher(channel, network).publish("Billing", "pending", { delayMs: PENDING_MS });
         await stack.up();
         const names = (await broker().management.queues(vhost)).map((queue) => queue.name);
         const waiting = names.includes("work") ? (await channel.checkQueue("work")).messageCount : 0;
@@ -202,7 +203,7 @@ describe("a review of a change", () => {
       await channel.bindQueue("Sales", network.deliveryExchange, "*.*.*.*.*.*.Forgotten");
       stack.configure({ ...before, network: { ...shape, unitMs: 20 } });
 
-      const asked = ["--broker", broker().management.url];
+      const asked = ["--management", broker().management.url];
       const { report, output } = await stack.review(...asked);
       assert.ok(report, output);
       assert.equal(report.verdict, "loss");
@@ -257,6 +258,48 @@ describe("a review of a change", () => {
       assert.equal(failed.code, 1, failed.output);
       assert.equal(failed.report?.findings[0]?.rule, "preview-failed", failed.output);
       assert.match(failed.report?.findings[0]?.entity ?? "", /radix: 3 is not allowed/);
+      const unasked = await stack.review();
+      assert.equal(unasked.code, 3, "what was not reviewed is not passed");
+      assert.equal(unasked.report?.verdict, "unknown", unasked.output);
+    });
+
+    it("passes nothing while the broker is down, and says so in the comment", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({ ...before, broker: { managementUrl: "http://127.0.0.1:4" } });
+      const { code, report, output } = await stack.review("--fail-on", "loss");
+      assert.equal(code, 3, output);
+      assert.equal(report?.verdict, "unknown", output);
+      const comment = await stack.reviewAsText("markdown");
+      assert.equal(comment.code, 3, comment.output);
+      assert.match(comment.output, /## ⛔ Could not be reviewed: stack <code>test<\/code>[\s\S]*127\.0\.0\.1/);
+    });
+
+    it("believes no broker that has nothing of what the state has", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure(before);
+      await stack.up();
+      stack.configure({ ...before, workQueues: [] });
+      const right = await stack.review("--management", broker().management.url);
+      assert.equal(right.report?.verdict, "care", right.output);
+      const wrong = await stack.review("--management", `${broker().management.url}/nothing`);
+      assert.equal(wrong.code, 3, wrong.output);
+      assert.equal(wrong.report?.verdict, "loss", wrong.output);
+    });
+
+    it("keeps what the network parks: a policy that goes is a loss, and one that stays is none", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      for (const [removal, verdict] of [
+        ["delete", "loss"],
+        ["retain", "safe"],
+      ] as const) {
+        stack.configure({ ...before, removal });
+        await stack.up();
+        stack.configure({ ...before, removal, network: { ...shape, parking: false } });
+        const { report, output } = await stack.review();
+        assert.equal(report?.verdict, verdict, output);
+        const rules = report?.findings.map(({ rule }) => rule) ?? [];
+        assert.equal(rules.includes("policy-protection-gone"), removal === "delete", output);
+      }
     });
 
     it("knows a rename without an alias as the deletion of what is live, and one with an alias as nothing", async () => {

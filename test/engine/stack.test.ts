@@ -21,7 +21,9 @@ function changes(steps: Step[]): string[] {
 }
 
 describe("a stack", () => {
-  onEachBroker((broker) => {
+  onEachBroker((broker, { isNewest }) => {
+    /** Brokers before 4.0 have no delivery limits that had to be lifted. */
+    const isOnThisBroker = (name: string): boolean => isNewest || !name.endsWith("delivery-limit");
     let vhost: string;
     let stack: TestStack;
 
@@ -61,18 +63,28 @@ describe("a stack", () => {
       stack.configure(config);
       await stack.up();
       stack.configure({ ...config, endpoints: [...endpoints, { name: "Billing", createQueue: true }] });
-      assert.deepEqual(changes(await stack.preview()), [
-        "create rabbitmq-delay:index:EndpointDelayBinding::Billing",
-        "create rabbitmq:index/binding:Binding::Billing-Billing",
-        "create rabbitmq:index/queue:Queue::Billing-Billing",
-      ]);
+      assert.deepEqual(
+        changes(await stack.preview()),
+        [
+          "create rabbitmq-delay:index:EndpointDelayBinding::Billing",
+          "create rabbitmq:index/binding:Binding::Billing-Billing",
+          "create rabbitmq:index/exchange:Exchange::Billing-rabbitmq-delay.owner-of-endpoint.Billing",
+          "create rabbitmq:index/policy:Policy::Billing-Billing.delivery-limit",
+          "create rabbitmq:index/queue:Queue::Billing-Billing",
+        ].filter(isOnThisBroker),
+      );
       await stack.up();
       stack.configure(config);
-      assert.deepEqual(changes(await stack.preview()), [
-        "delete rabbitmq-delay:index:EndpointDelayBinding::Billing",
-        "delete rabbitmq:index/binding:Binding::Billing-Billing",
-        "delete rabbitmq:index/queue:Queue::Billing-Billing",
-      ]);
+      assert.deepEqual(
+        changes(await stack.preview()),
+        [
+          "delete rabbitmq-delay:index:EndpointDelayBinding::Billing",
+          "delete rabbitmq:index/binding:Binding::Billing-Billing",
+          "delete rabbitmq:index/exchange:Exchange::Billing-rabbitmq-delay.owner-of-endpoint.Billing",
+          "delete rabbitmq:index/policy:Policy::Billing-Billing.delivery-limit",
+          "delete rabbitmq:index/queue:Queue::Billing-Billing",
+        ].filter(isOnThisBroker),
+      );
       await stack.up();
       assert.ok(!(await queueNames()).includes("Billing"));
     });
@@ -118,8 +130,10 @@ describe("a stack", () => {
       const resources = await stack.resources();
       const urns = resources.map(({ urn }) => urn).sort();
       const file = join(__dirname, "urns.snapshot.json");
-      if (process.env.UPDATE_SNAPSHOTS === "1") writeFileSync(file, `${JSON.stringify(urns, undefined, 2)}\n`);
-      assert.deepEqual(urns, JSON.parse(readFileSync(file, "utf8")));
+      if (process.env.UPDATE_SNAPSHOTS === "1" && isNewest)
+        writeFileSync(file, `${JSON.stringify(urns, undefined, 2)}\n`);
+      const expected = (JSON.parse(readFileSync(file, "utf8")) as string[]).filter(isOnThisBroker);
+      assert.deepEqual(urns, expected);
       const parentOf = new Map(resources.map(({ urn, parent }) => [urn, parent]));
       const component = urns.find((urn) => urn.endsWith("DelayLevelTopology::delay"));
       const endpoint = urns.find((urn) => urn.endsWith("EndpointDelayBinding::Sales"));

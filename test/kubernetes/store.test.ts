@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fetch } from "undici";
@@ -50,6 +50,40 @@ describe("the store's process on Kubernetes", () => {
       () => new DelayedMessageStore("x", { deployment: least.deployment }),
       /user: undefined .* needs the store's user/,
     );
+  });
+
+  it("another forward or another login makes new pods; the old ones would send messages elsewhere, or nowhere", async () => {
+    const podsOf = async (change: object): Promise<string> => {
+      const manifests = await manifestsOf({ ...least, ...change } as DelayedMessageStoreArgs);
+      const deployment = manifests.find(({ kind }) => kind === "Deployment") as unknown as {
+        spec: { template: { metadata: { annotations: Record<string, string> } } };
+      };
+      return JSON.stringify(deployment.spec.template);
+    };
+    const before = await podsOf({});
+    assert.equal(await podsOf({}), before, "nothing changed");
+    const others = [
+      { forwards: [{ exchange: "orders.delayed", delivery: "orders" }] },
+      { toQueues: false, exchanges: ["events"] },
+      { credentials: [{ password: "another password" }] },
+      { vhost: "orders" },
+      { deployment: { ...least.deployment, amqpUrl: "amqps://elsewhere:5671" } },
+    ];
+    const all = new Set([before]);
+    for (const change of others) all.add(await podsOf(change));
+    assert.equal(all.size, others.length + 1);
+    const password = "a password of tests";
+    const { user, deployment } = least;
+    const url = `amqps://${user}:${encodeURIComponent(password)}@rabbitmq.messaging.svc:5671/%2F`;
+    for (const text of all) {
+      assert.ok(!text.includes(encodeURIComponent(password)));
+      // Nothing that can be computed from a guessed password.
+      for (const guess of [password, url, deployment.amqpUrl]) {
+        for (const algorithm of ["sha1", "sha256", "sha512", "md5"]) {
+          assert.ok(!text.includes(createHash(algorithm).update(guess).digest("hex")));
+        }
+      }
+    }
   });
 
   onEachBroker((broker) => {

@@ -126,6 +126,25 @@ describe("rabbitmq-delay store run", () => {
         assert.deepEqual([unroutable[errorHeaders.tries], unroutable["x-deliver-routing-key"]], [1, "nobody"]);
       });
 
+      it("counts what could not be delivered, which is in the error queue, for those who ask", async () => {
+        const { channel, url, address, name } = await start();
+        for (const queue of ["wrok", "wrok", ""]) {
+          channel.publish(name, queue, Buffer.from("for a mistyped queue"), { headers: { "x-delay": 1 } });
+        }
+        while ((await channel.checkQueue(`${name}.error`)).messageCount < 3)
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        const ask = (...more: string[]): ReturnType<typeof runCommand> =>
+          runCommand(["store", ...more, "--name", name]);
+        const errorQueue = { name: `${name}.error`, messages: 3 };
+        const stats = JSON.parse((await ask("stats", "--amqp", url, "--json")).out) as StoreAnswers["stats"];
+        assert.deepEqual(stats, { pending: 0, due: 0, failed: 0, errorQueue });
+        const listed = JSON.parse((await ask("list", "--failed", "--amqp", url, "--json")).out) as StoreAnswers["list"];
+        assert.deepEqual(listed, { messages: [], errorQueue });
+        assert.match((await ask("stats", "--amqp", url)).out, new RegExp(`errorQueue\\s+3 in ${name}\\.error`));
+        assert.match((await ask("list", "--failed", "--amqp", url)).out, new RegExp(`3 in ${name}\\.error`));
+        assert.match((await ask("list", "--failed", "--store", address)).out, /not known; a running store counts it/);
+      });
+
       it("lists, cancels and reschedules, over AMQP and in the database", async () => {
         const { channel, url, address, name, service } = await start();
         const receiver = await Receiver.on(channel, ["work"]);

@@ -60,6 +60,35 @@ describe("tables of another version", () => {
       const own = address.replace("postgres@", `${role}@`);
       const { code, out } = await runCommand(["store", "stats", "--store", own, "--name", endpoint, "--json"]);
       assert.deepEqual([code, JSON.parse(out)], [0, { pending: 0, due: 0, failed: 0 }]);
+      // The right to ask is not the right to run it: without the tables beside, it would be green and take nothing in.
+      const running = await runCommand([
+        "store",
+        "run",
+        "--store",
+        own,
+        "--name",
+        endpoint,
+        "--no-set-up",
+        "--amqp",
+        "amqp://127.0.0.1:1",
+        "--http",
+        "off",
+      ]);
+      assert.equal(running.code, 2);
+      assert.match(
+        running.err,
+        new RegExp(`the role ${role} may not use .*receipts.*GRANT SELECT, INSERT, UPDATE, DELETE ON .* TO ${role}`),
+      );
+      await sql(
+        address,
+        `DROP TABLE "${endpoint}.delayed.receipts", "${endpoint}.delayed.cancelled";
+         DELETE FROM "${endpoint}.delayed.migrations" WHERE name <> '0001-messages'`,
+      );
+      assert.equal((await runCommand(["store", "set-up", "--store", address, "--name", endpoint])).code, 0);
+      const upgraded = openStore(own);
+      afterThisTest(() => upgraded.close());
+      await upgraded.initialize(endpoint);
+      await upgraded.checkIntake?.();
       const refused = await runCommand(["store", "set-up", "--store", own, "--name", `${endpoint}x`]);
       assert.equal(refused.code, 3);
       assert.match(refused.err, /permission denied/);

@@ -1,10 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { localInstallation, newestInstallation } from "../../toolchain/dist/brokerInstallations";
 import type { BrokerInstallation } from "../../toolchain/dist/brokerCommand";
 import { BrokerNode, killNode, startNode, stopNode } from "../../toolchain/dist/brokerNode";
+import { cacheFolder } from "../../toolchain/dist/paths";
+import { versions } from "../../toolchain/dist/versions";
 import { afterThisTest } from "./cleanup";
 import { Management } from "./management";
 
@@ -18,16 +20,42 @@ const quiet = (): void => undefined;
 
 /** The two ends of what is supported: Debian's own RabbitMQ, and the newest. */
 const kinds = [
-  { label: "RabbitMQ 3.10", version: /^3\.10\./, isNewest: false, install: () => localInstallation(quiet) },
-  { label: "RabbitMQ 4.3", version: /^4\.3\./, isNewest: true, install: () => newestInstallation(quiet) },
+  { version: "3.10", root: "", isNewest: false, install: () => localInstallation(quiet) },
+  {
+    version: "4.3",
+    root: join(cacheFolder, `debian-${versions.debianWithRabbit43}`),
+    isNewest: true,
+    install: () => newestInstallation(quiet),
+  },
 ];
+
+/** The version of an installation, told by its folder's name; undefined before it is installed. */
+function installedVersion(root: string): string | undefined {
+  const library = `${root}/usr/lib/rabbitmq/lib`;
+  if (!existsSync(library)) return undefined;
+  const name = readdirSync(library).find((entry) => entry.startsWith("rabbitmq_server-"));
+  return name?.slice("rabbitmq_server-".length);
+}
+
+/** Whether a version is of a series, e.g. 4.3.6 of 4.3. */
+export function isOfSeries(version: string, series: string): boolean {
+  return version === series || version.startsWith(`${series}.`);
+}
+
+/** What a suite is called: by the series that is meant, or by the version that is run in its place. */
+export function brokerLabel(series: string, installed: string | undefined): string {
+  return installed === undefined || isOfSeries(installed, series)
+    ? `RabbitMQ ${series}`
+    : `RabbitMQ ${installed}, in place of ${series}`;
+}
 
 const shared = new Map<string, Promise<TestBroker>>();
 const running = new Set<BrokerNode>();
 
 /** The same tests on each broker, which all files share; tests keep apart by vhosts. */
 export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest: boolean }) => void): void {
-  for (const { label, version, isNewest, install } of kinds) {
+  for (const { version, root, isNewest, install } of kinds) {
+    const label = brokerLabel(version, installedVersion(root));
     describe(`on ${label}`, function () {
       let broker: TestBroker;
       before(async function () {
@@ -43,11 +71,21 @@ export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest
           console.log(`      skipped: ${(error as Error).message}`);
           this.skip();
         }
-        const found = await broker.management.version();
-        if (!version.test(found)) console.log(`      note: this machine's broker is ${found}`);
+        checkVersion(await broker.management.version(), version, label);
       });
       define(() => broker, { isNewest });
     });
+  }
+}
+
+/**
+ * A suite that was called by a version must have run on it, and CI runs no other than what is supported.
+ * @throws Error with the version that was found
+ */
+export function checkVersion(found: string, series: string, label: string, isCi = process.env.CI === "true"): void {
+  if (isOfSeries(found, series)) return;
+  if (isCi || !label.includes(found)) {
+    throw new Error(`these tests are for RabbitMQ ${series}, and this machine's broker is ${found}; install ${series}`);
   }
 }
 

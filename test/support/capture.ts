@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 
 /** An object that a program would make in Kubernetes. */
@@ -19,7 +20,7 @@ export async function captureManifests(program: () => unknown): Promise<Captured
       newResource: ({ type, name, inputs, id }) => {
         const isRead = id !== undefined && id !== "";
         if (type.startsWith("kubernetes:") && !isRead) made.push(plain(inputs) as CapturedManifest);
-        const state = type.startsWith("random:") ? { ...inputs, result: "a".repeat(48) } : inputs;
+        const state = type.startsWith("random:") ? { ...inputs, result: randomOf(inputs) } : inputs;
         return { id: id || `${name}-id`, state: state as Record<string, unknown> };
       },
       call: () => ({}),
@@ -31,6 +32,14 @@ export async function captureManifests(program: () => unknown): Promise<Captured
   program();
   await pulumi.runtime.disconnect();
   return made;
+}
+
+/** Always the same, but for resources that are to make another one for each of what they keep. */
+function randomOf({ keepers }: { keepers?: unknown }): string {
+  if (keepers === undefined) return "a".repeat(48);
+  return createHash("sha256")
+    .update(JSON.stringify(plain(keepers)))
+    .digest("hex");
 }
 
 /** The SDK hands secrets to mocks in a wrapping of its own. */

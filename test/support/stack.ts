@@ -45,6 +45,7 @@ export interface StackConfig {
   removal?: "retain" | "delete";
   production?: boolean;
   allow?: string[];
+  formerOwners?: string[];
   broker?: Record<string, unknown>;
   cluster?: Record<string, unknown>;
   createVhost?: boolean;

@@ -13,7 +13,12 @@ const removal = "delete";
 
 const topology = new DelayLevelTopology("delay", { ...network, vhost, removal }, { provider });
 for (const endpoint of ["Sales", "Other"]) {
-  new EndpointDelayBinding(endpoint, { topology, endpoint, createQueue: true, vhost, removal }, { provider });
+  const errorQueue = endpoint === "Sales" ? "Sales_error" : undefined;
+  new EndpointDelayBinding(
+    endpoint,
+    { topology, endpoint, createQueue: true, errorQueue, vhost, removal },
+    { provider },
+  );
 }
 const work = new WorkRetryQueues("work", { queue: "work", delays: [30], vhost, removal }, { provider });
 const access = new EndpointUser(
@@ -25,6 +30,7 @@ const access = new EndpointUser(
     network: topology.network,
     destinations: ["Sales"],
     retries: [work.workRetry],
+    errorQueue: "Sales_error",
     vhost,
   },
   { provider },

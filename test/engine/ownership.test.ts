@@ -1,0 +1,204 @@
+import { strict as assert } from "node:assert";
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
+import { delayNetwork } from "rabbitmq-delay-topology";
+import { onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { StackConfig, TestStack } from "../support/stack";
+
+const shape = { preset: "custom", prefix: "orders", radix: 2, levels: 2, unitMs: 10 } as const;
+const network = delayNetwork(shape);
+const UP = ["up", "--yes", "--skip-preview", "--stack", "test"];
+
+interface Part {
+  type: string;
+  name: string;
+  args: Record<string, unknown>;
+}
+
+describe("whose endpoints, users and queues are", () => {
+  onEachBroker((broker) => {
+    let vhost: string;
+
+    beforeEach(async () => {
+      vhost = await broker().management.createVhost();
+    });
+
+    async function brokerStack(config: Partial<StackConfig> = {}): Promise<TestStack> {
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({ network: shape, ...config });
+      await stack.up();
+      return stack;
+    }
+
+    async function partsStack(beside?: TestStack): Promise<TestStack & { declare(...parts: Part[]): void }> {
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "parts"), beside);
+      return Object.assign(stack, { declare: (...parts: Part[]) => stack.configure({ network: { parts } }) });
+    }
+
+    const billing = (args: object = {}): Part => ({
+      type: "EndpointDelayBinding",
+      name: "billing",
+      args: { endpoint: "Billing", network: "$broker", createQueue: true, ...args },
+    });
+
+    async function refused(stack: TestStack, message: RegExp, args = UP): Promise<void> {
+      const { code, output } = await stack.run(args);
+      assert.notEqual(code, 0, output);
+      assert.match(output.replaceAll(/\s+/g, " "), message);
+      assert.doesNotMatch(output, /error serializing property/, "the reason comes first");
+    }
+
+    const keysOf = async (queue: string): Promise<string[]> =>
+      (await broker().management.get<{ source: string; routing_key: string }[]>(`queues/${vhost}/${queue}/bindings`))
+        .filter(({ source }) => source !== "")
+        .map(({ routing_key: key }) => key)
+        .sort();
+
+    it("a service adds a pattern to its endpoint, and mends a claim that was lost", async () => {
+      const service = await partsStack(await brokerStack());
+      service.declare(billing());
+      await service.up();
+      service.declare(billing({ patterns: ["Billing", "Invoices"] }));
+      await service.up();
+      assert.deepEqual(await keysOf("Billing"), ["*.*.Billing", "*.*.Invoices"]);
+
+      const { management } = broker();
+      for (const name of ["Billing", "Invoices"]) {
+        await management.call("DELETE", `exchanges/${vhost}/rabbitmq-delay.owner-of-endpoint.${name}`);
+      }
+      await refused(service, /bound to orders\S+ already.* set adopt: true for an update/);
+      service.declare(billing({ patterns: ["Billing", "Invoices"], adopt: true }));
+      await service.up("--refresh");
+      service.declare(billing({ patterns: ["Billing", "Invoices"] }));
+      assert.deepEqual(await service.preview("--refresh"), []);
+    });
+
+    it("a binding out of a plain descriptor is claimed later, by adopt: true", async () => {
+      const service = await partsStack(await brokerStack());
+      service.declare(billing({ network }));
+      await service.up();
+      service.declare(billing());
+      await refused(service, /set adopt: true/);
+      service.declare(billing({ adopt: true }));
+      await service.up();
+      service.declare(billing());
+      assert.deepEqual(await service.preview(), []);
+    });
+
+    it("a stack that was renamed, and an owner that was, keep what they claimed by formerOwners", async () => {
+      const stack = await brokerStack({ endpoints: [{ name: "Sales", createQueue: true }] });
+      const { code, output } = await stack.run([
+        "stack",
+        "rename",
+        "organization/rabbitmq-delay/new",
+        "--stack",
+        "test",
+      ]);
+      assert.equal(code, 0, output);
+      const up = ["up", "--yes", "--skip-preview", "--stack", "new"];
+      await refused(
+        stack,
+        /"Sales" belongs to rabbitmq-delay\/test, and rabbitmq-delay\/new .* add it to formerOwners/,
+        up,
+      );
+      const formerOwners = ["rabbitmq-delay/test"];
+      stack.configure({ network: shape, endpoints: [{ name: "Sales", createQueue: true }], formerOwners });
+      assert.equal((await stack.run(up)).code, 0);
+      stack.configure({ network: shape, endpoints: [{ name: "Sales", createQueue: true }] });
+      assert.equal((await stack.run(up)).code, 0, "once the claim is in the new name");
+      assert.deepEqual(await keysOf("Sales"), ["*.*.Sales"]);
+      await stack.run(["destroy", "--yes", "--skip-preview", "--stack", "new"]);
+    });
+
+    it("a stack gives an endpoint up that another one has, without unbinding or deleting it", async () => {
+      const first = await brokerStack();
+      const service = await partsStack(first);
+      service.declare(billing());
+      await service.up();
+      // As a stack's state looks that brought the endpoint up before endpoints were claimed.
+      const { management } = broker();
+      await management.call("DELETE", `exchanges/${vhost}/rabbitmq-delay.owner-of-endpoint.Billing`);
+      first.configure({ network: shape, endpoints: [{ name: "Billing", createQueue: true }] });
+      await first.up();
+      await management.call("DELETE", `exchanges/${vhost}/rabbitmq-delay.owner-of-endpoint.Billing`);
+      service.declare(billing({ adopt: true }));
+      await service.up("--refresh");
+
+      await refused(first, /before it leaves the program, by pulumi state delete --target-dependents 'URN'/);
+      const urn = (await first.resources()).find(
+        ({ type }) => type === "rabbitmq-delay:index:EndpointDelayBinding",
+      )?.urn;
+      const args = ["state", "delete", "--target-dependents", "--yes", "--stack", "test", urn as string];
+      const { code, output } = await first.run(args);
+      assert.equal(code, 0, output);
+      first.configure({ network: shape });
+      await first.up();
+      assert.deepEqual(await keysOf("Billing"), ["*.*.Billing"]);
+      assert.deepEqual(await service.preview("--refresh"), []);
+    });
+
+    it("a user that somebody else made keeps its password and its tags, and is taken over by adopt: true alone", async () => {
+      const { management } = broker();
+      const boss = `boss-${randomUUID().slice(0, 8)}`;
+      await management.call("PUT", `users/${boss}`, { password: "the boss's password", tags: "administrator" });
+      afterThisTest(async () => {
+        await management.call("DELETE", `users/${boss}`).catch(() => undefined);
+      });
+      const before = await management.get(`users/${boss}`);
+      const credentials = [{ password: "the service's password" }];
+      const of = (args: object): Part[] => [
+        { type: "EndpointUser", name: "user", args: { user: boss, credentials, consumes: ["Billing"], ...args } },
+      ];
+      const store = { user: boss, credentials: [{ password: "the store's password" }] };
+      const service = await partsStack();
+      for (const parts of [of({ network }), of({}), [{ type: "DelayedMessageStore", name: "store", args: store }]]) {
+        service.declare(...parts);
+        await refused(service, /user: "boss-\w+" is on the broker already.*set adopt: true/);
+      }
+      const program = await TestStack.create(broker(), vhost);
+      program.configure({ network: shape, delayedStore: { user: boss }, storePassword: "the store's password" });
+      await refused(program, /user: "boss-\w+" is on the broker already/);
+      assert.deepEqual(await management.get(`users/${boss}`), before);
+
+      service.declare(...of({ network, adopt: true }));
+      await service.up();
+      service.declare(...of({ network }));
+      assert.deepEqual(await service.preview(), []);
+    });
+
+    it("a service's error queue stays, because another service's failed messages may be in it", async () => {
+      const one = await partsStack(await brokerStack());
+      one.declare(billing({ errorQueue: "errors", removal: "delete" }));
+      await one.up();
+      await one.destroy();
+      const names = (await broker().management.queues(vhost)).map(({ name }) => name);
+      assert.ok(names.includes("errors") && !names.includes("Billing"), names.join());
+    });
+
+    it("a version that is not the broker's is refused, where delivery limits would be left or refused half-way", async () => {
+      const is4 = (await broker().management.version()).startsWith("4");
+      const stack = await partsStack();
+      const delay = { type: "DelayLevelTopology", name: "delay" };
+      stack.declare({ ...delay, args: { ...shape, brokerVersion: is4 ? "3.13.7" : "4.3.6" } });
+      await refused(stack, /brokerVersion: [34]\.\d+\.\d+ is not what the broker is, RabbitMQ [34]\.\d+/);
+    });
+
+    it("a broker that takes the connection and says nothing fails the preview: it may be there", async () => {
+      const open: Socket[] = [];
+      const server = createServer((socket) => open.push(socket.on("error", () => undefined)));
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      afterThisTest(() => {
+        for (const socket of open) socket.destroy();
+        server.close();
+      });
+      const managementUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const stack = await partsStack();
+      const parts = [{ type: "DelayLevelTopology", name: "delay", args: { ...shape } }];
+      stack.configure({ broker: { managementUrl }, network: { parts } });
+      await refused(stack, /did not answer in time \(nothing for 10 s\)/, ["preview", "--stack", "test"]);
+    });
+  });
+});

@@ -1,0 +1,225 @@
+import { strict as assert } from "node:assert";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { delayNetwork } from "rabbitmq-delay-topology";
+import { onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { StackConfig, TestStack } from "../support/stack";
+
+const shape = { preset: "custom", prefix: "orders", radix: 4, levels: 2, unitMs: 10 } as const;
+const network = delayNetwork(shape);
+
+/** What a deployer lacks shows before the first resource is made: half a network without its parking would lose messages. */
+describe("what the broker would refuse half-way is refused before anything is made", () => {
+  onEachBroker((broker) => {
+    let vhost: string;
+
+    beforeEach(async () => {
+      vhost = await broker().management.createVhost();
+    });
+
+    const allOn = async (): Promise<string[]> => {
+      const { management } = broker();
+      const [exchanges, queues, policies] = await Promise.all(
+        ["exchanges", "queues", "policies"].map((kind) => management.get<{ name: string }[]>(`${kind}/${vhost}`)),
+      );
+      const bindings = await management.get<object[]>(`bindings/${vhost}`);
+      return [...(exchanges ?? []), ...(queues ?? []), ...(policies ?? [])]
+        .map(({ name }) => name)
+        .concat(bindings.map((binding) => JSON.stringify(binding)))
+        .sort();
+    };
+
+    /** A user with these tags and rights. */
+    async function deployer(
+      tags: string,
+      rights: Partial<Record<"configure" | "write" | "read", string>> = {},
+    ): Promise<string> {
+      const { management } = broker();
+      const user = `deployer-${randomUUID().slice(0, 8)}`;
+      await management.call("PUT", `users/${user}`, { password: user, tags });
+      await management.call("PUT", `permissions/${vhost}/${user}`, {
+        configure: ".*",
+        write: ".*",
+        read: ".*",
+        ...rights,
+      });
+      afterThisTest(() => management.call("DELETE", `users/${user}`));
+      return user;
+    }
+
+    /** Both the preview and an update without one end with the message, and leave the broker as it was. */
+    async function refuses(stack: TestStack, message: RegExp): Promise<void> {
+      const before = await allOn();
+      for (const args of [["preview"], ["up", "--yes", "--skip-preview"]]) {
+        const { code, output } = await stack.run([...args, "--stack", "test"]);
+        assert.notEqual(code, 0, output);
+        assert.match(output.replaceAll(/\s+/g, " "), message);
+        assert.deepEqual(await allOn(), before);
+      }
+    }
+
+    const as = (user: string, config: StackConfig): StackConfig => ({
+      ...config,
+      broker: { username: user },
+      brokerPassword: user,
+    });
+
+    it("a deployer without the tag policymaker; with it, all goes through", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      const config = { network: shape, endpoints: [{ name: "Sales", createQueue: true }] };
+      const user = await deployer("management");
+      stack.configure(as(user, config));
+      await refuses(stack, /user deployer-\w+ lacks the tag policymaker \(it has: management\).*nothing was made/);
+      await broker().management.call("PUT", `users/${user}`, { password: user, tags: "policymaker" });
+      await stack.up();
+      assert.deepEqual(await stack.preview(), []);
+      // What is there already needs no right to make it.
+      await broker().management.call("PUT", `users/${user}`, { password: user, tags: "management" });
+      assert.deepEqual(await stack.preview(), []);
+    });
+
+    it("a deployer whose permissions leave something out, an administrator too", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      const config = { network: shape, endpoints: [{ name: "Sales", createQueue: true }] };
+      for (const tags of ["policymaker", "administrator"]) {
+        stack.configure(as(await deployer(tags, { configure: "^(orders|rabbitmq-delay)\\." }), config));
+        await refuses(stack, /user deployer-\w+ may not configure Sales in vhost .*nothing was made/);
+        stack.configure(as(await deployer(tags, { read: "^Sales$" }), config));
+        await refuses(stack, /user deployer-\w+ may not read orders\..*nothing was made/);
+      }
+    });
+
+    it("a deployer who may not read or write what is bound, where both ends are there, and who may not make claims", async () => {
+      const { management } = broker();
+      const brokerStack = await TestStack.create(broker(), vhost);
+      brokerStack.configure({ network: shape });
+      await brokerStack.up();
+      for (const name of ["Billing", "Sales2"]) {
+        await management.call("PUT", `queues/${vhost}/${name}`, {
+          durable: true,
+          arguments: { "x-queue-type": "quorum" },
+        });
+      }
+      const config = { network: shape, endpoints: [{ name: "Sales2" }, { name: "Billing" }] };
+      const forbidding = {
+        "may not read orders\\S+ and write Billing": { read: "^(?!orders)" },
+        "may not read orders\\S+ and write Sales2": { write: "^(?!Sales2$)" },
+        "may not read rabbitmq-delay\\S+ and write rabbitmq-delay/test": { write: "^(Billing|Sales2)$" },
+      };
+      for (const [message, rights] of Object.entries(forbidding)) {
+        brokerStack.configure(as(await deployer("policymaker", rights), config));
+        await refuses(brokerStack, new RegExp(message.replace("Billing", "(Billing|Sales2)")));
+      }
+    });
+
+    it("a deployer who may make one of two endpoints that differ by their number", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      const endpoints = ["billing1", "billing2"].map((name) => ({ name, createQueue: true }));
+      const user = await deployer("policymaker", { configure: "^(orders\\.|rabbitmq-delay|billing2$)" });
+      stack.configure(as(user, { network: shape, endpoints }));
+      await refuses(stack, /may not configure billing1 .*nothing was made/);
+    });
+
+    it("another's queue with an endpoint's name and other arguments, under removal: delete too", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({ network: shape });
+      await stack.up();
+      const values = { "x-queue-type": "quorum", "x-max-length": 1000 };
+      await broker().management.call("PUT", `queues/${vhost}/Sales`, { durable: true, arguments: values });
+      stack.configure({ network: shape, endpoints: [{ name: "Sales", createQueue: true }] });
+      await refuses(stack, /queue Sales exists with x-max-length 1000/);
+    });
+
+    it("a deployer who may not make the vhost, or the store's user", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      const user = await deployer("policymaker");
+      const delayedStore = { user: `store-${randomUUID()}` };
+      stack.configure(as(user, { network: shape, delayedStore, storePassword: "the secret of the store" }));
+      await refuses(stack, /lacks the tag administrator .*can't make users/);
+    });
+
+    it("a service's stack that takes an endpoint of the broker's stack, whose binding would go with it", async () => {
+      const brokerStack = await TestStack.create(broker(), vhost);
+      brokerStack.configure({ network: shape, endpoints: [{ name: "Billing", createQueue: true }] });
+      await brokerStack.up();
+      const service = await serviceStack(brokerStack);
+      await refuses(
+        service,
+        /endpoint: "Billing" belongs to rabbitmq-delay\/test, and \S+\/test wants it too; nothing was made/,
+      );
+
+      brokerStack.configure({ network: shape });
+      await brokerStack.up();
+      await service.up();
+      assert.deepEqual(await service.preview(), []);
+      brokerStack.configure({ network: shape, endpoints: [{ name: "Billing", createQueue: true }] });
+      await refuses(brokerStack, /endpoint: "Billing" belongs to \S+\/test, and rabbitmq-delay\/test wants it too/);
+    });
+
+    it("a service's stack that takes a name which a stack without claims has bound", async () => {
+      const brokerStack = await TestStack.create(broker(), vhost);
+      brokerStack.configure({ network: shape });
+      await brokerStack.up();
+      const { management } = broker();
+      await management.call("PUT", `queues/${vhost}/Billing`, {
+        durable: true,
+        arguments: { "x-queue-type": "quorum" },
+      });
+      const path = `bindings/${vhost}/e/${network.deliveryExchange}/q/Billing`;
+      await management.call("POST", path, { routing_key: "*.*.Billing" });
+      await refuses(
+        await serviceStack(brokerStack),
+        /endpoint: "Billing" is bound to orders\.\S+ already, by a stack that/,
+      );
+    });
+
+    it("a service's deployer without rights, in the service's own stack", async () => {
+      const brokerStack = await TestStack.create(broker(), vhost);
+      brokerStack.configure({ network: shape });
+      await brokerStack.up();
+      const user = await deployer("management");
+      const service = await serviceStack(brokerStack, as(user, { network: shape }));
+      await refuses(service, /user deployer-\w+ lacks the tag policymaker/);
+    });
+
+    // A service's own stack was not protected: its messages came early or were dropped, or half of it was made.
+    it("a service's own stack whose queue is there with other arguments, meets a foreign policy, or finds no room", async () => {
+      const brokerStack = await TestStack.create(broker(), vhost);
+      brokerStack.configure({ network: shape });
+      await brokerStack.up();
+      const { management } = broker();
+      const service = await serviceStack(brokerStack);
+      const queue = `queues/${vhost}/Billing`;
+      await management.call("PUT", queue, {
+        durable: true,
+        arguments: { "x-queue-type": "quorum", "x-max-length": 5 },
+      });
+      await refuses(service, /queue Billing exists with x-max-length 5 \(declared here: nothing\)/);
+      await management.call("DELETE", queue);
+
+      const count = (await management.queues(vhost)).length;
+      await management.call("PUT", `vhost-limits/${vhost}/max-queues`, { value: count });
+      await refuses(service, /may have \d+ queues \(max-queues\), has \d+, and 1 are to be made; nothing was made/);
+      await management.call("DELETE", `vhost-limits/${vhost}/max-queues`);
+
+      const foreign = { pattern: "^Billing$", "apply-to": "queues", priority: 200, definition: { "max-length": 5 } };
+      await management.call("PUT", `policies/${vhost}/foreign`, foreign);
+      await refuses(
+        service,
+        /policy foreign \(pattern \^Billing\$, priority 200\) applies to queue Billing and would keep \S+limit/,
+      );
+      await management.call("DELETE", `policies/${vhost}/foreign`);
+
+      // What it declared itself is no other's.
+      await service.up();
+      assert.deepEqual(await service.preview(), []);
+    });
+
+    async function serviceStack(beside: TestStack, config: StackConfig = { network: shape }): Promise<TestStack> {
+      const service = await TestStack.create(broker(), vhost, join(__dirname, "programs", "billing"), beside);
+      service.configure(config);
+      return service;
+    }
+  });
+});

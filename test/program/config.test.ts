@@ -1,0 +1,115 @@
+import { strict as assert } from "node:assert";
+import * as fc from "fast-check";
+import * as pulumi from "@pulumi/pulumi";
+import { DelayNetworkOptions, delayNetwork, delayedStoreOf } from "rabbitmq-delay-topology";
+import { readConfig } from "../../program/config";
+import { retryDescriptorsOf } from "../../program/retries";
+
+const SECRET = "hunter2-correct-horse";
+/** A config with all that a stack can have, but for a cluster. */
+const whole = {
+  broker: { managementUrl: "https://rabbitmq.example.com", username: "topology", vhost: "orders" },
+  network: { preset: "custom", prefix: "orders", radix: 4, parking: true },
+  endpoints: [{ name: "Sales", type: "queue", patterns: ["Sales"], createQueue: true }],
+  retryIntervals: { intervals: ["5s"], queueType: "quorum" },
+  workQueues: [{ queue: "work", delays: ["5s"], maxRetries: 3 }],
+  holdQueues: { delays: ["5s"], destinations: [{ exchange: "", routingKey: "Sales" }] },
+  delayedRetryQueues: [{ queue: "counted", minMs: 5000 }],
+  delayedStore: { storeName: "later", forwards: [{ exchange: "in", delivery: "out" }], toQueues: true },
+  production: false,
+  createVhost: true,
+  allow: ["single-node", "Sales with Europe.Sales"],
+};
+type Node = Record<string, unknown>;
+
+/** All that a program reads of a config before it looks at the broker. */
+function plan(given: Node): void {
+  const texts = Object.entries(given).map(([key, value]) => [
+    `rabbitmq-delay:${key}`,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+  pulumi.runtime.setAllConfig(Object.fromEntries(texts) as Record<string, string>);
+  const config = readConfig(new pulumi.Config("rabbitmq-delay"), {});
+  delayNetwork(config.network as unknown as DelayNetworkOptions);
+  retryDescriptorsOf(config);
+  delayedStoreOf(config.delayedStore);
+}
+
+/** Every object and list in a config, with the way to it. */
+function placesOf(node: unknown, path: string[] = []): string[][] {
+  if (typeof node !== "object" || node === null) return [];
+  return [path, ...Object.entries(node).flatMap(([key, value]) => placesOf(value, [...path, key]))];
+}
+
+function at(node: unknown, path: string[]): Node {
+  return path.reduce((part, key) => (part as Record<string, Node>)[key] as Node, node as Node);
+}
+
+describe("a stack's config", () => {
+  after(() => pulumi.runtime.setAllConfig({}));
+
+  it("takes what it should", () => plan(whole));
+
+  // Whoever writes broker.password in place of brokerPassword had it in the log of every preview.
+  it("shows no secret, wherever and however it was mistyped", () => {
+    const ways: ((place: Node, key: string, secret: string) => void)[] = [
+      (place, key, secret) => (place[`${key}x`] = secret),
+      (place, key, secret) => (place[`${key}x`] = { password: secret }),
+      (place, key, secret) => (place[key] = { password: secret }),
+      (place, key, secret) => (place[key] = [{ [key]: secret }]),
+      (place, _key, secret) => (place.password = secret),
+      (place, key, secret) => {
+        // A text where a text belongs is shown, e.g. a preset that there is none of.
+        if (typeof place[key] !== "string" && !["radix", "maxRetries", "minMs"].includes(key)) place[key] = secret;
+      },
+    ];
+    let refused = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...placesOf(whole)),
+        fc.nat(20),
+        fc.constantFrom(...ways),
+        fc.constantFrom("json", "url", "plain"),
+        (path, which, spoil, form) => {
+          const config = structuredClone(whole) as Node;
+          const place = at(config, path);
+          const keys = Object.keys(place);
+          const secret = { json: `{"a": "${SECRET}`, url: `http://me:${SECRET}@host`, plain: SECRET }[form] as string;
+          spoil(place, keys[which % keys.length] ?? "password", secret);
+          try {
+            plan(config);
+          } catch (error) {
+            refused++;
+            const { message, stack = "" } = error as Error;
+            assert.ok(!message.includes(SECRET) && !stack.includes(SECRET), message);
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    );
+    assert.ok(refused > 500, "most of them are refused");
+  });
+
+  it("names the property and what is allowed", () => {
+    const refuses = (change: Node, message: RegExp): void =>
+      assert.throws(() => plan({ ...whole, ...change }), message);
+    refuses({ broker: { ...whole.broker, password: SECRET } }, /^ConfigError: broker: .*"password"/);
+    refuses(
+      { broker: { ...whole.broker, managementUrl: `https://me:${SECRET}@host` } },
+      /broker\.managementUrl: it must not hold a user or a password/,
+    );
+    refuses(
+      { production: "yes" },
+      /^ConfigError: production: this text is not allowed; it must be of the type boolean/,
+    );
+    refuses({ removal: "keep" }, /^ConfigError: removal: this text is not allowed; .*"retain"\|"delete"/);
+    refuses(
+      { allow: ["everything"] },
+      /^ConfigError: allow\.0: "everything" is not allowed; it must be one of classic-level-queues, /,
+    );
+    refuses(
+      { network: { ...whole.network, prefixx: "a" } },
+      /^DelayTopologyError: prefixx: this text is not allowed; known properties/,
+    );
+  });
+});

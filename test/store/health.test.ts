@@ -1,0 +1,50 @@
+import { strict as assert } from "node:assert";
+import { randomUUID } from "node:crypto";
+import { planStoreAccess, delayedStore } from "rabbitmq-delay-topology";
+import { onEachBroker } from "../support/brokers";
+import { temporaryFolder } from "../support/databases";
+import { StoreProcess } from "../support/storeService";
+
+const quick = { RABBITMQ_DELAY_STORE_TIME_TO_TRIGGER_CONSUME_BREAKER_MS: "500" };
+
+describe("a store that can take nothing in", () => {
+  onEachBroker((broker) => {
+    const addressOf = (): string => `sqlite:${temporaryFolder()}/delayed.db`;
+
+    it("with a refused login: its health is red though nothing is due, and it ends where it was told to", async () => {
+      const vhost = await broker().management.createVhost();
+      const { node, management } = broker();
+      const refused = { management, node: { ...node, amqpUrl: loginOf(node.amqpUrl, "nobody", "hidden") } };
+      const service = await StoreProcess.start(refused, vhost, ["--store", addressOf()], quick);
+      await service.untilHealth(({ status, triggered }) => status === "red" && triggered.includes("consume"));
+      assert.equal(await service.statusOf("/healthz"), 503);
+      assert.ok(!JSON.stringify(service.log).includes("hidden"));
+      const flags = ["--store", addressOf(), "--exit-on-critical"];
+      const ending = await StoreProcess.start(refused, vhost, flags, quick);
+      assert.equal(await ending.ended, 3);
+      assert.match(ending.errors, /nothing but failures of (consume|control): .*(403|ACCESS.REFUSED)/i);
+    });
+
+    it("without the right to read its control queue: its health is red, and green again when it may", async () => {
+      const vhost = await broker().management.createVhost();
+      const [{ node, management }, user] = [broker(), `store-${randomUUID().slice(0, 8)}`];
+      const store = delayedStore({});
+      const first = await StoreProcess.ready(broker(), vhost, ["--store", addressOf(), "--declare"]);
+      assert.equal(await first.stop(), 0);
+      await management.call("PUT", `users/${user}`, { password: "x", tags: "" });
+      const { configure, write, read } = planStoreAccess(store);
+      const grant = (readable: string): Promise<unknown> =>
+        management.call("PUT", `permissions/${vhost}/${user}`, { configure, write, read: readable });
+      await grant("^delayed\\.intake$");
+      const limited = { management, node: { ...node, amqpUrl: loginOf(node.amqpUrl, user, "x") } };
+      const service = await StoreProcess.start(limited, vhost, ["--store", addressOf()], quick);
+      await service.untilHealth(({ triggered }) => triggered.includes("control"));
+      await grant(read);
+      await service.untilHealth(({ status, isReady }) => status === "green" && isReady);
+    });
+  });
+});
+
+function loginOf(amqpUrl: string, user: string, password: string): string {
+  return `amqp://${user}:${password}@${new URL(amqpUrl).host}`;
+}

@@ -1,0 +1,196 @@
+import { strict as assert } from "node:assert";
+import Database from "better-sqlite3";
+import * as fc from "fast-check";
+import { Client } from "pg";
+import {
+  DelayedMessageStore,
+  Intake,
+  IntakeParts,
+  IntakeReceipts,
+  SteadyClock,
+  defaultLimits,
+} from "rabbitmq-delay-store";
+import { delayedStore } from "rabbitmq-delay-topology";
+import { afterThisTest } from "../support/cleanup";
+import { onEachDatabase, ownEndpoint, readyStore } from "../support/databases";
+import { FakeClient, FakeIntakeQueue } from "../support/fakeIntakeQueue";
+
+/** Longer than a session's receipts are doubted, shorter than they are kept. */
+const AGED_MS = 6000;
+
+describe("Intake", function () {
+  this.timeout(600_000);
+
+  onEachDatabase((database) => {
+    /** Ages all receipts, as if a process that crashed were back after a few seconds; drops them, as if all of it were long ago. */
+    const receiptsOf = async (
+      address: string,
+      endpoint: string,
+    ): Promise<Record<"age" | "drop", () => Promise<void>>> => {
+      const table = `"${endpoint}.delayed.receipts"`;
+      if (address.startsWith("sqlite:")) {
+        const file = new Database(address.slice("sqlite:".length));
+        afterThisTest(() => void file.close());
+        const run = async (sql: string): Promise<void> => void file.exec(sql);
+        return {
+          age: () => run(`UPDATE ${table} SET taken_at = ${Date.now() - AGED_MS}`),
+          drop: () => run(`DELETE FROM ${table}`),
+        };
+      }
+      const client = new Client({ connectionString: address });
+      await client.connect();
+      afterThisTest(() => client.end());
+      const run = async (sql: string): Promise<void> => void (await client.query(sql));
+      return {
+        age: () => run(`UPDATE ${table} SET taken_at = now() - interval '${AGED_MS} ms'`),
+        drop: () => run(`DELETE FROM ${table}`),
+      };
+    };
+    const bodiesOf = async (store: DelayedMessageStore): Promise<string[]> =>
+      store.inLock(async (due) => {
+        const messages = await due.fetchDue(new Date(Date.now() + 1e9), 10_000);
+        await due.removeAll(messages);
+        return messages.map(({ body }) => body.toString()).sort();
+      });
+
+    /** Runs a process that crashes after some steps, or goes on. @returns whether it crashed */
+    const live = async (
+      queue: FakeIntakeQueue,
+      store: DelayedMessageStore,
+      { steps, random, losesAnswer }: { steps: number; random: () => number; losesAnswer: boolean },
+    ): Promise<FakeClient> => {
+      const client = queue.client(random);
+      client.fuse.stepsLeft = steps;
+      const crashed = new Promise<void>((resolve) => (client.onCrash = resolve));
+      const ending = new AbortController();
+      const intake = new Intake(partsOf(client, watched(store, client, losesAnswer)));
+      const ended = intake.run(ending.signal);
+      const drained = (async () => {
+        while (!queue.isEmpty && !client.isCrashed) await new Promise((resolve) => setImmediate(resolve));
+      })();
+      await Promise.race([crashed, drained]);
+      ending.abort();
+      if (!client.isCrashed) {
+        client.fuse.stepsLeft = Number.POSITIVE_INFINITY;
+        await ended;
+      }
+      return client;
+    };
+
+    it("a message without an id is one row, and two equal ones are two, whenever its process crashes", async () => {
+      const [address, endpoint] = [await database.address(), ownEndpoint()];
+      const store = await readyStore(address, endpoint);
+      const receipts = await receiptsOf(address, endpoint);
+      let [crashes, counted] = [0, 0];
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.constantFrom("tick", "tick", "tock", "once"), { minLength: 1, maxLength: 14 }),
+          fc.array(fc.record({ steps: fc.integer({ min: 1, max: 30 }), losesAnswer: fc.boolean(), more: fc.nat(5) }), {
+            maxLength: 6,
+          }),
+          fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
+          async (bodies, lives, numbers) => {
+            const random = (): number => numbers.next().value as number;
+            const queue = new FakeIntakeQueue();
+            const published = [...bodies];
+            bodies.forEach((body) => queue.publish(body));
+            // A session that ended before it had anything can't be told from one that had all of it.
+            let [isCountable, hasCrashed] = [true, false];
+            for (const { steps, losesAnswer, more } of lives) {
+              const client = await live(queue, store, { steps, random, losesAnswer });
+              if (client.isCrashed) crashes++;
+              if (client.isCrashed && !client.hasTaken && hasCrashed) isCountable = false;
+              hasCrashed ||= client.isCrashed;
+              await receipts.age();
+              for (let index = 0; index < more; index++) {
+                published.push("tick");
+                queue.publish("tick");
+              }
+            }
+            await live(queue, store, { steps: Number.POSITIVE_INFINITY, random, losesAnswer: false });
+            const stored = await bodiesOf(store);
+            await receipts.drop();
+            if (isCountable) counted++;
+            if (isCountable) assert.deepEqual(stored, published.sort());
+            else for (const body of new Set(published)) assert.ok(count(stored, body) >= count(published, body), body);
+          },
+        ),
+        { numRuns: 150 },
+      );
+      assert.ok(crashes > 100 && counted > 100, `${crashes} crashes, ${counted} runs counted`);
+    });
+
+    it("messages without an id are shared by instances of which some crash: each is one row", async () => {
+      const [address, endpoint] = [await database.address(), ownEndpoint()];
+      const store = await readyStore(address, endpoint);
+      const receipts = await receiptsOf(address, endpoint);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 40 }),
+          fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 4 }),
+          fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
+          async (total, crashing, numbers) => {
+            const random = (): number => numbers.next().value as number;
+            const queue = new FakeIntakeQueue();
+            const bodies = Array.from({ length: total }, (_, index) => `m${index}`);
+            bodies.forEach((body) => queue.publish(body));
+            const ending = new AbortController();
+            const survivor = queue.client(random);
+            const surviving = new Intake(partsOf(survivor, watched(store, survivor, false))).run(ending.signal);
+            for (const steps of crashing) {
+              await live(queue, store, { steps, random, losesAnswer: false });
+              await receipts.age();
+            }
+            while (!queue.isEmpty) await new Promise((resolve) => setImmediate(resolve));
+            ending.abort();
+            await surviving;
+            assert.deepEqual(await bodiesOf(store), bodies.sort());
+            await receipts.drop();
+          },
+        ),
+        { numRuns: 40 },
+      );
+    });
+  });
+});
+
+const count = (all: string[], body: string): number => all.filter((one) => one === body).length;
+
+/** A store of which each answer may come too late for a process that has crashed; the answer to its first commit may be lost. */
+function watched(store: DelayedMessageStore, client: FakeClient, losesAnswer: boolean): DelayedMessageStore {
+  let isToLose = losesAnswer;
+  const receipts = store.receipts as IntakeReceipts;
+  const around = async <T>(work: () => Promise<T>, commits: boolean): Promise<T> => {
+    await client.step();
+    const result = await work();
+    await client.step();
+    if (commits && isToLose) {
+      isToLose = false;
+      throw new Error("the connection broke before the answer to COMMIT");
+    }
+    return result;
+  };
+  const watchedReceipts: IntakeReceipts = {
+    begin: (...parameters) => around(() => receipts.begin(...parameters), false),
+    store: (...parameters) => around(() => receipts.store(...parameters), true),
+    settle: (...parameters) => around(() => receipts.settle(...parameters), true),
+    sweep: () => receipts.sweep(),
+  };
+  return Object.assign(Object.create(store) as DelayedMessageStore, {
+    receipts: watchedReceipts,
+    storeAll: (...parameters: Parameters<DelayedMessageStore["storeAll"]>) =>
+      around(() => store.storeAll(...parameters), true),
+  });
+}
+
+function partsOf(client: FakeClient, store: DelayedMessageStore): IntakeParts {
+  return {
+    store,
+    connection: client.connection() as unknown as IntakeParts["connection"],
+    publisher: undefined as unknown as IntakeParts["publisher"],
+    clock: new SteadyClock(),
+    descriptor: delayedStore(),
+    limits: defaultLimits,
+    settings: { prefetch: 5, batchSize: 3, timeToTriggerStoreBreakerMs: 60_000, timeToTriggerConsumeBreakerMs: 60_000 },
+  };
+}

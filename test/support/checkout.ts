@@ -1,0 +1,87 @@
+import { ChildProcess, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { endProcessesWith } from "../../toolchain/dist/processes";
+import { root } from "../../toolchain/dist/paths";
+import { afterThisTest } from "./cleanup";
+
+/** What a checkout's own folder needs, and what it may share. */
+const COPIED = ["toolchain/dist", "toolchain/go", "Pulumi.yaml", "Pulumi.dev.yaml", "package.json", "program.js"];
+const SHARED = [
+  "node_modules",
+  "dist",
+  "packages",
+  "components",
+  "program",
+  "index.ts",
+  "tsconfig.json",
+  "tsconfig.base.json",
+];
+/** In the environment of all that a checkout's commands start. */
+const MARK = "RABBITMQ_DELAY_TEST_CHECKOUT";
+
+/** How a command ended. */
+export interface CommandEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  out: string;
+  err: string;
+}
+
+/** A second checkout of this project, compiled, with a broker and a state of its own. */
+export class Checkout {
+  readonly folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-checkout-"));
+
+  constructor() {
+    for (const path of COPIED) {
+      mkdirSync(join(this.folder, path, ".."), { recursive: true });
+      cpSync(join(root, path), join(this.folder, path), { recursive: true });
+    }
+    for (const path of SHARED) symlinkSync(join(root, path), join(this.folder, path));
+    afterThisTest(() => this.remove());
+  }
+
+  /** Runs a command of the toolchain, in a process group of its own and without a terminal. */
+  run(
+    args: string[],
+    variables: Record<string, string> = {},
+    onStart: (child: ChildProcess) => void = () => undefined,
+  ): Promise<CommandEnd> {
+    return this.node([join(this.folder, "toolchain", "dist", "main.js"), ...args], variables, onStart);
+  }
+
+  /** Runs Node on this checkout. */
+  node(
+    args: string[],
+    variables: Record<string, string> = {},
+    onStart: (child: ChildProcess) => void = () => undefined,
+  ): Promise<CommandEnd> {
+    const none = { RABBITMQ_URL: undefined, RABBITMQ_MANAGEMENT_URL: undefined, RABBITMQ_DELAY_BROKER: undefined };
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, args, {
+        cwd: this.folder,
+        env: { ...process.env, ...none, ...variables, [MARK]: this.folder },
+        detached: true,
+      });
+      let [out, err] = ["", ""];
+      child.stdout.on("data", (data: Buffer) => (out += data.toString()));
+      child.stderr.on("data", (data: Buffer) => (err += data.toString()));
+      child.once("error", reject);
+      // Not "close": what outlives the command may hold its output open.
+      child.once("exit", (code, signal) => resolve({ code, signal, out, err }));
+      onStart(child);
+    });
+  }
+
+  /** For variables of a process: what it starts can be told by them. */
+  get mark(): [name: string, value: string] {
+    return [MARK, this.folder];
+  }
+
+  private async remove(): Promise<void> {
+    await this.run(["clean"]);
+    await endProcessesWith(...this.mark, 0);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

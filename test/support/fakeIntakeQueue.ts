@@ -1,0 +1,148 @@
+import { EventEmitter } from "node:events";
+
+/** A message in the queue. */
+interface Queued {
+  key: string;
+  body: string;
+  deliveries: number;
+}
+
+/** What a crash is decided by: after how many further steps of the intake it comes. */
+export interface Fuse {
+  stepsLeft: number;
+}
+
+/**
+ * A quorum queue as an intake sees it: a bounded number of messages in hand, those that come back first and in their order, and
+ * acknowledgements that the broker goes through some time after they were sent, or never, when a process crashes.
+ */
+export class FakeIntakeQueue {
+  readonly ready: Queued[] = [];
+  private readonly returned: Queued[] = [];
+  private readonly clients: FakeClient[] = [];
+
+  publish(body: string): void {
+    this.ready.push({ key: "work", body, deliveries: 0 });
+    this.deliver();
+  }
+
+  /** Whether nothing is in it, and nobody has anything in hand. */
+  get isEmpty(): boolean {
+    return this.ready.length + this.returned.length === 0 && this.clients.every(({ inHand }) => inHand.size === 0);
+  }
+
+  client(random: () => number): FakeClient {
+    const client = new FakeClient(this, random);
+    this.clients.push(client);
+    return client;
+  }
+
+  drop(client: FakeClient): void {
+    this.clients.splice(this.clients.indexOf(client), 1);
+    this.returned.push(...client.inHand.values());
+    this.deliver();
+  }
+
+  deliver(): void {
+    for (;;) {
+      const open = this.clients.filter((client) => client.hasRoom);
+      const client = open[Math.floor(Math.random() * open.length)];
+      const message = client === undefined ? undefined : (this.returned.shift() ?? this.ready.shift());
+      if (client === undefined || message === undefined) return;
+      client.take(message);
+    }
+  }
+}
+
+/** One process's connection to it. */
+export class FakeClient {
+  readonly inHand = new Map<number, Queued>();
+  fuse: Fuse = { stepsLeft: Number.POSITIVE_INFINITY };
+  isCrashed = false;
+  /** Sessions that crashed after they began and before they had a message. */
+  hasTaken = false;
+  onCrash: () => void = () => undefined;
+  private consumer: ((message: object) => void) | undefined;
+  private prefetched = 0;
+  private tag = 0;
+  private sent: number[] = [];
+
+  constructor(
+    private readonly queue: FakeIntakeQueue,
+    private readonly random: () => number,
+  ) {}
+
+  get hasRoom(): boolean {
+    return !this.isCrashed && this.consumer !== undefined && this.inHand.size < this.prefetched;
+  }
+
+  take(message: Queued): void {
+    const deliveryTag = ++this.tag;
+    const headers = message.deliveries === 0 ? {} : { "x-delivery-count": message.deliveries };
+    const fields = { exchange: "delayed", routingKey: message.key, redelivered: message.deliveries > 0, deliveryTag };
+    this.inHand.set(deliveryTag, { ...message, deliveries: message.deliveries + 1 });
+    this.hasTaken = true;
+    const { consumer } = this;
+    // Even what was sent before the consumer was cancelled comes before the answer to that.
+    queueMicrotask(() => consumer?.({ content: Buffer.from(message.body), fields, properties: { headers } }));
+  }
+
+  /** One step; the process may end before it. */
+  async step(): Promise<void> {
+    if (this.isCrashed) await new Promise(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.isCrashed || --this.fuse.stepsLeft > 0) return this.isCrashed ? new Promise(() => undefined) : undefined;
+    this.crash();
+    await new Promise(() => undefined);
+  }
+
+  /** Some of the acknowledgements on their way arrive, in their order; what else is in hand goes back. */
+  crash(): void {
+    if (this.isCrashed) return;
+    this.isCrashed = true;
+    this.settle(Math.floor(this.random() * (this.sent.length + 1)));
+    this.queue.drop(this);
+    this.onCrash();
+  }
+
+  /** As much of amqplib's connection and channel as a consumer uses. */
+  connection(): { channel: () => Promise<object> } {
+    return {
+      channel: async () => {
+        await this.step();
+        return Object.assign(new EventEmitter(), {
+          waitForConfirms: () => undefined,
+          prefetch: async (count: number) => {
+            await this.step();
+            this.prefetched = count;
+            this.settle(this.sent.length);
+          },
+          consume: async (_queue: string, consumer: (message: object) => void) => {
+            await this.step();
+            this.consumer = consumer;
+            this.queue.deliver();
+            return { consumerTag: "it" };
+          },
+          cancel: async () => {
+            await this.step();
+            this.consumer = undefined;
+          },
+          ack: ({ fields }: { fields: { deliveryTag: number } }) => {
+            if (!this.isCrashed) this.sent.push(fields.deliveryTag);
+          },
+          nack: () => undefined,
+          close: async () => {
+            await this.step();
+            this.settle(this.sent.length);
+            this.queue.drop(this);
+          },
+        });
+      },
+    };
+  }
+
+  private settle(count: number): void {
+    for (const tag of this.sent.splice(0, count)) this.inHand.delete(tag);
+    this.queue.deliver();
+  }
+}
