@@ -6,7 +6,8 @@ const config = new pulumi.Config();
 const endpoint = config.require("endpoint");
 const name = pulumi.getProject();
 
-// What the broker's stack exports; this stack changes nothing of it.
+// What the broker's stack exports; this stack changes nothing of it. `organization/PROJECT/STACK`, or with Pulumi Cloud your
+// organization's name in the place of `organization`.
 const broker = new pulumi.StackReference(config.require("brokerStack"));
 const network = broker.requireOutput("delayNetwork");
 const vhost = broker.requireOutput("vhost") as pulumi.Output<string>;
