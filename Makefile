@@ -1,13 +1,17 @@
 # The targets a person uses; each can be repeated and interrupted.
 export PULUMI_SKIP_UPDATE_CHECK := true
 
-.PHONY: help up down clean test lint bench bench-faults build review samples
+# A target whose recipe failed half-way is made again.
+.DELETE_ON_ERROR:
+
+.PHONY: help up down clean test lint bench bench-faults build review samples gauntlet gauntlet-ci
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
 	@echo "make test    all tests, on RabbitMQ 3.10 and 4.3"
 	@echo "make bench   all benches, each a ratio"
 	@echo "make bench-faults   what faults of a cluster of three nodes do to messages that wait"
+	@echo "make gauntlet  random workloads under random faults, checked by invariants (MINUTES=5 SEED=1)"
 	@echo "make review  what the edits of stack dev would do, as a page"
 	@echo "make samples the sample reviews of docs/reviews, made anew"
 	@echo "make down    stop the local broker"
@@ -27,10 +31,13 @@ build: node_modules/.package-lock.json
 up: build
 	@node toolchain/dist/main.js up
 
+# Where a broker was started and the toolchain is gone, it is built again to stop it.
 down:
+	@test -f toolchain/dist/main.js || test ! -f .local/broker.json || $(MAKE) build
 	@test ! -f toolchain/dist/main.js || node toolchain/dist/main.js down
 
 clean:
+	@test -f toolchain/dist/main.js || test ! -f .local/broker.json || $(MAKE) build
 	@test ! -f toolchain/dist/main.js || node toolchain/dist/main.js clean
 	rm -rf dist */dist packages/*/dist .local
 
@@ -47,8 +54,8 @@ test: build lint
 STACK ?= dev
 review: build
 	@test -f .local/env || { echo "run make up first" >&2; exit 2; }
-	@. .local/env && npx rabbitmq-delay review --stack $(STACK) --broker "$${BROKER:-$$RABBITMQ_MANAGEMENT_URL}" \
-		--format html --output .local/review.html
+	@. .local/env && npx rabbitmq-delay review --stack $(STACK) --management "$${BROKER:-$$RABBITMQ_MANAGEMENT_URL}" \
+		--fail-on never --format html --output .local/review.html
 	@echo "$(CURDIR)/.local/review.html"
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open .local/review.html; \
 	elif [ "$$(uname)" = Darwin ]; then open .local/review.html; fi
@@ -65,3 +72,15 @@ bench: build
 bench-faults: build
 	@node toolchain/dist/main.js prepare-tests
 	npx ts-node -T -P tsconfig.test.json bench/faults.ts
+
+# Random workloads under random faults on both brokers. MINUTES, SEED, ROUNDS, ONLY (mechanisms), FAULTS, BROKER, REPORT (a file) aim it; FLAGS
+# are further ones (make gauntlet FLAGS=--help). A seed repeats its rounds.
+gauntlet: build
+	@TS_NODE_PROJECT=tsconfig.test.json node -r ts-node/register/transpile-only test/gauntlet/main.ts \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+		$(if $(ONLY),--only $(ONLY)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(BROKER),--broker $(BROKER)) \
+		$(if $(REPORT),--report $(REPORT)) $(FLAGS)
+
+# Three minutes of the same rounds each time, all of them whatever fails.
+gauntlet-ci:
+	@$(MAKE) --no-print-directory gauntlet MINUTES=3 SEED=2 FLAGS="--keep-going --shrink 60 $(FLAGS)"

@@ -24,25 +24,34 @@ export async function benchStoreIntake(): Promise<void> {
   );
   await onStoreGround(async (ground) => {
     const rates = { PostgreSQL: [] as number[], SQLite: [] as number[], bare: [] as number[] };
+    const nameless = { PostgreSQL: [] as number[], SQLite: [] as number[] };
     for (let repetition = 0; repetition < REPETITIONS; repetition++) {
       rates.bare.push(await inVhost(ground.broker, (vhost) => bare(ground, vhost)));
       rates.PostgreSQL.push(await inVhost(ground.broker, (vhost) => intake(ground, vhost, ground.postgres.url)));
       rates.SQLite.push(await inVhost(ground.broker, (vhost) => intake(ground, vhost, ground.sqlite())));
+      for (const [name, address] of [
+        ["PostgreSQL", ground.postgres.url],
+        ["SQLite", ground.sqlite()],
+      ] as const) {
+        nameless[name].push(await inVhost(ground.broker, (vhost) => intake(ground, vhost, address, false)));
+      }
     }
     report("a bare consumer that acknowledges each", rates.bare, "messages/s", 0);
     for (const name of ["PostgreSQL", "SQLite"] as const) {
       report(`intake, ${name}`, rates[name], "messages/s", 0);
       const ratios = rates[name].map((rate, index) => rate / (rates.bare[index] ?? Number.NaN));
       report(`intake, ${name} / bare`, ratios, "times");
+      report(`intake, ${name}, messages without an id`, nameless[name], "messages/s", 0);
     }
   });
 }
 
-async function filled({ broker }: StoreGround, vhost: string): ReturnType<typeof workChannel> {
+async function filled({ broker }: StoreGround, vhost: string, isNamed = true): ReturnType<typeof workChannel> {
   const { channel, close } = await workChannel(broker, vhost);
   await declarePlan(channel, planDelayedStore(descriptor));
   for (let index = 0; index < MESSAGES; index++) {
-    const options = { persistent: true, messageId: `m${index}`, headers: { "x-delay": HOUR_MS } };
+    const named = isNamed ? { messageId: `m${index}` } : {};
+    const options = { persistent: true, ...named, headers: { "x-delay": HOUR_MS } };
     channel.publish(descriptor.name, "work", Buffer.alloc(200, 120), options);
   }
   await channel.waitForConfirms();
@@ -66,8 +75,8 @@ async function bare(ground: StoreGround, vhost: string): Promise<number> {
   return MESSAGES / seconds;
 }
 
-async function intake(ground: StoreGround, vhost: string, address: string): Promise<number> {
-  const { close } = await filled(ground, vhost);
+async function intake(ground: StoreGround, vhost: string, address: string, isNamed = true): Promise<number> {
+  const { close } = await filled(ground, vhost, isNamed);
   const store = await emptyStore(address);
   const connection = new BrokerConnection(`${ground.broker.node.amqpUrl}/${vhost}`, "bench");
   const { count, finished } = countdown(MESSAGES);
@@ -78,7 +87,12 @@ async function intake(ground: StoreGround, vhost: string, address: string): Prom
     clock: new SteadyClock(),
     descriptor,
     limits: defaultLimits,
-    settings: { prefetch: PREFETCH, batchSize: 500, timeToTriggerStoreBreakerMs: 30_000 },
+    settings: {
+      prefetch: PREFETCH,
+      batchSize: 500,
+      timeToTriggerStoreBreakerMs: 30_000,
+      timeToTriggerConsumeBreakerMs: 30_000,
+    },
     events: { onStored: ({ length }) => count(length) },
   });
   const ending = new AbortController();
