@@ -157,6 +157,29 @@ describe("outages of what a store stands on", () => {
       });
     });
 
+    // A process that waited for the broker's answer was killed by whoever runs it, in an alarm of all times.
+    it("told to stop while the broker takes nothing: it ends, and nothing is lost", async () => {
+      const own = await ownTestBroker(broker().node.installation);
+      const { vhost } = await declare(own);
+      const [address, name] = [`sqlite:${join(temporaryFolder(), "delayed.db")}`, ownEndpoint()];
+      const service = await start(own, vhost, address, name);
+      const store = await readyStore(address, name);
+      await rabbitmqctl(own.node, "set_disk_free_limit", "1000000GB");
+      const body = Buffer.alloc(100_000);
+      await store.storeAll(
+        idsOf(100).map((id) => delayedMessage({ messageId: id, routingKey: "work", body, delayMs: 0 })),
+      );
+      await service.untilHealth(({ triggered }) => triggered.includes("dispatch"));
+      const toldMs = Date.now();
+      assert.equal(await service.stop(), 0);
+      assert.ok(Date.now() - toldMs < 60_000, `it took ${Date.now() - toldMs} ms`);
+      await rabbitmqctl(own.node, "set_disk_free_limit", "1MB");
+      await start(own, vhost, address, name);
+      const receiver = await Receiver.on(await openChannel(own, vhost), ["work"]);
+      while (arrived(receiver).length < 100) await receiver.until(receiver.arrivals.length + 1);
+      await untilPending(store, 0);
+    });
+
     it("PostgreSQL away: messages wait in the broker, and all are delivered when it is back", async () => {
       const server = await ownPostgres();
       const { vhost, channel } = await declare(broker());

@@ -9,6 +9,7 @@ import { cacheFolder } from "../../toolchain/dist/paths";
 import { versions } from "../../toolchain/dist/versions";
 import { afterThisTest } from "./cleanup";
 import { Management } from "./management";
+import { ServerRegister } from "./servers";
 
 /** A broker of its own for tests, on free loopback ports. */
 export interface TestBroker {
@@ -50,7 +51,7 @@ export function brokerLabel(series: string, installed: string | undefined): stri
 }
 
 const shared = new Map<string, Promise<TestBroker>>();
-const running = new Set<BrokerNode>();
+const running = new ServerRegister<BrokerNode>("brokers", discard);
 
 /** The same tests on each broker, which all files share; tests keep apart by vhosts. */
 export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest: boolean }) => void): void {
@@ -101,7 +102,7 @@ export async function startTestBroker(installation: BrokerInstallation): Promise
   const id = randomUUID().slice(0, 8);
   const folder = installation.root === "" ? mkdtempSync(join(tmpdir(), "rabbitmq-delay-test-")) : `/srv/test-${id}`;
   const node = await startNode({ name: `test-${id}`, installation, folder });
-  running.add(node);
+  running.put(node.name, node);
   return { node, management: new Management(node.managementUrl) };
 }
 
@@ -122,24 +123,24 @@ export async function untilRegistered({ node, management }: TestBroker, vhost: s
 
 /** Kills a node and starts it again on its data. */
 export async function crashAndRestart(broker: TestBroker): Promise<void> {
-  running.delete(broker.node);
   await killNode(broker.node);
   broker.node = await startNode(broker.node);
-  running.add(broker.node);
+  running.put(broker.node.name, broker.node);
 }
 
 /** Stops a node and removes its files. */
 export async function removeTestBroker(node: BrokerNode): Promise<void> {
-  running.delete(node);
+  running.remove(node.name);
   await stopNode(node);
   rmSync(node.installation.root + node.folder, { recursive: true, force: true });
 }
 
-export async function stopAllBrokers(): Promise<void> {
-  await Promise.all(
-    [...running].map(async (node) => {
-      await killNode(node);
-      rmSync(node.installation.root + node.folder, { recursive: true, force: true });
-    }),
-  );
+/** Stops what all processes of the test run have started. */
+export function stopAllBrokers(): Promise<void> {
+  return running.stopAll();
+}
+
+async function discard(node: BrokerNode): Promise<void> {
+  await killNode(node);
+  rmSync(node.installation.root + node.folder, { recursive: true, force: true });
 }

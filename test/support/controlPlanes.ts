@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { findKubernetesPlugins } from "../../toolchain/dist/kubernetesPlugins";
 import { findKubernetes } from "../../toolchain/dist/kubernetesPrograms";
@@ -13,17 +14,20 @@ import {
 import { run } from "../../toolchain/dist/run";
 import { afterThisTest } from "./cleanup";
 import { temporaryFolder } from "./databases";
+import { ServerRegister } from "./servers";
 
-let shared: Promise<ControlPlane> | undefined;
+/** A control plane as it is told to other processes: those of its own that run are known by number. */
+type TestPlane = Omit<ControlPlane, "processes"> & { processIds: number[] };
+
+const running = new ServerRegister<TestPlane>("control-planes", discard);
 
 /** Tests of Kubernetes' side, on one control plane with the operators' kinds and RabbitMQ's operator; they keep apart by namespaces. */
 export function onKubernetes(define: (plane: () => ControlPlane) => void): void {
   describe("on Kubernetes", function () {
     let plane: ControlPlane;
     before(async function () {
-      shared ??= start();
       try {
-        plane = await shared;
+        plane = { ...(await running.shared("shared", start)), processes: [] };
       } catch (error) {
         if (process.env.CI === "true") throw error;
         console.log(`      skipped: ${(error as Error).message}`);
@@ -34,11 +38,17 @@ export function onKubernetes(define: (plane: () => ControlPlane) => void): void 
   });
 }
 
-async function start(): Promise<ControlPlane> {
-  const plane = await startControlPlane(await findKubernetes(() => undefined));
-  await installDefinitions(plane);
-  await startOperator(plane);
-  return plane;
+async function start(): Promise<TestPlane> {
+  const { processes, ...plane } = await startControlPlane(await findKubernetes(() => undefined));
+  const whole = { ...plane, processes };
+  try {
+    await installDefinitions(whole);
+    await startOperator(whole);
+  } catch (error) {
+    await stopControlPlane(whole);
+    throw error;
+  }
+  return { ...plane, processIds: processes.map(({ pid }) => pid as number) };
 }
 
 /** A namespace of the test's own where pods need the security level `restricted`. */
@@ -86,7 +96,18 @@ export async function until<T>(look: () => Promise<T>, isReached: (found: T) => 
 }
 
 /** Stops the control plane that the tests shared. */
-export async function stopSharedControlPlane(): Promise<void> {
-  const plane = await shared?.catch(() => undefined);
-  if (plane !== undefined) await stopControlPlane(plane);
+export function stopSharedControlPlane(): Promise<void> {
+  return running.stopAll();
+}
+
+function discard({ processIds, folder }: TestPlane): Promise<void> {
+  for (const processId of processIds) {
+    try {
+      process.kill(processId, "SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  return Promise.resolve();
 }

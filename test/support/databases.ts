@@ -10,6 +10,7 @@ import {
   startPostgres,
 } from "../../toolchain/dist/postgresServer";
 import { afterThisTest } from "./cleanup";
+import { ServerRegister } from "./servers";
 
 /** A kind of database, and how a test gets stores on it. */
 export interface TestDatabase {
@@ -19,7 +20,7 @@ export interface TestDatabase {
   address: () => Promise<string>;
 }
 
-const running = new Set<PostgresServer>();
+const running = new ServerRegister<PostgresServer>("databases", removePostgres);
 let shared: Promise<PostgresServer> | undefined;
 
 /** The server that all tests share; they keep apart by endpoints. */
@@ -30,7 +31,7 @@ export function sharedPostgres(): Promise<PostgresServer> {
 
 async function ownServer(): Promise<PostgresServer> {
   const server = await startPostgres(await postgresInstallation(() => undefined));
-  running.add(server);
+  running.put(server.folder, server);
   return server;
 }
 
@@ -38,7 +39,7 @@ async function ownServer(): Promise<PostgresServer> {
 export async function ownPostgres(): Promise<PostgresServer> {
   const server = await ownServer();
   afterThisTest(async () => {
-    running.delete(server);
+    running.remove(server.folder);
     await removePostgres(server);
   });
   return server;
@@ -90,6 +91,7 @@ export async function readyStore(address: string, endpoint: string): Promise<Del
   return store;
 }
 
-export async function stopAllDatabases(): Promise<void> {
-  await Promise.all([...running].map(removePostgres));
+/** Stops what all processes of the test run have started. */
+export function stopAllDatabases(): Promise<void> {
+  return running.stopAll();
 }

@@ -1,12 +1,43 @@
 "use strict";
 
+const { relative } = require("node:path");
 const { reporters } = require("mocha");
 
-// Mocha's own report, and a last line that a CI can count by.
+const SLOWEST = 10;
+
+/** Mocha's own report, where the time went, and a last line that a CI can count by. */
 module.exports = class CountingReporter extends reporters.Spec {
+  constructor(runner, options) {
+    super(runner, options);
+    this.ended = [];
+    runner.on("test end", (test) => this.ended.push(test));
+  }
+
   epilogue() {
     super.epilogue();
+    if (this.ended.length > SLOWEST) this.printSlowest();
     const { passes, failures, pending } = this.stats;
     console.log(`${passes} passed, ${failures} failed, ${pending} skipped`);
   }
+
+  printSlowest() {
+    const byFile = new Map();
+    for (const { file, duration = 0 } of this.ended) byFile.set(file, (byFile.get(file) ?? 0) + duration);
+    print(
+      "The slowest tests",
+      this.ended.map((test) => [test.duration ?? 0, test.fullTitle()]),
+    );
+    if (byFile.size > 1)
+      print(
+        "The slowest files, by their tests",
+        [...byFile].map(([file, ms]) => [ms, relative(process.cwd(), file ?? "")]),
+      );
+  }
 };
+
+function print(title, timed) {
+  console.log(`  ${title}:`);
+  const slowest = timed.sort(([a], [b]) => b - a).slice(0, SLOWEST);
+  for (const [ms, name] of slowest) console.log(`    ${(ms / 1000).toFixed(1).padStart(6)} s  ${name}`);
+  console.log();
+}

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import * as amqp from "amqplib";
 import { hasStrayAt, shownProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
@@ -5,6 +6,9 @@ import { StoreMismatchError } from "../errors";
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A broker that vanished without a word is noticed after about this; the broker's default is a minute. */
 const HEARTBEAT_SECONDS = 15;
+
+/** What a broker gets to answer the end of a connection. */
+const CLOSE_TIMEOUT_MS = 5_000;
 
 /** What happens to a connection. */
 export interface ConnectionEvents {
@@ -54,10 +58,15 @@ export class BrokerConnection {
     return channel;
   }
 
+  /** Ends the connection, with the broker's answer or without: short of memory or disk, it reads nothing from who has published. */
   async close(): Promise<void> {
     this.isClosed = true;
     const connection = await this.current?.catch(() => undefined);
-    await connection?.close().catch(() => undefined);
+    if (connection === undefined) return;
+    const cut = setTimeout(() => socketOf(connection).destroy(), CLOSE_TIMEOUT_MS);
+    const gone = new Promise<void>((resolve) => socketOf(connection).once("close", () => resolve()));
+    await Promise.race([connection.close().catch(() => undefined), gone]);
+    clearTimeout(cut);
   }
 
   private connection(): Promise<amqp.ChannelModel> {
@@ -94,6 +103,11 @@ export class BrokerConnection {
     this.blocked = reason;
     this.events.onBlocked?.(reason);
   }
+}
+
+/** Public in amqplib, and not in its types. */
+function socketOf(connection: amqp.ChannelModel): Socket {
+  return (connection.connection as unknown as { stream: Socket }).stream;
 }
 
 function versionOf(connection: amqp.ChannelModel): string | undefined {

@@ -1,0 +1,105 @@
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+// Tests run in several processes, which end without a word; what they have started is written down here, and the first process stops it in the end.
+const FOLDER = "RABBITMQ_DELAY_TEST_SERVERS";
+
+/** A kind of server that tests start, by name; plain data that says how a server of it is stopped. */
+export class ServerRegister<Server> {
+  constructor(
+    private readonly kind: string,
+    private readonly stop: (server: Server) => Promise<unknown>,
+  ) {}
+
+  /** Writes a server down, or what became of it. */
+  put(name: string, server: Server): void {
+    const file = this.file(name);
+    writeFileSync(`${file}.part`, JSON.stringify(server));
+    renameSync(`${file}.part`, file);
+  }
+
+  /** Forgets a server that the test has stopped itself. */
+  remove(name: string): void {
+    rmSync(this.file(name), { force: true });
+  }
+
+  /**
+   * A server that all processes share: the first one to ask starts it, and the others wait for it.
+   * @throws Error where the first one could not start it
+   */
+  async shared(name: string, start: () => Promise<Server>): Promise<Server> {
+    const [file, failure] = [this.file(name), `${this.file(name)}.failure`];
+    if (isFirst(`${file}.lock`)) {
+      try {
+        this.put(name, await start());
+      } catch (error) {
+        writeFileSync(failure, (error as Error).message);
+        throw error;
+      }
+    }
+    for (;;) {
+      const found = read(file);
+      if (found !== undefined) return JSON.parse(found) as Server;
+      const reason = read(failure);
+      if (reason !== undefined) throw new Error(reason);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  /** Stops what was written down; those who share it must be done. */
+  async stopAll(): Promise<void> {
+    const folder = this.folder();
+    const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+    await Promise.all(names.map((name) => this.stop(JSON.parse(readFileSync(join(folder, name), "utf8")) as Server)));
+    rmSync(folder, { recursive: true });
+  }
+
+  private file(name: string): string {
+    return join(this.folder(), `${name.replace(/\W+/g, "-")}.json`);
+  }
+
+  private folder(): string {
+    const folder = join((process.env[FOLDER] ??= mkdtempSync(join(tmpdir(), "rabbitmq-delay-servers-"))), this.kind);
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  }
+}
+
+/** In the first process, before the others are started. */
+export function openRegisters(): void {
+  process.env[FOLDER] = mkdtempSync(join(tmpdir(), "rabbitmq-delay-servers-"));
+}
+
+/** In the first process, when all is stopped. */
+export function closeRegisters(): void {
+  const folder = process.env[FOLDER];
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+function isFirst(lock: string): boolean {
+  try {
+    closeSync(openSync(lock, "wx"));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
