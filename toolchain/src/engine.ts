@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Way, cached } from "./cache";
 import { engineList, vendorList } from "./checksums";
@@ -19,11 +19,21 @@ export interface Engine {
 
 const VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version";
 
+const engineName = `pulumi-${versions.pulumi}-nodejs-${versions.nodeHost}`;
+
+/**
+ * The built host loads ts-node, a third of a second, unless a flag says otherwise; a newer engine no longer hands it the
+ * project's options as flags.
+ */
+const NODE_HOST = `#!/bin/sh
+if grep -qsE '^ +typescript: *false' Pulumi.yaml; then set -- -typescript=false "$@"; fi
+exec "\${0%/*}/pulumi-language-nodejs-host" "$@"
+`;
+
 /** Finds the engine, its Node host and the RabbitMQ provider, or gets them: PATH, cache, download, build. */
 export async function findEngine(progress: (line: string) => void): Promise<Engine> {
   const installed = await installedEngine();
-  const cachedFolder =
-    installed ?? join(await cached(`pulumi-${versions.pulumi}`, [download(), buildEngine()], progress), "bin");
+  const cachedFolder = installed ?? join(await cached(engineName, [download(), buildEngine()], progress), "bin");
   const provider = await cached(
     `provider-rabbitmq-${versions.rabbitmqProvider}`,
     [rabbitmqPlugin(), buildProvider()],
@@ -66,9 +76,10 @@ function buildEngine(): Way {
       );
       await goBuild(
         { module: "pulumi-language-nodejs", package: host, ldflags: ldflags(versions.nodeHost) },
-        join(bin, "pulumi-language-nodejs"),
+        join(bin, "pulumi-language-nodejs-host"),
         progress,
       );
+      writeFileSync(join(bin, "pulumi-language-nodejs"), NODE_HOST, { mode: 0o755 });
     },
   };
 }
