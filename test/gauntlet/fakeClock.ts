@@ -34,6 +34,13 @@ export class FakeClock {
     return environmentOf(this.library, this.file);
   }
 
+  /** Removes what libfaketime leaves of a process that was killed. */
+  forget(processId: number | undefined): void {
+    for (const name of ["faketime_shm_", "sem.faketime_sem_"]) {
+      rmSync(join("/dev/shm", `${name}${processId}`), { force: true });
+    }
+  }
+
   /** Puts it so far ahead of the machine's, or back where it is below 0. */
   set(byMs: number): void {
     // In one step, so that nobody reads a half of it.

@@ -115,6 +115,7 @@ export class StoreDispatcher {
     this.process = child;
     this.ended = new Promise((resolve) =>
       child.once("close", () => {
+        clock?.forget(child.pid);
         if (!this.isOver) this.launch();
         resolve();
       }),
