@@ -3,12 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Disk } from "./disk";
+import { filesPrefix } from "./filesPrefix";
 import { ManagementApi } from "./managementApi";
 import type { BrokerLine } from "./plan/types";
 import { BrokerNode, killNode, localInstallation, newestInstallation, rabbitmqctl, startNode, stopNode } from "./rig";
-
-/** How the names of this run's files in the temporary folder begin. */
-export const filesPrefix = `rabbitmq-delay-gauntlet-${process.pid}-`;
 
 const REGISTRATION_TIMEOUT_MS = 30_000;
 

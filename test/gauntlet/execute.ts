@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Broker, filesPrefix } from "./broker";
+import type { Broker } from "./broker";
 import { inject } from "./faults";
 import { onChannel } from "./faults/amqp";
-import { History, HistoryEvent, nowMs } from "./history";
+import { filesPrefix } from "./filesPrefix";
+import { History, HistoryEvent, eventsOf, nowMs } from "./history";
 import { excuseOf, missing } from "./invariants/arrival";
+import { throughAt } from "./invariants/clocks";
 import { leftBehind } from "./leftovers";
 import type { Plan } from "./plan/types";
 import { Secrets } from "./secrets";
@@ -29,7 +31,7 @@ export async function execute(plan: Plan, broker: Broker, { boundMs }: ExecuteOp
   const history = new History();
   const secrets = new Secrets(history);
   secrets.add("the broker's password", broker.password);
-  const round: Round = { broker, history, folder, secrets };
+  const round: Round = { broker, history, folder, secrets, faults: plan.faults };
   const parts: RunningPart[] = [];
   const onUncaught = (error: unknown): void => {
     const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -109,12 +111,12 @@ async function untilThrough(round: Round, plan: Plan, parts: RunningPart[], boun
   const isOver = async (): Promise<boolean> => {
     poll();
     if (history.events.length !== seen) [seen, stillSince] = [history.events.length, nowMs()];
-    const isStill = nowMs() - stillSince > STILL_MS + latestDue(history, stillSince);
+    const isStill = nowMs() - stillSince > STILL_MS + latestThrough(history, stillSince);
     if (open() > 0 && !isStill) return false;
     remaining = await remainingIn(round, parts, open() > 0);
     return Object.keys(remaining).length === 0;
   };
-  while (!(await isOver()) && nowMs() - begin < boundMs + latestDue(history, begin)) {
+  while (!(await isOver()) && nowMs() - begin < boundMs + latestThrough(history, begin)) {
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   const graceMs = Math.max(0, latestDue(history, nowMs())) + GRACE_MS;
@@ -132,6 +134,12 @@ function latestDue({ events }: History, sinceMs: number): number {
     return event.kind === "rescheduled" ? event.since + event.delayMs : 0;
   });
   return Math.max(0, ...dues.map((due) => due - sinceMs));
+}
+
+/** The same, where clocks that jumped have made messages late. */
+function latestThrough(history: History, sinceMs: number): number {
+  const late = eventsOf(history.events, "fault").map((fault) => throughAt(fault) - sinceMs);
+  return Math.max(latestDue(history, sinceMs), ...late);
 }
 
 /**

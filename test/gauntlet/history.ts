@@ -56,6 +56,8 @@ export interface Faulted extends Happened {
   subject?: string;
   /** Messages that it took away, as the broker said. */
   taken?: number;
+  /** By how much it put a clock ahead, in milliseconds; back where it is below 0. */
+  byMs?: number;
 }
 
 /** The store was asked. */

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
-import type { HistoryEvent } from "./history";
+import type { Faulted, HistoryEvent } from "./history";
 import { check } from "./invariants/check";
+import { throughAt } from "./invariants/clocks";
 import type { Plan, RetryPart, StorePart } from "./plan/types";
 import { takes } from "./topic";
 
@@ -122,6 +123,76 @@ describe("the gauntlet's invariants", () => {
     assert.deepEqual(broken([...early, fault("early-policy", 1100, 1300)]), []);
   });
 
+  describe("when a clock jumps", () => {
+    const early = (
+      byMs: number,
+      arrivedAt: number,
+      { by = "x-delay", instances = 1, more = [] as HistoryEvent[] } = {},
+    ): string[] =>
+      broken(
+        [
+          published("a-0", 1000, { delayMs: 5000 }),
+          confirmed("a-0"),
+          arrived("a-0", "queue:Sales", arrivedAt),
+          fault("clock-jump", 900, 3000, { byMs }),
+          ...more,
+        ],
+        storePlan(5000, { by, instances }),
+      );
+
+    it("a little ahead, it makes messages early by no more than its size", () => {
+      assert.deepEqual(early(2000, 4100), []);
+      assert.deepEqual(early(2000, 3900), ["early"]);
+      assert.deepEqual(early(2000, 4100, { by: "x-deliver-at" }), []);
+      assert.deepEqual(broken([...early0(1100), fault("clock-jump", 1200, 3000, { byMs: 9000 })], storePlan(500)), [
+        "early",
+      ]);
+    });
+
+    it("so far ahead that it is doubted, it makes nothing early", () => {
+      assert.deepEqual(early(3_600_000, 4100), ["early"]);
+      assert.deepEqual(early(3_600_000, 6000), []);
+    });
+
+    it("back, it makes nothing early that had its time, and what it took in only when it is believed to be right", () => {
+      assert.deepEqual(early(-2000, 4100), []);
+      assert.deepEqual(early(-2000, 3900), ["early"]);
+      assert.deepEqual(early(-2000, 4100, { by: "x-deliver-at" }), ["early"]);
+      assert.deepEqual(early(-3_600_000, 4100), ["early"]);
+      assert.deepEqual(early(-3_600_000, 4100, { instances: 2 }), []);
+      assert.deepEqual(early(-3_600_000, 4100, { more: [fault("dispatcher-killed", 3100, 3200)] }), []);
+      assert.deepEqual(early(-3_600_000, 4100, { more: [fault("dispatcher-killed", 100, 200)] }), ["early"]);
+    });
+
+    it("another part's explains nothing, and none explains a second copy or a loss", () => {
+      const jump = fault("clock-jump", 900, 3000, { byMs: 9000 });
+      const store = storePlan(500);
+      assert.deepEqual(broken([...early0(1400), { ...jump, part: "b" }], store), ["early"]);
+      assert.deepEqual(broken([...early0(1600), arrived("a-0", "queue:Sales", 1700), jump], store), [
+        "copy-without-fault",
+      ]);
+      assert.deepEqual(broken([published("a-0"), confirmed("a-0"), jump], store), ["lost"]);
+    });
+
+    it("and a session breaks, SQLite may store what has no id a second time", () => {
+      const twice = [...early0(1600), arrived("a-0", "queue:Sales", 1650, { messageId: "other" })];
+      const killed = fault("dispatcher-killed", 1010, 1100);
+      const jump = fault("clock-jump", 900, 3000, { byMs: 3_600_000 });
+      assert.deepEqual(broken([...twice, killed, jump], storePlan(500)), []);
+      assert.deepEqual(broken([...twice, killed], storePlan(500)), ["copy-without-fault", "copy-under-another-id"]);
+      assert.deepEqual(broken([...twice, killed, jump], storePlan(500, { database: "postgres" })), [
+        "copy-without-fault",
+        "copy-under-another-id",
+      ]);
+    });
+  });
+
+  it("what clocks have made late is waited for", () => {
+    const through = (byMs: number): number => throughAt(fault("clock-jump", 0, 1000, { byMs }) as Faulted);
+    assert.deepEqual([through(5000), through(-5000), through(-3_600_000)], [6000, 1000, 91_000]);
+    assert.equal(throughAt(fault("broker-killed", 0, 1000) as Faulted), 0);
+  });
+
   it("a second copy needs a fault of its lifetime, and the first one's id", () => {
     const twice = [
       published("a-0"),
@@ -211,11 +282,23 @@ describe("the gauntlet's own topic matching", () => {
   });
 });
 
-function storePlan(delayMs: number): Plan {
+/** One that arrives at a time, 500 ms after 1000 where it is in time. */
+function early0(at: number): HistoryEvent[] {
+  return [published("a-0"), confirmed("a-0"), arrived("a-0", "queue:Sales", at)];
+}
+
+function storePlan(delayMs: number, { by = "x-delay", instances = 1, database = "sqlite" } = {}): Plan {
   const part: StorePart = {
-    ...{ mechanism: "store", name: "a", declaredBy: "plans", database: "sqlite", numberOfRetries: 0, batchSize: 1 },
-    ...{ instances: 1, destinations: ["Sales"], requests: [] },
-    messages: [{ n: "a-0", atMs: 0, delayMs, destination: "Sales", by: "x-delay", forwarded: false }],
+    ...{
+      mechanism: "store",
+      name: "a",
+      declaredBy: "plans",
+      database: database as "sqlite",
+      numberOfRetries: 0,
+      batchSize: 1,
+    },
+    ...{ instances, destinations: ["Sales"], requests: [] },
+    messages: [{ n: "a-0", atMs: 0, delayMs, destination: "Sales", by: by as "x-delay", forwarded: false }],
   };
   return { seed: 1, broker: "4.3", faults: [], parts: [part] };
 }

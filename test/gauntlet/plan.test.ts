@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { delayNetwork, encodeDelay, planBinding } from "rabbitmq-delay-topology";
+import { isDoubtedJump } from "./plan/drawClockJump";
 import { possibleFor } from "./plan/drawFaults";
 import { brokerOf, describePlan, drawPlan } from "./plan/draw";
 import { Plan, faultKinds, mechanisms, nodeFaults } from "./plan/types";
@@ -33,6 +34,34 @@ describe("the gauntlet's plans", () => {
         for (const { delayMs, destination } of part.messages) encodeDelay(network, delayMs, destination);
       }
       for (const { kind, part } of plan.faults) assert.ok(isPossible(plan, kind, part), `${plan.seed}: ${kind}`);
+    }
+  });
+
+  it("draw clocks that jump far and a little, ahead and back; what is doubted is taken back in time, and comes once", () => {
+    const plans = seeds.map((seed) => drawPlan(seed, { only: ["store"], faults: ["clock-jump"] }));
+    const jumps = plans.flatMap(({ faults }) => faults);
+    const sizes = jumps.map(({ byMs = 0 }) => byMs);
+    for (const [from, to] of [
+      [-3_600_000, -120_000],
+      [-30_000, -500],
+      [500, 30_000],
+      [61_000, 12 * 3_600_000],
+    ] as const) {
+      assert.ok(
+        sizes.some((byMs) => byMs >= from && byMs <= to),
+        `from ${from} to ${to}`,
+      );
+    }
+    assert.deepEqual(
+      sizes.filter((byMs) => byMs === 0 || (Math.abs(byMs) > 30_000 && Math.abs(byMs) < 61_000)),
+      [],
+    );
+    for (const { forMs = Number.NaN, byMs } of jumps)
+      assert.ok(forMs >= 300 && forMs <= 20_000, `${byMs} for ${forMs}`);
+    for (const { parts, faults } of plans) {
+      for (const { name } of parts) {
+        assert.ok(faults.filter((fault) => fault.part === name && isDoubtedJump(fault)).length <= 1);
+      }
     }
   });
 

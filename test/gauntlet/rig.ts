@@ -6,6 +6,7 @@ export { BrokerInstallation } from "../../toolchain/dist/brokerCommand";
 export { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 export { localInstallation, newestInstallation } from "../../toolchain/dist/brokerInstallations";
 export { BrokerNode, killNode, startNode, stopNode } from "../../toolchain/dist/brokerNode";
+export { findFakeTime } from "../../toolchain/dist/fakeTime";
 export { freePort } from "../../toolchain/dist/ports";
 export {
   PostgresServer,

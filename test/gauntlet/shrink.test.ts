@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import type { Violation } from "./invariants/violation";
 import { drawPlan } from "./plan/draw";
-import type { Plan } from "./plan/types";
+import type { Plan, StorePart } from "./plan/types";
 import { shrink, sizeOf, smaller } from "./shrink";
 
 /** Seeds whose plans have several parts, faults and many messages. */
@@ -38,6 +38,25 @@ describe("the gauntlet's shrinking", () => {
       found.parts.flatMap((part) => (part.mechanism === "command" ? [] : part.messages.map(({ n }) => n))),
       [violation.n],
     );
+  });
+
+  it("finds the one clock that jumps, of a store that shrinks with it", async () => {
+    const plans = Array.from({ length: 60 }, (_, seed) => drawPlan(seed, { only: ["store"], faults: ["clock-jump"] }));
+    const plan = plans.find(({ parts, faults }) => parts.length > 1 && faults.length > 1) as Plan;
+    const fault = plan.faults.at(-1) as Plan["faults"][number];
+    const part = plan.parts.find(({ name }) => name === fault.part) as StorePart;
+    const violation: Violation = { invariant: "early", part: part.name, n: part.messages[0]?.n, detail: "" };
+    const breaks = (candidate: Plan): Promise<Violation | undefined> =>
+      Promise.resolve(
+        hasMessage(candidate, violation.n as string) && candidate.faults.includes(fault) ? violation : undefined,
+      );
+    const found = await shrink(plan, violation, breaks, () => false);
+    assert.deepEqual(found.faults, [fault]);
+    assert.deepEqual(
+      found.parts.map(({ name }) => name),
+      [part.name],
+    );
+    assert.equal((found.parts[0] as StorePart).messages.length, 1);
   });
 
   it("ends with what it has when its time is over", async () => {

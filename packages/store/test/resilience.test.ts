@@ -92,6 +92,21 @@ describe("SteadyClock", () => {
     assert.equal(clock.isDoubted, false);
   });
 
+  it("doubts a second jump ahead from then on, also while it doubts the first", () => {
+    const before = wallMs;
+    wallMs += 600_000;
+    clock.now();
+    pass(20_000);
+    wallMs += 3_600_000;
+    assert.equal(clock.now(), before + 20_000);
+    pass(20_000);
+    assert.equal(clock.now(), before + 40_000);
+    wallMs -= 3_600_000;
+    assert.equal(clock.now(), before + 40_000);
+    pass(30_000);
+    assert.equal(clock.now(), wallMs);
+  });
+
   it("believes a jump ahead that lasts", () => {
     wallMs += 3_600_000;
     clock.now();

@@ -1,7 +1,10 @@
+import { FakeClock } from "../fakeClock";
 import type { FaultKind, PlannedFault } from "../plan/types";
+import { Turns } from "../turns";
 import type { Round, RunningPart } from "../workload/part";
 import { closeConnections, raiseChannelError } from "./connections";
 import { answerLost, databaseKilled, databasePaused, databaseStopped } from "./database";
+import { clockJumps, dispatcherKilled, dispatcherPaused, dispatcherStopped } from "./dispatchers";
 import { raiseAlarm } from "./alarms";
 import { earlyPolicy, shortPolicy } from "./policies";
 import { purge } from "./purge";
@@ -13,6 +16,10 @@ export interface Effect {
   subject?: string;
   /** Messages that it took away, as the broker said. */
   taken?: number;
+  /** By how much it put a clock ahead, in milliseconds; back where it is below 0. */
+  byMs?: number;
+  /** When it began, where it had to wait for its turn. */
+  at?: number;
 }
 
 type Fault = (round: Round, part: RunningPart, planned: PlannedFault) => Promise<Effect | void>;
@@ -24,12 +31,10 @@ const ofParts: Partial<Record<FaultKind, Fault>> = {
     void (await Promise.all(consumers.map((one) => one.signal("SIGTERM")))),
   "consumer-paused": async (_, { consumers }, { forMs = 1000 }) =>
     void (await Promise.all(consumers.map((one) => one.pause(forMs)))),
-  "dispatcher-killed": async (_, { dispatchers }, { index = 0 }) =>
-    dispatchers[index % dispatchers.length]?.signal("SIGKILL"),
-  "dispatcher-stopped": async (_, { dispatchers }, { index = 0 }) =>
-    dispatchers[index % dispatchers.length]?.signal("SIGTERM"),
-  "dispatcher-paused": async (_, { dispatchers }, { index = 0, forMs = 1000 }) =>
-    dispatchers[index % dispatchers.length]?.pause(forMs),
+  "dispatcher-killed": dispatcherKilled,
+  "dispatcher-stopped": dispatcherStopped,
+  "dispatcher-paused": dispatcherPaused,
+  "clock-jump": clockJumps,
   "database-killed": databaseKilled,
   "database-stopped": databaseStopped,
   "database-paused": databasePaused,
@@ -55,6 +60,8 @@ export async function inject(round: Round, parts: RunningPart[], planned: Planne
       subject: `${planned.kind}: ${reason}`,
     });
   if (planned.kind === "power-cut" && broker.noPowerCut !== undefined) return leftOut(broker.noPowerCut);
+  const noClock = planned.kind === "clock-jump" ? await FakeClock.whyNone() : undefined;
+  if (noClock !== undefined) return leftOut(noClock);
   for (let time = 0; time < (planned.times ?? 1); time++) {
     const event = {
       kind: "fault" as const,
@@ -77,29 +84,25 @@ export async function inject(round: Round, parts: RunningPart[], planned: Planne
   }
 }
 
+/** Faults of the node come one after another. */
+const ofNode = new Turns();
+
 async function once(round: Round, part: RunningPart | undefined, planned: PlannedFault): Promise<Effect | void> {
   const { broker } = round;
   switch (planned.kind) {
     case "broker-killed":
-      return inTurn(() => broker.killed());
+      return ofNode.take(() => broker.killed());
     case "broker-stopped":
-      return inTurn(() => broker.stopped());
+      return ofNode.take(() => broker.stopped());
     case "power-cut":
-      return inTurn(() => broker.cut());
+      return ofNode.take(() => broker.cut());
     case "memory-alarm":
     case "disk-alarm":
-      return inTurn(() => raiseAlarm(broker, planned.kind as "memory-alarm" | "disk-alarm", planned.forMs ?? 1000));
+      return ofNode.take(() =>
+        raiseAlarm(broker, planned.kind as "memory-alarm" | "disk-alarm", planned.forMs ?? 1000),
+      );
   }
   const fault = ofParts[planned.kind];
   if (part === undefined || fault === undefined) throw new Error(`there is nothing for ${planned.kind} to hit`);
   return fault(round, part, planned);
-}
-
-let last: Promise<unknown> = Promise.resolve();
-
-/** Faults of the node come one after another. */
-function inTurn<T>(body: () => Promise<T>): Promise<T> {
-  const mine = last.then(body);
-  last = mine.catch(() => undefined);
-  return mine;
 }

@@ -1,5 +1,6 @@
 import type { Faulted, HistoryEvent } from "../history";
 import type { Plan } from "../plan/types";
+import { isClockJump, mayBeStoredTwice } from "./clocks";
 import { Lifetime, lifetimesOf } from "./lifetimes";
 import type { Violation } from "./violation";
 
@@ -34,15 +35,19 @@ function unexplained(lifetime: Lifetime): Violation[] {
 }
 
 /** Faults by which a second copy can come. */
-function explanations({ part, publications, faults, arrivals }: Lifetime): Faulted[] {
-  if (part.mechanism !== "store") return faults;
+function explanations(lifetime: Lifetime): Faulted[] {
+  const { part, publications, arrivals } = lifetime;
+  // A clock that jumps makes no copy by itself.
+  const faults = lifetime.faults.filter((fault) => !isClockJump(fault));
+  if (part.mechanism !== "store" || mayBeStoredTwice(lifetime)) return faults;
   const dueAt = Math.min(...publications.map(({ at, delayMs }) => at + delayMs));
   const firstAt = Math.min(...arrivals.map(({ at }) => at));
   const since = Math.min(dueAt, firstAt) - BEFORE_DUE_MS;
   return faults.filter(({ until }) => until >= since);
 }
 
-function otherIds({ part, n, arrivals, publications }: Lifetime): Violation[] {
+function otherIds(lifetime: Lifetime): Violation[] {
+  const { part, n, arrivals, publications } = lifetime;
   const given = publications.find(({ messageId }) => messageId !== undefined)?.messageId;
   const ids = [...new Set(arrivals.map(({ messageId }) => messageId ?? "none"))];
   if (given !== undefined && ids.some((id) => id !== given)) {
@@ -51,6 +56,6 @@ function otherIds({ part, n, arrivals, publications }: Lifetime): Violation[] {
     ];
   }
   // Each publication may have an id made up for it.
-  if (ids.length <= Math.max(1, publications.length)) return [];
+  if (ids.length <= Math.max(1, publications.length) || mayBeStoredTwice(lifetime)) return [];
   return [{ invariant: "copy-under-another-id", part: part.name, n, detail: `it arrived as ${ids.join(", ")}` }];
 }

@@ -1,6 +1,7 @@
 import { delayNetwork, encodeDelay } from "rabbitmq-delay-topology";
 import { HistoryEvent, Tried, eventsOf } from "../history";
 import type { NetworkPart, Plan, RetryPart } from "../plan/types";
+import { earlyByClocksMs } from "./clocks";
 import { plannedMessage } from "./expectation";
 import { Lifetime, allFaults, lifetimesOf } from "./lifetimes";
 import type { Violation } from "./violation";
@@ -19,8 +20,11 @@ export function checkDelays(plan: Plan, events: readonly HistoryEvent[]): Violat
       ...arrivals.filter(({ place }) => place !== "error" || part.mechanism !== "store").map(({ at }) => at),
     );
     const earlyMs = dueAt - firstAt - waitsOf(lifetime) * MILLISECOND;
-    if (!(earlyMs > 0)) return [];
-    return [{ invariant: "early" as const, part: part.name, n, detail: `it was ${earlyMs.toFixed(1)} ms early` }];
+    const explainedMs = earlyMs > 0 ? earlyByClocksMs(lifetime, firstAt, events) : 0;
+    if (!(earlyMs > explainedMs)) return [];
+    const explained = explainedMs > 0 ? `, and clocks that jumped explain ${explainedMs} ms` : "";
+    const detail = `it was ${earlyMs.toFixed(1)} ms early${explained}`;
+    return [{ invariant: "early" as const, part: part.name, n, detail }];
   });
 }
 

@@ -5,7 +5,7 @@ import { WORKLOAD_MS } from "./drawMessages";
 import { drawNetwork } from "./drawNetwork";
 import { drawRetry } from "./drawRetry";
 import { drawStore } from "./drawStore";
-import { BrokerLine, FaultKind, Mechanism, Part, Plan, RetryWay, mistakes } from "./types";
+import { BrokerLine, FaultKind, Mechanism, Part, Plan, PlannedFault, RetryWay, mistakes } from "./types";
 
 /** What a run is aimed at. */
 export interface Aim {
@@ -85,8 +85,13 @@ function drawPart(
 /** A plan in one line: what was drawn. */
 export function describePlan({ parts, faults }: Plan): string {
   const said = parts.map(describePart);
-  const bad = faults.map(({ kind, times }) => (times === undefined ? kind : `${kind} ×${times}`));
+  const bad = faults.map(describeFault);
   return `${said.join(" + ")}; ${bad.length === 0 ? "no faults" : bad.join(", ")}`;
+}
+
+function describeFault({ kind, times, byMs }: PlannedFault): string {
+  const size = byMs === undefined ? "" : ` by ${byMs} ms`;
+  return `${kind}${size}${times === undefined ? "" : ` ×${times}`}`;
 }
 
 function describePart(part: Part): string {

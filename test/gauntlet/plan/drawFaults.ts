@@ -1,4 +1,5 @@
 import type { Random } from "../random";
+import { drawClockJump, isDoubtedJump } from "./drawClockJump";
 import { WORKLOAD_MS } from "./drawMessages";
 import { FaultKind, Part, PlannedFault, PlannedMessage, nodeFaults } from "./types";
 
@@ -15,6 +16,7 @@ export const faultWeights: Record<FaultKind, number> = {
   "dispatcher-killed": 4,
   "dispatcher-stopped": 1,
   "dispatcher-paused": 1,
+  "clock-jump": 1.5,
   "database-killed": 3,
   "database-stopped": 1,
   "database-paused": 2,
@@ -37,7 +39,10 @@ export function drawFaults(random: Random, parts: Part[], weights: Partial<Recor
       [...nodeFaults, ...possibleFor(part)].map((kind) => [kind, weights[kind] ?? 0]),
     ) as Partial<Record<FaultKind, number>>;
     if (Object.values(possible).every((weight) => weight === 0)) continue;
-    faults.push(drawFault(random, random.weighted(possible), part));
+    const fault = drawFault(random, random.weighted(possible), part);
+    // Two of them right after one another would be one that lasts.
+    if (!isDoubtedJump(fault) || !faults.some((one) => one.part === fault.part && isDoubtedJump(one)))
+      faults.push(fault);
   }
   return faults.sort((a, b) => a.atMs - b.atMs);
 }
@@ -58,7 +63,7 @@ export function possibleFor(part: Part): FaultKind[] {
     case "hold":
       return [...consumer, "channel-error"];
     case "store": {
-      const dispatcher: FaultKind[] = ["dispatcher-killed", "dispatcher-stopped", "dispatcher-paused"];
+      const dispatcher: FaultKind[] = ["dispatcher-killed", "dispatcher-stopped", "dispatcher-paused", "clock-jump"];
       const database: FaultKind[] = ["database-killed", "database-stopped", "database-paused", "database-answer-lost"];
       return [...consumer, ...dispatcher, ...(part.database === "postgres" ? database : [])];
     }
@@ -81,6 +86,7 @@ function drawFault(random: Random, kind: FaultKind, part: Part): PlannedFault {
     kind,
     atMs: near === undefined ? random.whole(100, WORKLOAD_MS + 1500) : near.atMs + random.whole(0, 60),
     ...(isOfNode ? {} : { part: part.name }),
+    ...(kind === "clock-jump" ? drawClockJump(random) : {}),
     ...(lasting.has(kind) ? { forMs: random.chance(0.4) ? random.whole(5, 200) : random.whole(200, 3000) } : {}),
     ...(repeatable.has(kind) && random.chance(0.4) ? { times: random.whole(2, random.chance(0.3) ? 25 : 6) } : {}),
     ...(indexed.has(kind) ? { index: kind === "unbound" && endpoint >= 0 ? endpoint : index } : {}),
@@ -105,4 +111,4 @@ const repeatable = new Set<FaultKind>([
   "connections-closed",
   "unbound",
 ]);
-const indexed = new Set<FaultKind>(["unbound", "purged", "short-policy"]);
+const indexed = new Set<FaultKind>(["unbound", "purged", "short-policy", "clock-jump"]);

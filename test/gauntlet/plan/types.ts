@@ -192,6 +192,7 @@ export const partFaults = [
   "dispatcher-killed",
   "dispatcher-stopped",
   "dispatcher-paused",
+  "clock-jump",
   "database-killed",
   "database-stopped",
   "database-paused",
@@ -219,6 +220,8 @@ export interface PlannedFault {
   forMs?: number;
   /** How often it comes, one right after the other. Default once. */
   times?: number;
-  /** Which of the part's endpoints or queues is meant. */
+  /** Which of the part's endpoints, queues or processes is meant. */
   index?: number;
+  /** By how much a clock jumps ahead, in milliseconds; back where it is below 0. */
+  byMs?: number;
 }

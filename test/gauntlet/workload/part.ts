@@ -2,7 +2,7 @@ import type { Broker } from "../broker";
 import type { Child } from "../child";
 import type { LastingChannel } from "../channels";
 import type { History } from "../history";
-import type { PlannedMessage, StoreRequest } from "../plan/types";
+import type { PlannedFault, PlannedMessage, StoreRequest } from "../plan/types";
 import type { Secrets } from "../secrets";
 import type { PartDatabase } from "./database";
 import type { StoreDispatcher } from "./storeDispatcher";
@@ -14,6 +14,8 @@ export interface Round {
   /** For files of this round. */
   folder: string;
   secrets: Secrets;
+  /** What goes wrong in it, for those who have to be prepared. */
+  faults: readonly PlannedFault[];
 }
 
 /** A part at work. */

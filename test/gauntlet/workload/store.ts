@@ -8,6 +8,7 @@ import { LastingChannel } from "../channels";
 import { declaredByComponents } from "../declare/components";
 import { Entities, declare, entitiesOf, joined } from "../declare/entities";
 import { withoutLimits } from "../declare/limits";
+import { FakeClock } from "../fakeClock";
 import { History, nowMs } from "../history";
 import type { BrokerLine, StoreMessage, StorePart, StoreRequest } from "../plan/types";
 import { noted, sendByHand } from "../publishing";
@@ -21,7 +22,7 @@ const forward = { exchange: "orders.delayed", delivery: "orders", type: "direct"
 
 /** Declares a store's side of the broker, starts its processes on a database, and who receives. */
 export async function startStore(round: Round, part: StorePart, vhost: string): Promise<RunningPart> {
-  const { broker, history, secrets, folder } = round;
+  const { broker, history, secrets, folder, faults } = round;
   const descriptor = delayedStore({ forwards: [forward] });
   const ours = await entitiesFor(part, descriptor, broker.line);
   const queues = part.destinations.map((name) => ({ name, arguments: { "x-queue-type": "quorum" } }));
@@ -34,6 +35,7 @@ export async function startStore(round: Round, part: StorePart, vhost: string): 
   const file = join(folder, `${part.name}.descriptor`);
   writeFileSync(file, JSON.stringify(descriptor));
   const url = broker.amqpUrl(vhost);
+  const hasJumps = faults.some((fault) => fault.kind === "clock-jump" && fault.part === part.name);
   const dispatchers: StoreDispatcher[] = [];
   for (let index = 0; index < part.instances; index++) {
     const port = await freePort();
@@ -46,6 +48,7 @@ export async function startStore(round: Round, part: StorePart, vhost: string): 
         RABBITMQ_DELAY_STORE_NUMBER_OF_RETRIES: String(part.numberOfRetries),
       },
       port,
+      clock: hasJumps ? await FakeClock.make(join(folder, `${part.name}-${index}.clock`)) : undefined,
       onOutput: (text) => secrets.read(part.name, "the store's output", text),
     });
     dispatchers.push(dispatcher);

@@ -5,12 +5,14 @@ import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consu
 import type { DelayedMessageStore } from "../delayedMessageStore";
 import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
 import { Pace } from "../resilience/pace";
+import type { SteadyClock } from "../resilience/steadyClock";
 import { ErrorQueueCount, StoreRequest, perform } from "./operations";
 
 /** What a control works with. */
 export interface ControlParts {
   connection: BrokerConnection;
   store: DelayedMessageStore;
+  clock: SteadyClock;
   queue: string;
   /** The queue of what could not be stored or delivered; counted for those who ask. */
   errorQueue: string;
@@ -72,10 +74,10 @@ export class Control {
 
   /** Does what is asked, or says why it is never done. @throws what may pass */
   private async answer(body: Buffer): Promise<Reply> {
-    const { store, maximumDelayMs, onRescheduled } = this.parts;
+    const { store, clock, maximumDelayMs, onRescheduled } = this.parts;
     try {
       const request = parse(body);
-      const answer = await perform(store, request, maximumDelayMs, Date.now(), () => this.countErrors());
+      const answer = await perform(store, request, maximumDelayMs, clock.now(), () => this.countErrors());
       if (request.operation === "reschedule") onRescheduled?.(new Date(request.at));
       return { ok: true, answer };
     } catch (error) {

@@ -10,7 +10,7 @@ const DOUBT_MS = 30_000;
 export class SteadyClock {
   private wallMs: number;
   private elapsedMs: number;
-  private doubtedSinceMs: number | undefined;
+  private doubt: { sinceMs: number; aheadMs: number } | undefined;
 
   /**
    * @param wall milliseconds since 1970, which may jump
@@ -26,17 +26,21 @@ export class SteadyClock {
 
   /** Whether the clock has jumped ahead and is not believed yet. */
   get isDoubted(): boolean {
-    return this.doubtedSinceMs !== undefined;
+    return this.doubt !== undefined;
   }
 
   now(): number {
     const [wallMs, elapsedMs] = [this.wall(), this.elapsed()];
     const expectedMs = this.wallMs + (elapsedMs - this.elapsedMs);
-    if (wallMs - expectedMs > TOLERATED_JUMP_MS) {
-      this.doubtedSinceMs ??= elapsedMs;
-      if (elapsedMs - this.doubtedSinceMs < DOUBT_MS) return Math.floor(expectedMs);
+    const aheadMs = wallMs - expectedMs;
+    if (aheadMs > TOLERATED_JUMP_MS) {
+      // Another jump meanwhile is doubted from then on.
+      if (this.doubt === undefined || Math.abs(aheadMs - this.doubt.aheadMs) > TOLERATED_JUMP_MS) {
+        this.doubt = { sinceMs: elapsedMs, aheadMs };
+      }
+      if (elapsedMs - this.doubt.sinceMs < DOUBT_MS) return Math.floor(expectedMs);
     }
-    this.doubtedSinceMs = undefined;
+    this.doubt = undefined;
     this.wallMs = wallMs;
     this.elapsedMs = elapsedMs;
     return wallMs;

@@ -82,6 +82,7 @@ class StoreService {
     });
     this.control = new Control({
       store,
+      clock: this.clock,
       connection: this.connections.intake,
       queue: descriptor.controlQueue,
       errorQueue: descriptor.errorQueue,
