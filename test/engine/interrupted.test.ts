@@ -50,7 +50,7 @@ describe("an interrupted up is repaired by the next", () => {
     return { stack, vhost };
   }
 
-  /** Runs `up`, and interrupts it as soon as the broker holds a share of the queues. */
+  /** Runs `up`, one thing after the other, and interrupts it as soon as the broker holds a share of the queues. */
   async function upInterrupted(
     { management }: TestBroker,
     stack: TestStack,
@@ -61,7 +61,7 @@ describe("an interrupted up is repaired by the next", () => {
     const queues = Math.ceil(planned * share);
     let isOver = false;
     let interrupted: Promise<void> | undefined;
-    const end = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"], ({ pid }) => {
+    const end = await stack.run(["up", "--yes", "--skip-preview", "--parallel", "1", "--stack", "test"], ({ pid }) => {
       interrupted = (async () => {
         while (!isOver && (await management.queues(vhost)).length < queues)
           await new Promise((resolve) => setImmediate(resolve));

@@ -192,7 +192,15 @@ describe("rabbitmq-delay store run", () => {
           (await receiver.until(1)).map(({ message }) => message.content.toString()),
           ["b"],
         );
-        const direct = await ask("reschedule", "--store", address, "--header", "tenant=y", "--at", "2020-01-01");
+        const direct = await ask(
+          "reschedule",
+          "--store",
+          address,
+          "--header",
+          "tenant=y",
+          "--at",
+          "2020-01-01T00:00:00Z",
+        );
         assert.deepEqual([direct.code, direct.out], [0, "rescheduled 1 message\n"]);
         assert.deepEqual(
           (await receiver.until(2)).map(({ message }) => message.content.toString()),
