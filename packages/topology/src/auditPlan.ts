@@ -3,7 +3,7 @@ import { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "
 import type { BindingPlan, EntityPlan, PolicyPlan } from "./entities";
 import type { DelayNetwork } from "./network";
 import type { FoundPolicy } from "./policies";
-import { matchesPattern } from "./policyScope";
+import { ownAppliesTo } from "./policyScope";
 
 /** What one part of a stack declares: a network, a kind of retries, or a store's side of the broker. */
 export interface PlannedPart {
@@ -95,10 +95,11 @@ function keyOf({ source, destination, destinationType, routingKey }: BindingPlan
 /** A policy of ours that does not apply where it should: it is not there, differs, or another one goes before it. */
 function idlePolicy({ subject, entities }: PlannedPart, plan: PolicyPlan, found: PartsOnBroker): AuditFinding[] {
   const isForExchanges = plan.applyTo === "exchanges";
+  const subjects: { name: string; arguments?: Record<string, unknown> }[] = isForExchanges
+    ? entities.exchanges.map(({ name }) => ({ name }))
+    : entities.queues;
   const planned = new Set(
-    (isForExchanges ? entities.exchanges : entities.queues)
-      .map(({ name }) => name)
-      .filter((name) => matchesPattern(plan.pattern, name)),
+    subjects.filter((subject) => ownAppliesTo(plan, subject.name, subject.arguments)).map(({ name }) => name),
   );
   const definitions = new Map(
     found.policies.filter(({ isOperator }) => !isOperator).map(({ name, definition }) => [name, definition]),

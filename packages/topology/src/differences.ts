@@ -41,11 +41,15 @@ export function compareQueue(plan: QueuePlan, found?: DeclaredQueue): string[] {
 }
 
 function describe(what: string, found: Record<string, unknown>, wanted: Record<string, unknown>): string[] {
+  const differences = describeDifferences(found, wanted);
+  return differences.length === 0 ? [] : [`${what} exists with ${differences.join(", ")}`];
+}
+
+/** Each property in which two differ, with both values. */
+export function describeDifferences(found: Record<string, unknown>, wanted: Record<string, unknown>): string[] {
   const keys = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
-  const differing = keys.filter((key) => found[key] !== wanted[key]);
-  if (differing.length === 0) return [];
   const show = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));
-  return [
-    `${what} exists with ${differing.map((key) => `${key} ${show(found[key])} (declared here: ${show(wanted[key])})`).join(", ")}`,
-  ];
+  return keys
+    .filter((key) => found[key] !== wanted[key])
+    .map((key) => `${key} ${show(found[key])} (declared here: ${show(wanted[key])})`);
 }
