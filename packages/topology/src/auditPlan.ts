@@ -150,7 +150,7 @@ function harmWithout({ definition }: PolicyPlan): string {
 
 /**
  * Bindings of others at a network's exchanges that let messages skip or repeat a part of their delay, or copy them before it is
- * over. What is bound to the delivery exchange beside is for another look, see `auditBroker` and `auditSuffixBindings`.
+ * over. What is bound to the delivery exchange beside is for another look, see `auditBroker` and `auditCollisions`.
  */
 export function auditShortcuts(
   network: DelayNetwork,

@@ -79,8 +79,11 @@ export async function readVhost(broker: BrokerUrl, vhost: string, pause = waitFo
   const last = new Map((looks.at(-1) as QueueOnBroker[]).map((queue) => [queue.name, queue]));
   return {
     version,
-    // As they were declared, with the newest numbers.
-    queues: first.map((queue) => ({ ...queue, ...last.get(queue.name) })),
+    // As they were declared, with the newest numbers; one that went meanwhile, as a queue for replies does, is none.
+    queues: first.flatMap((queue) => {
+      const newest = last.get(queue.name);
+      return newest === undefined ? [] : [{ ...queue, ...newest }];
+    }),
     exchanges,
     bindings: bindings
       .filter(({ source }) => source !== "")
