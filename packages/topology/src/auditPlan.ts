@@ -26,6 +26,8 @@ export interface PartsOnBroker {
   })[];
   bindings: BindingPlan[];
   policies: FoundPolicy[];
+  /** What the vhost makes of a queue without a type; undefined where the broker does not say. */
+  defaultQueueType?: string;
 }
 
 /** Whether something of a part is on the broker. */
@@ -60,7 +62,9 @@ export function auditPart(part: PlannedPart, found: PartsOnBroker): AuditFinding
     ...entities.exchanges.filter(({ name }) => !exchanges.has(name)).map(({ name }) => missing(`exchange ${name}`)),
     ...entities.queues.filter(({ name }) => !queues.has(name)).map(({ name }) => missing(`queue ${name}`)),
     ...entities.exchanges.flatMap((plan) => compareExchange(plan, exchanges.get(plan.name))).map(changed),
-    ...entities.queues.flatMap((plan) => compareQueue(plan, queues.get(plan.name))).map(changed),
+    ...entities.queues
+      .flatMap((plan) => compareQueue(plan, queues.get(plan.name), found.defaultQueueType))
+      .map(changed),
     ...missingBindings(part, found.bindings, { exchanges, queues }),
     ...part.policies.flatMap((policy) => idlePolicy(part, policy, found)),
   ];

@@ -29,14 +29,19 @@ export function compareExchange(plan: Pick<ExchangePlan, "name" | "type">, found
   return describe(`exchange ${plan.name}`, { ...given, ...found.arguments }, wanted);
 }
 
-/** The same for a queue. */
-export function compareQueue(plan: QueuePlan, found?: DeclaredQueue): string[] {
+/**
+ * The same for a queue.
+ * @param defaultType what the vhost makes of a queue without a type; default: classic
+ */
+export function compareQueue(plan: QueuePlan, found?: DeclaredQueue, defaultType = "classic"): string[] {
   if (found === undefined) return [];
   const given: Record<string, unknown> = { durable: found.durable, auto_delete: found.auto_delete, ...found.arguments };
   const wanted: Record<string, unknown> = { durable: true, auto_delete: false, ...plan.arguments };
   // For the broker, a classic queue is the same with and without the argument, whichever way its default type points.
   if (wanted["x-queue-type"] === "classic" && given["x-queue-type"] === undefined) given["x-queue-type"] = "classic";
-  if (given["x-queue-type"] === "classic" && wanted["x-queue-type"] === undefined) delete given["x-queue-type"];
+  // So is one of the vhost's default type, which newer brokers name.
+  const isDefault = ["classic", defaultType].includes(String(given["x-queue-type"]));
+  if (isDefault && wanted["x-queue-type"] === undefined) delete given["x-queue-type"];
   return describe(`queue ${plan.name}`, given, wanted);
 }
 
