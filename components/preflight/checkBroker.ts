@@ -19,6 +19,7 @@ import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { checkClaims } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
 import { missingPolicies } from "./missingPolicies";
+import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
 import { checkRights } from "./rights";
 import { checkUsers } from "./users";
 
@@ -92,12 +93,18 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
       `broker.managementUrl: the answer for vhost ${expectation.vhost} has no exchange at all; is this RabbitMQ's management API?`,
     );
   }
-  const found = { exchanges: byName(exchanges), queues: byName(queues) };
+  const defaultType = await defaultQueueTypeOf(api, expectation.vhost, isNew);
+  const found = { exchanges: byName(exchanges), queues: byName(queues), defaultType };
   checkDestinations(expectation, found);
   checkClaims(expectation.claims ?? [], exchanges, expectation.formerOwners);
   const own = new Set((expectation.policies ?? []).map(({ name }) => name));
   const isOurs = policies.some(({ name }) => own.has(name)) && !differsAlone(expectation, found);
-  const replaced = checkDifferences(expectation.entities, found, expectation.replaceable === true && isOurs);
+  const replaced = checkDifferences(
+    expectation.entities,
+    found,
+    expectation.replaceable === true && isOurs,
+    defaultType,
+  );
   const { claims = [], makesUsers, createsVhost } = expectation;
   const there = { exchanges: new Set(found.exchanges.keys()), queues: new Set(found.queues.keys()) };
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
@@ -105,6 +112,7 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
   const bindings = expectation.bindings ?? [];
   const between = bindings.filter(areEndsThere);
   const missingQueues = expectation.entities.queues.filter(({ name }) => !found.queues.has(name));
+  checkQueueTypes(missingQueues, expectation.vhost, defaultType);
   const limit = isNew ? undefined : await queueLimitOf(api, expectation.vhost);
   const room = checkQueueLimit(expectation.vhost, limit, queues.length, missingQueues.length);
   await checkRights(api, broker.username, {
@@ -210,12 +218,12 @@ function byName<T extends { name: string }>(entities: T[]): Map<string, T> {
  */
 function differsAlone(
   { entities, groups, claims = [] }: Expectation,
-  found: { exchanges: Map<string, DeclaredExchange>; queues: Map<string, DeclaredQueue> },
+  found: { exchanges: Map<string, DeclaredExchange>; queues: Map<string, DeclaredQueue>; defaultType?: string },
 ): boolean {
   if (groups === undefined) return false;
   const claimed = new Set(claims.map(({ name }) => name).filter((name) => found.exchanges.has(name)));
   return entities.queues.some((plan) => {
-    if (compareQueue(plan, found.queues.get(plan.name)).length === 0) return false;
+    if (compareQueue(plan, found.queues.get(plan.name), found.defaultType).length === 0) return false;
     if (claimed.has(`rabbitmq-delay.owner-of-endpoint.${plan.name}`)) return false;
     const group = groups.find(({ queues }) => queues.some(({ name }) => name === plan.name));
     const hasCompanion =

@@ -1,4 +1,11 @@
-import { DeclaredExchange, DeclaredQueue, EntityPlan, compareExchange, compareQueue } from "rabbitmq-delay-topology";
+import {
+  DeclaredExchange,
+  DeclaredQueue,
+  EntityPlan,
+  QueuePlan,
+  compareExchange,
+  compareQueue,
+} from "rabbitmq-delay-topology";
 import { BrokerCheckError } from "./brokerCheckError";
 
 /** How many differences an error names. */
@@ -7,6 +14,7 @@ const MOST_NAMED = 3;
 /**
  * Compares what is planned with what is there under the same names.
  * @param isReplaced whether the engine replaces what differs, because this stack declared it
+ * @param defaultType what the vhost makes of a queue without a type; default: classic
  * @returns warnings, a line each: what is going to be replaced
  * @throws BrokerCheckError for an entity that can't be declared as planned
  */
@@ -14,14 +22,16 @@ export function checkDifferences(
   { exchanges, queues }: Pick<EntityPlan, "exchanges" | "queues">,
   found: { exchanges: ReadonlyMap<string, DeclaredExchange>; queues: ReadonlyMap<string, DeclaredQueue> },
   isReplaced: boolean,
+  defaultType?: string,
 ): string[] {
+  const compared = (plan: QueuePlan): string[] => compareQueue(plan, found.queues.get(plan.name), defaultType);
   const differences = [
     ...exchanges.flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
-    ...queues.flatMap((plan) => compareQueue(plan, found.queues.get(plan.name))),
+    ...queues.flatMap(compared),
   ];
   // The engine does not look at the arguments of a queue without a type, see Declarer.queue.
   const untyped = queues.filter(({ arguments: values }) => !("x-queue-type" in values));
-  const isIgnored = untyped.some((plan) => compareQueue(plan, found.queues.get(plan.name)).length > 0);
+  const isIgnored = untyped.some((plan) => compared(plan).length > 0);
   if (differences.length > 0 && (isIgnored || !isReplaced)) {
     const more = differences.length > MOST_NAMED ? `; and ${differences.length - MOST_NAMED} more` : "";
     throw new BrokerCheckError(

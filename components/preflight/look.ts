@@ -20,6 +20,7 @@ import { FORGET, checkClaims } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
 import { missingPolicies } from "./missingPolicies";
 import { addressOf, valueOf } from "./providerAddress";
+import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
 import { checkRights, tagsOf } from "./rights";
 import { checkUsers } from "./users";
 
@@ -64,6 +65,8 @@ interface Found {
   /** Queues that components of this program are going to make. */
   plannedQueues: Set<string>;
   version: string;
+  /** What the vhost makes of a queue without a type. */
+  defaultType: string | undefined;
   /** Asked for once, and only where it matters. */
   bindings?: Promise<FoundBinding[]>;
 }
@@ -174,8 +177,10 @@ async function ask(broker: BrokerAddress, vhost: string): Promise<Found> {
     list<PolicyAnswer>(`operator-policies/${at}`, "policies"),
   ]);
   const queueLimit = await queueLimitOf(api, vhost);
+  const defaultType = await defaultQueueTypeOf(api, vhost);
   const plannedQueues = new Set<string>();
-  return { api, broker, tags, exchanges, queues, policies, operatorPolicies, queueLimit, plannedQueues, version };
+  const listed = { exchanges, queues, policies, operatorPolicies };
+  return { api, broker, tags, ...listed, queueLimit, plannedQueues, version, defaultType };
 }
 
 async function check(
@@ -197,7 +202,7 @@ async function check(
   if (wanted.areBindingsClaimed && !isClaimed && !adopt) checkUnclaimed(wanted.bindings, await bindings());
   const isReplaced = wanted.replaceable === true && mayBeOurs(wanted, byNames.exchanges, policies);
   const warnings = [
-    ...checkDifferences(entities, byNames, isReplaced),
+    ...checkDifferences(entities, byNames, isReplaced, found.defaultType),
     ...checkPolicies({ entities, policies: wanted.policies, endpointQueues }, { policies, operatorPolicies }),
   ];
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
@@ -211,6 +216,7 @@ async function check(
       ...(between.length === 0 ? [] : missingBindings(between, await bindings())),
     ],
   };
+  checkQueueTypes(missing.queues, vhost, found.defaultType);
   for (const { name } of missing.queues) plannedQueues.add(name);
   warnings.push(...checkQueueLimit(vhost, queueLimit, queues.length, plannedQueues.size));
   const news = missingPolicies(wanted.policies, policies);

@@ -11,7 +11,7 @@ const network = delayNetwork(shape);
 
 /** What a deployer lacks shows before the first resource is made: half a network without its parking would lose messages. */
 describe("what the broker would refuse half-way is refused before anything is made", () => {
-  onEachBroker((broker) => {
+  onEachBroker((broker, { isNewest }) => {
     let vhost: string;
 
     beforeEach(async () => {
@@ -129,6 +129,44 @@ describe("what the broker would refuse half-way is refused before anything is ma
       await broker().management.call("PUT", `queues/${vhost}/Sales`, { durable: true, arguments: values });
       stack.configure({ network: shape, endpoints: [{ name: "Sales", createQueue: true }] });
       await refuses(stack, /queue Sales exists with x-max-length 1000/);
+    });
+
+    // A delay of 120 s ended after half a second, and an update under which the policy stayed so had said nothing.
+    it("a policy of this stack's own that somebody gave a TTL", async () => {
+      const { management } = broker();
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({ network: shape });
+      await stack.up();
+      const name = network.parkingExchange as string;
+      const [parking] = await management
+        .get<object[]>(`policies/${vhost}`)
+        .then((all) => (all as { name: string; definition: object }[]).filter((policy) => policy.name === name));
+      assert.ok(parking);
+      const { definition } = parking as { definition: object };
+      const edited = {
+        ...parking,
+        pattern: "^orders",
+        "apply-to": "all",
+        definition: { ...definition, "message-ttl": 5 },
+      };
+      await management.call("PUT", `policies/${vhost}/${name}`, edited);
+      await refuses(
+        stack,
+        /policy \S+parking .* arrive early; it has the name of this stack's own policy: give it back/,
+      );
+    });
+
+    // A stack with interval queues could never be updated again, and an NServiceBus network stopped half-way.
+    it("a queue without a type that has to be classic, where the vhost's default is quorum", async function () {
+      const { management } = broker();
+      if (!isNewest) this.skip();
+      await management.call("PUT", `vhosts/${vhost}`, { default_queue_type: "quorum" });
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({ network: { preset: "nservicebus-v1" } });
+      await refuses(stack, /makes a quorum queue of each .* has to be classic \(x-queue-mode\); nothing was made/);
+      stack.configure({ network: shape, retryIntervals: { intervals: ["5s"] } });
+      await stack.up();
+      await stack.up();
     });
 
     it("a deployer who may not make the vhost, or the store's user", async () => {

@@ -126,4 +126,19 @@ describe("a review of a policy", () => {
     const stateless = { ...step("update", types.policy, "p", {}), oldState: undefined, newState: undefined };
     assert.equal((await judged([stateless]))[0], "care");
   });
+
+  // A pull request with 400 policies kept its build waiting until that was stopped, and nobody knew what it would do.
+  it("takes seconds for a thousand policies over a thousand queues", async () => {
+    const steps = Array.from({ length: 1000 }, (_, index) => {
+      const policy = { pattern: `^ep-${index}$`, priority: 1, definition: { "delivery-limit": "-1" } };
+      const values = { name: `ep-${index}`, vhost: "/", settings: { durable: true } };
+      return [
+        step("same", "rabbitmq:index/queue:Queue", `q${index}`, values),
+        step("create", types.policy, `p${index}`, { ...inputs(policy), name: `p${index}` }),
+      ];
+    }).flat();
+    const start = Date.now();
+    assert.equal((await judged(steps))[0], "care");
+    assert.ok(Date.now() - start < 20_000, `${Date.now() - start} ms`);
+  });
 });

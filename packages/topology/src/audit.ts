@@ -31,6 +31,7 @@ export interface AuditFinding {
     | "stalled"
     | "expiring-delay-queue"
     | "missing-target"
+    | "no-target"
     | "parked"
     | "failed-messages"
     | "unknown-network"

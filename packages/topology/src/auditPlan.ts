@@ -3,7 +3,7 @@ import { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "
 import type { BindingPlan, EntityPlan, PolicyPlan } from "./entities";
 import type { DelayNetwork } from "./network";
 import type { FoundPolicy } from "./policies";
-import { matchesPattern } from "./policyScope";
+import { ownAppliesTo } from "./policyScope";
 
 /** What one part of a stack declares: a network, a kind of retries, or a store's side of the broker. */
 export interface PlannedPart {
@@ -26,6 +26,8 @@ export interface PartsOnBroker {
   })[];
   bindings: BindingPlan[];
   policies: FoundPolicy[];
+  /** What the vhost makes of a queue without a type; undefined where the broker does not say. */
+  defaultQueueType?: string;
 }
 
 /** Whether something of a part is on the broker. */
@@ -60,7 +62,9 @@ export function auditPart(part: PlannedPart, found: PartsOnBroker): AuditFinding
     ...entities.exchanges.filter(({ name }) => !exchanges.has(name)).map(({ name }) => missing(`exchange ${name}`)),
     ...entities.queues.filter(({ name }) => !queues.has(name)).map(({ name }) => missing(`queue ${name}`)),
     ...entities.exchanges.flatMap((plan) => compareExchange(plan, exchanges.get(plan.name))).map(changed),
-    ...entities.queues.flatMap((plan) => compareQueue(plan, queues.get(plan.name))).map(changed),
+    ...entities.queues
+      .flatMap((plan) => compareQueue(plan, queues.get(plan.name), found.defaultQueueType))
+      .map(changed),
     ...missingBindings(part, found.bindings, { exchanges, queues }),
     ...part.policies.flatMap((policy) => idlePolicy(part, policy, found)),
   ];
@@ -95,10 +99,11 @@ function keyOf({ source, destination, destinationType, routingKey }: BindingPlan
 /** A policy of ours that does not apply where it should: it is not there, differs, or another one goes before it. */
 function idlePolicy({ subject, entities }: PlannedPart, plan: PolicyPlan, found: PartsOnBroker): AuditFinding[] {
   const isForExchanges = plan.applyTo === "exchanges";
+  const subjects: { name: string; arguments?: Record<string, unknown> }[] = isForExchanges
+    ? entities.exchanges.map(({ name }) => ({ name }))
+    : entities.queues;
   const planned = new Set(
-    (isForExchanges ? entities.exchanges : entities.queues)
-      .map(({ name }) => name)
-      .filter((name) => matchesPattern(plan.pattern, name)),
+    subjects.filter((subject) => ownAppliesTo(plan, subject.name, subject.arguments)).map(({ name }) => name),
   );
   const definitions = new Map(
     found.policies.filter(({ isOperator }) => !isOperator).map(({ name, definition }) => [name, definition]),
@@ -149,7 +154,7 @@ function harmWithout({ definition }: PolicyPlan): string {
 
 /**
  * Bindings of others at a network's exchanges that let messages skip or repeat a part of their delay, or copy them before it is
- * over. What is bound to the delivery exchange beside is for another look, see `auditBroker` and `auditSuffixBindings`.
+ * over. What is bound to the delivery exchange beside is for another look, see `auditBroker` and `auditCollisions`.
  */
 export function auditShortcuts(
   network: DelayNetwork,

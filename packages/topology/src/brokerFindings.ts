@@ -1,9 +1,8 @@
 import type { AuditFinding } from "./audit";
-import { describeDelay } from "./duration";
 import type { BindingPlan } from "./entities";
 import type { DelayNetwork } from "./network";
+import type { FoundPolicy } from "./policies";
 import { networkOfDelivery } from "./recognize";
-import { topicMatches } from "./topic";
 
 /** A queue as the management API shows it; what it does not say is missing. */
 export interface QueueOnBroker {
@@ -20,7 +19,8 @@ export interface QueueOnBroker {
 /** What a vhost holds, as far as an audit looks at all of it. */
 export interface VhostOnBroker {
   queues: QueueOnBroker[];
-  exchanges: { name: string }[];
+  exchanges: { name: string; type?: string; arguments?: Record<string, unknown> }[];
+  policies?: FoundPolicy[];
   /** All bindings of the vhost, but for those of the default exchange. */
   bindings: BindingPlan[];
 }
@@ -28,78 +28,6 @@ export interface VhostOnBroker {
 /** The networks that a vhost holds, by the names of their delivery exchanges. */
 export function networksOn({ exchanges }: Pick<VhostOnBroker, "exchanges">): DelayNetwork[] {
   return exchanges.map(({ name }) => networkOfDelivery(name)).filter((network) => network !== undefined);
-}
-
-/** A setting of a queue: the lower of argument and policy for a number, the argument before the policy for all else. */
-function settingOf(
-  { arguments: values, effective_policy_definition: policy = {} }: QueueOnBroker,
-  key: string,
-): unknown {
-  const [argument, given] = [values[`x-${key}`], policy[key]];
-  return typeof argument === "number" && typeof given === "number" ? Math.min(argument, given) : (argument ?? given);
-}
-
-/** Delay queues, of whomever, that lose the messages in them. */
-export function auditDelayQueues({ queues, exchanges }: VhostOnBroker): AuditFinding[] {
-  const known = new Set(exchanges.map(({ name }) => name));
-  return queues.flatMap((queue): AuditFinding[] => {
-    const subject = `queue ${queue.name}`;
-    const ttlMs = settingOf(queue, "message-ttl");
-    const expiresMs = settingOf(queue, "expires");
-    const target = settingOf(queue, "dead-letter-exchange");
-    const findings: AuditFinding[] = [];
-    if (queue.type === "quorum" && typeof ttlMs === "number" && typeof expiresMs === "number") {
-      const message =
-        `is a quorum queue that expires ${describeDelay(expiresMs)} after its last use, with the messages that wait in it for ` +
-        `${describeDelay(ttlMs)}: declaring it again does not renew a quorum queue; make it classic, or take its expiry away`;
-      findings.push({ rule: "expiring-delay-queue", severity: "error", subject, message });
-    }
-    if (typeof ttlMs === "number" && typeof target === "string" && target !== "" && !known.has(target)) {
-      const isKept = queue.type === "quorum" && settingOf(queue, "dead-letter-strategy") === "at-least-once";
-      const message = isKept
-        ? `passes its messages on to exchange ${target}, which is not there: they stay, and stop the queue for all; declare the exchange`
-        : `passes its messages on to exchange ${target}, which is not there: each is lost when its time is up; declare the exchange`;
-      findings.push({ rule: "missing-target", severity: "error", subject, message });
-    }
-    return findings;
-  });
-}
-
-/**
- * Bindings at delivery exchanges that take messages which are for another destination too.
- * @param declared destinations that are compared with the bindings elsewhere
- */
-export function auditSuffixBindings(
-  { bindings, exchanges }: VhostOnBroker,
-  declared: readonly string[] = [],
-): AuditFinding[] {
-  return networksOn({ exchanges }).flatMap(({ deliveryExchange, levels }) => {
-    const bound = bindings.filter(({ source }) => source === deliveryExchange);
-    const destinations = [...new Set(bound.flatMap((binding) => literalOf(binding, levels)))];
-    return bound.flatMap(({ destination, destinationType, routingKey }): AuditFinding[] => {
-      if (!routingKey.split(".").includes("#")) return [];
-      const own = routingKey.replace(/^#\./, "");
-      const caught = destinations
-        .filter((name) => !declared.includes(name))
-        .filter((name) => name !== own && topicMatches(routingKey, `${"0.".repeat(levels)}${name}`));
-      if (caught.length === 0) return [];
-      const message =
-        `is bound to ${deliveryExchange} with ${routingKey}, and so gets what is for ${caught.join(", ")} too; unbind it and bind ` +
-        `${"*.".repeat(levels)}${own}, or give the destinations other names`;
-      return [{ rule: "collision", severity: "error", subject: `${destinationType} ${destination}`, message }];
-    });
-  });
-}
-
-/** The destination that a binding is for, where it is for one alone. */
-function literalOf({ routingKey }: BindingPlan, levels: number): string[] {
-  const exact = "*.".repeat(levels);
-  const name = routingKey.startsWith("#.")
-    ? routingKey.slice(2)
-    : routingKey.startsWith(exact)
-      ? routingKey.slice(exact.length)
-      : "";
-  return name === "" || name.split(".").some((word) => word === "*" || word === "#") ? [] : [name];
 }
 
 /** Queues that the broker does not count: nothing is known of what stands in them. */

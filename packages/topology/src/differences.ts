@@ -29,23 +29,32 @@ export function compareExchange(plan: Pick<ExchangePlan, "name" | "type">, found
   return describe(`exchange ${plan.name}`, { ...given, ...found.arguments }, wanted);
 }
 
-/** The same for a queue. */
-export function compareQueue(plan: QueuePlan, found?: DeclaredQueue): string[] {
+/**
+ * The same for a queue.
+ * @param defaultType what the vhost makes of a queue without a type; default: classic
+ */
+export function compareQueue(plan: QueuePlan, found?: DeclaredQueue, defaultType = "classic"): string[] {
   if (found === undefined) return [];
   const given: Record<string, unknown> = { durable: found.durable, auto_delete: found.auto_delete, ...found.arguments };
   const wanted: Record<string, unknown> = { durable: true, auto_delete: false, ...plan.arguments };
   // For the broker, a classic queue is the same with and without the argument, whichever way its default type points.
   if (wanted["x-queue-type"] === "classic" && given["x-queue-type"] === undefined) given["x-queue-type"] = "classic";
-  if (given["x-queue-type"] === "classic" && wanted["x-queue-type"] === undefined) delete given["x-queue-type"];
+  // So is one of the vhost's default type, which newer brokers name.
+  const isDefault = ["classic", defaultType].includes(String(given["x-queue-type"]));
+  if (isDefault && wanted["x-queue-type"] === undefined) delete given["x-queue-type"];
   return describe(`queue ${plan.name}`, given, wanted);
 }
 
 function describe(what: string, found: Record<string, unknown>, wanted: Record<string, unknown>): string[] {
+  const differences = describeDifferences(found, wanted);
+  return differences.length === 0 ? [] : [`${what} exists with ${differences.join(", ")}`];
+}
+
+/** Each property in which two differ, with both values. */
+export function describeDifferences(found: Record<string, unknown>, wanted: Record<string, unknown>): string[] {
   const keys = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
-  const differing = keys.filter((key) => found[key] !== wanted[key]);
-  if (differing.length === 0) return [];
   const show = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));
-  return [
-    `${what} exists with ${differing.map((key) => `${key} ${show(found[key])} (declared here: ${show(wanted[key])})`).join(", ")}`,
-  ];
+  return keys
+    .filter((key) => found[key] !== wanted[key])
+    .map((key) => `${key} ${show(found[key])} (declared here: ${show(wanted[key])})`);
 }

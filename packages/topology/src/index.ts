@@ -38,15 +38,9 @@ export {
 export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies";
 export { BrokerFault, BrokerFaultId, brokerFaultIds, brokerFaults, describeFault, faultsOf } from "./brokerFaults";
 export { holdsCredentials, shownAddress } from "./secrets";
-export {
-  QueueOnBroker,
-  VhostOnBroker,
-  auditDelayQueues,
-  auditLeftovers,
-  auditSuffixBindings,
-  auditUncounted,
-  networksOn,
-} from "./brokerFindings";
+export { QueueOnBroker, VhostOnBroker, auditLeftovers, auditUncounted, networksOn } from "./brokerFindings";
+export { auditCollisions } from "./bindingCollisions";
+export { auditDelayQueues } from "./delayQueueFindings";
 export { auditStalled } from "./stalledLevels";
 export { escapeRegex } from "./entities";
 export {

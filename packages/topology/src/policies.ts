@@ -1,6 +1,7 @@
 import type { PolicyPlan, QueuePlan } from "./entities";
+import { describeDifferences } from "./differences";
 import { describeKeys, harmOf } from "./policyEffects";
-import { appliesTo, certainlyAppliesTo, matchesPattern } from "./policyScope";
+import { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policyScope";
 
 /** A policy or an operator policy as a broker holds it. */
 export interface FoundPolicy {
@@ -40,11 +41,41 @@ export interface PolicyFinding {
  * among equals is not defined (measured: RabbitMQ 3.10.8 and 4.3.6 differ), so each of them counts. The first operator policy
  * applies beside it. The lower of a policy's, an operator policy's and an argument's number wins; of all other settings, the
  * argument does.
+ * One under the name of ours that says something else is judged as another's, but for what ours decides: an update does not put
+ * back what somebody edited, and may as well be about to change what an earlier one declared.
  */
 export function judgePolicies(subject: PolicySubject, found: readonly FoundPolicy[]): PolicyFinding[] {
-  const own = new Set(subject.policies.map(({ name }) => name));
-  const foreign = found.filter(({ name, isOperator }) => isOperator || !own.has(name));
-  return [...rivals(subject, foreign), ...harms(subject, foreign)];
+  const plans = new Map(subject.policies.map((plan) => [plan.name, plan]));
+  const foreign = found.flatMap((policy): OthersPolicy[] => {
+    const replaced = policy.isOperator ? undefined : plans.get(policy.name);
+    if (replaced !== undefined && differencesOf(replaced, policy).length === 0) return [];
+    return [{ ...policy, replaced }];
+  });
+  return [...foreign.flatMap(edited), ...rivals(subject, foreign), ...harms(subject, foreign)];
+}
+
+interface OthersPolicy extends FoundPolicy {
+  /** The policy of ours in whose place it is. */
+  replaced?: PolicyPlan;
+}
+
+function differencesOf(plan: PolicyPlan, found: FoundPolicy): string[] {
+  const said = ({ pattern, applyTo, priority, definition }: FoundPolicy | PolicyPlan): Record<string, unknown> => ({
+    pattern,
+    "apply-to": applyTo,
+    priority,
+    ...definition,
+  });
+  return describeDifferences(said(found), said(plan));
+}
+
+/** Our own policy, where the broker has it otherwise. */
+function edited({ replaced, ...policy }: OthersPolicy): PolicyFinding[] {
+  if (replaced === undefined) return [];
+  const message =
+    `policy ${policy.name} is on the broker with ${differencesOf(replaced, policy).join(", ")}; unless an update is about to ` +
+    `change it, somebody edited it: put it back, by pulumi up --refresh or on the broker`;
+  return [{ severity: "warning", policy: policy.name, message }];
 }
 
 interface Entity {
@@ -58,15 +89,15 @@ function entitiesOf({ exchanges, queues }: PolicySubject): Entity[] {
 }
 
 function isOurs(plan: PolicyPlan, { name, queue }: Entity): boolean {
-  return (plan.applyTo === "exchanges") === (queue === undefined) && matchesPattern(plan.pattern, name);
+  return ownAppliesTo(plan, name, queue?.arguments);
 }
 
 /** Policies that take ours away, or lose their own effect to ours. */
-function rivals(subject: PolicySubject, foreign: FoundPolicy[]): PolicyFinding[] {
+function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[] {
   const findings: PolicyFinding[] = [];
   for (const plan of subject.policies) {
     const entities = entitiesOf(subject).filter((entity) => isOurs(plan, entity));
-    for (const other of foreign.filter(({ isOperator }) => !isOperator)) {
+    for (const other of foreign.filter(({ isOperator, replaced }) => !isOperator && replaced !== plan)) {
       const shared = entities.filter((entity) => appliesTo(other, entity.name, entity.queue?.arguments));
       if (shared.length === 0) continue;
       const what = plan.applyTo === "exchanges" ? "the network's exchanges" : listed("queue", namesOf(shared));
@@ -104,15 +135,15 @@ function purposeOf({ definition }: PolicyPlan): { effect: string; remedy: string
 }
 
 /** Policies whose settings would do something to messages in our queues; what a policy does to many queues is told once. */
-function harms(subject: PolicySubject, foreign: FoundPolicy[]): PolicyFinding[] {
+function harms(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[] {
   const endpoints = new Set(subject.endpointQueues);
   const groups = new Map<
     string,
-    { policy: FoundPolicy; isError: boolean; setting: string; harm: string; names: string[] }
+    { policy: OthersPolicy; isError: boolean; setting: string; harm: string; names: string[] }
   >();
   for (const queue of subject.queues) {
     for (const policy of effectiveOn(queue, subject, foreign)) {
-      for (const { setting, kind, harm } of harmOf(queue, policy.definition)) {
+      for (const { setting, kind, harm } of harmOf(queue, foreignKeys(policy, queue))) {
         const isError = !endpoints.has(queue.name);
         const key = JSON.stringify([policy.isOperator, policy.name, isError, setting, kind]);
         const group = groups.get(key) ?? { policy, isError, setting, harm, names: [] };
@@ -129,7 +160,23 @@ function harms(subject: PolicySubject, foreign: FoundPolicy[]): PolicyFinding[] 
   }));
 }
 
-function remedyOf({ isOperator }: FoundPolicy): string {
+/** The settings of a policy that are not ours, in whatever value: what ours sets on its queues, this update may be about to change. */
+function foreignKeys(
+  { definition, replaced }: OthersPolicy,
+  queue: PolicySubject["queues"][number],
+): typeof definition {
+  if (replaced === undefined || !isOurs(replaced, { name: queue.name, queue })) return definition;
+  return Object.fromEntries(Object.entries(definition).filter(([key]) => !(key in replaced.definition)));
+}
+
+function remedyOf({ isOperator, replaced }: OthersPolicy): string {
+  if (replaced !== undefined) {
+    const { pattern, applyTo, priority, definition } = replaced;
+    return (
+      `it has the name of this stack's own policy: give it back its pattern ${pattern}, apply-to ${applyTo}, priority ` +
+      `${priority} and definition ${JSON.stringify(definition)}`
+    );
+  }
   return isOperator
     ? "narrow its pattern, or take the key out of it, which only an administrator can"
     : "narrow its pattern, or give these queues a policy of a higher priority without it";
@@ -139,9 +186,13 @@ function remedyOf({ isOperator }: FoundPolicy): string {
 function effectiveOn(
   { name, arguments: values }: PolicySubject["queues"][number],
   { policies }: PolicySubject,
-  foreign: FoundPolicy[],
-): FoundPolicy[] {
-  const ours = policies.filter((plan) => isOurs(plan, { name, queue: { name, arguments: values } }));
+  foreign: OthersPolicy[],
+): OthersPolicy[] {
+  // One that is there otherwise keeps nothing away.
+  const absent = new Set(foreign.map(({ replaced }) => replaced));
+  const ours = policies
+    .filter((plan) => !absent.has(plan))
+    .filter((plan) => isOurs(plan, { name, queue: { name, arguments: values } }));
   const ourPriority = Math.max(...ours.map(({ priority }) => priority), -Infinity);
   return [false, true].flatMap((isOperator) => {
     const matching = foreign.filter((policy) => policy.isOperator === isOperator && appliesTo(policy, name, values));

@@ -46,22 +46,58 @@ function kindsOf(queueArguments: Record<string, unknown> | undefined): string[] 
   return ["classic_queues", "quorum_queues", "queues", "all"];
 }
 
+/** Whether a policy of ours applies: its pattern is one that JavaScript reads as the broker does, so that there is no doubt. */
+export function ownAppliesTo(
+  { pattern, applyTo }: Pick<Scope, "pattern" | "applyTo">,
+  name: string,
+  queueArguments?: Record<string, unknown>,
+): boolean {
+  const type = queueArguments?.["x-queue-type"];
+  // A queue without a type may be of another one.
+  if (queueArguments !== undefined && /^(classic|quorum)_queues$/.test(applyTo) && applyTo !== `${String(type)}_queues`)
+    return false;
+  return kindsOf(queueArguments).includes(applyTo) && new RegExp(pattern, "u").test(name);
+}
+
 /** Whether the broker's pattern matches; one that JavaScript can't read, or may read otherwise, is taken as one that does. */
 export function matchesPattern(pattern: string, name: string): boolean {
-  if (isDoubtful(pattern, name)) return true;
-  return new RegExp(pattern).test(name);
+  return isDoubtful(pattern, name) || patternOf(pattern).regex?.test(name) !== false;
+}
+
+function isDoubtful(pattern: string, name: string): boolean {
+  const { regex, isOneName } = patternOf(pattern);
+  if (isOneName && !name.endsWith("\n")) return false;
+  return regex === undefined || /[^\x20-\x7e]/.test(name);
+}
+
+/** A pattern as JavaScript reads it. */
+interface ReadPattern {
+  /** Undefined where the broker may read it otherwise. */
+  regex?: RegExp;
+  /** Whether it matches one name and no other, in either dialect. */
+  isOneName: boolean;
+}
+
+const readPatterns = new Map<string, ReadPattern>();
+const MOST_REMEMBERED = 10_000;
+
+/** Reads each pattern once: a review holds a thousand of them against a thousand queues. */
+function patternOf(pattern: string): ReadPattern {
+  const known = readPatterns.get(pattern);
+  if (known !== undefined) return known;
+  if (readPatterns.size >= MOST_REMEMBERED) readPatterns.clear();
+  const read = readPattern(pattern);
+  readPatterns.set(pattern, read);
+  return read;
 }
 
 /** Escapes that both dialects have are few, the broker counts bytes, and brackets begin differently. */
-function isDoubtful(pattern: string, name: string): boolean {
-  // One name and no other, in either dialect.
-  if (/^\^(?:[\w-]|\\[\x21-\x2f:-@[-`{-~])+\$$/.test(pattern) && !name.endsWith("\n")) return false;
-  if (/\\[^dDwWsSbBnrt\W_]|\\$|\[\^?\]|\[[:.=]|\(\?[^:=!<]|[^\x20-\x7e]/.test(pattern)) return true;
-  if (/[^\x20-\x7e]/.test(name)) return true;
+function readPattern(pattern: string): ReadPattern {
+  if (/^\^(?:[\w-]|\\[\x21-\x2f:-@[-`{-~])+\$$/.test(pattern)) return { regex: new RegExp(pattern), isOneName: true };
+  if (/\\[^dDwWsSbBnrt\W_]|\\$|\[\^?\]|\[[:.=]|\(\?[^:=!<]|[^\x20-\x7e]/.test(pattern)) return { isOneName: false };
   try {
-    new RegExp(pattern);
-    return false;
+    return { regex: new RegExp(pattern), isOneName: false };
   } catch {
-    return true;
+    return { isOneName: false };
   }
 }

@@ -119,4 +119,56 @@ describe("a policy of others", () => {
       ["warning"],
     );
   });
+
+  // A message-ttl was added to our own policy, an update said nothing, and 120 s were over after half a second.
+  it("under the name of ours is judged by what it says, and put back by what ours says", () => {
+    const [parking] = subject.policies;
+    assert.ok(parking);
+    const { name, pattern, applyTo, priority, definition } = parking;
+    assert.deepEqual(told({ name, pattern, applyTo, priority, definition: { ...definition }, isOperator: false }), []);
+    const widened = policy({ ...definition, "message-ttl": 5 }, { name, pattern: "^orders", applyTo: "all", priority });
+    const findings = told(widened);
+    assert.match(
+      findings[0] ?? "",
+      /^warning policy \S+ is on the broker with pattern "\^orders" \(declared here: ".*message-ttl 5 \(declared here: nothing\)/,
+    );
+    assert.ok(
+      findings.some((text) =>
+        /^error .*arrive early; it has the name .* give it back its pattern \^orders.*definition/.test(text),
+      ),
+      findings.join("\n"),
+    );
+  });
+
+  // An update that raises a limit of ours was to be refused for the lower one that the same stack declared before.
+  it("under the name of ours is no harm where it says less of what ours says, which the update changes", () => {
+    const ours = { name: "ours", pattern: "^work$", applyTo: "queues", priority: 5 } as const;
+    const queues = [{ name: "work", arguments: { "x-queue-type": "quorum" } }];
+    const before = policy({ "delivery-limit": 4 }, { name: "ours", pattern: "^work$", priority: 5 });
+    const after = { exchanges: [], queues, policies: [{ ...ours, definition: { "delivery-limit": 9 } }] };
+    const severities = judgePolicies(after, [before]).map(({ severity }) => severity);
+    assert.deepEqual(severities, ["warning"]);
+  });
+
+  // A message for an hour came after half a second: the policy in whose way ours was said to stand was the one that applied.
+  it("is kept away by ours only where ours is for that very queue, whatever its name is spelt with", () => {
+    const queues = [{ name: "verzögerung-3600000", arguments: { "x-message-ttl": 3_600_000 } }];
+    const foreign = policy({ "message-ttl": 500 }, { pattern: "^verz", priority: 5 });
+    const errorsWith = (more: object): number => {
+      const ours = {
+        name: "ours",
+        pattern: "^other$",
+        applyTo: "queues",
+        priority: 100,
+        definition: { overflow: "x" },
+      };
+      const policies = [{ ...ours, ...more }] as PolicySubject["policies"];
+      return judgePolicies({ exchanges: [], queues, policies }, [foreign]).filter(
+        ({ severity }) => severity === "error",
+      ).length;
+    };
+    assert.equal(errorsWith({}), 1);
+    assert.equal(errorsWith({ pattern: "^verzögerung-3600000$", applyTo: "quorum_queues" }), 1);
+    assert.equal(errorsWith({ pattern: "^verzögerung-3600000$" }), 0);
+  });
 });

@@ -4,10 +4,10 @@ import {
   EntityPlan,
   PolicyPlan,
   auditBroker,
+  auditCollisions,
   auditDelayQueues,
   auditLeftovers,
   auditStalled,
-  auditSuffixBindings,
   auditUncounted,
   describeFault,
   faultsOf,
@@ -35,9 +35,10 @@ export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
     ...auditPolicies(checked, found),
     ...auditUncounted(found),
     ...auditStalled(found, found.looks, found.version),
-    ...auditSuffixBindings(
+    ...auditCollisions(
       found,
       endpoints.flatMap(({ name, patterns = [name] }) => patterns),
+      allow,
     ),
     ...auditDelayQueues(found),
     ...auditLeftovers(found, own, errorQueuesOf(checked)),

@@ -18,6 +18,8 @@ export interface Found extends VhostOnBroker {
   /** The queues as the first and each later look saw them; more than one where some seem to stand still. */
   looks: QueueOnBroker[][];
   policies: FoundPolicy[];
+  /** What the vhost makes of a queue without a type; undefined where the broker does not say. */
+  defaultQueueType?: string;
 }
 
 interface FoundBinding {
@@ -75,12 +77,16 @@ export async function readVhost(broker: BrokerUrl, vhost: string, pause = waitFo
       `--management: ${broker.base} names no exchange at all in vhost ${vhost}; is it the management API's address?`,
     );
   }
+  const defaultQueueType = await defaultQueueTypeOf(broker, vhost);
   const looks = await looksAt(broker, at, first, policies, pause);
   const last = new Map((looks.at(-1) as QueueOnBroker[]).map((queue) => [queue.name, queue]));
   return {
     version,
-    // As they were declared, with the newest numbers.
-    queues: first.map((queue) => ({ ...queue, ...last.get(queue.name) })),
+    // As they were declared, with the newest numbers; one that went meanwhile, as a queue for replies does, is none.
+    queues: first.flatMap((queue) => {
+      const newest = last.get(queue.name);
+      return newest === undefined ? [] : [{ ...queue, ...newest }];
+    }),
     exchanges,
     bindings: bindings
       .filter(({ source }) => source !== "")
@@ -95,7 +101,18 @@ export async function readVhost(broker: BrokerUrl, vhost: string, pause = waitFo
       ...operatorPolicies.map((policy) => toFound(policy, true)),
     ],
     looks,
+    defaultQueueType,
   };
+}
+
+/** Brokers before 3.11 have none, and newer ones say `undefined` where nobody set it. */
+async function defaultQueueTypeOf(broker: BrokerUrl, vhost: string): Promise<string | undefined> {
+  const vhosts = await getList<{ name?: unknown; default_queue_type?: unknown }>(
+    broker,
+    "vhosts?columns=name,default_queue_type",
+  );
+  const type = vhosts.find(({ name }) => name === vhost)?.default_queue_type;
+  return typeof type === "string" && type !== "undefined" ? type : undefined;
 }
 
 async function versionOf(broker: BrokerUrl): Promise<string> {

@@ -61,15 +61,27 @@ export function viewOn(change: EntityChange, side: Side): PolicyView | undefined
   return viewOf(change, isKept ? change.before : change[side]);
 }
 
-/** A policy by what the engine says of it; undefined where its pattern or its settings are secret, or not known yet. */
-export function viewOf({ type }: EntityChange, values: Record<string, unknown> | undefined): PolicyView | undefined {
-  const policy = values?.policy as Record<string, unknown> | undefined;
+const views = new WeakMap<object, { view?: PolicyView }>();
+
+/**
+ * A policy by what the engine says of it; undefined where its pattern or its settings are secret, or not known yet. Read once, since
+ * a thousand policies are held against a thousand queues.
+ */
+export function viewOf(change: EntityChange, values: Record<string, unknown> | undefined): PolicyView | undefined {
+  if (values === undefined) return undefined;
+  const known = views.get(values) ?? { view: readView(change, values) };
+  views.set(values, known);
+  return known.view;
+}
+
+function readView({ type }: EntityChange, values: Record<string, unknown>): PolicyView | undefined {
+  const policy = values.policy as Record<string, unknown> | undefined;
   if (typeof policy !== "object" || policy === null) return undefined;
   const { pattern, applyTo, priority, definition } = policy;
   // A text in its place is a secret, or not known yet.
   if (typeof pattern !== "string" || typeof definition !== "object" || definition === null) return undefined;
   return {
-    vhost: text(values?.vhost),
+    vhost: text(values.vhost),
     isOperators: /operatorPolicy/i.test(type),
     pattern,
     applyTo: typeof applyTo === "string" ? applyTo : "all",

@@ -1,15 +1,6 @@
 import { certainlyAppliesTo } from "rabbitmq-delay-topology";
 import { EntityChange, brokerIdentity, isReadable, queueArguments, text } from "./entityChange";
-import {
-  InForce,
-  PolicyInForce,
-  PolicyTarget,
-  PolicyView,
-  Side,
-  mayBeFor,
-  policiesInForce,
-  viewOf,
-} from "./policiesInForce";
+import { InForce, PolicyTarget, PolicyView, Side, mayBeFor, policiesInForce, viewOf } from "./policiesInForce";
 import type { RuleName } from "./rules";
 
 /** What a review says of a policy. */
@@ -29,6 +20,9 @@ const KEEPING = ["alternate-exchange", "dead-letter-exchange", "dead-letter-rout
 export class Policies {
   private readonly policies: EntityChange[];
   private readonly entities: EntityChange[];
+  /** Policies by what they are on the broker before the update. */
+  private readonly earlier = new Map<string | undefined, EntityChange[]>();
+  private taken?: Map<EntityChange, PolicyJudgement>;
 
   /** @param isWhole whether the preview lists what stays as it is, too */
   constructor(
@@ -37,6 +31,12 @@ export class Policies {
   ) {
     this.policies = changes.filter(({ kind }) => kind === "policy");
     this.entities = changes.filter(({ kind }) => kind === "queue" || kind === "exchange");
+    for (const policy of this.policies) {
+      const identity = brokerIdentity(policy, "before");
+      const same = this.earlier.get(identity);
+      if (same === undefined) this.earlier.set(identity, [policy]);
+      else same.push(policy);
+    }
   }
 
   /** What becomes of messages by one policy's change; undefined where nothing does. */
@@ -84,7 +84,7 @@ export class Policies {
 
   private sameOnBroker(change: EntityChange): EntityChange | undefined {
     const identity = brokerIdentity(change, "after");
-    return this.policies.find((other) => other.urn !== change.urn && brokerIdentity(other, "before") === identity);
+    return this.earlier.get(identity)?.find((other) => other.urn !== change.urn);
   }
 
   /**
@@ -92,37 +92,51 @@ export class Policies {
    * counts again where this one goes. One that may apply, for all that can be read, is taken as one that does.
    */
   private takenAway(change: EntityChange): PolicyJudgement | undefined {
+    this.taken ??= this.allTaken();
+    return this.taken.get(change);
+  }
+
+  /** By each policy, what first becomes of a queue or exchange; looked at once for all of them, since there may be thousands. */
+  private allTaken(): Map<EntityChange, PolicyJudgement> {
+    const taken = new Map<EntityChange, PolicyJudgement>();
     for (const entity of this.entities.filter(({ before, after }) => before !== undefined && after !== undefined)) {
       const [earlier, later] = (["before", "after"] as const).map((side) =>
         policiesInForce(this.policies, targetOf(entity, side), side),
       ) as [InForce, InForce];
-      if (![...earlier.found, ...later.found].some((policy) => policy.change === change)) continue;
-      const isIn = ({ found }: InForce, one: PolicyInForce): boolean =>
-        found.some((other) => other.change === one.change);
-      const fresh = later.found.filter((policy) => !isIn(earlier, policy));
-      const mayBeNone = earlier.isSure && !later.isSure;
-      const lost = earlier.found.flatMap((policy) => {
-        const isOver = mayBeNone && !isIn(later, policy);
-        const isLost = (key: string): boolean => isOver || fresh.some(({ view }) => !isKept(key, policy.view, view));
-        return keeps(policy.view).filter(isLost);
-      });
-      const name = text(entity.before?.name);
-      if (lost.length > 0) {
-        return {
-          rule: "policy-protection-gone",
-          detail: `For ${entity.kind} ${name} another policy says ${[...new Set(lost)].join(", ")}.`,
-        };
-      }
-      const dropping = fresh.flatMap(({ view }) => drops(undefined, view));
-      if (dropping.length > 0) {
-        return {
-          rule: "policy-drops",
-          detail: `For ${entity.kind} ${name} another policy then says ${[...new Set(dropping)].join(", ")}.`,
-        };
+      const judgement = judgeTurnover(entity, earlier, later);
+      if (judgement === undefined) continue;
+      for (const { change } of [...earlier.found, ...later.found]) {
+        if (!taken.has(change)) taken.set(change, judgement);
       }
     }
-    return undefined;
+    return taken;
   }
+}
+
+/** What becomes of the messages in an entity by other policies that apply to it. */
+function judgeTurnover(entity: EntityChange, earlier: InForce, later: InForce): PolicyJudgement | undefined {
+  const changesOf = ({ found }: InForce): Set<EntityChange> => new Set(found.map(({ change }) => change));
+  const [before, after] = [changesOf(earlier), changesOf(later)];
+  const fresh = later.found.filter(({ change }) => !before.has(change));
+  const mayBeNone = earlier.isSure && !later.isSure;
+  const lost = earlier.found.flatMap((policy) => {
+    const isOver = mayBeNone && !after.has(policy.change);
+    const isLost = (key: string): boolean => isOver || fresh.some(({ view }) => !isKept(key, policy.view, view));
+    return keeps(policy.view).filter(isLost);
+  });
+  const name = text(entity.before?.name);
+  if (lost.length > 0) {
+    return {
+      rule: "policy-protection-gone",
+      detail: `For ${entity.kind} ${name} another policy says ${[...new Set(lost)].join(", ")}.`,
+    };
+  }
+  const dropping = fresh.flatMap(({ view }) => drops(undefined, view));
+  if (dropping.length === 0) return undefined;
+  return {
+    rule: "policy-drops",
+    detail: `For ${entity.kind} ${name} another policy then says ${[...new Set(dropping)].join(", ")}.`,
+  };
 }
 
 function targetOf(entity: EntityChange, side: Side): PolicyTarget {
