@@ -1,8 +1,32 @@
 import { DeclaredExchange, DeclaredQueue, EntityPlan, compareExchange, compareQueue } from "rabbitmq-delay-topology";
+import { ownNames } from "../ownState";
 import { BrokerCheckError } from "./brokerCheckError";
 
 /** How many differences an error names. */
 const MOST_NAMED = 3;
+
+type Planned = Pick<EntityPlan, "exchanges" | "queues">;
+interface Found {
+  exchanges: ReadonlyMap<string, DeclaredExchange>;
+  queues: ReadonlyMap<string, DeclaredQueue>;
+}
+
+/**
+ * Whether all that differs is in this stack's state: the engine replaces nothing else, and somebody else's would be refused half-way.
+ * Where the engine does not say, nothing speaks against it.
+ */
+export async function areDifferencesOwn(vhost: string, { exchanges, queues }: Planned, found: Found): Promise<boolean> {
+  const kinds = [
+    ["exchange:Exchange", exchanges.filter((plan) => compareExchange(plan, found.exchanges.get(plan.name)).length > 0)],
+    ["queue:Queue", queues.filter((plan) => compareQueue(plan, found.queues.get(plan.name)).length > 0)],
+  ] as const;
+  for (const [kind, differing] of kinds) {
+    if (differing.length === 0) continue;
+    const own = await ownNames(`rabbitmq:index/${kind}`, vhost);
+    if (own !== undefined && differing.some(({ name }) => !own.has(name))) return false;
+  }
+  return true;
+}
 
 /**
  * Compares what is planned with what is there under the same names.
@@ -10,11 +34,7 @@ const MOST_NAMED = 3;
  * @returns warnings, a line each: what is going to be replaced
  * @throws BrokerCheckError for an entity that can't be declared as planned
  */
-export function checkDifferences(
-  { exchanges, queues }: Pick<EntityPlan, "exchanges" | "queues">,
-  found: { exchanges: ReadonlyMap<string, DeclaredExchange>; queues: ReadonlyMap<string, DeclaredQueue> },
-  isReplaced: boolean,
-): string[] {
+export function checkDifferences({ exchanges, queues }: Planned, found: Found, isReplaced: boolean): string[] {
   const differences = [
     ...exchanges.flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
     ...queues.flatMap((plan) => compareQueue(plan, found.queues.get(plan.name))),
