@@ -28,10 +28,19 @@ export async function ownNames(type: string, vhost?: string): Promise<ReadonlySe
   return new Set(own.filter(isOf).map(({ outputs }) => String(outputs.name)));
 }
 
-/** The call by which the SDK's own queries read a stack. */
+/**
+ * A stack's whole name first: the short one is of the user's default organization. A state of the old layout without projects knows the
+ * short one alone.
+ */
 async function readState(): Promise<OwnResource[] | undefined> {
+  const whole = (): string => `${pulumi.getOrganization()}/${pulumi.getProject()}/${pulumi.getStack()}`;
+  return (await readStack(whole)) ?? (await readStack(() => pulumi.getStack()));
+}
+
+/** The call by which the SDK's own queries read a stack. */
+async function readStack(nameOf: () => string): Promise<OwnResource[] | undefined> {
   try {
-    const args = { stackName: pulumi.getStack() };
+    const args = { stackName: nameOf() };
     const answer = (await pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", args)) as Answer | undefined;
     if (answer?.outputs === undefined) return undefined;
     return Object.entries(answer.outputs).map(([urn, { type, outputs }]) => ({ urn, type, outputs: outputs ?? {} }));
