@@ -15,3 +15,12 @@ export function checkFlag(property: string, value: boolean | undefined): boolean
   if (value === undefined || typeof value === "boolean") return value ?? false;
   throw new DelayTopologyError(property, value, "it must be true or false");
 }
+
+/** What the provider can't tell apart later: it could make what is in such a vhost, and neither read nor delete it. */
+export const VHOST_RULE = "it must have no @, at which the provider's ids end the name of what is in a vhost";
+
+/** @throws DelayTopologyError for a vhost that a stack could never be rid of */
+export function checkVhost(vhost: string): string {
+  if (typeof vhost === "string" && vhost.includes("@")) throw new DelayTopologyError("vhost", vhost, VHOST_RULE);
+  return vhost;
+}

@@ -70,12 +70,12 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
     const set = policies.map((policy) => declarer.policy(policy));
     const ready = pulumi.all(declareEntities(plan, () => declarer, set));
 
+    this.network = ready.apply(() => toDescriptor(network));
     rememberNetwork(
-      this,
+      [this, this.network],
       network,
       ready.apply(() => network.deliveryExchange),
     );
-    this.network = ready.apply(() => toDescriptor(network));
     this.registerOutputs({ network: this.network });
   }
 }

@@ -6,12 +6,11 @@ import {
   delayedStore,
   deliveryLimitPolicies,
   planDelayedStore,
-  planOwnership,
   planStoreAccess,
 } from "rabbitmq-delay-topology";
 import { Declarer, declareEntities } from "./declare";
 import { DeliveryType, Removal } from "./enums";
-import { EndpointCredential, checkCredentials, declareLogin } from "./logins";
+import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
 import { lookFirst } from "./preflight/look";
 import { isReplaced, removalOptions } from "./removal";
 import { StoreDeploymentArgs, checkDeployment, declareDeployment } from "./store/deployment";
@@ -119,7 +118,7 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     if (deployment !== undefined) checkDeployment(deployment, logins.length > 0);
     super("rabbitmq-delay:index:DelayedMessageStore", name, {}, opts);
 
-    const claims = user === undefined ? [] : [planOwnership("user", user, thisStack())];
+    const claims = user === undefined ? [] : claimsOf(user, logins, thisStack());
     const users = logins.map((login) => login.user);
     const owned = { claims, formerOwners, adopt, users, makesUsers: logins.length > 0 };
     const wanted = { ...plan, ...owned, policies, brokerVersion, replaceable: isReplaced(removal) };

@@ -19,8 +19,9 @@ import {
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
+import { checkArguments } from "./knownArguments";
 import { knownNetwork, rememberEndpoint } from "./knownNetworks";
-import { vhostOnceLooked } from "./preflight/look";
+import { Wanted, vhostOnceLooked } from "./preflight/look";
 import { isReplaced, removalOptions } from "./removal";
 import { thisStack } from "./thisStack";
 import type { RetryIntervalsDescriptor } from "./retryIntervalQueues";
@@ -107,6 +108,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
   public readonly bindingKeys: pulumi.Output<string[]>;
 
   constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkArguments("binding", args);
     const endpoint: Endpoint = { name: args.endpoint, type: args.endpointType, patterns: args.patterns };
     const bindings = planEndpoint(args, endpoint);
     const options = removalOptions(args.removal);
@@ -126,7 +128,8 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       brokerVersion,
       exchanges: errors?.exchanges,
       queues: [...(queue === undefined ? [] : [queue]), ...(errors?.queues ?? [])],
-      bindings: pulumi.all(bindings.map((binding) => boundTo(binding, args))),
+      bindings: bindings.map((binding) => boundTo(binding, args)),
+      destination: destinationOf(args, opts),
       policies: pulumi.all([...limits, ...errorLimits]),
       endpointQueues: queue === undefined ? [] : [queue.name],
       replaceable: isReplaced(args.removal),
@@ -183,7 +186,7 @@ function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): Plann
 function planDelayed({ topology, network, allow }: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
   const destinationType = endpoint.type ?? EndpointType.Queue;
   const labels = endpoint.patterns ?? [endpoint.name];
-  const known = topology === undefined ? undefined : knownNetwork(topology);
+  const known = knownNetwork(topology ?? network);
   if (known !== undefined) {
     const plan = planBinding(known.network, endpoint);
     rememberEndpoint(known, plan, allow);
@@ -274,7 +277,7 @@ function limitsOf(args: EndpointDelayBindingArgs, queue: QueuePlan | undefined):
   if (queue === undefined) return [];
   const { topology, network } = args;
   const source = topology === undefined ? network : topology.network;
-  const known = topology === undefined ? undefined : knownNetwork(topology);
+  const known = knownNetwork(topology ?? network);
   return deliveryLimitPolicies([queue], args).map((limit) => {
     if (source === undefined) return pulumi.output(limit);
     const of = (value: unknown): PolicyPlan =>
@@ -283,13 +286,26 @@ function limitsOf(args: EndpointDelayBindingArgs, queue: QueuePlan | undefined):
   });
 }
 
-/** A planned binding in the broker's words, without waiting for what this program makes. */
+/** A planned binding in the broker's words, without waiting for the network, where this program makes that. */
 function boundTo(
   { source, sourceName, routingKey, destinationType }: PlannedBinding,
   { destination, endpoint }: EndpointDelayBindingArgs,
 ): pulumi.Output<BindingPlan> {
-  const name = typeof destination === "string" ? destination : endpoint;
-  return pulumi.output({ source: sourceName ?? source, routingKey, destination: name, destinationType });
+  return pulumi.output({
+    source: sourceName ?? source,
+    routingKey,
+    destination: destination ?? endpoint,
+    destinationType,
+  });
+}
+
+/** A name that the program gives without saying that something makes it first has to be there. */
+function destinationOf(
+  { createQueue, destination }: EndpointDelayBindingArgs,
+  opts: pulumi.ComponentResourceOptions | undefined,
+): Wanted["destination"] {
+  if (destination !== undefined && typeof destination !== "string") return "output";
+  return createQueue === true || opts?.dependsOn !== undefined ? undefined : "existing";
 }
 
 function declareBindings(declarer: Declarer, bindings: PlannedBinding[], destination: pulumi.Input<string>): void {

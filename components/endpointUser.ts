@@ -1,14 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
-import {
-  AccessPlan,
-  parseDelayNetwork,
-  parseRetryDescriptor,
-  planAccess,
-  planOwnership,
-} from "rabbitmq-delay-topology";
+import { AccessPlan, parseDelayNetwork, parseRetryDescriptor, planAccess } from "rabbitmq-delay-topology";
 import { Declarer } from "./declare";
 import type { DelayNetworkDescriptor } from "./descriptor";
-import { EndpointCredential, checkCredentials, declareLogin } from "./logins";
+import { checkArguments } from "./knownArguments";
+import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
 import { lookFirst } from "./preflight/look";
 import { thisStack } from "./thisStack";
 
@@ -61,9 +56,10 @@ export class EndpointUser extends pulumi.ComponentResource {
   public readonly passwords: pulumi.Output<string[]>;
 
   constructor(name: string, args: EndpointUserArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkArguments("user", args);
     const logins = checkCredentials(args);
     const access = planOf(args);
-    const claims = [planOwnership("user", args.user, args.owner ?? thisStack())];
+    const claims = claimsOf(args.user, logins, args.owner ?? thisStack());
     super("rabbitmq-delay:index:EndpointUser", name, {}, opts);
 
     const { formerOwners, adopt } = args;

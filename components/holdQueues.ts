@@ -8,6 +8,7 @@ import {
 } from "rabbitmq-delay-topology";
 import { Declarer } from "./declare";
 import { QueueType, Removal } from "./enums";
+import { checkArguments } from "./knownArguments";
 import { vhostOnceLooked } from "./preflight/look";
 import { isReplaced, removalOptions } from "./removal";
 
@@ -82,6 +83,9 @@ export class HoldQueues extends pulumi.ComponentResource {
   constructor(name: string, args: HoldQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = args;
     const descriptor = holdQueues(shape as HoldQueuesOptions);
+    args.destinations.forEach((destination, index) =>
+      checkArguments("holdDestination", destination, `destinations[${index}]`),
+    );
     const options = removalOptions(removal);
     const queues = planHoldQueues(descriptor);
     const policies = deliveryLimitPolicies(queues, { brokerVersion });

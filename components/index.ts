@@ -6,6 +6,7 @@ export { HoldDestinationArgs, HoldQueues, HoldQueuesArgs, HoldQueuesDescriptor }
 export { DelayedRetryDescriptor, DelayedRetryQueue, DelayedRetryQueueArgs } from "./delayedRetryQueue";
 export { EndpointUser, EndpointUserArgs } from "./endpointUser";
 export { EndpointCredential } from "./logins";
+export { VHOST_RULE } from "./checks";
 export { checkImage } from "./cluster/image";
 export { RabbitMqCluster } from "./rabbitMqCluster";
 export {

@@ -12,18 +12,22 @@ export interface KnownNetwork {
 // Beside the components, not in them: every field of a component becomes an output.
 const known = new WeakMap<object, KnownNetwork>();
 
-/** Notes which network a topology of this program declares, so that its endpoints are checked before anything is made. */
+/**
+ * Notes which network a topology of this program declares, so that its endpoints are checked before anything is made.
+ * @param sources what may be given for it: the topology, and its output
+ */
 export function rememberNetwork(
-  topology: object,
+  sources: object[],
   network: DelayNetwork,
   deliveryExchange: pulumi.Output<string>,
 ): void {
-  known.set(topology, { network, deliveryExchange, bound: new BoundPatterns() });
+  const one = { network, deliveryExchange, bound: new BoundPatterns() };
+  for (const source of sources) known.set(source, one);
 }
 
 /** The network that a topology of this program declares, or undefined for another source of a descriptor. */
-export function knownNetwork(topology: object): KnownNetwork | undefined {
-  return known.get(topology);
+export function knownNetwork(source: unknown): KnownNetwork | undefined {
+  return typeof source === "object" && source !== null ? known.get(source) : undefined;
 }
 
 /**

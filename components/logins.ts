@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import { AccessPlan, DelayTopologyError } from "rabbitmq-delay-topology";
+import { AccessPlan, DelayTopologyError, OwnershipPlan, planOwnership } from "rabbitmq-delay-topology";
 import { generated } from "./generated";
+import { checkArguments } from "./knownArguments";
 
 /** One login of a service. A service has two while its password changes. */
 export interface EndpointCredential {
@@ -40,6 +41,7 @@ export function checkCredentials({ user, credentials }: { user: string; credenti
       const allowed = "it must be an object with suffix and password, both of which may be left out";
       throw new DelayTopologyError(`credentials[${index}]`, credential, allowed);
     }
+    checkArguments("credential", credential, `credentials[${index}]`);
     const { suffix, password } = credential;
     if (password === "" || password === null) {
       const allowed = "it must be a secret, or left out for a generated one";
@@ -66,6 +68,15 @@ export function checkCredentials({ user, credentials }: { user: string; credenti
     throw new DelayTopologyError("credentials", twice.user, "each login needs a suffix of its own");
   }
   return logins;
+}
+
+/**
+ * Claims of the name that logins start with, and of each login: `orders-eu` may be a user of another owner's, too, who has no login
+ * but that.
+ */
+export function claimsOf(user: string, logins: readonly Login[], owner: string): OwnershipPlan[] {
+  const names = new Set([user, ...logins.map((login) => login.user)]);
+  return [...names].map((name) => planOwnership("user", name, owner));
 }
 
 /** A password itself is in no message. */

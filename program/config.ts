@@ -1,10 +1,19 @@
 import * as pulumi from "@pulumi/pulumi";
-import { BrokerAddress, checkAddress } from "rabbitmq-delay";
-import { NAME_PAIR } from "rabbitmq-delay-topology";
+import { BrokerAddress, VHOST_RULE, checkAddress } from "rabbitmq-delay";
+import {
+  BrokerConfigKey,
+  EndpointConfigKey,
+  NAME_PAIR,
+  StackConfigKey,
+  checkStackConfigKeys,
+} from "rabbitmq-delay-topology";
 import { z } from "zod";
 import { Allowance, allowances } from "./allowances";
 
 const text = z.string().min(1);
+/** The command's check knows the same keys: a key that is missing here or there fails to compile. */
+type Keys<Key extends string> = Record<Key, z.ZodType>;
+
 const endpoint = z.strictObject({
   /** Name of the queue or exchange. */
   name: text,
@@ -15,7 +24,7 @@ const endpoint = z.strictObject({
   queueType: z.enum(["quorum", "classic"]).optional(),
   /** Whether the queue gets its failed messages back from the interval queues. */
   retries: z.boolean().optional(),
-});
+} satisfies Keys<EndpointConfigKey>);
 
 const schema = z.strictObject({
   broker: z
@@ -25,7 +34,7 @@ const schema = z.strictObject({
       vhost: text.optional(),
       caCertFile: text.optional(),
       insecure: z.boolean().optional(),
-    })
+    } satisfies Keys<BrokerConfigKey>)
     .optional(),
   /** What a RabbitMqCluster takes, but for its secrets; the component checks it. */
   cluster: z.looseObject({}).optional(),
@@ -65,7 +74,7 @@ const schema = z.strictObject({
   endpoints: z.array(endpoint).optional(),
   /** What this stack was called before, e.g. `orders/prod`: claims of that name are its own. */
   formerOwners: z.array(text).optional(),
-});
+} satisfies Keys<Exclude<StackConfigKey, "brokerPassword" | "storePassword">>);
 
 /** One endpoint of the stack's config. */
 export type EndpointConfig = z.infer<typeof endpoint>;
@@ -114,6 +123,7 @@ export class ConfigError extends Error {
  * because what was mistyped could be a password
  */
 export function readConfig(config = new pulumi.Config(), environment = process.env): ProgramConfig {
+  checkStackConfigKeys(keysOf(config));
   const given = {
     broker: read(config, "broker"),
     cluster: read(config, "cluster"),
@@ -199,6 +209,13 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   };
 }
 
+/** All that is set, whether somebody reads it or not. */
+function keysOf({ name }: pulumi.Config): string[] {
+  const start = `${name}:`;
+  const keys = Object.keys(pulumi.runtime.allConfig()).filter((key) => key.startsWith(start));
+  return keys.map((key) => key.slice(start.length));
+}
+
 /**
  * A value of the config, read as JSON. The SDK's own reading shows the whole value when it can't be read.
  * @throws ConfigError that doesn't
@@ -238,6 +255,9 @@ function checkPlace(broker: Record<string, unknown>, hasCluster: boolean, create
     throw new ConfigError(
       `broker.${elsewhere}: ${kindOf(broker[elsewhere])} is not allowed; this stack makes its own cluster, ${instead}`,
     );
+  }
+  if (typeof broker.vhost === "string" && broker.vhost.includes("@")) {
+    throw new ConfigError(`broker.vhost: this text is not allowed; ${VHOST_RULE}`);
   }
   if (createVhost && (broker.vhost ?? "/") === "/") {
     throw new ConfigError(

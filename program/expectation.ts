@@ -90,6 +90,11 @@ export function expectationOf(
     minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
     replaceable: config.removal === "delete",
     groups: [{ exchanges, queues }, ...others],
+    declarers: [
+      ...created.map(({ name }) => [name, "EndpointDelayBinding"] as const),
+      ...config.workQueues.map(({ queue }) => [queue, "WorkRetryQueues"] as const),
+      ...config.delayedRetryQueues.map(({ queue }) => [queue, "DelayedRetryQueue"] as const),
+    ],
     createsVhost: config.createVhost,
     allowedFaults: config.allow,
   };

@@ -7,9 +7,7 @@ import type {
   ClusterTlsArgs,
   RabbitMqClusterArgs,
 } from "./args";
-
-/** Every property of a type once; fails to compile when one is missing. */
-type Properties<T> = Record<keyof T, true>;
+import type { Properties } from "../knownArguments";
 
 const cluster: Properties<RabbitMqClusterArgs> = {
   namespace: true,

@@ -9,18 +9,20 @@ import {
   describeFault,
   faultsOf,
 } from "rabbitmq-delay-topology";
+import { ownNames } from "../ownState";
 import { checkList } from "./answers";
 import { BrokerCheckError } from "./brokerCheckError";
 import { missingBindings, readBindings } from "./bindings";
 import { checkVersion, VersionNeed } from "./brokerVersion";
 import { PolicyAnswer, PolicyTarget, checkPolicies } from "./checkPolicies";
-import { checkDifferences } from "./checkDifferences";
+import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { checkClaims } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
 import { missingPolicies } from "./missingPolicies";
 import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
 import { checkRights } from "./rights";
+import { checkMoved, warnOfTakenOver } from "./takenOver";
 import { checkUsers } from "./users";
 
 /** What is going to be declared. */
@@ -56,6 +58,8 @@ export interface Expectation {
   replaceable?: boolean;
   /** What is declared together: something else of it on the broker tells that a part which differs is this stack's own. */
   groups?: Pick<EntityPlan, "exchanges" | "queues">[];
+  /** Names of queues that several kinds of components could declare, each with the one that does. */
+  declarers?: (readonly [queue: string, component: string])[];
   /** Names of the broker's own faults that nobody needs to be warned of; see `brokerFaults`. */
   allowedFaults?: readonly string[];
 }
@@ -79,6 +83,7 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
   await checkNodes(api, expectation);
   const vhost = encodeURIComponent(expectation.vhost);
   const isNew = expectation.createsVhost === true && (await isMissing(api, expectation));
+  if (expectation.createsVhost === true && !isNew) await checkVhostIsOwn(expectation);
   const read = <T>(path: string, shape: keyof typeof shapes): Promise<T[]> =>
     isNew ? Promise.resolve([]) : inVhost<T>(api, broker, expectation, path, shape);
   const [exchanges, queues, policies, operatorPolicies] = await Promise.all([
@@ -96,15 +101,15 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
   const defaultType = await defaultQueueTypeOf(api, expectation.vhost, isNew);
   const found = { exchanges: byName(exchanges), queues: byName(queues), defaultType };
   checkDestinations(expectation, found);
-  checkClaims(expectation.claims ?? [], exchanges, expectation.formerOwners);
+  if (expectation.replaceable === true) await checkMoved(expectation.vhost, expectation.declarers ?? []);
+  await checkClaims(expectation.vhost, expectation.claims ?? [], exchanges, expectation.formerOwners);
   const own = new Set((expectation.policies ?? []).map(({ name }) => name));
   const isOurs = policies.some(({ name }) => own.has(name)) && !differsAlone(expectation, found);
-  const replaced = checkDifferences(
-    expectation.entities,
-    found,
-    expectation.replaceable === true && isOurs,
-    defaultType,
-  );
+  const isReplaced =
+    expectation.replaceable === true &&
+    isOurs &&
+    (await areDifferencesOwn(expectation.vhost, expectation.entities, found));
+  const replaced = checkDifferences(expectation.entities, found, isReplaced);
   const { claims = [], makesUsers, createsVhost } = expectation;
   const there = { exchanges: new Set(found.exchanges.keys()), queues: new Set(found.queues.keys()) };
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
@@ -133,6 +138,7 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
   const { users = [], adopt } = expectation;
   await checkUsers(api, expectation.vhost, { users, claims, adopt }, exchanges);
   return [
+    ...(await warnOfTakenOver(expectation.vhost, expectation.entities.queues, found)),
     ...replaced,
     ...room,
     ...checkPolicies(policyTargetOf(expectation), { policies, operatorPolicies }),
@@ -180,6 +186,19 @@ async function isMissing(api: ManagementApi, { vhost }: Expectation): Promise<bo
         : `GET vhosts/${encodeURIComponent(vhost)} failed (HTTP ${status}: ${message})`;
     throw new BrokerCheckError(`broker.vhost: ${why}`);
   }
+}
+
+/**
+ * A vhost that is made again is taken over without a word, and goes with the stack, with all that others have in it.
+ * @throws BrokerCheckError for one that is there and is not in this stack's state
+ */
+async function checkVhostIsOwn({ vhost }: Expectation): Promise<void> {
+  if ((await ownNames("rabbitmq:index/vHost:VHost"))?.has(vhost) === true) return;
+  throw new BrokerCheckError(
+    `broker.vhost: ${vhost} is there already, and not in this stack's state, so that it is somebody else's; nothing was made. With ` +
+      `createVhost: true, removal: delete would delete it with everybody's messages. Set createVhost: false to use it; if this ` +
+      `stack made it in an update that was killed, or shall own it, pulumi import it as rabbitmq:index/vHost:VHost vhost`,
+  );
 }
 
 async function inVhost<T>(

@@ -8,12 +8,13 @@ import type {
   PolicyPlan,
   QueuePlan,
 } from "rabbitmq-delay-topology";
+import { checkVhost } from "../checks";
 import { checkList } from "./answers";
 import { BrokerCheckError } from "./brokerCheckError";
 import { FoundBinding, missingBindings, readBindings } from "./bindings";
 import { checkGivenVersion, checkVersion } from "./brokerVersion";
 import { shapes } from "./checkBroker";
-import { checkDifferences } from "./checkDifferences";
+import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { PolicyAnswer, checkPolicies } from "./checkPolicies";
 import { FORGET, checkClaims } from "./claims";
@@ -22,6 +23,7 @@ import { missingPolicies } from "./missingPolicies";
 import { addressOf, valueOf } from "./providerAddress";
 import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
 import { checkRights, tagsOf } from "./rights";
+import { checkMoved, warnOfTakenOver } from "./takenOver";
 import { checkUsers } from "./users";
 
 /** What a component is going to make, as far as the broker could refuse it half-way. */
@@ -30,7 +32,13 @@ export interface Wanted {
   queues?: QueuePlan[];
   /** Those of the queues that a service consumes, which may want a policy for them. */
   endpointQueues?: string[];
-  bindings?: pulumi.Input<BindingPlan[]>;
+  /** One that a preview doesn't know is not looked at. */
+  bindings?: pulumi.Input<BindingPlan>[];
+  /**
+   * Where the bindings' destination comes from: one that is `existing` has to be on the broker, or of another component; an `output`
+   * is of a resource of the program, which may have been made since the look.
+   */
+  destination?: "existing" | "output";
   policies?: pulumi.Input<PolicyPlan[]>;
   claims?: OwnershipPlan[];
   makesUsers?: boolean;
@@ -77,6 +85,8 @@ const lookedBefore = new WeakSet<object>();
 /** Where no provider is given: the default one, which is the same for all. */
 const DEFAULT_PROVIDER = {};
 const asking = new Set<Promise<void>>();
+/** Queues and exchanges of all components of this program, whether they were looked at or not. */
+const planned = new Set<string>();
 
 /** Notes that a program looked at a provider's broker itself, for all that it declares there. */
 export function rememberLook(provider: object): void {
@@ -103,10 +113,12 @@ export function lookFirst(
   vhost: pulumi.Input<string> | undefined,
   wanted: Wanted,
 ): { vhost: pulumi.Output<string>; ready: pulumi.Output<void> } {
-  const place = pulumi.output(vhost ?? "/");
+  if (typeof vhost === "string") checkVhost(vhost);
+  const place = pulumi.output(vhost ?? "/").apply(checkVhost);
+  for (const { name } of [...(wanted.queues ?? []), ...(wanted.exchanges ?? [])]) planned.add(name);
   const provider = component.getProvider("rabbitmq:index/exchange:Exchange");
   const hasLooked = provider !== undefined && lookedBefore.has(provider);
-  const ready = pulumi.output(hasLooked ? undefined : look(provider, place, wanted));
+  const ready = pulumi.output(hasLooked ? undefined : look(provider, place, wanted, component.constructor.name));
   return { vhost: pulumi.all([place, ready]).apply(([known]) => known), ready };
 }
 
@@ -114,18 +126,24 @@ async function look(
   provider: pulumi.ProviderResource | undefined,
   place: pulumi.Output<string>,
   wanted: Wanted,
+  component: string,
 ): Promise<void> {
   const broker = await addressOf(provider);
   const vhost = await valueOf(place);
   if (broker === undefined || vhost === undefined) return;
   const [policies, bindings] = await Promise.all([
     valueOf(pulumi.output(wanted.policies ?? [])),
-    valueOf(pulumi.output(wanted.bindings ?? [])),
+    Promise.all((wanted.bindings ?? []).map((binding) => valueOf(pulumi.output(binding)))),
   ]);
   const answer = foundOn(provider ?? DEFAULT_PROVIDER, broker, vhost).then((found) =>
     found === undefined
       ? undefined
-      : check(found, vhost, { ...wanted, policies: policies ?? [], bindings: bindings ?? [] }),
+      : check(found, vhost, {
+          ...wanted,
+          component,
+          policies: policies ?? [],
+          bindings: bindings.filter((binding) => binding !== undefined),
+        }),
   );
   asking.add(answer);
   try {
@@ -186,23 +204,34 @@ async function ask(broker: BrokerAddress, vhost: string): Promise<Found> {
 async function check(
   found: Found,
   vhost: string,
-  wanted: Wanted & { policies: PolicyPlan[]; bindings: BindingPlan[] },
+  given: Wanted & { policies: PolicyPlan[]; bindings: BindingPlan[]; component: string },
 ): Promise<void> {
   const { api, broker, tags, exchanges, queues, policies, operatorPolicies, queueLimit, plannedQueues, version } =
     found;
+  const wanted = { ...given, bindings: knownBindings(found, vhost, given) };
   const { claims = [], users = [], makesUsers, adopt, endpointQueues = [] } = wanted;
   checkGivenVersion(wanted.brokerVersion, version);
-  checkClaims(claims, exchanges, wanted.formerOwners);
-  const byNames = { exchanges: byName(exchanges), queues: byName(queues) };
+  await checkClaims(vhost, claims, exchanges, wanted.formerOwners);
+  const byNames = { exchanges: byName(exchanges), queues: byName(queues), defaultType: found.defaultType };
   const there = { exchanges: new Set(byNames.exchanges.keys()), queues: new Set(byNames.queues.keys()) };
   const entities = { exchanges: wanted.exchanges ?? [], queues: wanted.queues ?? [] };
   // An endpoint of which one claim is there is this stack's, and so are all bindings of its queue.
   const isClaimed = claims.some(({ name }) => there.exchanges.has(name));
   const bindings = async (): Promise<FoundBinding[]> => (found.bindings ??= readBindings(api, vhost));
   if (wanted.areBindingsClaimed && !isClaimed && !adopt) checkUnclaimed(wanted.bindings, await bindings());
-  const isReplaced = wanted.replaceable === true && mayBeOurs(wanted, byNames.exchanges, policies);
+  if (wanted.replaceable === true) {
+    await checkMoved(
+      vhost,
+      entities.queues.map(({ name }) => [name, given.component] as const),
+    );
+  }
+  const isReplaced =
+    wanted.replaceable === true &&
+    mayBeOurs(wanted, byNames.exchanges, policies) &&
+    (await areDifferencesOwn(vhost, entities, byNames));
   const warnings = [
-    ...checkDifferences(entities, byNames, isReplaced, found.defaultType),
+    ...(await warnOfTakenOver(vhost, entities.queues, byNames)),
+    ...checkDifferences(entities, byNames, isReplaced),
     ...checkPolicies({ entities, policies: wanted.policies, endpointQueues }, { policies, operatorPolicies }),
   ];
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
@@ -223,6 +252,28 @@ async function check(
   await checkRights(api, broker.username, { vhost, missing, there, policies: news, makesUsers }, tags);
   await checkUsers(api, vhost, { users, claims, adopt }, exchanges);
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
+}
+
+/**
+ * The bindings whose ends are known: the queue of an output may have been made after the look, and nobody else's binding can be at one
+ * that was not there.
+ * @throws BrokerCheckError for a destination that nobody makes
+ */
+function knownBindings(
+  { exchanges, queues }: Found,
+  vhost: string,
+  { bindings, destination: origin }: { bindings: BindingPlan[] } & Wanted,
+): BindingPlan[] {
+  if (origin === undefined) return bindings;
+  const isThere = ({ destination, destinationType }: BindingPlan): boolean =>
+    (destinationType === "queue" ? queues : exchanges).some(({ name }) => name === destination);
+  if (origin === "output") return bindings.filter(isThere);
+  const missing = bindings.find((binding) => !isThere(binding) && !planned.has(binding.destination));
+  if (missing === undefined) return bindings;
+  throw new BrokerCheckError(
+    `endpoint: there is no ${missing.destinationType} ${missing.destination} in vhost ${vhost}; nothing was made. Declare it first, ` +
+      `set createQueue: true, or, where this program declares it itself, give destination as that resource's name output`,
+  );
 }
 
 /** A policy or a claim of this name shows that this stack was here before; where it has neither, nothing speaks against it. */

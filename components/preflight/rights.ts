@@ -92,19 +92,22 @@ async function tryPermissions(api: ManagementApi, username: string, need: Rights
   const { vhost, missing } = need;
   const at = encodeURIComponent(vhost);
   const names = missing.exchanges.concat(missing.queues).map(({ name }) => name);
+  const levelOf = levelNames(missing);
   const attempts = [
-    ...oneOfEach(names, (name) => name).map((name) => ({
+    ...oneOfEach(names, levelOf).map((name) => ({
       what: `configure ${name}`,
       method: "PUT",
       path: `exchanges/${at}/${encodeURIComponent(name)}`,
       body: { type: "fanout", durable: true, arguments: { "alternate-exchange": 0 } },
     })),
-    ...oneOfEach(ledBy(missing), ({ source, destination }) => `${source} ${destination}`).flatMap((led) => {
-      const path = impossibleBinding(led, need);
-      if (path === undefined) return [];
-      const what = `read ${led.source} and write ${led.destination}`;
-      return [{ what, method: "POST", path: `bindings/${at}/${path}`, body: { routing_key: "" } }];
-    }),
+    ...oneOfEach(ledBy(missing), ({ source, destination }) => `${levelOf(source)} ${levelOf(destination)}`).flatMap(
+      (led) => {
+        const path = impossibleBinding(led, need);
+        if (path === undefined) return [];
+        const what = `read ${led.source} and write ${led.destination}`;
+        return [{ what, method: "POST", path: `bindings/${at}/${path}`, body: { routing_key: "" } }];
+      },
+    ),
   ];
   for (const { what, method, path, body } of attempts) {
     const status = await api.attempt(method, path, body);
@@ -145,12 +148,22 @@ function impossibleBinding({ source, destination }: Led, { missing, there }: Rig
 }
 
 /**
- * One of the values whose texts differ by the numbers of levels alone: those are the only names that there are many of, and they are
- * allowed or refused alike. Each attempt logs a line on the broker.
+ * One of the values whose texts are the same. Each attempt logs a line on the broker.
  */
 function oneOfEach<T>(values: T[], textOf: (value: T) => string): T[] {
-  const withoutLevel = (text: string): string => text.replace(/(level-|delayed_)\d+(-\d+)?/g, "$1#");
-  return [...new Map(values.map((value) => [withoutLevel(textOf(value)), value])).values()];
+  return [...new Map(values.map((value) => [textOf(value), value])).values()];
+}
+
+/**
+ * The same text for the names of all levels of a planned network: those are the only ones that there are many of, and they are allowed
+ * or refused alike. A network's levels are told by their queues, in which messages wait; an endpoint may be called `support.level-1`.
+ */
+function levelNames({ queues }: DeclaredEntities): (name: string) => string {
+  const withoutLevel = (name: string): string => name.replace(/(level-|delayed_)\d+(-\d+)?$/, "$1#");
+  const levels = new Set(
+    queues.filter((queue) => "x-message-ttl" in queue.arguments).map(({ name }) => withoutLevel(name)),
+  );
+  return (name) => (levels.has(withoutLevel(name)) ? withoutLevel(name) : name);
 }
 
 function refusal(username: string, vhost: string, what: string): BrokerCheckError {

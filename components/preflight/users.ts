@@ -1,4 +1,5 @@
 import type { OwnershipPlan } from "rabbitmq-delay-topology";
+import { ownNames } from "../ownState";
 import { BrokerCheckError } from "./brokerCheckError";
 import type { FoundClaim } from "./claims";
 import type { ManagementApi, ManagementApiError } from "./managementApi";
@@ -16,7 +17,7 @@ export interface WantedUsers {
 /**
  * Looks whether a user is there that nobody knows to be this owner's: users are of the whole broker, and a user that is made again
  * silently gets another password, loses its tags, and goes with the stack. Claims were looked at before, so one that is there is
- * this owner's. Our users have no tags, so that a login beside the claimed name with tags is somebody else's.
+ * this owner's. A login without one is this owner's where the stack has it in its state, made before each login was claimed.
  * @throws BrokerCheckError with the user, and the ways out
  */
 export async function checkUsers(
@@ -28,9 +29,8 @@ export async function checkUsers(
   if (adopt) return;
   const there = new Set(exchanges.map(({ name }) => name));
   for (const user of users) {
-    const claim = claims.map(({ name }) => name).find((name) => isClaimOf(name, user));
-    const isClaimed = claim !== undefined && there.has(claim);
-    if (isClaimed && claim.endsWith(`owner-of-user.${user}`)) continue;
+    const isClaimed = claims.some(({ name }) => name.endsWith(`.owner-of-user.${user}`) && there.has(name));
+    if (isClaimed) continue;
     const found = await api
       .get<{ tags: string[] | string }>(`users/${encodeURIComponent(user)}`)
       .catch((error: ManagementApiError) => {
@@ -39,17 +39,11 @@ export async function checkUsers(
           `user: whether ${JSON.stringify(user)} is there can't be read (HTTP ${error.status})`,
         );
       });
-    if (found === undefined || (isClaimed && found.tags.length === 0)) continue;
+    if (found === undefined || (await ownNames("rabbitmq:index/user:User"))?.has(user) === true) continue;
     throw new BrokerCheckError(
-      `user: ${JSON.stringify(user)} is on the broker already, and nothing in vhost ${vhost} says that it is this stack's; nothing ` +
+      `user: ${JSON.stringify(user)} is on the broker already, and nothing in vhost ${vhost} or in this stack's state says that it is its own; nothing ` +
         `was made. Users are of the whole broker: its password and tags would be overwritten, and it would be deleted with this ` +
         `stack. Choose another name, or set adopt: true where it is this stack's own, or shall be from now on`,
     );
   }
-}
-
-/** A claim of the name that the logins start with is one of theirs. */
-function isClaimOf(claim: string, user: string): boolean {
-  const [, name] = /owner-of-user\.(.*)$/s.exec(claim) ?? [];
-  return name !== undefined && (user === name || user.startsWith(`${name}-`));
 }

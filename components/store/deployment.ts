@@ -7,6 +7,7 @@ import type { PodDisruptionBudget } from "kubernetes-types/policy/v1";
 import { DelayTopologyError, DelayedStore, checkInteger } from "rabbitmq-delay-topology";
 import { checkText } from "../checks";
 import { KubernetesResource, ManifestInput } from "../cluster/kubernetesResource";
+import { checkArguments } from "../knownArguments";
 import { Manifest, manifestOf } from "../cluster/manifest";
 
 /** The store's process on Kubernetes, beside its database. */
@@ -42,6 +43,7 @@ const SHUTDOWN_SECONDS = 60;
 
 /** @throws DelayTopologyError that names the refused property, its value and what is allowed */
 export function checkDeployment(args: StoreDeploymentArgs, hasUser: boolean): void {
+  checkArguments("deployment", args, "deployment");
   const { namespace, image, databaseSecret, caSecret, amqpUrl, replicas = 2, memoryMiB = 512 } = args;
   const names = { namespace, databaseSecret, ...(caSecret === undefined ? {} : { caSecret }) };
   for (const [property, value] of Object.entries(names)) {

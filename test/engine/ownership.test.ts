@@ -169,6 +169,123 @@ describe("whose endpoints, users and queues are", () => {
       assert.deepEqual(await service.preview(), []);
     });
 
+    // A password of team EU's was changed by team Orders, and its user went with the other stack: all its pods were locked out.
+    it("a login is claimed by itself, whoever has the start of its name, in this vhost and in another", async () => {
+      const { management } = broker();
+      const start = `u${randomUUID().slice(0, 8)}`;
+      afterThisTest(async () => {
+        for (const suffix of ["eu", "us"])
+          await management.call("DELETE", `users/${start}-${suffix}`).catch(() => undefined);
+      });
+      const eu = { user: `${start}-eu`, owner: "team-eu/prod", credentials: [{ password: "the password of team EU" }] };
+      const theirs = await partsStack();
+      theirs.declare({ type: "EndpointUser", name: "eu", args: { ...eu, consumes: ["Eu"] } });
+      await theirs.up();
+      const before = await management.get(`users/${start}-eu`);
+      const ours = (...suffixes: string[]): Part => ({
+        type: "EndpointUser",
+        name: "orders",
+        args: {
+          user: start,
+          owner: "team-orders/prod",
+          credentials: suffixes.map((suffix) => ({ suffix, password: `the password of ${suffix}` })),
+          consumes: ["Orders"],
+        },
+      });
+      const service = await partsStack();
+      service.declare(ours("us"));
+      await service.up();
+      service.declare(ours("us", "eu"));
+      await refused(service, /user: "u\w+-eu" belongs to team-eu\/prod, and team-orders\/prod wants it too/);
+      const here = vhost;
+      vhost = await management.createVhost();
+      const elsewhere = await partsStack();
+      elsewhere.declare(ours("eu"));
+      await refused(elsewhere, /user: "u\w+-eu" is on the broker already.* set adopt: true/);
+      assert.deepEqual(await management.get(`users/${start}-eu`), before);
+
+      // As a stack looks that was made before each login was claimed: its state alone says that the user is its own.
+      await management.call("DELETE", `exchanges/${here}/rabbitmq-delay.owner-of-user.${start}-us`);
+      service.declare(ours("us"));
+      await service.up("--refresh");
+      assert.deepEqual(await service.preview("--refresh"), []);
+    });
+
+    // With removal: delete, the destroy of a stack that had only been given a vhost's name deleted all queues of all others in it.
+    it("a vhost that is there is not made again, and so not deleted; one that this stack made is its own", async () => {
+      const { management } = broker();
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({ network: shape, createVhost: true });
+      const there = /broker\.vhost: \S+ is there already, and not in this stack's state.* Set createVhost: false/;
+      await refused(stack, there, ["preview", "--stack", "test"]);
+      await refused(stack, there);
+      await management.call("DELETE", `vhosts/${vhost}`);
+      await stack.up();
+      assert.deepEqual(await stack.preview(), []);
+      await stack.destroy();
+      await management.call("PUT", `vhosts/${vhost}`);
+    });
+
+    // The look asked for a binding of the endpoint's name, not of the queue's: another's was taken, and went with this stack.
+    it("a binding is looked for at the queue that the program declares, and a queue that nobody declares is refused", async () => {
+      const { management } = broker();
+      const service = await partsStack(await brokerStack());
+      service.declare(billing({ createQueue: undefined }));
+      await refused(service, /endpoint: there is no queue Billing in vhost \S+; nothing was made.*createQueue: true/);
+
+      await management.call("PUT", `queues/${vhost}/bills`, { durable: true, arguments: { "x-queue-type": "quorum" } });
+      const path = `bindings/${vhost}/e/${network.deliveryExchange}/q/bills`;
+      await management.call("POST", path, { routing_key: "*.*.Billing" });
+      service.declare(billing({ createQueue: undefined, destination: "$bills" }));
+      await refused(service, /endpoint: "bills" is bound to orders\S+ already/);
+      await service.destroy();
+      assert.deepEqual(await keysOf("bills"), ["*.*.Billing"]);
+      await management.call("DELETE", `${path}/*.*.Billing`);
+      await service.up();
+      assert.deepEqual(await service.preview(), []);
+    });
+
+    // The refusal itself advised formerOwners, and the broker then refused the claim when half of the stack was made.
+    it("formerOwners is for a renamed stack: one made anew is refused before anything is made", async () => {
+      const first = await brokerStack({ endpoints: [{ name: "Billing", createQueue: true }] });
+      const service = await partsStack(first);
+      service.declare(billing({ formerOwners: ["rabbitmq-delay/test"] }));
+      await refused(
+        service,
+        /"Billing" belongs to rabbitmq-delay\/test, one of formerOwners, .* is not in this stack's state/,
+      );
+    });
+
+    // "It will be replaced" was said of another's queue, and the broker refused it half-way; a second stack said nothing at all.
+    it("another's work queue is never replaced, and a network that another stack has is warned of", async () => {
+      const { management } = broker();
+      const queue = { durable: true, arguments: { "x-queue-type": "quorum", "x-max-length": 5 } };
+      await management.call("PUT", `queues/${vhost}/work`, queue);
+      const second = await partsStack(await brokerStack());
+      const args = { queue: "work", delays: ["1h"], removal: "delete" };
+      second.declare({ type: "WorkRetryQueues", name: "work", args });
+      await refused(second, /queue work exists with .*x-max-length 5/);
+      const delay = { type: "DelayLevelTopology", name: "delay", args: { ...shape, removal: "delete" } };
+      second.declare(delay);
+      const { code, output } = await second.run(["preview", "--stack", "test"]);
+      assert.equal(code, 0, output);
+      assert.match(
+        output.replaceAll(/\s+/g, " "),
+        /queue orders\S+ and \d+ more are on the broker already, and not in this stack's state: .* keep removal: retain/,
+      );
+    });
+
+    // The engine declared the work queue over the endpoint's, and then deleted it for the endpoint, with its messages.
+    it("an endpoint's queue does not become a work queue under removal: delete before the stack has forgotten it", async () => {
+      const stack = await brokerStack({ endpoints: [{ name: "work", createQueue: true }], removal: "delete" });
+      const workQueues = [{ queue: "work", delays: ["1h"], rejected: "dead" }];
+      stack.configure({ network: shape, workQueues, removal: "delete" });
+      await refused(
+        stack,
+        /queue: "work" is another component's in this stack's state; .* by pulumi state delete .*::work-work/,
+      );
+    });
+
     it("a service's error queue stays, because another service's failed messages may be in it", async () => {
       const one = await partsStack(await brokerStack());
       one.declare(billing({ errorQueue: "errors", removal: "delete" }));

@@ -90,6 +90,18 @@ describe("a stack's config", () => {
     assert.ok(refused > 500, "most of them are refused");
   });
 
+  // `endpoint` in place of `endpoints` was no endpoint at all: the preview was fine, and all queues were to be deleted.
+  it("refuses keys that nobody reads, and tells the nearest, before a value is read", () => {
+    const { endpoints, ...rest } = whole;
+    assert.throws(
+      () => plan({ ...rest, endpoint: endpoints }),
+      /^DelayTopologyError: config: "endpoint" is not allowed; nothing reads it; did you mean endpoints\? Known keys are broker, /,
+    );
+    assert.throws(() => plan({ ...whole, prodution: true }), /did you mean production\?/);
+    assert.throws(() => plan({ ...whole, WorkQueue: [] }), /did you mean workQueues\?/);
+    plan({ ...whole, brokerPassword: SECRET, storePassword: SECRET });
+  });
+
   it("names the property and what is allowed", () => {
     const refuses = (change: Node, message: RegExp): void =>
       assert.throws(() => plan({ ...whole, ...change }), message);
@@ -98,6 +110,8 @@ describe("a stack's config", () => {
       { broker: { ...whole.broker, managementUrl: `https://me:${SECRET}@host` } },
       /broker\.managementUrl: it must not hold a user or a password/,
     );
+    // The provider's ids end at an @: a stack could be made, and neither be refreshed nor destroyed.
+    refuses({ broker: { ...whole.broker, vhost: "team@prod" } }, /broker\.vhost: .* it must have no @, /);
     refuses(
       { production: "yes" },
       /^ConfigError: production: this text is not allowed; it must be of the type boolean/,

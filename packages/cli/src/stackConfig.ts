@@ -8,6 +8,7 @@ import {
   Endpoint,
   RetryConfig,
   RetryDescriptor,
+  checkStackConfig,
   delayNetwork,
   delayedStoreOf,
   retryDescriptors,
@@ -61,6 +62,7 @@ export function readStackConfig(file: string): StackConfig {
   for (const name of ["network", "broker", "retryIntervals", "holdQueues", "delayedStore"]) {
     if (config[name] !== undefined) checkObject(file, name, config[name]);
   }
+  checkStackConfig(config);
   const endpoints = (config.endpoints ?? []) as RawEndpoint[];
   const { vhost = "/" } = (config.broker ?? {}) as { vhost?: string };
   return {

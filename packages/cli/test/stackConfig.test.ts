@@ -42,4 +42,28 @@ describe("a stack's config for check", () => {
     assert.throws(() => readStackConfig(fileOf({ "aws:network": network }, "shop")), /has no network/);
     assert.equal(readStackConfig(fileOf({ "shop:network": network })).network.preset, "custom");
   });
+
+  // A check of a misspelled config was of another topology than the stack's, and said that all was well.
+  it("refuses what nobody reads", () => {
+    for (const [given, message] of [
+      [
+        { endpoint: [{ name: "Sales" }] },
+        /config: "endpoint" is not allowed; .* did you mean endpoints\? Known keys are /,
+      ],
+      [{ prodution: true }, /did you mean production\?/],
+      [{ endpoints: [{ name: "Sales", createqueue: true }] }, /endpoints\[0\]\.createqueue: true is not allowed/],
+      [
+        { endpoints: [{ name: "Sales", pattern: ["a"] }] },
+        /endpoints\[0\]\.pattern: .*known properties are name, type/,
+      ],
+      [{ broker: { vhostt: "a" } }, /broker\.vhostt: /],
+      [{ removal: "keep" }, /removal: "keep" is not allowed; it must be one of retain, delete/],
+    ] as const) {
+      const keys = Object.entries(given).map(([key, value]) => [`rabbitmq-delay:${key}`, value]);
+      const file = fileOf({ "rabbitmq-delay:network": network, ...Object.fromEntries(keys) });
+      assert.throws(() => readStackConfig(file), message);
+    }
+    const secrets = { "rabbitmq-delay:brokerPassword": { secure: "v1:a" }, "rabbitmq-delay:storePassword": "b" };
+    assert.equal(readStackConfig(fileOf({ "rabbitmq-delay:network": network, ...secrets })).vhost, "/");
+  });
 });

@@ -18,6 +18,13 @@ export {
   topicMatches,
 } from "./topic";
 export { describeDelay, formatDelay, parseDelay, readableDelay } from "./duration";
+export {
+  BrokerConfigKey,
+  EndpointConfigKey,
+  StackConfigKey,
+  checkStackConfig,
+  checkStackConfigKeys,
+} from "./stackConfig";
 export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./ownership";
 export { AccessOptions, AccessPlan, planAccess } from "./access";
 export * from "./retry";

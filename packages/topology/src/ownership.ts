@@ -1,5 +1,5 @@
 import { DelayTopologyError } from "./errors";
-import { checkShortString } from "./names";
+import { brokerLimits, checkShortString } from "./names";
 
 /** An exchange that nothing is published to: it says who owns a name, so that the broker refuses a second owner. */
 export interface OwnershipPlan {
@@ -23,8 +23,10 @@ export function planOwnership(kind: OwnedKind, name: string, owner: string): Own
   if (typeof owner !== "string" || owner === "") {
     throw new DelayTopologyError("owner", owner, "it must say whose the names are, e.g. billing/prod");
   }
-  const exchange = `rabbitmq-delay.owner-of-${kind}.${name}`;
-  checkShortString(kind, exchange);
+  const start = `rabbitmq-delay.owner-of-${kind}.`;
+  // The claim has to fit, too: what is said is the room that is left for the name that the user gave.
+  checkShortString(kind, name, brokerLimits.shortStringBytes - start.length);
+  const exchange = `${start}${name}`;
   checkShortString("owner", owner);
   return { name: exchange, type: "fanout", durable: true, arguments: { "alternate-exchange": owner } };
 }

@@ -17,7 +17,17 @@ describe("who owns a name", () => {
       /owner: "" is not allowed; it must say whose the names are/,
     );
     assert.throws(() => planOwnership("user", "billing", "a".repeat(256)), DelayTopologyError);
-    assert.throws(() => planOwnership("user", "b".repeat(250), "billing/prod"), /user: .* at most 255 bytes/);
+    assert.throws(() => planOwnership("user", "b".repeat(250), "billing/prod"), /user: .* at most 226 bytes/);
+  });
+
+  // A name of 230 bytes was refused as one of 263 that nobody had given: rabbitmq-delay.owner-of-endpoint.NAME.
+  it("a name is refused by its own length, as far as its claim leaves room", () => {
+    const claimed = planOwnership("endpoint", "e".repeat(222), "billing/prod");
+    assert.equal(claimed.name.length, 255);
+    assert.throws(
+      () => planOwnership("endpoint", "e".repeat(223), "billing/prod"),
+      /^DelayTopologyError: endpoint: "e{20,}.* is not allowed; it has 223 bytes, at most 222 bytes are allowed/,
+    );
   });
 
   it("an endpoint's names are its own and what it takes, but for wildcards", () => {

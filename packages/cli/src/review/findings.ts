@@ -221,6 +221,8 @@ function judgeExchange(change: EntityChange, routing: Routing): Finding[] {
     return causes.length > 0 || before === undefined || after === undefined ? [find("exchange-refused", change)] : [];
   }
   if (isRetained && action === "delete") return [];
+  // The claim of a login goes with that, whose own finding says it; nothing is published to a claim.
+  if (String(before?.name).startsWith("rabbitmq-delay.owner-of-user.")) return [];
   const alternateOf = routing.alternateOf(before?.vhost, String(before?.name));
   if (alternateOf !== undefined) {
     const detail = `It is the alternate exchange of ${alternateOf}, which stays: what finds no binding there is lost without it.`;

@@ -1,7 +1,7 @@
 "use strict";
 
 // Components as the config lists them, each with its type, name and arguments. The network "$broker" is the one that the
-// broker's stack exports.
+// broker's stack exports; a destination "$NAME" is the name output of the queue NAME, which the program declares then.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 const components = require("rabbitmq-delay");
@@ -16,5 +16,12 @@ for (const { type, name, args } of parts) {
   const isElsewhere = args.network === "$broker";
   const stack = isElsewhere ? new pulumi.StackReference(`organization/rabbitmq-delay/test`) : undefined;
   const network = isElsewhere ? { network: stack.requireOutput("delayNetwork") } : {};
-  new components[type](name, { vhost, ...args, ...network }, { provider });
+  const queue = /^\$(.*)$/.exec(args.destination ?? "")?.[1];
+  const destination = queue === undefined ? {} : { destination: declareQueue(queue).name };
+  new components[type](name, { vhost, ...args, ...network, ...destination }, { provider });
+}
+
+function declareQueue(name) {
+  const settings = { durable: true, argumentsJson: '{"x-queue-type":"quorum"}' };
+  return new rabbitmq.Queue(name, { name, vhost, settings }, { provider, retainOnDelete: true });
 }

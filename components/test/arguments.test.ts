@@ -1,0 +1,83 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import { delayNetwork } from "rabbitmq-delay-topology";
+
+const network = delayNetwork({ preset: "celery" });
+
+describe("arguments of components", () => {
+  let components: typeof import("rabbitmq-delay");
+
+  before(async () => {
+    await pulumi.runtime.setMocks(
+      { newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs as object }), call: () => ({}) },
+      "project",
+      "stack",
+      true,
+    );
+    components = await import("rabbitmq-delay");
+  });
+
+  // A misspelled removal was retain or, worse, none; a misspelled password was a generated one that no service had.
+  it("that nobody reads are refused", () => {
+    const { EndpointDelayBinding, EndpointUser, HoldQueues, DelayedMessageStore } = components;
+    const login = { user: "sales", network };
+    const refusals: [() => unknown, RegExp][] = [
+      [
+        () => new EndpointDelayBinding("a", { endpoint: "a", network, removel: "delete" } as never),
+        /^removel: .*known/,
+      ],
+      [
+        () => new EndpointDelayBinding("a", { endpoint: "a", network, pattern: ["a"] } as never),
+        /^pattern: .*patterns/,
+      ],
+      [() => new EndpointUser("a", { ...login, consume: ["a"], credentials: [{}] } as never), /^consume: .*consumes/],
+      [
+        () => new EndpointUser("a", { ...login, credentials: [{ sufix: "a" }] } as never),
+        /^credentials\[0\]\.sufix: .*suffix/,
+      ],
+      [
+        () => new EndpointUser("a", { ...login, credentials: [{ passwrod: "hunter2hunter2" }] } as never),
+        /^credentials\[0\]\.passwrod: this text is not allowed/,
+      ],
+      [
+        () =>
+          new HoldQueues("a", { delays: [1], destinations: [{ exchange: "", routingKey: "a", key: "b" }] } as never),
+        /^destinations\[0\]\.key: .*routingKey/,
+      ],
+      [
+        () => new DelayedMessageStore("a", { user: "s", credentials: [{}], deployment: { replica: 2 } } as never),
+        /^deployment\.replica: .*replicas/,
+      ],
+    ];
+    for (const [make, message] of refusals) {
+      assert.throws(make, (error: Error) => error.name === "DelayTopologyError" && message.test(error.message));
+    }
+  });
+
+  // The stack with it could be made, and neither be refreshed nor destroyed.
+  it("a vhost with an @ is refused", () => {
+    assert.throws(
+      () => new components.WorkRetryQueues("at", { queue: "work", delays: [1000], vhost: "team@prod" }),
+      /^DelayTopologyError: vhost: "team@prod" is not allowed; it must have no @/,
+    );
+  });
+
+  // Each message for Europe.Sales arrived at Sales as well: only `topology` told the two apart.
+  it("endpoints of a network are told apart, whether they are given the topology or its output", () => {
+    const { DelayLevelTopology, EndpointDelayBinding } = components;
+    const shape = { preset: "custom", prefix: "orders", radix: 2, levels: 2, matching: "suffix" } as never;
+    for (const [first, second] of [
+      ["network", "network"],
+      ["topology", "network"],
+      ["network", "topology"],
+    ]) {
+      const topology = new DelayLevelTopology(`delay-${first}-${second}`, shape);
+      const of = (how: string | undefined): object =>
+        how === "network" ? { network: topology.network } : { topology };
+      const bind = (endpoint: string, source: object): unknown =>
+        new EndpointDelayBinding(`${first}-${second}-${endpoint}`, { endpoint, createQueue: true, ...source } as never);
+      bind("Sales", of(first));
+      assert.throws(() => bind("Europe.Sales", of(second)), /Europe\.Sales.* is not allowed/);
+    }
+  });
+});
