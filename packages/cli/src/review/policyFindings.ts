@@ -10,6 +10,7 @@ import {
   policiesInForce,
   viewOf,
 } from "./policiesInForce";
+import { SECRET, isSecretName, withoutSecrets } from "./redact";
 import type { RuleName } from "./rules";
 
 /** What a review says of a policy. */
@@ -178,7 +179,7 @@ function keeps({ definition }: PolicyView): string[] {
 }
 
 function said([key, value]: [string, unknown]): string {
-  return `${key}: ${String(value)}`;
+  return `${key}: ${isSecretName(key) ? SECRET : withoutSecrets(String(value))}`;
 }
 
 function isKept(saying: string, earlier: PolicyView, later: PolicyView | undefined): boolean {
