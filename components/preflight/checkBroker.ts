@@ -98,7 +98,7 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
   const own = new Set((expectation.policies ?? []).map(({ name }) => name));
   const isOurs = policies.some(({ name }) => own.has(name)) && !differsAlone(expectation, found);
   const replaced = checkDifferences(expectation.entities, found, expectation.replaceable === true && isOurs);
-  const { claims = [], makesUsers, createsVhost } = expectation;
+  const { claims = [], makesUsers } = expectation;
   const there = { exchanges: new Set(found.exchanges.keys()), queues: new Set(found.queues.keys()) };
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
     there.exchanges.has(source) && there[destinationType === "queue" ? "queues" : "exchanges"].has(destination);
@@ -109,7 +109,7 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
   const room = checkQueueLimit(expectation.vhost, limit, queues.length, missingQueues.length);
   await checkRights(api, broker.username, {
     vhost: expectation.vhost,
-    createsVhost: createsVhost && !(await hasVhost(api, expectation.vhost)),
+    createsVhost: isNew,
     missing: {
       exchanges: [...expectation.entities.exchanges, ...claims].filter(({ name }) => !found.exchanges.has(name)),
       queues: missingQueues,
@@ -193,11 +193,6 @@ async function inVhost<T>(
     throw new BrokerCheckError(`broker.vhost: ${why}`);
   });
   return checkList<T>(path, answer, shapes[shape]);
-}
-
-async function hasVhost(api: ManagementApi, vhost: string): Promise<boolean> {
-  const vhosts = await api.get<{ name: string }[]>("vhosts?columns=name").catch(() => []);
-  return vhosts.some(({ name }) => name === vhost);
 }
 
 function byName<T extends { name: string }>(entities: T[]): Map<string, T> {
