@@ -110,7 +110,7 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
     isOurs &&
     (await areDifferencesOwn(expectation.vhost, expectation.entities, found));
   const replaced = checkDifferences(expectation.entities, found, isReplaced);
-  const { claims = [], makesUsers, createsVhost } = expectation;
+  const { claims = [], makesUsers } = expectation;
   const there = { exchanges: new Set(found.exchanges.keys()), queues: new Set(found.queues.keys()) };
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
     there.exchanges.has(source) && there[destinationType === "queue" ? "queues" : "exchanges"].has(destination);
@@ -122,7 +122,7 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
   const room = checkQueueLimit(expectation.vhost, limit, queues.length, missingQueues.length);
   await checkRights(api, broker.username, {
     vhost: expectation.vhost,
-    createsVhost: createsVhost && !(await hasVhost(api, expectation.vhost)),
+    createsVhost: isNew,
     missing: {
       exchanges: [...expectation.entities.exchanges, ...claims].filter(({ name }) => !found.exchanges.has(name)),
       queues: missingQueues,
@@ -220,11 +220,6 @@ async function inVhost<T>(
     throw new BrokerCheckError(`broker.vhost: ${why}`);
   });
   return checkList<T>(path, answer, shapes[shape]);
-}
-
-async function hasVhost(api: ManagementApi, vhost: string): Promise<boolean> {
-  const vhosts = await api.get<{ name: string }[]>("vhosts?columns=name").catch(() => []);
-  return vhosts.some(({ name }) => name === vhost);
 }
 
 function byName<T extends { name: string }>(entities: T[]): Map<string, T> {

@@ -94,6 +94,9 @@ async function check(options: CheckOptions): Promise<void> {
 }
 
 function addressOf({ management, broker }: CheckOptions): string | undefined {
+  if (management !== undefined && broker !== undefined) {
+    throw new CommandError(exitCodes.badInput, "--broker is the former name of --management; give one of them");
+  }
   if (management !== true) return management ?? broker;
   const address = process.env.RABBITMQ_MANAGEMENT_URL;
   if (address !== undefined && address !== "") return address;

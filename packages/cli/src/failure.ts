@@ -1,5 +1,5 @@
 /** What the command's exit code says. */
-export const exitCodes = { done: 0, finding: 1, badInput: 2, outOfReach: 3 } as const;
+export const exitCodes = { done: 0, finding: 1, badInput: 2, outOfReach: 3, ownFault: 70 } as const;
 
 /** A failure with its exit code; the message is one line: what, and how to mend it. */
 export class CommandError extends Error {

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
 import { shownAddress } from "rabbitmq-delay-topology";
 import { CommandError, exitCodes } from "./failure";
 
@@ -7,10 +9,13 @@ const TIMEOUT_MS = 10_000;
 export interface BrokerUrl {
   base: string;
   authorization: string;
+  /** The certificate authority of an `https` address, in PEM, in the place of those that Node.js knows. */
+  ca?: Buffer;
 }
 
 /**
- * Reads `http://USER:PASSWORD@HOST:15672`; user and password may come from the environment instead.
+ * Reads `http://USER:PASSWORD@HOST:15672`; user and password may come from the environment instead, and the file of
+ * its certificate authority does, by the name that the provider reads, too.
  * @throws CommandError that shows neither
  */
 export function parseBrokerUrl(text: string, environment = process.env): BrokerUrl {
@@ -33,7 +38,21 @@ export function parseBrokerUrl(text: string, environment = process.env): BrokerU
   const user = given[0] || environment.RABBITMQ_USERNAME || "guest";
   const password = given[1] || environment.RABBITMQ_PASSWORD || "guest";
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
-  return { base: `${url.origin}${url.pathname.replace(/\/$/, "")}/api`, authorization };
+  const ca = url.protocol === "https:" ? certificateOf(environment.RABBITMQ_CACERT) : undefined;
+  return {
+    base: `${url.origin}${url.pathname.replace(/\/$/, "")}/api`,
+    authorization,
+    ...(ca === undefined ? {} : { ca }),
+  };
+}
+
+function certificateOf(file = ""): Buffer | undefined {
+  if (file === "") return undefined;
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new CommandError(exitCodes.badInput, `RABBITMQ_CACERT: ${file} can't be read (${(error as Error).message})`);
+  }
 }
 
 /**
@@ -41,10 +60,11 @@ export function parseBrokerUrl(text: string, environment = process.env): BrokerU
  * @returns undefined for what is not there
  * @throws CommandError for a broker out of reach, one that refuses, or an answer that is none
  */
-export async function get<T>({ base, authorization }: BrokerUrl, path: string): Promise<T | undefined> {
+export async function get<T>(broker: BrokerUrl, path: string): Promise<T | undefined> {
+  const { base } = broker;
   let response: Response;
   try {
-    response = await fetch(`${base}/${path}`, { headers: { authorization }, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    response = await ask(broker, path);
   } catch (error) {
     const { message, cause } = error as Error & { cause?: Error };
     throw new CommandError(
@@ -71,6 +91,25 @@ export async function get<T>({ base, authorization }: BrokerUrl, path: string): 
       `--management: ${base}/${path.split("?")[0]} does not answer in JSON; is it the management API's address?`,
     );
   }
+}
+
+function ask({ base, authorization, ca }: BrokerUrl, path: string): Promise<Response> {
+  const options = { headers: { authorization }, signal: AbortSignal.timeout(TIMEOUT_MS) };
+  if (ca === undefined) return fetch(`${base}/${path}`, options);
+  // Node's own fetch takes no certificate authority.
+  return new Promise((resolve, reject) => {
+    const sent = request(`${base}/${path}`, { ...options, ca }, (answer) => {
+      const { statusCode: status = 500, statusMessage: statusText } = answer;
+      const parts: Buffer[] = [];
+      answer.on("data", (part: Buffer) => parts.push(part));
+      answer.on("error", reject);
+      answer.on("end", () =>
+        resolve(new Response(status === 204 ? null : Buffer.concat(parts), { status, statusText })),
+      );
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
 }
 
 /**

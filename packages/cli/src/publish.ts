@@ -10,7 +10,7 @@ import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
 import { printRows } from "./print";
 
 interface PublishOptions extends NetworkOptions, DelayOptions {
-  amqp: string;
+  amqp?: string;
   destination: string;
   body?: string;
   bodyFile?: string;
@@ -26,7 +26,10 @@ export function addPublish(program: Command): void {
     .command("publish")
     .description("publish one delayed message and wait for the broker's confirm");
   addDelayOptions(addNetworkOptions(command))
-    .requiredOption("--amqp <url>", "the broker, e.g. amqp://guest:guest@127.0.0.1:5672 (amqps for TLS)")
+    .option(
+      "--amqp <url>",
+      "the broker, e.g. amqp://guest:guest@127.0.0.1:5672 (amqps for TLS; environment: RABBITMQ_URL)",
+    )
     .requiredOption("--destination <name>", "the endpoint")
     .option("--body <text>", "the message")
     .option("--body-file <file>", "the message's bytes; - reads them from standard input")
@@ -38,7 +41,7 @@ export function addPublish(program: Command): void {
       const network = networkOf(options);
       const delay = delayOf(options);
       const body = bodyOf(options);
-      const receipt = await publishOnce(options, network, delay, body);
+      const receipt = await publishOnce(addressOf(options), options, network, delay, body);
       if (options.json) console.log(JSON.stringify(receipt));
       else
         printRows({
@@ -49,13 +52,19 @@ export function addPublish(program: Command): void {
     });
 }
 
+function addressOf({ amqp = process.env.RABBITMQ_URL }: PublishOptions): string {
+  if (amqp !== undefined && amqp !== "") return amqp;
+  throw new CommandError(exitCodes.badInput, "--amqp: give it a URL, or set RABBITMQ_URL");
+}
+
 async function publishOnce(
+  address: string,
   options: PublishOptions,
   network: DelayNetwork,
   delay: ReturnType<typeof delayOf>,
   body: Buffer,
 ): Promise<PublishReceipt> {
-  const connection = await connect(options.amqp);
+  const connection = await connect(address);
   connection.on("error", () => undefined);
   try {
     const channel = await connection.createConfirmChannel();

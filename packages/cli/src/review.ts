@@ -1,14 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
+import { looksLikeAddress, printError } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
 import { BrokerUrl, parseBrokerUrl } from "./managementApi";
 import { renderHtml } from "./review/html";
 import { renderMarkdown } from "./review/markdown";
+import { isSameAddress, plannedEndpoints } from "./review/planBroker";
 import { Preview, parsePreview } from "./review/preview";
 import { secretsOf, withoutSecrets } from "./review/redact";
 import { Acceptance, Review, Verdict, reviewOf, verdicts } from "./review/review";
 import { PreviewRun, runPreview } from "./review/runPreview";
-import { parseUrn, typeOf } from "./review/urn";
+import { parseUrn } from "./review/urn";
 
 interface ReviewVerbOptions {
   stack?: string;
@@ -68,6 +70,10 @@ export function addReview(program: Command): void {
 
 async function review(file: string | undefined, options: ReviewVerbOptions): Promise<void> {
   const { stack } = options;
+  if (stack !== undefined && looksLikeAddress(stack)) {
+    // The report's heading is the stack's name.
+    throw new CommandError(exitCodes.badInput, "--stack: it holds :// or @, as an address does; give a stack's name");
+  }
   const accepted = acceptances(options);
   const given = givenAddress(options);
   const { preview, name } = await read(file, options);
@@ -75,12 +81,12 @@ async function review(file: string | undefined, options: ReviewVerbOptions): Pro
   const result = await reviewOf(preview, { accepted, broker });
   for (const { urn } of accepted) {
     const isUsed = result.findings.some((finding) => finding.urn === urn || finding.parent === urn);
-    if (!isUsed) console.error(`note: nothing of ${urn} is in question any more; its --accept can go`);
+    if (!isUsed) printError(`note: nothing of ${urn} is in question any more; its --accept can go`);
   }
   write(formats[options.json ? "json" : options.format](result, stack ?? name), options.output);
   process.exitCode = exitCodeOf(result, options);
-  if (result.brokerError !== undefined) console.error(`error: ${result.brokerError}`);
-  if (preview.errors.length > 0) console.error(`error: the preview is not whole: ${preview.errors[0]?.split("\n")[0]}`);
+  if (result.brokerError !== undefined) printError(`error: ${result.brokerError}`);
+  if (preview.errors.length > 0) printError(`error: the preview is not whole: ${preview.errors[0]?.split("\n")[0]}`);
 }
 
 /** An answer that was asked for and can't be had comes first; a danger in a part of a plan is one all the same. */
@@ -127,28 +133,15 @@ function parsedAddress(text: string): BrokerUrl {
  * The broker of the environment, where the plan is for that very address: another one may have queues of the same names, and what
  * is empty there says nothing of those in question.
  */
-function addressOf({ steps }: Preview, environment = process.env): BrokerUrl | undefined {
+function addressOf(preview: Preview, environment = process.env): BrokerUrl | undefined {
   const { RABBITMQ_MANAGEMENT_URL: url = "" } = environment;
   if (url === "") return undefined;
-  const providers = steps.filter(({ urn }) => typeOf(urn) === "pulumi:providers:rabbitmq");
-  const endpoints = providers.flatMap(({ oldState, newState }) =>
-    [oldState, newState].flatMap((state) => (state === undefined ? [] : [state.inputs?.endpoint])),
-  );
-  if (endpoints.length > 0 && endpoints.every((endpoint) => isSameHost(endpoint, url))) return parsedAddress(url);
-  console.error(
+  const endpoints = plannedEndpoints(preview);
+  if (endpoints.length > 0 && endpoints.every((endpoint) => isSameAddress(endpoint, url))) return parsedAddress(url);
+  printError(
     "note: the broker of RABBITMQ_MANAGEMENT_URL is not asked, because the plan does not say that it is this one; --management names it",
   );
   return undefined;
-}
-
-function isSameHost(endpoint: unknown, url: string): boolean {
-  if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !URL.canParse(url)) return false;
-  const [one, other] = [endpoint, url].map((address) => {
-    const { protocol, hostname, port, pathname } = new URL(address);
-    const host = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? "localhost" : hostname;
-    return JSON.stringify([protocol, host, port, pathname.replace(/\/$/, "")]);
-  });
-  return one === other;
 }
 
 function acceptances({ accept, because }: ReviewVerbOptions): Acceptance[] {
@@ -158,7 +151,7 @@ function acceptances({ accept, because }: ReviewVerbOptions): Acceptance[] {
       "each --accept URN needs a reason that the report then shows: --because TEXT",
     );
   }
-  return accept.map((urn, index) => ({ urn, reason: because[index] as string }));
+  return accept.map((urn, index) => ({ urn, reason: withoutSecrets(because[index] as string, secretsOf()) }));
 }
 
 /** @returns the preview, and the stack's name as its resources have it */

@@ -16,7 +16,9 @@ import {
 const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 
 function run(args: string[], input = ""): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], { input, encoding: "utf8" });
+  // A broker that this process knows of is none of a test's.
+  const env = { ...process.env, RABBITMQ_URL: "" };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], { input, env, encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
 }
 
@@ -200,6 +202,28 @@ describe("rabbitmq-delay", () => {
     }
   });
 
+  it("publishes to the broker of the environment where no other is named", () => {
+    const args = [command, "publish", ...nservicebus, "--delay", "1s", ...target];
+    const env = { PATH: process.env.PATH, RABBITMQ_URL: "amqp://127.0.0.1:1" };
+    const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
+    assert.equal(status, 3, stderr);
+    assert.match(stderr, /no broker at 127\.0\.0\.1:1/);
+  });
+
+  // A fault in the command ended as a mistyped option does, and nobody could see where it was.
+  it("tells a fault of its own from bad usage, and says where it is when it is asked", () => {
+    const main = JSON.stringify(join(__dirname, "..", "dist", "main.js"));
+    const args = JSON.stringify(["", "", "encode", ...nservicebus, "--delay", "1s", ...target, "--json"]);
+    const script = `JSON.stringify = () => { throw new TypeError("broken"); }; require(${main}).main(${args})`;
+    for (const DEBUG of ["", "1"]) {
+      const env = { PATH: process.env.PATH, DEBUG };
+      const { status, stderr } = spawnSync(process.execPath, ["-e", script], { env, encoding: "utf8" });
+      assert.equal(status, 70, stderr);
+      assert.match(stderr, /^error: broken \(a fault of this command's own/);
+      assert.equal(/at JSON\.stringify/.test(stderr), DEBUG !== "", stderr);
+    }
+  });
+
   const mistakes: [string, string[], number, RegExp][] = [
     ["no network", ["encode", "--delay", "1s", ...target], 2, /--network FILE and --preset/],
     ["an unknown preset", ["encode", "--preset", "x", "--delay", "1s", ...target], 2, /preset: "x"/],
@@ -259,6 +283,13 @@ describe("rabbitmq-delay", () => {
       ["publish", ...nservicebus, "--delay", "1s", ...target, "--amqp", "amqp://u:p/w@h"],
       2,
       /--amqp: .*%2F/,
+    ],
+    ["no address of a broker", ["publish", ...nservicebus, "--delay", "1s", ...target], 2, /--amqp: .* RABBITMQ_URL/],
+    [
+      "two addresses of a broker, one of which it would not look at",
+      ["check", "--management", "http://127.0.0.1:1", "--broker", "http://127.0.0.1:2"],
+      2,
+      /give one of them/,
     ],
     ["a foreign key", ["decode", ...nservicebus, "--key", "a.b"], 2, /routingKey/],
     ["an unknown verb", ["enqueue"], 2, /unknown command/],

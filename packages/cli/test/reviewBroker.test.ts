@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { renderMarkdown } from "../dist/review/markdown";
 import type { PreviewStep } from "../dist/review/preview";
 import type { Review } from "../dist/review/review";
 import { change, queueStep, step } from "./steps";
@@ -95,6 +96,61 @@ describe("a review that asks the broker", () => {
       answers["/api/queues/%2F"] = [{ name: "empty", ...found }];
       const { status, report } = await review(deleted, ["--management", address()]);
       assert.deepEqual([status, report.verdict], [1, "loss"], JSON.stringify(found));
+    }
+  });
+
+  // Another environment's broker has the other queues: the one with 500 messages was a note, because it was not listed there.
+  it("takes a queue that is not listed for one that may be full", async () => {
+    const steps = [queueStep("same", "full"), queueStep("delete", "unlisted")];
+    const { status, report } = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([status, report.verdict], [1, "loss"]);
+    assert.match(report.findings[0]?.found ?? "", /does not list it, so nobody can tell/);
+  });
+
+  it("says that the broker asked has another address than the plan's", async () => {
+    const at = (endpoint: unknown): PreviewStep =>
+      change("same", "pulumi:providers:rabbitmq", "b", { endpoint }, { endpoint });
+    const rules = async (...steps: PreviewStep[]): Promise<unknown[]> => {
+      const { report } = await review({ steps }, ["--management", address()]);
+      return [report.verdict, ...report.findings.map(({ rule, severity }) => `${rule} ${severity}`)];
+    };
+    const other = at("http://prod:15672");
+    assert.deepEqual(await rules(...deleted.steps, other), ["care", "queue-deleted care", "broker-elsewhere care"]);
+    assert.deepEqual(await rules(queueStep("create", "new"), other), ["safe", "broker-elsewhere note"]);
+    for (const same of [at(address("localhost")), at("[secret]"), at(undefined)]) {
+      assert.deepEqual(await rules(...deleted.steps, same), ["care", "queue-deleted care"]);
+    }
+  });
+
+  // An empty queue was renamed in the program: the update deleted it, and all that was published afterwards came back unroutable.
+  it("finds a rename of an empty queue, with the name for its alias", async () => {
+    const queue = { name: "empty", vhost: "/", settings: { argumentsJson: "{}" } };
+    const type = "rabbitmq:index/queue:Queue";
+    const stack = { parent: "urn:pulumi:prod::shop::pulumi:pulumi:Stack::shop-prod" };
+    const component = { parent: "urn:pulumi:prod::shop::rabbitmq-delay:index:EndpointDelayBinding::Sales" };
+    for (const [more, name] of [
+      [stack, "old"],
+      [component, "Sales"],
+    ] as const) {
+      const steps = [step("create", type, "new", queue, more), step("delete", type, "old", queue, more)];
+      const { status, report } = await review({ steps }, ["--management", address()]);
+      assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [1, "loss", "queue-live-deleted"]);
+      assert.match(report.findings[0]?.found ?? "", /published after the update would be lost/);
+      assert.match(renderMarkdown(report, "prod"), new RegExp(`aliases: \\[\\{ name: "${name}" \\}\\]`));
+    }
+  });
+
+  // Dead letters that nothing takes stay in their queue past its TTL: the review said that the last was due in 0.3 s.
+  it("says of messages past their TTL that they are overdue, and not when they are due", async () => {
+    const values = { name: "full", vhost: "/", settings: { arguments: { "x-message-ttl": 300 } } };
+    const steps = [step("delete", "rabbitmq:index/queue:Queue", "full", values)];
+    for (const [messages, found] of [
+      [20, "20 messages now; 20 overdue, because nothing takes its dead letters"],
+      [0, "0 messages now; 20 overdue, because nothing takes its dead letters"],
+    ] as const) {
+      answers["/api/queues/%2F"] = [{ name: "full", messages, messages_dlx: 20, state: "running" }];
+      const { status, report } = await review({ steps }, ["--management", address()]);
+      assert.deepEqual([status, report.findings[0]?.found], [1, found]);
     }
   });
 

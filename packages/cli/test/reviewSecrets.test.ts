@@ -203,6 +203,22 @@ describe("secrets in a review", () => {
     assert.equal(shown, "hunt3rs of guest");
   });
 
+  // A queue's arguments were in the JSON as they are, and a policy's values in every format.
+  it("are in no argument and no policy's value, whatever its name", async () => {
+    const address = `amqp://svc:${PLANTED}@broker/x`;
+    const settings = { arguments: { "x-origin": address } };
+    const policy = { pattern: ".*", applyTo: "queues", definition: { "dead-letter-routing-key": address } };
+    const steps = [
+      change("delete", "rabbitmq:index/queue:Queue", "q", { name: "q", vhost: "/", settings }, {}),
+      change("create", "rabbitmq:index/policy:Policy", "p", {}, { name: "p", vhost: "/", policy }),
+    ];
+    const review = await reviewOf(parsePreview(JSON.stringify({ steps }), "test"));
+    assert.equal(review.findings.length, 2);
+    for (const text of [JSON.stringify(review), renderMarkdown(review, "s"), renderHtml(review, "s")]) {
+      assert.doesNotMatch(text, new RegExp(PLANTED));
+    }
+  });
+
   it("are in no message of a plan that can't be read", () => {
     const { stderr, status } = spawnSync(process.execPath, [command, "review", "-"], {
       input: `password ${PLANTED}`,

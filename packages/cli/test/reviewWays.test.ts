@@ -1,6 +1,8 @@
 import { strict as assert } from "node:assert";
 import { delayNetwork, planEntities } from "rabbitmq-delay-topology";
 import type { PreviewStep } from "../dist/review/preview";
+import { parsePreview } from "../dist/review/preview";
+import { Review, reviewOf } from "../dist/review/review";
 import { change, judged, reviewed, step } from "./steps";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3 });
@@ -45,6 +47,49 @@ describe("a review of ways", () => {
   for (const [what, binding] of shortcuts) {
     it(`finds a new binding from ${what}: messages would be early, or come twice`, async () => {
       assert.deepEqual(await judged([network0, binding]), ["care", "way-shortened"]);
+    });
+  }
+
+  // A key that is known only when the program runs was taken for its placeholder: each message came to two services.
+  it("takes a key or a source that nobody can read for one that may match", async () => {
+    const sales = bound("same", delivery, "Sales", "queue", "*.*.*.Sales");
+    const care = ["care", "delivered-twice"];
+    for (const unreadable of ["04da6b54-80e4-46f7-96ec-b56ff0331ba9", "[secret]", "#.[secret]"]) {
+      const byKey = bound("create", delivery, "Copy", "queue", unreadable);
+      assert.deepEqual(await judged([network0, sales, byKey]), care, unreadable);
+      const fromAnywhere = bound("create", unreadable, "Copy", "queue", "#");
+      assert.deepEqual(await judged([network0, sales, fromAnywhere]), care, unreadable);
+      const old = bound("same", delivery, "Sales", "queue", unreadable);
+      assert.deepEqual(await judged([network0, old, bound("create", delivery, "Copy", "queue", "#.Copy")]), care);
+      assert.deepEqual(await judged([network0, old, bound("create", delivery, "Sales", "queue", "#.Sales")]), ["safe"]);
+      const level = await reviewed([network0, bound("create", lowest, "Copy", "queue", unreadable)]);
+      assert.deepEqual([level.verdict, level.findings[0]?.rule], ["care", "way-shortened"]);
+      assert.doesNotMatch(JSON.stringify(level.findings[0]?.found), /04da6b54/);
+    }
+  });
+
+  // The same binding needed care with the flag, and was safe without a word when a pipeline had left it out.
+  it("says of a new binding that a file without --show-sames can't tell whose messages it takes", async () => {
+    const steps = [bound("create", delivery, "Copy", "queue", "#.Sales")];
+    const of = (same: number): Promise<Review> =>
+      reviewOf(parsePreview(JSON.stringify({ steps, changeSummary: { create: 1, same } }), "test"));
+    const { verdict, findings } = await of(4);
+    assert.deepEqual([verdict, findings.map(({ rule }) => rule)], ["care", ["delivered-twice"]]);
+    assert.match(findings[0]?.found ?? "", /--show-sames/);
+    assert.equal((await of(1)).verdict, "safe", "the stack alone stays: all is listed");
+  });
+
+  // A command that purged a queue was safe.
+  for (const type of [
+    "command:local:Command",
+    "command:remote:Command",
+    "kubernetes:batch/v1:Job",
+    "kubernetes:batch/v1:CronJob",
+    "pulumi-nodejs:dynamic:Resource",
+    "pulumi-python:dynamic/purge:Purge",
+  ]) {
+    it(`says of a new ${type} that nobody knows what it does`, async () => {
+      assert.deepEqual(await judged([step("create", type, "purge", {})]), ["care", "other-changed"]);
     });
   }
 

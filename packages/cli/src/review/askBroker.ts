@@ -7,6 +7,8 @@ import { isReadable, text } from "./entityChange";
 export interface FoundQueue {
   name: string;
   messages?: number;
+  /** Of a quorum queue that dead-letters at least once: how many of them wait for a queue that takes them. */
+  messages_dlx?: number;
   consumers?: number;
   /** Seconds since 1970, of messages that have a timestamp. */
   head_message_timestamp?: number | null;
@@ -43,7 +45,7 @@ export async function askForQueues(changes: EntityChange[], broker: BrokerUrl): 
       broker,
       vhost,
       "queues",
-      "name,messages,consumers,head_message_timestamp,state",
+      "name,messages,messages_dlx,consumers,head_message_timestamp,state",
     );
     for (const queue of queues) found.set(queueKey(vhost.name, queue.name), queue);
     if (vhost.isThere) await checkIsThere(changes, broker, vhost, queues);

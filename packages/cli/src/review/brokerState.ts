@@ -32,7 +32,15 @@ export async function addBrokerState(
   const messages = messagesAtRisk(told, queues);
   const idle = endpointsWithoutConsumer(changes, queues);
   const foreign = await foreignBindings(changes, broker, hasSames);
-  return { findings: [...told, ...idle, ...foreign], messages };
+  const open = told.filter((finding) => !isSettled(finding, changes, foreign));
+  return { findings: [...open, ...idle, ...foreign], messages };
+}
+
+/** Whether the broker knows better than the preview what a new binding takes: it lists all that is bound there. */
+function isSettled({ unsure, urn, rule }: Finding, changes: EntityChange[], foreign: Finding[]): boolean {
+  if (unsure === undefined) return false;
+  if (foreign.some((finding) => finding.urn === urn && finding.rule === rule)) return true;
+  return unsure === "unlisted" && isReadable(changes.find((change) => change.urn === urn)?.after?.vhost);
 }
 
 /** How many messages wait in what would be lost; of a broker that goes, all that were counted. */
@@ -48,6 +56,8 @@ function messagesAtRisk(findings: Finding[], queues: FoundQueues): number {
     .reduce((sum, [, { messages }]) => sum + (typeof messages === "number" ? messages : 0), 0);
 }
 
+const NOT_LISTED =
+  "the broker that was asked does not list it, so nobody can tell what it holds; where somebody deleted it, pulumi refresh says so";
 /** What a queue's state is while its count is of now. */
 const COUNTED = ["running", "idle", "flow"];
 
@@ -60,14 +70,18 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
   }
   const found = queues.get(queueKey(queue.vhost, queue.name));
   const isLoss = finding.severity === "loss";
-  if (found === undefined)
-    return { ...finding, severity: isLoss ? "note" : finding.severity, found: "it is not on the broker" };
-  const { messages, state = "running" } = found;
+  // Another broker does not list it either, nor does an answer that was cut short; neither says that it is empty.
+  if (found === undefined) return { ...finding, found: isLoss ? NOT_LISTED : "it is not on the broker" };
+  const { messages, state = "running", messages_dlx: stuck = 0 } = found;
   // A new queue has no count for some seconds, and one that nobody counted is not empty.
   if (typeof messages !== "number") return { ...finding, found: "not counted yet" };
   if (!COUNTED.includes(state))
     return { ...finding, found: `its state is ${state}, so nobody can count what it holds` };
-  if (messages === 0) {
+  if (messages === 0 && stuck === 0) {
+    // An empty queue that goes for good is missed by all that is published from then on.
+    if (finding.rule === "queue-live-deleted") {
+      return { ...finding, found: "empty at the last count; what is published after the update would be lost" };
+    }
     const text = isLoss
       ? "empty at the last count; what arrives before the update would be lost"
       : "empty at the last count";
@@ -75,7 +89,10 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
   }
   const parts = [`${messages} ${messages === 1 ? "message" : "messages"} now`];
   const ttlMs = queue.arguments["x-message-ttl"];
-  if (typeof ttlMs === "number") {
+  if (stuck > 0) {
+    // They are past their TTL, and how long they have been nobody says.
+    parts.push(`${stuck} overdue, because nothing takes its dead letters`);
+  } else if (typeof ttlMs === "number") {
     parts.push(`at most ${ttlMs / 1000} s old`);
     const dueMs = now.getTime() + ttlMs + restOf(finding, changes);
     parts.push(`the last is due by ${new Date(dueMs).toISOString()}`);

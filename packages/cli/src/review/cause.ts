@@ -88,6 +88,7 @@ function showElsewhere(path: string, value: unknown): string {
 /** A copy without what its name makes a secret; of a list's objects, such as names with values, no text is told. */
 function hidden(value: unknown, isInList = false): unknown {
   if (Array.isArray(value)) return value.map((item) => hidden(item, true));
+  if (typeof value === "string") return withoutSecrets(value);
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
@@ -97,7 +98,7 @@ function hidden(value: unknown, isInList = false): unknown {
   );
 }
 
-/** A queue's arguments for a report: those whose name says secret are not in it. */
+/** A queue's arguments for a report: those whose name says secret are not in it, nor what looks like one. */
 export function shownArguments(values: Record<string, unknown>): Record<string, unknown> {
   return hidden(values) as Record<string, unknown>;
 }

@@ -150,7 +150,7 @@ function projected(outputs: Record<string, unknown> = {}, inputs: Record<string,
 export function brokerName(change: EntityChange): string {
   const values = change.before ?? change.after ?? {};
   if (change.kind === "binding") {
-    return `${text(values.source)} → ${text(values.destination)}`;
+    return `${shownName(values.source)} → ${shownName(values.destination)}`;
   }
   // Of anything else, a property of that name may be whatever it wants.
   const isNamed = [...onBroker, "user"].includes(change.kind);
@@ -210,4 +210,9 @@ const NOT_KNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 /** Whether a name or a pattern is there to be read: it is no secret, known already, and not empty. */
 export function isReadable(value: unknown): value is string {
   return typeof value === "string" && value !== "" && !value.includes(SECRET) && value !== NOT_KNOWN;
+}
+
+/** A name as a report has it. */
+export function shownName(value: unknown): string {
+  return value === NOT_KNOWN ? "[not known]" : text(value);
 }

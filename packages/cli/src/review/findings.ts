@@ -1,15 +1,15 @@
-import { QueuePlan, auditQueue, networkOfDelivery } from "rabbitmq-delay-topology";
+import { QueuePlan, auditQueue, componentOf, networkOfDelivery } from "rabbitmq-delay-topology";
 import { Cause, causesOf, shownArguments } from "./cause";
-import { Clash, clashesOf } from "./clashes";
+import { Clash, Unsure, clashesOf } from "./clashes";
 import { judgeClusterPart, judgeForeignHolder, looksLikeBroker } from "./clusterFindings";
-import { EntityChange, brokerIdentity, brokerName, isReadable, queueArguments, text } from "./entityChange";
+import { EntityChange, brokerIdentity, brokerName, isReadable, queueArguments, shownName, text } from "./entityChange";
 import { Policies } from "./policyFindings";
 import type { Preview } from "./preview";
 import { judgeProvider } from "./providerFindings";
 import { Routing, Unroutable } from "./routing";
 import { RuleName, Severity, rules } from "./rules";
 import { Shortcut, shortcutsOf } from "./shortcuts";
-import { isEndpoint, nameOf } from "./urn";
+import { isEndpoint, nameOf, typeOf } from "./urn";
 
 /** One danger, or a thing worth knowing, about one entity. */
 export interface Finding {
@@ -26,6 +26,10 @@ export interface Finding {
   detail?: string;
   /** The queue whose messages are in question. */
   queue?: { vhost: string; name: string; arguments: Record<string, unknown> };
+  /** The logical name that an alias would have to give, where a resource was renamed. */
+  oldName?: string;
+  /** Why it is not certain, where the broker may know: the preview does not list what is there already, or a key can't be read. */
+  unsure?: Unsure;
   /** Why somebody lets it pass. */
   accepted?: string;
   /** What the broker says of it now. */
@@ -63,7 +67,7 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
   };
   return [
     ...changes.flatMap((change) => [...judge(change, surroundings), ...judgeOtherProvider(change)]),
-    ...clashesOf(changes).map(twice),
+    ...clashesOf(changes, preview.isWhole).map(twice),
     ...shortcutsOf(changes).map(aside),
     ...shapeChanges(changes),
     ...preview.errors.map(failure),
@@ -162,7 +166,7 @@ function judgeCreated(change: EntityChange, { created, existing }: Surroundings)
   if (there !== undefined && isDeclaredOtherwise(there, change)) {
     // The new one's own arguments are what the broker refuses.
     const causes = causesOf(there.before, change.after);
-    return [{ ...find("declared-otherwise", change), causes }];
+    return [{ ...find("declared-otherwise", change), causes, oldName: oldNameOf(there) }];
   }
   if (change.kind === "queue") return riskOf(change);
   if (change.kind === "permissions" && !isForNewUser(change, created)) {
@@ -171,8 +175,15 @@ function judgeCreated(change: EntityChange, { created, existing }: Surroundings)
       "away what they do not name.";
     return [find("access-changed", change, detail)];
   }
-  return change.kind === "other" && change.type.startsWith("rabbitmq:") ? [find("other-changed", change)] : [];
+  if (change.kind !== "other") return [];
+  if (RUNNING.test(change.type)) {
+    return [find("other-changed", change, "It runs when it is made, and may do anything to the broker.")];
+  }
+  return change.type.startsWith("rabbitmq:") ? [find("other-changed", change)] : [];
 }
+
+/** Types of resources that are no things, but something that runs: commands, jobs, and what a program makes up itself. */
+const RUNNING = /^command:|^kubernetes:batch\/|^pulumi-\w+:dynamic[:/]/;
 
 /** Whether a user comes with its rights, so that they take none away. */
 function isForNewUser({ after, parent }: EntityChange, created: Map<string, EntityChange>): boolean {
@@ -204,9 +215,16 @@ function judgeQueue(change: EntityChange, isLive: boolean): Finding[] {
   if (action === "update") return unknownUpdate(change);
   if (action === "delete") {
     if (isRetained) return isLive ? [] : [find("queue-kept", change)];
-    return [find(isLive ? "queue-live-deleted" : "queue-deleted", change)];
+    return [
+      isLive ? { ...find("queue-live-deleted", change), oldName: oldNameOf(change) } : find("queue-deleted", change),
+    ];
   }
   return [find(isRetained ? "queue-kept-and-replaced" : "queue-replaced", change)];
+}
+
+/** What was renamed in the program: a component of ours, which names its parts itself, or the resource. */
+function oldNameOf({ parent, name }: EntityChange): string {
+  return parent !== undefined && componentOf(typeOf(parent)) !== undefined ? nameOf(parent) : name;
 }
 
 /** What this version of the provider never does: nothing is known of what it would do to the entity. */
@@ -241,7 +259,9 @@ function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): 
   if (routing.isDeleted("exchange", before?.vhost, source)) return [];
   const fate = routing.unroutable(before?.vhost, source, change.dependencies);
   if (fate === "lost") return [find("unroutable-lost", change)];
-  if (isLive && action === "delete") return [find("binding-live-deleted", change, fates[fate])];
+  if (isLive && action === "delete") {
+    return [{ ...find("binding-live-deleted", change, fates[fate]), oldName: oldNameOf(change) }];
+  }
   const isOfEndpoint = networkOfDelivery(source) !== undefined || isEndpoint(change.parent);
   const isGone = action === "delete" || change.after?.source !== source;
   if (!isOfEndpoint || !isGone) return [find("binding-gone", change, fates[fate])];
@@ -278,13 +298,13 @@ function shapeChanges(changes: EntityChange[]): Finding[] {
   });
 }
 
-function twice({ change, other }: Clash): Finding {
-  const { destination, destinationType, routingKey } = change.after as Record<string, unknown>;
-  const detail = `Bound by ${String(routingKey)}, it gets what is for ${other} as well.`;
+function twice({ change, found, unsure }: Clash): Finding {
+  const { destination, destinationType } = change.after as Record<string, unknown>;
   return {
     ...find("delivered-twice", change),
-    entity: `${String(destinationType)} ${String(destination)}`,
-    found: detail,
+    entity: `${String(destinationType)} ${shownName(destination)}`,
+    found,
+    ...(unsure === undefined ? {} : { unsure }),
   };
 }
 

@@ -80,11 +80,10 @@ function toGroup(findings: Finding[]): FindingGroup {
 }
 
 /** A command with this change's own names, where they are such that nobody has to quote them. */
-function filledIn(step: string, [first]: Finding[]): string {
-  const values = {
-    VHOST: first?.queue?.vhost,
-    OLD_NAME: first?.parent === undefined ? undefined : nameOf(first.parent),
-  };
+function filledIn(step: string, findings: Finding[]): string {
+  const [first] = findings;
+  const isOneName = findings.every(({ oldName }) => oldName === first?.oldName);
+  const values = { VHOST: first?.queue?.vhost, OLD_NAME: isOneName ? first?.oldName : undefined };
   return Object.entries(values).reduce(
     (text, [name, value]) => (value !== undefined && /^[\w./-]+$/.test(value) ? text.replaceAll(name, value) : text),
     step,
@@ -119,7 +118,7 @@ export function tellings(findings: Finding[]): Telling[] {
 
 /** Whether what a finding is about is a message, and no entity with its kind before it. */
 export function isMessage(rule: RuleName): boolean {
-  return rule === "preview-failed" || rule === "broker-not-asked";
+  return rule === "preview-failed" || rule === "broker-not-asked" || rule === "broker-elsewhere";
 }
 
 /** `3 queues`, or `1 queue`; kinds are the entities' first words. */

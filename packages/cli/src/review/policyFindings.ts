@@ -1,6 +1,7 @@
 import { certainlyAppliesTo } from "rabbitmq-delay-topology";
 import { EntityChange, brokerIdentity, isReadable, queueArguments, text } from "./entityChange";
 import { InForce, PolicyTarget, PolicyView, Side, mayBeFor, policiesInForce, viewOf } from "./policiesInForce";
+import { SECRET, isSecretName, withoutSecrets } from "./redact";
 import type { RuleName } from "./rules";
 
 /** What a review says of a policy. */
@@ -192,7 +193,7 @@ function keeps({ definition }: PolicyView): string[] {
 }
 
 function said([key, value]: [string, unknown]): string {
-  return `${key}: ${String(value)}`;
+  return `${key}: ${isSecretName(key) ? SECRET : withoutSecrets(String(value))}`;
 }
 
 function isKept(saying: string, earlier: PolicyView, later: PolicyView | undefined): boolean {

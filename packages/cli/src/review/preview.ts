@@ -36,6 +36,8 @@ export interface Preview {
   unchanged: number;
   /** Whether unchanged resources are listed, as with `--show-sames`. */
   hasSames: boolean;
+  /** Whether no resource stays without being listed. */
+  isWhole: boolean;
   /** What went wrong, or does not fit together; the preview is then not whole. Without secrets. */
   errors: string[];
 }
@@ -108,6 +110,7 @@ export function parsePreview(text: string, source: string, exitCode: number | nu
   return {
     steps: given,
     unchanged,
+    isWhole: sames.length >= unchanged,
     hasSames: sames.length > 0 && sames.length >= unchanged,
     errors: errors.length > 0 && given.length === 0 ? errors : [...errors, ...gapsOf(given, summary)],
   };

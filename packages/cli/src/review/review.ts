@@ -3,6 +3,7 @@ import type { BrokerUrl } from "../managementApi";
 import { addBrokerState } from "./brokerState";
 import { Action, EntityChange, entityChanges } from "./entityChange";
 import { Finding, findingsOf } from "./findings";
+import { otherPlace } from "./planBroker";
 import type { Preview } from "./preview";
 import { rules } from "./rules";
 import { ChangeLine, summaryOf } from "./summary";
@@ -49,7 +50,7 @@ export async function reviewOf(preview: Preview, options: ReviewOptions = {}): P
   const { accepted = [], broker } = options;
   const changes = entityChanges(preview);
   const planned = findingsOf(preview, changes);
-  const state = broker === undefined ? { findings: planned } : await asked(planned, changes, broker, preview.hasSames);
+  const state = broker === undefined ? { findings: planned } : await asked(planned, changes, broker, preview);
   const findings = state.findings
     .map((finding) => accept(finding, accepted))
     .sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
@@ -69,10 +70,14 @@ async function asked(
   findings: Finding[],
   changes: EntityChange[],
   broker: BrokerUrl,
-  hasSames: boolean,
+  preview: Preview,
 ): Promise<{ findings: Finding[]; messages: number } | { findings: Finding[]; error: string }> {
   try {
-    return await addBrokerState(findings, changes, broker, hasSames);
+    const state = await addBrokerState(findings, changes, broker, preview.hasSames);
+    const place = otherPlace(preview, broker.base.replace(/\/api$/, ""));
+    return place === undefined
+      ? state
+      : { ...state, findings: [...state.findings, elsewhere(place, broker, findings)] };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     const rule = "broker-not-asked";
@@ -82,6 +87,13 @@ async function asked(
       error: error.message,
     };
   }
+}
+
+/** Counts of a broker with another address than the plan's may be another broker's; that matters where they made something safer. */
+function elsewhere(place: string, { base }: BrokerUrl, planned: Finding[]): Finding {
+  const isInQuestion = planned.some(({ severity, queue }) => severity === "loss" && queue !== undefined);
+  const entity = `${base.replace(/\/api$/, "")} was asked, and the plan declares on ${place}`;
+  return { rule: "broker-elsewhere", severity: isInQuestion ? "care" : "note", urn: "", entity, causes: [] };
 }
 
 function accept(finding: Finding, accepted: Acceptance[]): Finding {

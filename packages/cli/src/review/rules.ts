@@ -277,6 +277,15 @@ export const rules = {
       "Give the management API of the broker that this stack declares on, and a user who may look at its vhost.",
     ],
   },
+  "broker-elsewhere": {
+    severity: "care",
+    title: "The broker that was asked has another address than the plan's",
+    consequence:
+      "Where it is another broker, its counts say nothing of the queues in question: they may be full where the plan deletes them.",
+    wayOut: [
+      "Give the management API of the broker that this stack declares on, by the address that its provider has.",
+    ],
+  },
   "no-consumer": {
     severity: "note",
     title: "% without a consumer",

@@ -1,5 +1,5 @@
 import { DelayNetwork, networkOfDelivery, planEntities } from "rabbitmq-delay-topology";
-import { EntityChange, text } from "./entityChange";
+import { EntityChange, isReadable, shownName, text } from "./entityChange";
 
 /** A new binding by which a network's messages take another way than their delay's. */
 export interface Shortcut {
@@ -38,7 +38,7 @@ export function shortcutsOf(changes: EntityChange[]): Shortcut[] {
 function shortcut(network: NetworkParts, values: Record<string, unknown>): string | undefined {
   const { levels, queues, delivery, planned, prefix } = network;
   if (planned.has(keyOf(values))) return undefined;
-  const [source, destination, routingKey] = [values.source, values.destination, values.routingKey].map(text) as [
+  const [source, destination, routingKey] = [values.source, values.destination, values.routingKey].map(shownName) as [
     string,
     string,
     string,
@@ -46,7 +46,8 @@ function shortcut(network: NetworkParts, values: Record<string, unknown>): strin
   const isOut = levels.has(source);
   const isIn = values.destinationType === "queue" ? queues.has(destination) : levels.has(destination);
   const isBack = values.destinationType !== "queue" && destination === delivery;
-  const key = routingKey === "" ? "an empty key" : routingKey;
+  const key =
+    routingKey === "" ? "an empty key" : isReadable(values.routingKey) ? routingKey : "a key that can't be read";
   if (isOut && (isBack || isIn)) {
     return `By ${key}, messages go from ${source} to ${destination} beside the ways of network ${prefix}: they skip delays, or come twice.`;
   }
