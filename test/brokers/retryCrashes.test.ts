@@ -7,9 +7,11 @@ import * as amqp from "amqplib";
 import type { ConfirmChannel } from "amqplib";
 import {
   ReceivedMessage,
+  RetryConsumer,
   RetryMechanism,
   RetryPolicy,
   consumeWithRetries,
+  errorHeaders,
   throughDeclared,
   throughDelayedRetry,
   throughHoldsOnDemand,
@@ -203,13 +205,56 @@ describe("the broker's delayed retry", () => {
 
       // Moved back as a shovel moves it, it is a message like any other: its count starts anew.
       const { content, properties } = dead.arrivals[0]?.message as amqp.ConsumeMessage;
-      const again = await new Promise<ReceivedMessage>((resolve, reject) => {
-        void openChannel(broker(), vhost).then((own) =>
-          consumeWithRetries(own, "native", resolve, { policy, mechanism }).catch(reject),
-        );
-        channel.sendToQueue("native", content, properties as amqp.Options.Publish);
-      });
-      assert.deepEqual([again.redeliveries, again.previousTries], [0, 0]);
+      channel.sendToQueue("native", content, properties as amqp.Options.Publish);
+      const tries: number[][] = [];
+      const own = await openChannel(broker(), vhost);
+      const consume = (end?: AbortController): Promise<RetryConsumer> => {
+        const handler = ({ redeliveries, previousTries }: ReceivedMessage): void => {
+          tries.push([redeliveries, previousTries]);
+          end?.abort();
+          throw new Error("not yet");
+        };
+        return consumeWithRetries(own, "native", handler, { policy, mechanism, signal: end?.signal });
+      };
+      // Given back uncounted by a consumer that stops, it still has the count that brought it to the dead queue.
+      for (let stops = 0; stops < 2; stops++) await (await consume(new AbortController())).ended;
+      await consume();
+      await dead.until(2);
+      assert.deepEqual(tries, [[0, 0], [0, 0], ...[0, 1, 2, 3, 4].map((count) => [count, count])]);
+      assert.equal(dead.arrivals[1]?.message.properties.headers?.[errorHeaders.tries], 5);
+    });
+
+    // Else messages that no handler has ever seen would be in the dead queue, for the crashes of another one.
+    it("a consumer that crashes fails only the messages that it handled", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      const native = delayedRetry({ queue: "native", minMs: 20, maxMs: 20, deliveryLimit: 2 });
+      await declareOverAmqp(channel, planRetry(native));
+      const dead = await Receiver.on(channel, ["native.dead"]);
+      for (const body of ["bad", "b", "c", "d"]) channel.sendToQueue("native", Buffer.from(body));
+      await channel.waitForConfirms();
+      const options = { policy: RetryPolicy.declared(native), mechanism: throughDelayedRetry(native) };
+      const handled = new Set<string>();
+      while (handled.size < 3 || dead.arrivals.length === 0) {
+        const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
+        connection.on("error", () => undefined);
+        const own = await connection.createConfirmChannel();
+        const crashed = new Promise<void>((resolve) => {
+          const handler = async ({ body }: ReceivedMessage): Promise<void> => {
+            if (body.toString() === "bad") return new Promise(() => resolve());
+            handled.add(body.toString());
+            if (handled.size === 3) resolve();
+          };
+          void consumeWithRetries(own, "native", handler, options);
+        });
+        await (handled.size < 3 ? crashed : Promise.race([crashed, dead.until(1)]));
+        (connection.connection as unknown as { stream: Socket }).stream.destroy();
+      }
+      assert.deepEqual([...handled].sort(), ["b", "c", "d"]);
+      assert.deepEqual(
+        dead.arrivals.map(({ message }) => message.content.toString()),
+        ["bad"],
+      );
     });
   });
 });

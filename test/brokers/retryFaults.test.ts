@@ -4,7 +4,13 @@ import { once } from "node:events";
 import { join } from "node:path";
 import * as amqp from "amqplib";
 import type { ConfirmChannel } from "amqplib";
-import { ReceivedMessage, RetryPolicy, consumeWithRetries, throughRetryIntervals } from "rabbitmq-delay-publish";
+import {
+  ReceivedMessage,
+  RetryPolicy,
+  consumeWithRetries,
+  errorHeaders,
+  throughRetryIntervals,
+} from "rabbitmq-delay-publish";
 import { planRetryIntervals, planReturnBinding, retryIntervals } from "rabbitmq-delay-topology";
 import { crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
 import { openChannel } from "../support/connect";
@@ -68,33 +74,79 @@ describe("faults of retries", () => {
       assert.equal(arrival?.message.fields.redelivered, true);
     });
 
-    it("an abort while the connection is being closed, and a policy that throws, break nothing", async () => {
+    it("an abort while the connection is being closed breaks nothing", async () => {
       const vhost = await broker().management.createVhost();
       const channel = await openChannel(broker(), vhost);
       await declareWork(channel);
       channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
-      const events: string[] = [];
-      const throwing = RetryPolicy.none().ignore(() => {
-        if (events.length === 0) throw new Error("a mistake in the predicate");
-        return false;
-      });
       const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
       const abort = new AbortController();
-      const again = new Promise<void>((resolve) => {
-        const onFailure = ({ kind }: { kind: string }): void => void events.push(kind);
-        const handler = ({ body }: ReceivedMessage): void => {
-          if (events.length > 0) return resolve();
-          throw new Error(`no ${body.toString()}`);
-        };
-        const options = { policy: throwing, onFailure, signal: abort.signal };
+      await new Promise<void>((resolve) => {
+        const options = { policy: RetryPolicy.none(), signal: abort.signal };
+        const handler = (): void => resolve();
         void connection.createConfirmChannel().then((own) => consumeWithRetries(own, "work", handler, options));
       });
-      await again;
-      assert.deepEqual(events, ["given-back"], "and it came again");
       const isClosed = connection.close();
       abort.abort();
       await isClosed;
       assert.equal((await channel.checkQueue("work_error")).messageCount, 0);
+    });
+
+    // Given back, they would come again before all others: the healthy messages would never be handled.
+    it("messages that a policy throws at go to the error queue, with its error, and those behind them are handled", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareWork(channel);
+      for (let index = 0; index < 10; index++) channel.sendToQueue("work", Buffer.from("bad"));
+      channel.sendToQueue("work", Buffer.from("good"));
+      await channel.waitForConfirms();
+      const policy = RetryPolicy.interval(1, 100).ignore(() => {
+        throw new Error("a mistake in the predicate");
+      });
+      const errors = await Receiver.on(channel, ["work_error"]);
+      const own = await openChannel(broker(), vhost);
+      await new Promise<void>((resolve, reject) => {
+        const handler = ({ body }: ReceivedMessage): void => {
+          if (body.toString() === "good") return resolve();
+          throw new Error("the database is down");
+        };
+        consumeWithRetries(own, "work", handler, { policy, mechanism }).catch(reject);
+      });
+      const [arrival] = await errors.until(10);
+      const reason = String(arrival?.message.properties.headers?.[errorHeaders.reason]);
+      assert.match(reason, /a mistake in the predicate.*the database is down/);
+    });
+
+    // Else the second service would give up on messages that it hardly tried.
+    it("a copy that leaves its queue for another service's gets all the tries of that one", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareWork(channel);
+      const toFallback = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "work" };
+      const queue = { "x-queue-type": "quorum", "x-message-ttl": 500, ...toFallback };
+      await channel.assertQueue("first", { durable: true, arguments: queue });
+      await declareOverAmqp(channel, { exchanges: [], queues: [], bindings: [planReturnBinding(intervals, "first")] });
+      const fail = (): void => {
+        throw new Error("not yet");
+      };
+      const options = { policy: RetryPolicy.interval(2, 100), mechanism, errorQueue: "work_error" };
+      const onFailure = (): void => void first.stop();
+      const first = await consumeWithRetries(channel, "first", fail, { ...options, onFailure });
+      channel.sendToQueue("first", Buffer.from("x"));
+      await first.ended;
+      const seen: number[][] = [];
+      const handler = ({ redeliveries, previousTries }: ReceivedMessage): void => {
+        seen.push([redeliveries, previousTries]);
+        fail();
+      };
+      await consumeWithRetries(await openChannel(broker(), vhost), "work", handler, options);
+      const [arrival] = await (await Receiver.on(channel, ["work_error"])).until(1);
+      assert.deepEqual(seen, [
+        [0, 0],
+        [1, 1],
+        [2, 2],
+      ]);
+      assert.equal(arrival?.message.properties.headers?.[errorHeaders.tries], 3);
     });
 
     it("a broker killed while failed messages wait loses none", async () => {

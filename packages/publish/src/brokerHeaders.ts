@@ -15,3 +15,9 @@ export function isBrokerHeader(name: string): boolean {
 export function withoutBrokerHeaders(headers: Record<string, unknown> | undefined): Record<string, unknown> {
   return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !isBrokerHeader(name)));
 }
+
+/** The queues that a message was dead-lettered from since it was published, the last one first. */
+export function queuesLeft(headers: Record<string, unknown>): unknown[] {
+  const deaths = headers["x-death"];
+  return Array.isArray(deaths) ? deaths.map((death: { queue?: unknown } | null) => death?.queue) : [];
+}

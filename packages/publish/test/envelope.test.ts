@@ -9,9 +9,11 @@ import {
   nserviceBusDelayHeader,
   originalRoutingKeyHeader,
   redeliveriesHeader,
+  retryQueueHeader,
+  triesHeader,
   userIdHeader,
 } from "..";
-import { copyProperties, restore } from "../dist/retry/envelope";
+import { copyProperties, restore, triesBefore } from "../dist/retry/envelope";
 
 const text = fc.string({ maxLength: 12 });
 const headerNames = fc.oneof(
@@ -19,7 +21,7 @@ const headerNames = fc.oneof(
     (name) => name !== "" && !/^x-(death$|first-death-|last-death-|delivery-count$|acquired-count$)/.test(name),
   ),
   fc.constantFrom(
-    ...["CC", "x-delay", originalRoutingKeyHeader, errorHeaders.reason, errorHeaders.tries, "tenant"],
+    ...["CC", "x-delay", originalRoutingKeyHeader, triesHeader, errorHeaders.reason, errorHeaders.tries, "tenant"],
     ...[dueHeader, nserviceBusDelayHeader],
   ),
 );
@@ -132,6 +134,22 @@ describe("a copy of a failed message", () => {
     assert.equal(restore(diedIn("work.retry-50"), "work").redeliveries, 2);
   });
 
+  it("counts anew in another service's queue: else that one would give up without its own tries", () => {
+    const original = { exchange: "", routingKey: "work", body: Buffer.from(""), properties: { headers: {} } };
+    const copy = (deaths: string[]): Delivery => {
+      const { headers, ...properties } = copyProperties(original, 2, { [retryQueueHeader]: "work", [triesHeader]: 4 });
+      const died = { ...headers, "x-death": deaths.map((queue) => ({ queue })) };
+      return { ...original, properties: { ...properties, headers: died } };
+    };
+    assert.equal(triesBefore(copy([])), 4);
+    assert.deepEqual(restore(copy(["work", "hold.5"]), "fallback").properties.headers, {});
+    assert.equal(restore(copy(["work", "hold.5"]), "fallback").redeliveries, 0);
+    assert.equal(restore(copy(["waiting", "work", "hold.5"]), "fallback").redeliveries, 0);
+    assert.equal(restore(copy(["hold.5"]), "work").redeliveries, 2);
+    // Else two services that get each other's copies would make more of them for ever.
+    assert.equal(restore(copy(["hold.5"]), "fallback").redeliveries, 2);
+  });
+
   it("is told from what others wrote under our names", () => {
     const of = (headers: Record<string, unknown>): Delivery => ({
       exchange: "",
@@ -141,6 +159,8 @@ describe("a copy of a failed message", () => {
     });
     assert.equal(restore(of({ tenant: "a" })).redeliveries, 0);
     assert.throws(() => restore(of({ [redeliveriesHeader]: "many" })), MalformedCopyError);
+    assert.throws(() => triesBefore(of({ [redeliveriesHeader]: 1, [triesHeader]: "many" })), MalformedCopyError);
+    assert.equal(triesBefore(of({ [triesHeader]: "many" })), undefined, "no copy");
     assert.throws(() => restore(of({ [redeliveriesHeader]: 0 })), MalformedCopyError);
     assert.throws(() => restore(of({ [redeliveriesHeader]: 1 })), /rabbitmq-delay\.original/);
   });

@@ -97,6 +97,12 @@ describe("mechanisms", () => {
     assert.throws(() => plan(mechanism, 100, { redelivery: 2 }), /delayMs: 100 .*redelivery 2 the broker waits 200 ms/);
     assert.equal(mechanism.countedByBroker?.({ "x-delivery-count": 2, "x-acquired-count": 3 }), 2);
     assert.equal(mechanism.countedByBroker?.({}), 0);
+    // Else a message that somebody moved out of the dead queue would lose all its tries once it was given back.
+    const moved = { "x-delivery-count": 5, "x-death": [{ queue: "work" }] };
+    for (const times of [1, 5, 9])
+      assert.equal(mechanism.countedByBroker?.({ ...moved, "x-acquired-count": times }), 0);
+    const again = { ...moved, "x-delivery-count": 2, "x-acquired-count": 3 };
+    assert.equal(mechanism.countedByBroker?.(again), 2, "the broker's own count again");
     assert.throws(
       () => throughDelayedRetry(delayedRetry({ queue: "work", minMs: 1, type: "returned" })),
       /type: "returned" is not allowed; .*failed or all/,

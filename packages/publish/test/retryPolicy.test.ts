@@ -52,6 +52,15 @@ describe("RetryPolicy", () => {
     );
   });
 
+  // A promise is true, whatever comes of it: such an ignore sends each failure to the error queue, and a rejection ends the process.
+  it("refuses functions that answer later, at once where it can be seen", () => {
+    const later = (): never => Promise.reject(new Error("too late")) as never;
+    for (const policy of [RetryPolicy.none().ignore(later), RetryPolicy.none().handle(later)])
+      assert.throws(() => policy.retries("x"), /matcher: "a promise" is not allowed; .*at once/);
+    const async = (async () => Promise.resolve(false)) as never;
+    assert.throws(() => RetryPolicy.none().ignore(async), /matcher: "an async function" is not allowed; .*at once/);
+  });
+
   it("takes the redeliveries that a stack declared", () => {
     const work = workRetry({ name: "work", delays: [10, 70], maxRetries: 3 });
     assert.deepEqual(RetryPolicy.declared(work).delaysMs, [10, 70, 70]);

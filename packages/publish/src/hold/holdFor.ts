@@ -12,6 +12,7 @@ import {
 import { ConfirmedSender } from "../confirmedSender";
 import { MessageRefusedError, MessageReturnedError } from "../errors";
 import { dueHeader } from "../headers";
+import { tell } from "../listener";
 import type { MessageProperties } from "../options";
 import { refuseForbidden, toBuffer } from "../outgoing";
 import { sharedConfirmPort } from "../sharedPort";
@@ -171,11 +172,7 @@ function noting(
     async declareQueue(queue) {
       const { "x-message-ttl": delayMs, "x-expires": expiresMs = Number.POSITIVE_INFINITY } = queue.arguments;
       const isNew = alive.note(queue.name, Number(expiresMs), maxQueues);
-      try {
-        onQueue?.({ queue: queue.name, delayMs: Number(delayMs), isNew, queues: alive.count });
-      } catch (error) {
-        process.emitWarning(`onQueue threw: ${String(error)}`);
-      }
+      tell("onQueue", onQueue, { queue: queue.name, delayMs: Number(delayMs), isNew, queues: alive.count });
       try {
         await port.declareQueue(queue);
       } catch (error) {

@@ -1,11 +1,12 @@
 import { MessageRefusedError } from "../errors";
+import { tell } from "../listener";
 import { ownCopy } from "../ownCopy";
 import { Slots } from "../slots";
 import { ConsumePort, OpenDelivery, toConsumePort } from "./consumePort";
 import { CheckedOptions, RetryConsumerOptions, RetryEvent, RetryHandler, checkOptions } from "./consumerOptions";
 import type { OriginalMessage } from "./delivery";
-import { restore } from "./envelope";
-import { Failure, HandlerTimeoutError, errorText } from "./failure";
+import { restore, triesBefore } from "./envelope";
+import { Failure, HandlerTimeoutError, PolicyError, errorText } from "./failure";
 import { openLook } from "./look";
 import type { RedeliveryStep } from "./mechanism";
 import { Outlet, outletOf } from "./outlet";
@@ -18,14 +19,16 @@ export interface RetryConsumer {
    * Takes no more messages, lets the handlers at work finish, gives the rest back; resolves when that is done. A handler whose time was
    * over is not waited for, and neither, for longer than 5 seconds, is the broker's word that it sends no more: on a connection that it
    * blocks because of an alarm, that word does not come. Close the channel or the connection then; the broker delivers again what it holds.
+   * Awaited in a handler of the same consumer, it never ends: it waits for that handler.
    */
   stop(): Promise<void>;
   /** Resolves when the consumer has stopped; rejects when its channel closed or the broker cancelled it. */
   readonly ended: Promise<void>;
 }
 
-/** Before a message is given back because its copy could not be published: else it would come again at once. */
+/** Before a message is given back because its copy could not be published: else it would come again at once. Twice as long each time. */
 const GIVE_BACK_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 16_000;
 /** For the broker's word that a consumer is cancelled. */
 const CANCEL_LIMIT_MS = 5000;
 /** For a handler that has been told that its time is over, before its message counts as one that can't be tried at once. */
@@ -35,6 +38,12 @@ const ENDING_MS = 1000;
 interface Work {
   /** A handler that goes on although its time is over; resolves when it has ended. */
   overtime?: Promise<void>;
+}
+
+/** A message as it was first published, and how often it was tried before this delivery. */
+interface Received {
+  message: OriginalMessage;
+  triesBefore: number;
 }
 
 /**
@@ -91,6 +100,8 @@ class QueueConsumer implements RetryConsumer {
   private letGo: () => void = () => undefined;
   private isCancelled = false;
   private readonly warnings = new Set<string>();
+  /** What ends the pauses of messages that will be given back. */
+  private readonly pauses = new Set<() => void>();
   private stopping: Promise<void> | undefined;
   private isClosed = false;
   /** Resolves when the consumer stops or its channel has closed. */
@@ -112,6 +123,7 @@ class QueueConsumer implements RetryConsumer {
     this.halted = new Promise((resolve) => (this.halt = resolve));
     // A rejection that nobody awaits would end the process.
     this.ended.catch(() => undefined);
+    void this.halted.then(() => this.pauses.forEach((endPause) => endPause()));
   }
 
   async start(): Promise<void> {
@@ -189,26 +201,45 @@ class QueueConsumer implements RetryConsumer {
   private async inTurn(delivery: OpenDelivery): Promise<void> {
     await this.slots.take();
     const work: Work = {};
+    let isSettled = true;
     try {
       if (this.isClosed) return;
       if (this.stopping !== undefined) delivery.giveBack();
-      else await this.process(delivery, work);
+      else isSettled = await this.process(delivery, work);
     } finally {
       if (work.overtime === undefined) this.slots.giveBack();
       else void Promise.race([work.overtime, this.halted]).then(() => this.slots.giveBack());
     }
+    if (!isSettled) await this.giveBackLater(delivery);
   }
 
-  /** Whatever goes wrong on the way gives the message back: a copy not taken, or a policy's own function that throws. */
-  private async process(delivery: OpenDelivery, work: Work): Promise<void> {
+  /** False where the message could not be passed on: whatever goes wrong on the way, e.g. a copy not taken, gives it back. */
+  private async process(delivery: OpenDelivery, work: Work): Promise<boolean> {
     try {
       await this.settle(delivery, work);
+      return true;
     } catch (error) {
       this.report({ kind: "given-back", error });
-      if (this.isClosed) return;
-      await new Promise((resolve) => setTimeout(resolve, GIVE_BACK_PAUSE_MS));
-      if (!this.isClosed) delivery.giveBack();
+      return false;
     }
+  }
+
+  /** Meanwhile the handler is free for other messages. The stop of the consumer ends the pause. */
+  private async giveBackLater({ giveBack, isRedelivered, properties: { headers = {} } }: OpenDelivery): Promise<void> {
+    const times = isRedelivered ? Number(headers["x-acquired-count"] ?? headers["x-delivery-count"] ?? 0) : 0;
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, GIVE_BACK_PAUSE_MS * 2 ** (times || 0));
+    if (this.stopping === undefined && !this.isClosed) {
+      await new Promise<void>((resolve) => {
+        const endPause = (): void => {
+          clearTimeout(timer);
+          this.pauses.delete(endPause);
+          resolve();
+        };
+        const timer = setTimeout(endPause, pauseMs);
+        this.pauses.add(endPause);
+      });
+    }
+    if (!this.isClosed) giveBack();
   }
 
   private async settle(delivery: OpenDelivery, work: Work): Promise<void> {
@@ -225,19 +256,19 @@ class QueueConsumer implements RetryConsumer {
   /** The first try and the immediate ones; undefined when one succeeded. */
   private async tryAll(delivery: OpenDelivery, work: Work): Promise<Failure | undefined> {
     const { policy } = this.options;
-    let message: OriginalMessage;
+    let received: Received;
     try {
-      message = this.restore(delivery);
+      received = this.restore(delivery);
     } catch (error) {
       return { message: { ...delivery, redeliveries: 0 }, error, tries: 0, isFinal: true };
     }
-    const before = message.redeliveries * (1 + policy.immediateTries);
+    const { message, triesBefore: before } = received;
     for (let tries = 1; ; tries++) {
       try {
         await this.handle(message, before + tries - 1, work);
         return undefined;
-      } catch (error) {
-        const isFinal = !policy.retries(error);
+      } catch (thrown) {
+        const { error, isFinal } = this.judge(thrown);
         const isTried = tries > policy.immediateTries || this.aborting.signal.aborted;
         if (isFinal || isTried || !(await this.hasEnded(work))) {
           return { message, error, tries: before + tries, isFinal };
@@ -246,13 +277,30 @@ class QueueConsumer implements RetryConsumer {
     }
   }
 
-  /** The message as it was first published; the broker counts what it brings back itself. */
-  private restore(delivery: OpenDelivery): OriginalMessage {
+  /** Whether an error is final. A policy that can't say so is not asked again: its message would come back for ever. */
+  private judge(error: unknown): Pick<Failure, "error" | "isFinal"> {
+    try {
+      return { error, isFinal: !this.options.policy.retries(error) };
+    } catch (mistake) {
+      return { error: new PolicyError(mistake, error), isFinal: true };
+    }
+  }
+
+  /**
+   * The message as it was first published; the broker counts what it brings back itself. It counts no immediate tries, and an older
+   * version of this package did not say them in its copies: then those of the policy are taken.
+   */
+  private restore(delivery: OpenDelivery): Received {
     const message = restore(delivery, this.queue);
+    const triesEach = 1 + this.options.policy.immediateTries;
+    const said = message.redeliveries === 0 ? 0 : triesBefore(delivery);
     // One that was never delivered before has the count of another queue, which it was moved from.
     const headers = delivery.isRedelivered ? (delivery.properties.headers ?? {}) : {};
     const counted = this.options.mechanism?.countedByBroker?.(headers) ?? 0;
-    return { ...message, redeliveries: message.redeliveries + counted };
+    return {
+      message: { ...message, redeliveries: message.redeliveries + counted },
+      triesBefore: (said ?? message.redeliveries * triesEach) + counted * triesEach,
+    };
   }
 
   /** Whether no handler is at the message any more, so that another one may be. */
@@ -311,7 +359,7 @@ class QueueConsumer implements RetryConsumer {
     const step = mechanism.plan({ queue: this.queue, routingKey: message.routingKey, delayMs, redelivery });
     try {
       if (step.kind === "republish")
-        await this.outlet.republish(step, message, redelivery, delayMs, mechanism.returnsCopies);
+        await this.outlet.republish(step, this.queue, failure, delayMs, mechanism.returnsCopies);
     } catch (refusal) {
       // It will never be sent as it is, and a copy without what can't be sent would be another message to the handler.
       if (!(refusal instanceof MessageRefusedError) || failure.isFinal) throw refusal;
@@ -325,14 +373,10 @@ class QueueConsumer implements RetryConsumer {
   private report(event: RetryEvent): void {
     const { onFailure } = this.options;
     if (onFailure === undefined && event.kind === "given-back") this.warnOnce(event.error);
-    try {
-      onFailure?.(event);
-    } catch (error) {
-      process.emitWarning(`onFailure threw: ${errorText(error)}`);
-    }
+    tell("onFailure", onFailure, event);
   }
 
-  /** A message that is given back comes again each second; without a listener nobody would hear why. */
+  /** A message that is given back comes again and again; without a listener nobody would hear why. */
   private warnOnce(error: unknown): void {
     const kind = error instanceof Error ? error.constructor.name : typeof error;
     if (this.warnings.has(kind)) return;

@@ -10,7 +10,7 @@ import type { RetryPolicy } from "./policy";
  * neither in the next try nor in a copy.
  */
 export interface ReceivedMessage extends OriginalMessage {
-  /** Tries before this one, of all deliveries together that this policy made. */
+  /** Tries before this one, of all deliveries together; with the broker's own delayed retry, as many as the policy has for its count. */
   previousTries: number;
   /** Aborted when the handler's time is up, or the consumer's signal is. */
   signal: AbortSignal;
@@ -38,9 +38,12 @@ export interface RetryConsumerOptions {
    * exchange, which a user with few rights may not write to.
    */
   errorExchange?: string;
-  /** Messages that the broker hands out before they are acknowledged. Default 10. */
+  /**
+   * Messages that the broker hands out before they are acknowledged. Default 10. With the broker's own delayed retry, `concurrency` and no
+   * more: a lost connection counts as a failure of each message that was handed out, also of those that no handler has seen.
+   */
   prefetch?: number;
-  /** Handlers at work at once. Default: `prefetch`. */
+  /** Handlers at work at once. Default: `prefetch`; with the broker's own delayed retry 1. */
   concurrency?: number;
   /**
    * How long a handler may take, in milliseconds; then its message has failed, and its signal is aborted. A handler that goes on all the
@@ -55,7 +58,7 @@ export interface RetryConsumerOptions {
   confirmTimeoutMs?: number;
   /** Aborts the handlers' signals and stops; a message whose handler then fails is given back as it was. */
   signal?: AbortSignal;
-  /** Called for each failure, e.g. to log or count it. */
+  /** Called for each failure, e.g. to log or count it; nobody waits for it, and what it throws or rejects with is a warning. */
   onFailure?: (event: RetryEvent) => void;
 }
 
@@ -70,7 +73,9 @@ export type CheckedOptions = RetryConsumerOptions &
  * @throws DelayTopologyError for an option out of range, or a policy that the mechanism's queues don't serve
  */
 export function checkOptions(queue: string, options: RetryConsumerOptions): CheckedOptions {
-  const { policy, mechanism, prefetch = 10, handlerTimeoutMs, confirmTimeoutMs = 30_000 } = options;
+  const { policy, mechanism, handlerTimeoutMs, confirmTimeoutMs = 30_000 } = options;
+  const isCounted = mechanism?.countedByBroker !== undefined;
+  const prefetch = options.prefetch ?? (isCounted ? (options.concurrency ?? 1) : 10);
   const errorQueue = options.errorQueue ?? mechanism?.errorQueue ?? `${queue}_error`;
   const ownExchange = options.errorQueue === undefined ? mechanism?.errorExchange : undefined;
   const errorExchange = options.errorExchange ?? ownExchange ?? "";
@@ -80,6 +85,14 @@ export function checkOptions(queue: string, options: RetryConsumerOptions): Chec
   const concurrency = options.concurrency ?? prefetch;
   checkCount("prefetch", prefetch, 65_535);
   checkCount("concurrency", concurrency, prefetch);
+  if (isCounted && prefetch > concurrency) {
+    throw new DelayTopologyError(
+      "prefetch",
+      prefetch,
+      `with ${mechanism.name} it must be concurrency, ${concurrency}: the broker counts a lost connection as a failure of each message ` +
+        "that it has handed out, and would fail messages that were never tried",
+    );
+  }
   if (handlerTimeoutMs !== undefined) checkCount("handlerTimeoutMs", handlerTimeoutMs, LONGEST_TIMER_MS);
   checkCount("confirmTimeoutMs", confirmTimeoutMs, LONGEST_TIMER_MS);
   checkPolicy(queue, policy, mechanism, confirmTimeoutMs);

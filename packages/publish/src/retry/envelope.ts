@@ -1,4 +1,4 @@
-import { isBrokerHeader, recountHeaders } from "../brokerHeaders";
+import { isBrokerHeader, queuesLeft, recountHeaders } from "../brokerHeaders";
 import { copyHeader, dueHeader } from "../headers";
 import type { MessageProperties } from "../options";
 import { Delivery, DeliveryProperties, OriginalMessage } from "./delivery";
@@ -6,6 +6,12 @@ import { errorHeaders } from "./failure";
 
 /** Header that counts a message's redeliveries; the broker's own `x-death` is no longer read back from 4.0 on. */
 export const redeliveriesHeader = "rabbitmq-delay.redeliveries";
+
+/** Header with how often a message was tried before its copy was published, immediate tries included. */
+export const triesHeader = "rabbitmq-delay.tries";
+
+/** Header with the queue whose consumer published the copy, for that queue to come back to. */
+export const retryQueueHeader = "rabbitmq-delay.retry-queue";
 
 /** Header with the routing key that a message was first published with; MassTransit's name for it. */
 export const originalRoutingKeyHeader = "MT-Original-RoutingKey";
@@ -37,13 +43,16 @@ interface Stash {
  * What a copy has of its own; `x-delay` is the archived plugin's, which turns it negative and keeps it. When a copy is due, the
  * message that failed doesn't know.
  */
-const copyHeaders = [redeliveriesHeader, originalRoutingKeyHeader, originalHeader, copyHeader, dueHeader, "x-delay"];
+const copyHeaders = [
+  ...[redeliveriesHeader, triesHeader, retryQueueHeader, originalRoutingKeyHeader, originalHeader],
+  ...[copyHeader, dueHeader, "x-delay"],
+];
 const ownHeaders = new Set([...copyHeaders, ...Object.values<string>(errorHeaders)]);
 
 /**
  * Gives a message back as it was first published: its routing key, exchange, properties and headers, but for the
  * user id, which only the broker can vouch for: it stays in {@link userIdHeader}. One that somebody moved back out of
- * an error queue counts its redeliveries anew.
+ * an error queue counts its redeliveries anew, and so does one that left the queue it came back to for this one.
  * @param queue the queue that it was consumed from
  * @throws MalformedCopyError when headers of this package have values that it doesn't write
  */
@@ -73,8 +82,29 @@ export function restore(delivery: Delivery, queue?: string): OriginalMessage {
       ...(expiration === undefined ? {} : { expiration }),
       headers: { ...Object.fromEntries(kept), ...stash.headers },
     },
-    redeliveries: isFromErrorQueue(headers, queue) ? 0 : count,
+    redeliveries: isFromErrorQueue(headers, queue) || hasMovedOn(headers, queue) ? 0 : count,
   };
+}
+
+/**
+ * How often a message was tried before its copy was published; undefined where that is not known, as with what is no copy.
+ * @throws MalformedCopyError when the copy says something else than a count
+ */
+export function triesBefore({ properties: { headers = {} } }: Delivery): number | undefined {
+  const tries = headers[triesHeader];
+  if (headers[redeliveriesHeader] === undefined || tries === undefined) return undefined;
+  if (typeof tries === "number" && Number.isSafeInteger(tries) && tries >= 1) return tries;
+  throw new MalformedCopyError(`header ${triesHeader} is ${JSON.stringify(tries)}, not a count`);
+}
+
+/**
+ * Whether a copy came back to the queue of its own consumer and left it for another one's, e.g. because its TTL was over: what the one
+ * service tried is not what the other one did. A copy that came to several queues at once has not been in any yet, and keeps its
+ * count: else consumers that get each other's copies would make more of them for ever.
+ */
+function hasMovedOn(headers: Record<string, unknown>, queue: string | undefined): boolean {
+  const own = headers[retryQueueHeader];
+  return queue !== undefined && typeof own === "string" && own !== queue && queuesLeft(headers).includes(own);
 }
 
 /**
@@ -83,9 +113,7 @@ export function restore(delivery: Delivery, queue?: string): OriginalMessage {
  */
 function isFromErrorQueue(headers: Record<string, unknown>, queue: string | undefined): boolean {
   if (errorHeaders.tries in headers) return true;
-  const deaths = headers["x-death"];
-  const last = (Array.isArray(deaths) ? deaths[0] : undefined) as { queue?: unknown } | undefined;
-  return queue !== undefined && last?.queue === queue;
+  return queue !== undefined && queuesLeft(headers)[0] === queue;
 }
 
 /** A message that no copy was made of; what the broker adds to one that comes again is none of the handler's business. */

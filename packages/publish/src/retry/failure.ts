@@ -19,6 +19,15 @@ export class HandlerTimeoutError extends Error {
   }
 }
 
+/** A function of the policy threw when it was asked about an error, the `cause`: nobody knows whether to try again. */
+export class PolicyError extends Error {
+  override readonly name = "PolicyError";
+
+  constructor(mistake: unknown, cause: unknown) {
+    super(`a function of the policy threw: ${errorText(mistake)}; it was asked about: ${errorText(cause)}`, { cause });
+  }
+}
+
 /** Headers of a message in an error queue. */
 export const errorHeaders = {
   /** The last error's message, at most 1,000 characters. */

@@ -22,8 +22,10 @@ export {
   originalHeader,
   originalRoutingKeyHeader,
   redeliveriesHeader,
+  retryQueueHeader,
+  triesHeader,
   userIdHeader,
 } from "./envelope";
 export { Delivery, DeliveryProperties, OriginalMessage } from "./delivery";
-export { HandlerTimeoutError, errorHeaders, failureHeaders } from "./failure";
+export { HandlerTimeoutError, PolicyError, errorHeaders, failureHeaders } from "./failure";
 export { ConsumePort, OpenDelivery, toConsumePort } from "./consumePort";

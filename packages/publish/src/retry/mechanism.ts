@@ -22,6 +22,7 @@ import {
   planHoldQueue,
   workRetryRoute,
 } from "rabbitmq-delay-topology";
+import { queuesLeft } from "../brokerHeaders";
 import { delayHeaders } from "../headers";
 import { DEFAULT_LEASE_MS } from "../hold/lease";
 
@@ -72,7 +73,10 @@ export interface RetryMechanism {
   readonly returnsCopies?: boolean;
   /** How often a message may come back; undefined: as often as the policy says. */
   readonly maximumRedeliveries?: number;
-  /** How often the broker itself has redelivered a failed message, where it counts; from its headers. */
+  /**
+   * How often the broker itself has redelivered a failed message, where it counts; from the headers of a message that it delivers again.
+   * Where it counts, it counts a lost consumer as a failure of each message that it had handed out, tried or not.
+   */
   countedByBroker?(headers: Record<string, unknown>): number;
   /**
    * How a message comes back.
@@ -205,7 +209,7 @@ export function throughDelayedRetry(descriptor: DelayedRetry): RetryMechanism {
     name: `the delayed retry of ${retry.queue}`,
     errorQueue: retry.deadQueue,
     maximumRedeliveries: retry.deliveryLimit,
-    countedByBroker: (headers) => Number(headers["x-delivery-count"] ?? 0),
+    countedByBroker: (headers) => countedDeliveries(headers, retry),
     plan({ queue, delayMs, redelivery }) {
       checkQueue(queue, retry.queue);
       const brokerMs = delayedRetryMs(retry, redelivery);
@@ -270,6 +274,18 @@ function republish(
   more: Partial<Omit<RepublishStep, "kind" | "exchange" | "routingKey">> = {},
 ): RepublishStep {
   return { kind: "republish", exchange, routingKey, headers: {}, ...more };
+}
+
+/**
+ * The broker's count of failures, which it writes over an older one with the first failure that it counts. Until then the header is
+ * what the message was published with: one that was moved out of a dead queue has the count that brought it there. It is told by what
+ * can't be: more failures than times it was handed out, or after a move than the limit.
+ */
+function countedDeliveries(headers: Record<string, unknown>, { queue, deliveryLimit }: DelayedRetry): number {
+  const failed = Number(headers["x-delivery-count"] ?? 0);
+  const handedOut = Number(headers["x-acquired-count"] ?? failed);
+  const isMoved = queuesLeft(headers)[0] === queue;
+  return failed > handedOut || (isMoved && failed > deliveryLimit) ? 0 : failed;
 }
 
 function named(...names: (string | undefined)[]): string[] {

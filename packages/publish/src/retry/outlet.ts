@@ -5,8 +5,7 @@ import { DeclarePort, toDeclarePort } from "../hold/declarePort";
 import { publishInLease } from "../hold/lease";
 import type { SendableProperties } from "../sendable";
 import { sharedConfirmPort } from "../sharedPort";
-import type { OriginalMessage } from "./delivery";
-import { copyProperties } from "./envelope";
+import { copyProperties, retryQueueHeader, triesHeader } from "./envelope";
 import { errorCopy } from "./errorCopy";
 import type { Failure } from "./failure";
 import type { RepublishStep } from "./mechanism";
@@ -26,22 +25,24 @@ export class Outlet {
 
   /**
    * Publishes the copy that comes back.
+   * @param queue the queue that the message was consumed from
    * @param delayMs how long the copy waits; the header that says when it is due is the copy's own, not the one of the message
    * @param isReturned whether the broker returns the copy although it has taken it
    * @throws MessageRefusedError when the message has what can't be sent, before anything is
    */
   async republish(
     step: RepublishStep,
-    message: OriginalMessage,
-    redeliveries: number,
+    queue: string,
+    { message, tries }: Failure,
     delayMs: number,
     isReturned = false,
   ): Promise<void> {
     const { exchange, routingKey, declare } = step;
+    const counts = { [triesHeader]: tries, [retryQueueHeader]: queue };
     const copy = (): SendableProperties => {
       const dueAt = new Date(Date.now() + (step.waitsMs ?? delayMs));
-      const headers = { [dueHeader]: dueAt.toISOString(), ...step.headersAt?.(dueAt), ...step.headers };
-      return this.sender.sendable(copyProperties(message, redeliveries, headers));
+      const headers = { [dueHeader]: dueAt.toISOString(), ...step.headersAt?.(dueAt), ...step.headers, ...counts };
+      return this.sender.sendable(copyProperties(message, message.redeliveries + 1, headers));
     };
     // Refused before a queue is declared for it.
     if (declare !== undefined) copy();

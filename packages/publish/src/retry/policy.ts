@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import {
   DelayTopologyError,
   RetryDescriptor,
@@ -7,7 +8,7 @@ import {
   readDelays,
 } from "rabbitmq-delay-topology";
 
-/** A class of errors, or a function that says whether an error is meant. */
+/** A class of errors, or a function that says at once whether an error is meant; no async one. */
 export type ErrorMatcher = (abstract new (...args: never[]) => unknown) | ((error: unknown) => boolean);
 
 interface PolicyParts {
@@ -127,7 +128,10 @@ export class RetryPolicy {
     return this.with({ ignored: [...this.parts.ignored, ...matchers.map(checkMatcher)] });
   }
 
-  /** Whether a failure is tried again at all. */
+  /**
+   * Whether a failure is tried again at all.
+   * @throws what one of the policy's functions throws, and DelayTopologyError when one answers with a promise
+   */
   retries(error: unknown): boolean {
     const { handled, ignored } = this.parts;
     if (ignored.some((matcher) => matches(matcher, error))) return false;
@@ -155,15 +159,22 @@ function checkTries(property: string, value: number, minimum: number): number {
 }
 
 function checkMatcher(matcher: ErrorMatcher): ErrorMatcher {
+  if (types.isAsyncFunction(matcher)) throw new DelayTopologyError("matcher", "an async function", AT_ONCE);
   if (typeof matcher === "function") return matcher;
   throw new DelayTopologyError("matcher", matcher, "it must be a class of errors or a function");
 }
+
+const AT_ONCE = "a function must answer true or false at once: a promise of an answer would be taken for true";
 
 function matches(matcher: ErrorMatcher, error: unknown): boolean {
   if (isClass(matcher)) return error instanceof matcher;
   // A function of old that makes objects can look like one that answers; only its own objects tell.
   if (typeof matcher.prototype === "object" && error instanceof matcher) return true;
-  return Boolean((matcher as (error: unknown) => boolean)(error));
+  const answer = (matcher as (error: unknown) => unknown)(error);
+  if (typeof (answer as PromiseLike<unknown> | null | undefined)?.then !== "function") return Boolean(answer);
+  // A rejection that nobody awaits would end the process.
+  Promise.resolve(answer).catch(() => undefined);
+  throw new DelayTopologyError("matcher", "a promise", AT_ONCE);
 }
 
 /**

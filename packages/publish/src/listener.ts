@@ -1,0 +1,15 @@
+import { errorText } from "./retry/failure";
+
+/**
+ * Tells a caller's listener something. Its own mistake breaks nothing here, whether it throws or, being async, rejects: a rejection that
+ * nobody awaits would end the process.
+ * @param name the listener's, for the warning
+ */
+export function tell<T>(name: string, listener: ((event: T) => unknown) | undefined, event: T): void {
+  const warn = (error: unknown): void => process.emitWarning(`${name} threw: ${errorText(error)}`);
+  try {
+    Promise.resolve(listener?.(event)).catch(warn);
+  } catch (error) {
+    warn(error);
+  }
+}
