@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
 import type { ConfirmChannel, ConsumeMessage } from "amqplib";
-import { HoldOptions, HoldQueueUse, dueHeader, holdFor } from "rabbitmq-delay-publish";
+import { HoldOptions, HoldQueueUse, MessageRefusedError, dueHeader, holdFor } from "rabbitmq-delay-publish";
 import { holdQueues, planRetry } from "rabbitmq-delay-topology";
 import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
@@ -40,6 +40,34 @@ describe("holdFor", () => {
           [receipt.queue, false],
           [`${prefix}.10+600000.0::sink`, true],
         ]);
+      });
+    }
+
+    for (const [library, open] of clients) {
+      // A message for an exchange or a queue that was mistyped was confirmed as held, and dropped when it was due.
+      it(`refuses a destination that is not there, on a channel that stays open, with ${library}`, async () => {
+        const { vhost, channel, receiver } = await setUp(broker());
+        const client = await open(`${broker().node.amqpUrl}/${vhost}`);
+        afterThisTest(() => client.close());
+        const hold = (exchange: string, routingKey: string, options?: HoldOptions): Promise<unknown> =>
+          holdFor(client.channel, { delayMs: 20, exchange, routingKey }, { body: "x" }, options);
+        const isMissing = (property: string) => (error: Error) =>
+          error instanceof MessageRefusedError && error.property === property && /that exists/.test(error.message);
+        const before = await broker().management.queues(vhost);
+        await assert.rejects(hold("slaes", "eu.paid"), isMissing("exchange"));
+        await assert.rejects(hold("", "sinc"), isMissing("routingKey"));
+        const declared = holdQueues({ delays: [20], destinations: [{ exchange: "slaes", routingKey: "eu.paid" }] });
+        await assert.rejects(hold("slaes", "eu.paid", { declared }), isMissing("exchange"));
+        assert.deepEqual(
+          (await broker().management.queues(vhost)).map(({ name }) => name),
+          before.map(({ name }) => name),
+        );
+        // What is declared later is found, and what was found is not asked for again.
+        await channel.assertExchange("slaes", "topic");
+        await channel.bindQueue("sink", "slaes", "eu.*");
+        const many = Array.from({ length: 50 }, () => hold("slaes", "eu.paid"));
+        await Promise.all([...many, hold("", "sink"), hold("", "sink")]);
+        await receiver.until(52);
       });
     }
 

@@ -21,7 +21,8 @@ export interface ConfirmPort {
   /** Resolves when the socket takes more; at once when it does. */
   writable(): Promise<void>;
   onReturn(listener: (message: ReturnedMessage) => void): void;
-  onClose(listener: () => void): void;
+  /** Calls back when the channel has closed, with its own error where it had one. */
+  onClose(listener: (reason?: Error) => void): void;
 }
 
 type Listen = (event: string, listener: (...args: never[]) => void) => unknown;
@@ -43,12 +44,15 @@ interface RabbitmqClientChannel {
   _conn?: { _state?: { frameMax?: number } };
 }
 
-/** One for all senders over a channel, because each listens to the channel's events. */
+/** One for all senders over a channel: each listens to the channel's events, and has to know of all messages that are on their way. */
 const ports = new WeakMap<object, ConfirmPort>();
 
 /**
  * Wraps a channel that the caller owns: amqplib's ConfirmChannel or rabbitmq-client's Channel. A channel has one port, however often it
  * is asked for.
+ *
+ * The port listens to the channel's `error`, because Node ends a process in which nobody does, for a refusal that rejects the caller's
+ * promise anyway. Other listeners hear of it as ever.
  * @throws MessageRefusedError for anything else, such as amqplib's channel without confirms
  */
 export function toConfirmPort(channel: unknown): ConfirmPort {
@@ -70,6 +74,19 @@ function newPort(channel: unknown): ConfirmPort {
   );
 }
 
+/** Calls back when a channel has closed, with the error that came before, of which Node says nothing any more then. */
+function onCloseOf(channel: { on: Listen }): ConfirmPort["onClose"] {
+  let reason: Error | undefined;
+  channel.on("error", (error: Error) => void (reason = error));
+  return (listener) => void channel.on("close", () => listener(reason));
+}
+
+/** A frame's most bytes; AMQP's 0 is no limit. */
+function frameLimit(frameMax: number | undefined, otherwise: number): number {
+  if (frameMax === undefined) return otherwise;
+  return frameMax === 0 ? Infinity : frameMax;
+}
+
 /** What a frame of properties holds beside the caller's own: its head, an id, and the headers that this package adds. */
 const RESERVED_BYTES = 320;
 /** amqplib's buffer for headers; longer ones it would cut off, and the broker end the connection. */
@@ -78,7 +95,7 @@ const AMQPLIB_HEADERS_BYTES = 65_536;
 const RABBITMQ_CLIENT_FRAME_BYTES = 8192;
 
 function amqplibPort(channel: AmqplibChannel): ConfirmPort {
-  const largest = Math.min(AMQPLIB_HEADERS_BYTES, channel.connection?.frameMax ?? AMQPLIB_HEADERS_BYTES);
+  const largest = Math.min(AMQPLIB_HEADERS_BYTES, frameLimit(channel.connection?.frameMax, AMQPLIB_HEADERS_BYTES));
   let drained: Promise<void> | undefined;
   let open: () => void = () => undefined;
   const release = (): void => {
@@ -115,9 +132,7 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
         }),
       );
     },
-    onClose: (listener) => {
-      channel.on("close", listener);
-    },
+    onClose: onCloseOf(channel),
   };
 }
 
@@ -134,8 +149,8 @@ function unlessUnsendable<T>(publish: () => T): T {
 function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {
   let confirming: Promise<void> | undefined;
   const largest = Math.min(
-    channel._state?.maxFrameSize ?? RABBITMQ_CLIENT_FRAME_BYTES,
-    channel._conn?._state?.frameMax ?? Infinity,
+    frameLimit(channel._state?.maxFrameSize, RABBITMQ_CLIENT_FRAME_BYTES),
+    frameLimit(channel._conn?._state?.frameMax, Infinity),
   );
   const publishNow = (envelope: object, headers: Record<string, unknown>, body: Buffer): Promise<void> => {
     if (!Object.values(headers).some(isInt32)) return channel.basicPublish({ ...envelope, headers }, body);
@@ -174,8 +189,6 @@ function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {
         }),
       );
     },
-    onClose: (listener) => {
-      channel.on("close", listener);
-    },
+    onClose: onCloseOf(channel),
   };
 }

@@ -9,6 +9,7 @@ import {
 import { Flight, InFlight } from "./inFlight";
 import { SendableProperties, sendable } from "./sendable";
 import { Slots } from "./slots";
+import { LONGEST_TIMER_MS } from "./timers";
 
 /** Limits of a sender; see `DelayPublisherOptions`. */
 export interface SenderOptions {
@@ -21,7 +22,8 @@ export class ConfirmedSender {
   private readonly inFlight: InFlight;
   private readonly slots: Slots;
   private readonly timeoutMs: number;
-  private count = 0;
+  private waitingCount = 0;
+  private sentCount = 0;
 
   /** @throws MessageRefusedError for an option out of range */
   constructor(
@@ -33,17 +35,48 @@ export class ConfirmedSender {
     this.inFlight = InFlight.over(port);
   }
 
-  /** Messages that the broker has not confirmed yet. */
+  /** Messages that the broker has not confirmed yet: those that wait for their turn, and those that are on their way, timed out or not. */
   get unconfirmed(): number {
-    return this.count;
+    return this.waitingCount + this.sentCount;
   }
 
-  /** Does something in its turn, when there is a place and the socket takes more. */
-  async inTurn<T>(body: () => Promise<T>): Promise<T> {
-    await this.slots.take();
+  /**
+   * Does something in its turn, when there is a place and the socket takes more. A connection that the broker blocks, as it does during an
+   * alarm, takes nothing and answers nothing: what was not handed to it in time is not published later either.
+   * @param work calls `handOver` just before it publishes, which throws when the time is over
+   * @throws PublishTimeoutError when the message was not handed over within `confirmTimeoutMs`; from then on its confirm has its own time
+   */
+  async inTurn<T>(exchange: string, routingKey: string, work: (handOver: () => void) => Promise<T>): Promise<T> {
+    const patience = new AbortController();
+    return new Promise<T>((resolve, reject) => {
+      let waits = true;
+      this.waitingCount++;
+      const endWaiting = (): void => {
+        if (waits) this.waitingCount--;
+        waits = false;
+        clearTimeout(timer);
+      };
+      const timer = setTimeout(() => {
+        endWaiting();
+        patience.abort(new PublishTimeoutError(exchange, routingKey, this.timeoutMs, false));
+        reject(patience.signal.reason as Error);
+      }, this.timeoutMs);
+      const handOver = (): void => {
+        patience.signal.throwIfAborted();
+        endWaiting();
+      };
+      this.inPlace(patience.signal, () => work(handOver))
+        .then(resolve, reject)
+        .finally(endWaiting);
+    });
+  }
+
+  private async inPlace<T>(patience: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.slots.take(patience);
     try {
       await this.port.writable();
-      return await body();
+      patience.throwIfAborted();
+      return await work();
     } finally {
       this.slots.giveBack();
     }
@@ -68,21 +101,24 @@ export class ConfirmedSender {
 
   /** As {@link send}, of properties that {@link sendable} has made; a few headers of this package's own may have been added. */
   async sendChecked(exchange: string, routingKey: string, body: Buffer, checked: SendableProperties): Promise<void> {
-    if (this.inFlight.isClosed) throw new ChannelClosedError(exchange, routingKey);
+    const { inFlight } = this;
+    if (inFlight.isClosed) throw new ChannelClosedError(exchange, routingKey, inFlight.closeReason);
     const flight: Flight = { exchange, routingKey, fail: () => undefined };
-    const { properties, leave } = this.inFlight.enter(flight, checked);
-    this.count++;
-    try {
-      const published = this.port.publish(exchange, routingKey, body, properties);
-      published.then(leave, leave);
-      await this.confirmation(flight, published);
-    } finally {
-      this.count--;
-    }
+    const { properties, leave } = inFlight.enter(flight, checked);
+    const published = this.port.publish(exchange, routingKey, body, properties);
+    let isOnItsWay = true;
+    this.sentCount++;
+    const settled = (): void => {
+      if (isOnItsWay) this.sentCount--;
+      isOnItsWay = false;
+      leave();
+    };
+    published.then(settled, settled);
+    await this.confirmation(flight, published, settled);
   }
 
   /** The first of: confirm, nack, return (which comes before its confirm), closed channel, timeout. */
-  private confirmation(flight: Flight, published: Promise<boolean>): Promise<void> {
+  private confirmation(flight: Flight, published: Promise<boolean>, settled: () => void): Promise<void> {
     const { exchange, routingKey } = flight;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
@@ -94,7 +130,10 @@ export class ConfirmedSender {
         if (error === undefined) resolve();
         else reject(error);
       };
-      flight.fail = () => settle(new ChannelClosedError(exchange, routingKey));
+      flight.fail = (reason) => {
+        settled();
+        settle(new ChannelClosedError(exchange, routingKey, reason));
+      };
       published.then(
         (taken) => {
           if (!taken) settle(new MessageNackedError(exchange, routingKey));
@@ -102,14 +141,15 @@ export class ConfirmedSender {
           else settle(new MessageReturnedError(exchange, routingKey, flight.returned.replyText));
         },
         (error: unknown) =>
-          settle(error instanceof MessageRefusedError ? error : new ChannelClosedError(exchange, routingKey)),
+          settle(
+            error instanceof MessageRefusedError
+              ? error
+              : new ChannelClosedError(exchange, routingKey, this.inFlight.closeReason),
+          ),
       );
     });
   }
 }
-
-/** Node's timers take no more; a longer one would be over at once. Almost 25 days. */
-const LONGEST_TIMER_MS = 2_147_483_647;
 
 function checkCount(property: string, value: unknown, maximum: number): number {
   if (typeof value === "number" && value >= 1 && value <= maximum) return Math.floor(value);

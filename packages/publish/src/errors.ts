@@ -57,14 +57,32 @@ export class MessageNackedError extends DelayPublishError {
 
 /** The channel closed before the broker's answer: the message may have been taken, publish it again for at least once. */
 export class ChannelClosedError extends DelayPublishError {
-  constructor(exchange: string, routingKey: string) {
-    super(exchange, routingKey, `the channel closed before the broker confirmed the message for ${routingKey}`);
+  /** @param reason the channel's own error, where it had one, such as the broker's refusal; then it is the `cause` */
+  constructor(exchange: string, routingKey: string, reason?: Error) {
+    const why = reason === undefined ? "" : `: ${reason.message}`;
+    super(exchange, routingKey, `the channel closed before the broker confirmed the message for ${routingKey}${why}`);
+    if (reason !== undefined) this.cause = reason;
   }
 }
 
-/** The broker did not answer in time: the message may have been taken, publish it again for at least once. */
+/**
+ * The broker did not answer in time. A message that was sent may have been taken: publish it again for at least once. One that was not
+ * (`wasSent` is false), because the broker took nothing on this connection or too many others waited, is published again without a copy.
+ */
 export class PublishTimeoutError extends DelayPublishError {
-  constructor(exchange: string, routingKey: string, timeoutMs: number) {
-    super(exchange, routingKey, `the broker did not confirm the message for ${routingKey} within ${timeoutMs} ms`);
+  constructor(
+    exchange: string,
+    routingKey: string,
+    timeoutMs: number,
+    readonly wasSent = true,
+  ) {
+    super(
+      exchange,
+      routingKey,
+      wasSent
+        ? `the broker did not confirm the message for ${routingKey} within ${timeoutMs} ms`
+        : `the message for ${routingKey} was not sent within ${timeoutMs} ms: the broker takes nothing on this connection now, or too ` +
+            "many others wait; publishing it again makes no copy",
+    );
   }
 }

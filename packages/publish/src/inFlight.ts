@@ -8,8 +8,8 @@ export interface Flight {
   readonly routingKey: string;
   /** Set when the broker gave it back, which it does before it confirms it. */
   returned?: ReturnedMessage;
-  /** Called when the channel closed. */
-  fail: () => void;
+  /** Called when the channel closed, with its own error where it had one. */
+  fail: (reason: Error | undefined) => void;
 }
 
 /**
@@ -19,6 +19,8 @@ export interface Flight {
 export class InFlight {
   /** Whether the channel has closed. */
   isClosed = false;
+  /** The channel's own error where it closed with one, such as the broker's refusal. */
+  closeReason: Error | undefined;
   private readonly flights = new Map<string, Flight>();
   private lastNumber = 0;
 
@@ -27,9 +29,10 @@ export class InFlight {
       const flight = this.flights.get(identityOf(message.exchange, message.routingKey, message));
       if (flight !== undefined) flight.returned = message;
     });
-    port.onClose(() => {
+    port.onClose((reason) => {
       this.isClosed = true;
-      for (const { fail } of [...this.flights.values()]) fail();
+      this.closeReason = reason;
+      for (const { fail } of [...this.flights.values()]) fail(reason);
     });
   }
 

@@ -2,7 +2,10 @@
 export interface DelayPublisherOptions {
   /** Messages that may wait for the broker's confirm at once; further ones wait their turn. Default 1000. */
   maxUnconfirmed?: number;
-  /** How long to wait for the broker's confirm, in milliseconds, from 1 to 2147483647 (almost 25 days). Default 30000. */
+  /**
+   * How long a message may wait until it can be sent, and then how long for the broker's confirm; in milliseconds, from 1 to 2147483647
+   * (almost 25 days). During an alarm the broker takes nothing on a connection that publishes. Default 30000.
+   */
   confirmTimeoutMs?: number;
   /**
    * Default of each message's tolerance, whether it has a delay or a due time: how much later it may be, as a fraction of its delay, for

@@ -19,12 +19,16 @@ export interface DelayPublisher {
    * ChannelClosedError or PublishTimeoutError afterwards
    */
   publish(destination: string, body: unknown, options: DelayedMessageOptions): Promise<PublishReceipt>;
-  /** Messages that the broker has not confirmed yet. */
+  /** Messages that the broker has not confirmed yet: those that wait for their turn, and those that are on their way, timed out or not. */
   readonly unconfirmed: number;
 }
 
 /**
  * Makes a publisher over a channel that the caller owns, opens and closes.
+ *
+ * An error of the channel, such as a refusal of the broker, rejects what is on its way and what comes after; the channel may have no listener
+ * of its own for it. An error of amqplib's connection needs one, `connection.on("error", …)`, or Node ends the process.
+ *
  * @param channel amqplib's confirm channel or rabbitmq-client's channel
  * @param network the descriptor that the broker's stack exports
  * @throws DelayTopologyError for a descriptor of another kind or version, MessageRefusedError for a channel without confirms
@@ -62,7 +66,8 @@ class ChannelPublisher implements DelayPublisher {
     const bytes = toBuffer(body, given);
     // The caller may use his objects again as soon as this call returns, which is before the message gets its turn.
     const properties = this.sender.sendable(given);
-    return this.sender.inTurn(() => {
+    return this.sender.inTurn(encoded.exchange, encoded.routingKey, (handOver) => {
+      handOver();
       // A message that had to wait for its turn is not delayed twice: the time it was asked for counts from now or from `at`.
       return this.send(at === undefined ? encoded : encode(), bytes, properties);
     });

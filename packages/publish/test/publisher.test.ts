@@ -2,11 +2,13 @@ import { strict as assert } from "node:assert";
 import { EventEmitter } from "node:events";
 import {
   ChannelClosedError,
+  ConfirmedSender,
   MessageRefusedError,
   MessageReturnedError,
   PublishTimeoutError,
   createDelayPublisher,
   holdFor,
+  toConfirmPort,
 } from "rabbitmq-delay-publish";
 import { DelayTopologyError, delayNetwork } from "rabbitmq-delay-topology";
 
@@ -38,7 +40,104 @@ describe("createDelayPublisher", () => {
   it("gives up on a broker that does not answer", async () => {
     const publisher = createDelayPublisher(channel, network, { confirmTimeoutMs: 5 });
     await assert.rejects(publisher.publish("a", "x", { delayMs: 10 }), PublishTimeoutError);
+    // A service that drained its publisher before it ended, by this count, ended while the broker could still take the message.
+    assert.equal(publisher.unconfirmed, 1);
+    channel.published[0]?.confirm(null);
+    await settle();
     assert.equal(publisher.unconfirmed, 0);
+  });
+
+  // During an alarm publishers waited for as long as it lasted, with a count of 0, and could neither give up nor publish elsewhere.
+  for (const [what, maxUnconfirmed] of [
+    ["a place", 1],
+    ["the socket", 2],
+  ] as const) {
+    it(`waits no longer for ${what} than confirmTimeoutMs, says that nothing was sent, and keeps to it`, async () => {
+      const publisher = createDelayPublisher(channel, network, { confirmTimeoutMs: 20, maxUnconfirmed });
+      channel.isWritable = false;
+      const publish = (): Promise<unknown> => publisher.publish("a", "x", { delayMs: 10 });
+      const first = publish();
+      await settle();
+      const second = publish();
+      assert.equal(publisher.unconfirmed, 2);
+      await Promise.all([
+        assert.rejects(first, (error: Error) => error instanceof PublishTimeoutError && error.wasSent),
+        assert.rejects(second, (error: Error) => {
+          return (
+            error instanceof PublishTimeoutError && !error.wasSent && /was not sent within 20 ms/.test(error.message)
+          );
+        }),
+      ]);
+      assert.equal(publisher.unconfirmed, 1);
+      channel.isWritable = true;
+      channel.emit("drain");
+      await settle();
+      assert.equal(channel.published.length, 1);
+      const third = publish();
+      await settle();
+      for (const { confirm } of channel.published) confirm(null);
+      await third;
+      assert.equal(publisher.unconfirmed, 0);
+    });
+  }
+
+  it("has no more messages on their way than it may", async () => {
+    const publisher = createDelayPublisher(channel, network, { maxUnconfirmed: 10 });
+    const publishing = Array.from({ length: 50 }, () => publisher.publish("a", "x", { delayMs: 10 }));
+    for (let confirmed = 0; confirmed < 50; confirmed++) {
+      await settle();
+      assert.equal(channel.published.length, Math.min(50, confirmed + 10));
+      assert.equal(publisher.unconfirmed, 50 - confirmed);
+      channel.published[confirmed]?.confirm(null);
+    }
+    await Promise.all(publishing);
+  });
+
+  // The broker's refusal of one message ended the process of a service that awaited each of its promises.
+  it("takes a channel's error for its owner, who learns of it by the promise", async () => {
+    const publisher = createDelayPublisher(channel, network);
+    const published = publisher.publish("a", "x", { delayMs: 10 });
+    await settle();
+    const refusal = new Error("Channel closed by server: 404");
+    channel.emit("error", refusal);
+    channel.emit("close");
+    for (const promise of [published, publisher.publish("a", "x", { delayMs: 10 })]) {
+      await assert.rejects(promise, (error: Error) => {
+        return (
+          error instanceof ChannelClosedError &&
+          error.cause === refusal &&
+          /: Channel closed .*404$/.test(error.message)
+        );
+      });
+    }
+    assert.equal(publisher.unconfirmed, 0);
+  });
+
+  // The one that was returned counted as held, and the one that was held was published again.
+  it("knows a message from one of holdFor with the same id, exchange and key over the same channel", async () => {
+    Object.assign(channel, { assertQueue: () => Promise.resolve() });
+    const held = holdFor(channel, { delayMs: 10, exchange: "", routingKey: "q" }, { body: "x", messageId: "same" });
+    await settle();
+    const key = channel.published[0]?.key ?? "";
+    const sent = new ConfirmedSender(toConfirmPort(channel), {}).send("", key, Buffer.from("x"), { messageId: "same" });
+    await settle();
+    const [first, second] = channel.published;
+    channel.emit("return", { fields: { exchange: "", routingKey: key, replyText: "" }, properties: second?.options });
+    second?.confirm(null);
+    first?.confirm(null);
+    await assert.rejects(sent, MessageReturnedError);
+    await held;
+    assert.equal(channel.published.length, 2);
+  });
+
+  // Over a connection without a limit of its frames each message with headers was refused.
+  it("takes a frame size of 0 as no limit", async () => {
+    Object.assign(channel, { connection: { frameMax: 0 } });
+    const publisher = createDelayPublisher(channel, network);
+    const published = publisher.publish("a", "x", { delayMs: 10, headers: { note: "y".repeat(10_000) } });
+    await settle();
+    channel.published[0]?.confirm(null);
+    await published;
   });
 
   it("fails what is unconfirmed when the channel closes", async () => {

@@ -9,16 +9,17 @@ import {
   parseHoldQueues,
   planHoldQueue,
 } from "rabbitmq-delay-topology";
+import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender } from "../confirmedSender";
 import { MessageRefusedError, MessageReturnedError } from "../errors";
 import { dueHeader } from "../headers";
 import { tell } from "../listener";
 import type { MessageProperties } from "../options";
 import { refuseForbidden, toBuffer } from "../outgoing";
-import { sharedConfirmPort } from "../sharedPort";
 import { LONGEST_TIMER_MS } from "../timers";
 import { AliveQueues, aliveQueuesOf } from "./aliveQueues";
 import { DeclarePort, toDeclarePort } from "./declarePort";
+import { DestinationCheck } from "./destinationCheck";
 import { DEFAULT_LEASE_MS, checkLease, leaseOf, publishInLease } from "./lease";
 
 /** How long a message is held, and where it goes then. */
@@ -46,7 +47,10 @@ export interface HoldQueueUse {
 export interface HoldOptions extends HoldSettingsOptions {
   /** Hold queues that a stack declared; then only those are used, and a queue without a lease is not declared again. */
   declared?: HoldQueues;
-  /** How long to wait for the broker's confirm, in milliseconds; shorter than the lease, and at most 2147483647. Default 30000. */
+  /**
+   * How long a message may wait until it can be sent, and then how long for the broker's confirm; in milliseconds, shorter than the lease, and
+   * at most 2147483647. Default 30000.
+   */
   confirmTimeoutMs?: number;
   /**
    * How many hold queues this connection may have on the broker at once, each until its lease is over. With rabbitmq-client, whose
@@ -74,7 +78,11 @@ const ATTEMPTS = 3;
  * Holds one message in a queue for its delay and destination. The queue is declared before each message, which renews its
  * lease, and goes by itself when the lease is over after the last message. The broker's own headers (`x-death` and its like) are left
  * out: before RabbitMQ 4.0 they would make it drop a message that is held a second time.
- * @param channel amqplib's confirm channel or rabbitmq-client's channel, which the caller owns
+ *
+ * The first message for a destination looks whether its exchange is there, or its queue where the exchange is `""`; one that this user has
+ * no right to look at passes. **Whether a queue is bound to the exchange for this key, nobody can see over AMQP**: the broker drops, when it
+ * is due, a message that no queue is bound for, unless the exchange has an alternate exchange. So give it one.
+ * @param channel amqplib's confirm channel or rabbitmq-client's channel, which the caller owns, and which may have no listener for its errors
  * @returns when the broker has confirmed the message
  * @throws DelayTopologyError or MessageRefusedError before anything is sent; MessageReturnedError, MessageNackedError,
  * ChannelClosedError or PublishTimeoutError afterwards, also when the confirm came too late to be sure of the lease
@@ -97,16 +105,17 @@ export async function holdFor(
   // Copied and checked in the call: while the message waits for its turn, the caller may use the object for the next one, and what can't
   // be sent shall declare no queue.
   const checked = holder.sender.sendable(properties);
-  return holder.sender.inTurn(async () => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await sendOnce(holder, queue, bytes, checked, options);
-      } catch (error) {
-        if (!(error instanceof MessageReturnedError) || attempt === ATTEMPTS || !isDeclaredHere(queue, options))
-          throw error;
-      }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await holder.sender.inTurn("", queue.name, async (handOver) => {
+        await holder.destinations.check({ exchange, routingKey });
+        return sendOnce(holder, queue, bytes, checked, options, handOver);
+      });
+    } catch (error) {
+      if (!(error instanceof MessageReturnedError) || attempt === ATTEMPTS || !isDeclaredHere(queue, options))
+        throw error;
     }
-  });
+  }
 }
 
 function checkConfirmTimeout(confirmTimeoutMs: number): number {
@@ -148,14 +157,16 @@ async function sendOnce(
   body: Buffer,
   properties: MessageProperties,
   options: HoldOptions,
+  handOver: () => void,
 ): Promise<HoldReceipt> {
   const delayMs = Number(queue.arguments["x-message-ttl"]);
   const messageId = properties.messageId ?? randomUUID();
   let dueAt = new Date(0);
-  const send = (): Promise<void> => {
+  const send = async (): Promise<void> => {
+    handOver();
     dueAt = new Date(Date.now() + delayMs);
     const headers = { ...properties.headers, [dueHeader]: dueAt.toISOString() };
-    return sender.sendChecked("", queue.name, body, { ...properties, messageId, headers });
+    await sender.sendChecked("", queue.name, body, { ...properties, messageId, headers });
   };
   if (isDeclaredHere(queue, options)) await publishInLease(noting(port, alive, options), queue, send);
   else await send();
@@ -187,6 +198,7 @@ interface Holder {
   port: DeclarePort;
   sender: ConfirmedSender;
   alive: AliveQueues;
+  destinations: DestinationCheck;
 }
 const holders = new WeakMap<object, Map<number, Holder>>();
 
@@ -197,8 +209,9 @@ function holderOf(channel: unknown, confirmTimeoutMs: number): Holder {
   if (known !== undefined) return known;
   const holder = {
     port: toDeclarePort(channel),
-    sender: new ConfirmedSender(sharedConfirmPort(channel), { confirmTimeoutMs }),
+    sender: new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs }),
     alive: aliveQueuesOf(channel as object),
+    destinations: [...(confirms?.values() ?? [])][0]?.destinations ?? new DestinationCheck(channel),
   };
   holders.set(channel as object, new Map([...(confirms ?? []), [confirmTimeoutMs, holder]]));
   return holder;

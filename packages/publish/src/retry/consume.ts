@@ -2,6 +2,7 @@ import { MessageRefusedError } from "../errors";
 import { tell } from "../listener";
 import { ownCopy } from "../ownCopy";
 import { Slots } from "../slots";
+import { abortAudience } from "./abortAudience";
 import { ConsumePort, OpenDelivery, toConsumePort } from "./consumePort";
 import { CheckedOptions, RetryConsumerOptions, RetryEvent, RetryHandler, checkOptions } from "./consumerOptions";
 import type { OriginalMessage } from "./delivery";
@@ -50,7 +51,8 @@ interface Received {
  * Consumes a queue. A failed message is tried again at once as often as the policy says, then published as a copy that
  * comes back later, and at last to the error queue. The copy is confirmed before the original is acknowledged: a crash in
  * between makes a duplicate, never a loss.
- * @param channel amqplib's confirm channel, which the caller owns; a refusal of the broker closes it
+ * @param channel amqplib's confirm channel, which the caller owns; a refusal of the broker closes it, and rejects `ended`. It may have no
+ * listener for its errors, but its connection needs one, or Node ends the process
  * @throws DelayTopologyError for a delay of the policy that the mechanism's queues don't have, a bad option, or an exchange, a queue
  * or a right that failed messages need and that is missing; MessageRefusedError for another channel; the broker's error when the
  * queue itself is missing, or an Error when it has not answered within `confirmTimeoutMs`
@@ -129,12 +131,12 @@ class QueueConsumer implements RetryConsumer {
   async start(): Promise<void> {
     if (this.stopping !== undefined) return;
     const { prefetch, signal } = this.options;
-    const onAbort = (): void => this.abort();
-    const forget = this.port.onClose((reason) => this.onClose(reason));
+    let forgetAbort: () => void = () => undefined;
+    const forgetClose = this.port.onClose((reason) => this.onClose(reason));
     // A channel and a signal may outlive many consumers.
     this.letGo = () => {
-      forget();
-      signal?.removeEventListener("abort", onAbort);
+      forgetClose();
+      forgetAbort();
     };
     try {
       await this.port.prefetch(prefetch);
@@ -147,7 +149,7 @@ class QueueConsumer implements RetryConsumer {
     // Nobody waited any longer for the start.
     if (this.isStopping()) void this.cancel();
     else if (signal?.aborted) this.abort();
-    else if (!this.isClosed) signal?.addEventListener("abort", onAbort, { once: true });
+    else if (!this.isClosed && signal !== undefined) forgetAbort = abortAudience(signal).add(() => this.abort());
   }
 
   private abort(): void {
@@ -305,6 +307,8 @@ class QueueConsumer implements RetryConsumer {
 
   /** Whether no handler is at the message any more, so that another one may be. */
   private async hasEnded(work: Work): Promise<boolean> {
+    // What is raced against `halted` stays with it for as long as the consumer runs.
+    if (work.overtime === undefined) return true;
     const late = new Error("it goes on");
     const ended = Promise.race([work.overtime, this.halted]);
     return withinTime(ended, ENDING_MS, () => late).then(
@@ -317,16 +321,20 @@ class QueueConsumer implements RetryConsumer {
   private async handle(original: OriginalMessage, previousTries: number, work: Work): Promise<void> {
     const message = ownCopy(original);
     const { handlerTimeoutMs } = this.options;
-    if (handlerTimeoutMs === undefined) {
-      await this.handler({ ...message, previousTries, signal: this.aborting.signal });
-      return;
-    }
     const own = new AbortController();
-    const signal = AbortSignal.any([own.signal, this.aborting.signal]);
-    const handled = (async () => void (await this.handler({ ...message, previousTries, signal })))();
+    // What is hung on a signal that lives as long as the consumer stays with it as long.
+    const forgetAbort = abortAudience(this.aborting.signal).add(() => own.abort(this.aborting.signal.reason));
+    if (this.aborting.signal.aborted) own.abort(this.aborting.signal.reason);
+    const { signal } = own;
+    const handled = (async () => void (await this.handler({ ...message, previousTries, signal })))().finally(
+      forgetAbort,
+    );
+    if (handlerTimeoutMs === undefined) return handled;
+    let isLate = false;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
+        isLate = true;
         const error = new HandlerTimeoutError(handlerTimeoutMs);
         own.abort(error);
         reject(error);
@@ -335,7 +343,7 @@ class QueueConsumer implements RetryConsumer {
     try {
       await Promise.race([handled, late]);
     } catch (error) {
-      if (error instanceof HandlerTimeoutError && own.signal.reason === error) {
+      if (isLate) {
         const ended = (): void => void (work.overtime = undefined);
         work.overtime = handled.then(ended, ended);
       }

@@ -1,4 +1,5 @@
 import { errorMonitor } from "node:events";
+import { audiences } from "../audience";
 import { MessageRefusedError } from "../errors";
 import type { Delivery, DeliveryProperties } from "./delivery";
 
@@ -82,20 +83,23 @@ function amqplibPort(channel: AmqplibChannel): ConsumePort {
           .catch(() => undefined);
       };
     },
-    onClose(listener) {
-      let reason: Error | undefined;
-      // A monitor takes no error away from the channel's owner.
-      const onError = (error: Error): void => void (reason = error);
-      const onClose = (): void => listener(reason);
-      channel.on(errorMonitor, onError);
-      channel.on("close", onClose);
-      return () => {
-        channel.off(errorMonitor, onError);
-        channel.off("close", onClose);
-      };
-    },
+    onClose: (listener) => closeAudience(channel).add(listener),
   };
 }
+
+/** Who wants to hear that a channel has closed, and why. */
+const closeAudience = audiences<AmqplibChannel, Error | undefined>((channel, tell) => {
+  let reason: Error | undefined;
+  // A monitor takes no error away from the channel's owner.
+  const onError = (error: Error): void => void (reason = error);
+  const onClose = (): void => tell(reason);
+  channel.on(errorMonitor, onError);
+  channel.on("close", onClose);
+  return () => {
+    channel.off(errorMonitor, onError);
+    channel.off("close", onClose);
+  };
+});
 
 /** Each publish sets the delivery mode itself; the cluster id is a property that AMQP 0-9-1 no longer has. */
 const SET_AGAIN = ["deliveryMode", "clusterId"];

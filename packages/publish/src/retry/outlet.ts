@@ -1,10 +1,10 @@
+import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender, SenderOptions } from "../confirmedSender";
-import { MessageReturnedError, PublishTimeoutError } from "../errors";
+import { MessageReturnedError } from "../errors";
 import { dueHeader } from "../headers";
 import { DeclarePort, toDeclarePort } from "../hold/declarePort";
 import { publishInLease } from "../hold/lease";
 import type { SendableProperties } from "../sendable";
-import { sharedConfirmPort } from "../sharedPort";
 import { copyProperties, retryQueueHeader, triesHeader } from "./envelope";
 import { errorCopy } from "./errorCopy";
 import type { Failure } from "./failure";
@@ -14,12 +14,10 @@ import type { RepublishStep } from "./mechanism";
 export class Outlet {
   private readonly sender: ConfirmedSender;
   private readonly declarer: DeclarePort;
-  private readonly confirmTimeoutMs: number;
 
   /** @throws MessageRefusedError for a channel without confirms or an option out of range */
   constructor(channel: unknown, options: Required<SenderOptions>) {
-    this.confirmTimeoutMs = options.confirmTimeoutMs;
-    this.sender = new ConfirmedSender(sharedConfirmPort(channel), options);
+    this.sender = new ConfirmedSender(toConfirmPort(channel), options);
     this.declarer = toDeclarePort(channel);
   }
 
@@ -46,7 +44,7 @@ export class Outlet {
     };
     // Refused before a queue is declared for it.
     if (declare !== undefined) copy();
-    await this.inTime(exchange, routingKey, async (handOver) => {
+    await this.sender.inTurn(exchange, routingKey, async (handOver) => {
       const send = async (): Promise<void> => {
         handOver();
         try {
@@ -63,37 +61,9 @@ export class Outlet {
   /** Publishes the copy for the error queue, by its exchange; one that can't be sent as it is, without what can't. */
   async fail(error: { exchange: string; queue: string }, queue: string, failure: Failure): Promise<void> {
     const properties = errorCopy(this.sender, queue, failure);
-    await this.inTime(error.exchange, error.queue, async (handOver) => {
+    await this.sender.inTurn(error.exchange, error.queue, async (handOver) => {
       handOver();
       await this.sender.sendChecked(error.exchange, error.queue, failure.message.body, properties);
-    });
-  }
-
-  /**
-   * Does something in its turn. A connection that the broker blocks, as it does during an alarm, takes nothing and answers nothing: what
-   * wasn't handed to it in time is not published later either, because its message has been given back.
-   * @param work calls `handOver` just before it publishes, which throws when the time is over
-   */
-  private async inTime(
-    exchange: string,
-    routingKey: string,
-    work: (handOver: () => void) => Promise<void>,
-  ): Promise<void> {
-    const error = (): Error => new PublishTimeoutError(exchange, routingKey, this.confirmTimeoutMs);
-    let isLate = false;
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        isLate = true;
-        reject(error());
-      }, this.confirmTimeoutMs);
-      const handOver = (): void => {
-        if (isLate) throw error();
-        clearTimeout(timer);
-      };
-      this.sender
-        .inTurn(() => work(handOver))
-        .then(resolve, reject)
-        .finally(() => clearTimeout(timer));
     });
   }
 }

@@ -5,6 +5,7 @@ import {
   MessageNackedError,
   MessageRefusedError,
   MessageReturnedError,
+  PublishTimeoutError,
   DeliveryProperties,
   toConfirmPort,
   withoutBrokerHeaders,
@@ -107,8 +108,8 @@ export class BatchPublisher {
     const [first] = failures;
     if (first === undefined) return [];
     if (line.channelError !== undefined) return failures.map(({ message }) => message);
-    // A destination that never confirms, while others do, is no fault of the broker as a whole.
-    const isTimeout = failures.every(({ error }) => error.name === "PublishTimeoutError");
+    // A destination that never confirms, while others do, is no fault of the broker as a whole; that a message couldn't be sent is.
+    const isTimeout = failures.every(({ error }) => error instanceof PublishTimeoutError && error.wasSent);
     if (isTimeout && failures.length < messages.length) {
       for (const { message, error } of failures) settle(message, error);
       return [];
@@ -230,7 +231,8 @@ class Line {
   }
 
   send({ exchange, routingKey, body, messageId, properties }: NewDelayedMessage): Promise<void> {
-    return this.sender.inTurn(async () => {
+    return this.sender.inTurn(exchange, routingKey, async (handOver) => {
+      handOver();
       if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
       await this.sender.send(exchange, routingKey, body, { ...sentOn(properties), messageId });
     });

@@ -1,0 +1,105 @@
+import type { HoldDestination } from "rabbitmq-delay-topology";
+import { MessageRefusedError } from "../errors";
+import { openLook } from "../retry/look";
+
+/** Looks whether something is there; rejects with the client library's error. */
+interface Question {
+  exchange(name: string): Promise<void>;
+  queue(name: string): Promise<void>;
+  /** Closes the channel that was used. */
+  close(): Promise<void>;
+}
+
+/** What is used of rabbitmq-client's channel; its connection is not public, read in version 5.0.8, lib/Channel.js. */
+interface RabbitmqClientChannel {
+  _conn?: { acquire?: () => Promise<RabbitmqClientChannel> };
+  exchangeDeclare(params: { exchange: string; passive: true }): Promise<unknown>;
+  queueDeclare(params: { queue: string; passive: true }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** So that a process which holds messages for ever new destinations does not grow; a destination that is forgotten is looked at again. */
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * Looks, once for each destination of a channel, whether there is the exchange, or the queue, that a hold queue sends its messages on to: the
+ * broker drops without a word what expires and has nowhere to go. It is asked over a channel beside, because the broker closes the one that
+ * asks for what is not there; where none can be opened, nothing is asked.
+ */
+export class DestinationCheck {
+  private readonly looks = new Map<string, Promise<void>>();
+
+  constructor(private readonly channel: unknown) {}
+
+  /** @throws MessageRefusedError for a destination that is not there. One that this user has no right to look at passes. */
+  check({ exchange, routingKey }: HoldDestination): Promise<void> {
+    const destination = exchange === "" ? `queue ${routingKey}` : `exchange ${exchange}`;
+    const known = this.looks.get(destination);
+    if (known !== undefined) return known;
+    if (this.looks.size >= MOST_REMEMBERED) this.looks.clear();
+    const look = this.look(exchange, routingKey, () => this.looks.delete(destination));
+    this.looks.set(destination, look);
+    return look;
+  }
+
+  /** @param forget called when the next message has to look again */
+  private async look(exchange: string, routingKey: string, forget: () => void): Promise<void> {
+    try {
+      await ask(this.channel, (about) => (exchange === "" ? about.queue(routingKey) : about.exchange(exchange)));
+    } catch (error) {
+      if (isForbidden(error)) return;
+      forget();
+      // Whatever else is wrong, the publish itself says.
+      if (isMissing(error)) throw missing(exchange, routingKey, error as Error);
+    }
+  }
+}
+
+async function ask(channel: unknown, question: (about: Question) => Promise<void>): Promise<void> {
+  const about = openAmqplib(channel) ?? (await openRabbitmqClient(channel as RabbitmqClientChannel));
+  if (about === undefined) return;
+  try {
+    await question(about);
+  } finally {
+    // A refusal has closed it.
+    await about.close().catch(() => undefined);
+  }
+}
+
+function openAmqplib(channel: unknown): Question | undefined {
+  const { connection, open, checkQueue } = channel as { connection?: unknown; open?: unknown; checkQueue?: unknown };
+  const isAmqplib = typeof connection === "object" && typeof open === "function" && typeof checkQueue === "function";
+  return isAmqplib ? openLook(channel) : undefined;
+}
+
+async function openRabbitmqClient({ _conn }: RabbitmqClientChannel): Promise<Question | undefined> {
+  const beside = await _conn?.acquire?.();
+  if (beside === undefined) return undefined;
+  return {
+    exchange: async (exchange) => void (await beside.exchangeDeclare({ exchange, passive: true })),
+    queue: async (queue) => void (await beside.queueDeclare({ queue, passive: true })),
+    close: () => beside.close(),
+  };
+}
+
+/** Not a queue of a node that is down, which the broker says by the same code. */
+function isMissing(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return (code === 404 || code === "NOT_FOUND") && /no (queue|exchange) /.test(String(message));
+}
+
+function isForbidden(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 403 || code === "ACCESS_REFUSED";
+}
+
+function missing(exchange: string, routingKey: string, error: Error): MessageRefusedError {
+  const [property, kind, name] =
+    exchange === ""
+      ? (["routingKey", "a queue", routingKey] as const)
+      : (["exchange", "an exchange", exchange] as const);
+  return new MessageRefusedError(
+    property,
+    `${JSON.stringify(name)} is not allowed: it must be ${kind} that exists, or the broker drops the message when it is due (${error.message})`,
+  );
+}
