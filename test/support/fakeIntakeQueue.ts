@@ -4,6 +4,7 @@ import { EventEmitter } from "node:events";
 interface Queued {
   key: string;
   body: string;
+  messageId?: string;
   deliveries: number;
 }
 
@@ -21,8 +22,8 @@ export class FakeIntakeQueue {
   private readonly returned: Queued[] = [];
   private readonly clients: FakeClient[] = [];
 
-  publish(body: string): void {
-    this.ready.push({ key: "work", body, deliveries: 0 });
+  publish(body: string, messageId?: string): void {
+    this.ready.push({ key: "work", body, deliveries: 0, ...(messageId === undefined ? {} : { messageId }) });
     this.deliver();
   }
 
@@ -84,7 +85,8 @@ export class FakeClient {
     this.hasTaken = true;
     const { consumer } = this;
     // Even what was sent before the consumer was cancelled comes before the answer to that.
-    queueMicrotask(() => consumer?.({ content: Buffer.from(message.body), fields, properties: { headers } }));
+    const properties = { headers, messageId: message.messageId };
+    queueMicrotask(() => consumer?.({ content: Buffer.from(message.body), fields, properties }));
   }
 
   /** One step; the process may end before it. */

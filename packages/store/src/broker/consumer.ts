@@ -29,6 +29,8 @@ export interface BatchHandler {
   begin?: (session: ConsumerSession) => Promise<void>;
   /** Handles one batch at a time; what it doesn't settle by its end goes back to the queue when the channel closes. */
   handle: (batch: OpenDelivery[], session: ConsumerSession) => Promise<void>;
+  /** Ends a session in order: what it has settled is on its way to the broker, and its channel is still there. */
+  end?: (session: ConsumerSession) => Promise<void>;
 }
 
 /** Consumes a queue in batches until the signal, on a new channel whenever the old one breaks. */
@@ -60,7 +62,7 @@ async function consumeOnce(
   connection: BrokerConnection,
   queue: string,
   { prefetch, batchSize }: { prefetch: number; batchSize: number },
-  { begin, handle }: BatchHandler,
+  { begin, handle, end }: BatchHandler,
   signal: AbortSignal,
   onConsuming: (() => void) | undefined,
 ): Promise<void> {
@@ -130,6 +132,7 @@ async function consumeOnce(
     signal.removeEventListener("abort", stop);
     // What is given back would come again at once.
     await pause();
+    if (!isLost) await end?.(session);
     await giveBack(channel, unsettled);
   }
 }
