@@ -7,6 +7,7 @@ import {
   Intake,
   IntakeParts,
   IntakeReceipts,
+  NewDelayedMessage,
   SteadyClock,
   defaultLimits,
 } from "rabbitmq-delay-store";
@@ -179,6 +180,47 @@ describe("Intake", function () {
       ending.abort();
       await ended;
       assert.equal(refusals, 2);
+    });
+
+    // One unreadable message while the error queue is gone: nothing else was taken in any more, and the health was green.
+    it("what neither it nor the error queue can take stays in hand and is told, while others are stored", async () => {
+      const store = await readyStore(await database.address(), ownEndpoint());
+      const queue = new FakeIntakeQueue();
+      let isGone = true;
+      const told: string[] = [];
+      const publishAll = async (messages: NewDelayedMessage[]): Promise<object[]> =>
+        messages.map((message) => ({ message, ...(isGone ? { error: new Error("no such exchange") } : {}) }));
+      const parts = partsOf(
+        queue.client(() => 0),
+        store,
+      );
+      const intake = new Intake({
+        ...parts,
+        publisher: { publishAll } as unknown as IntakeParts["publisher"],
+        settings: { ...parts.settings, timeToTriggerConsumeBreakerMs: 200 },
+        events: {
+          onStuck: ({ properties }) => told.push(`stuck ${properties.messageId}`),
+          onRefused: ({ properties }) => told.push(`refused ${properties.messageId}`),
+        },
+      });
+      const ending = new AbortController();
+      const ended = intake.run(ending.signal);
+      const until = async (isReached: () => boolean | Promise<boolean>): Promise<void> => {
+        while (!(await isReached())) await new Promise((resolve) => setTimeout(resolve, 5));
+      };
+      for (const id of ["bad", "worse"]) queue.publish("x", id, { "x-delay": "soon" });
+      for (let index = 0; index < 20; index++) queue.publish("x", `good ${index}`, { "x-delay": 3_600_000 });
+      await until(async () => (await store.count()).pending === 20);
+      await until(() => intake.breakers.refuse.isTriggered);
+      assert.equal(queue.isEmpty, false);
+      isGone = false;
+      const refused = (): string[] => told.filter((one) => one.startsWith("refused")).sort();
+      await until(() => refused().length === 2);
+      assert.equal(intake.breakers.refuse.isTriggered, false);
+      assert.deepEqual(refused(), ["refused bad", "refused worse"]);
+      assert.ok(told.includes("stuck bad"));
+      ending.abort();
+      await ended;
     });
 
     it("messages without an id are shared by instances of which some crash: each is one row", async () => {

@@ -5,6 +5,7 @@ interface Queued {
   key: string;
   body: string;
   messageId?: string;
+  headers?: Record<string, unknown>;
   deliveries: number;
 }
 
@@ -22,8 +23,8 @@ export class FakeIntakeQueue {
   private readonly returned: Queued[] = [];
   private readonly clients: FakeClient[] = [];
 
-  publish(body: string, messageId?: string): void {
-    this.ready.push({ key: "work", body, deliveries: 0, ...(messageId === undefined ? {} : { messageId }) });
+  publish(body: string, messageId?: string, headers: Record<string, unknown> = {}): void {
+    this.ready.push({ key: "work", body, deliveries: 0, headers, ...(messageId === undefined ? {} : { messageId }) });
     this.deliver();
   }
 
@@ -79,7 +80,8 @@ export class FakeClient {
 
   take(message: Queued): void {
     const deliveryTag = ++this.tag;
-    const headers = message.deliveries === 0 ? {} : { "x-delivery-count": message.deliveries };
+    const counted = message.deliveries === 0 ? {} : { "x-delivery-count": message.deliveries };
+    const headers = { ...message.headers, ...counted };
     const fields = { exchange: "delayed", routingKey: message.key, redelivered: message.deliveries > 0, deliveryTag };
     this.inHand.set(deliveryTag, { ...message, deliveries: message.deliveries + 1 });
     this.hasTaken = true;

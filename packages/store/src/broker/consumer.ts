@@ -6,8 +6,13 @@ import type { BrokerConnection } from "./brokerConnection";
 /** What a consumer tells of. */
 export interface ConsumerEvents {
   onConsuming?: () => void;
-  /** It has stopped, and starts again by itself. */
-  onFault?: (error: unknown) => void;
+  /** A batch is handled. */
+  onHandled?: () => void;
+  /**
+   * It has stopped, and starts again by itself.
+   * @param isInHand whether it did so with a batch in hand, which comes again then
+   */
+  onFault?: (error: unknown, isInHand?: boolean) => void;
 }
 
 /** One channel's consumption, as who handles its messages sees it. */
@@ -44,15 +49,19 @@ export async function consumeBatches(
 ): Promise<void> {
   const pace = new Pace();
   while (!signal.aborted) {
+    let isInHand = false;
     try {
       const handle: BatchHandler["handle"] = async (batch, session) => {
+        isInHand = true;
         await handler.handle(batch, session);
+        isInHand = false;
         pace.succeeded();
+        events.onHandled?.();
       };
       await consumeOnce(connection, queue, limits, { ...handler, handle }, signal, events.onConsuming);
     } catch (error) {
       if (signal.aborted) return;
-      events.onFault?.(error);
+      events.onFault?.(error, isInHand);
       await pace.failed(signal);
     }
   }

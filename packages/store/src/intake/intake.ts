@@ -23,6 +23,8 @@ export interface IntakeEvents extends BreakerEvents, ConsumerEvents {
   onWaiting?: (waitMs: number) => void;
   /** A message can't be stored, and is in the error queue. */
   onRefused?: (delivery: OpenDelivery, error: Error) => void;
+  /** A message that can't be stored could not be put into the error queue either; it stays in hand, and is tried again. */
+  onStuck?: (delivery: OpenDelivery, error: unknown) => void;
 }
 
 /** What an intake works with. */
@@ -44,6 +46,12 @@ export interface IntakeParts {
   events?: IntakeEvents;
 }
 
+/** What can't be stored, and why. */
+interface Refused {
+  delivery: OpenDelivery;
+  error: MessageRefusedError;
+}
+
 interface Accepted {
   delivery: OpenDelivery;
   message: NewDelayedMessage;
@@ -59,11 +67,13 @@ const SETTLE_MS = 250;
  * delivers once more is recognized by what was committed with it; see IntakeReceipts.
  */
 export class Intake {
-  readonly breakers: Record<"consume" | "store", Breaker>;
+  readonly breakers: Record<"consume" | "store" | "refuse", Breaker>;
   /** This instance's own sessions, the current one last. */
   private sessions: string[] = [];
   /** Lots whose messages were acknowledged in the current session, and of which the broker's word is not in yet. */
   private acknowledged: string[] = [];
+  /** What the error queue has not taken yet, in hand of the current session. */
+  private stuck: Refused[] = [];
 
   constructor(private readonly parts: IntakeParts) {
     const { settings, events } = parts;
@@ -71,6 +81,7 @@ export class Intake {
     this.breakers = {
       consume: new Breaker("consume", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
       store: new Breaker("store", new LastingFailures(timeToTriggerStoreBreakerMs), events),
+      refuse: new Breaker("refuse", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
     };
   }
 
@@ -104,6 +115,8 @@ export class Intake {
     this.sessions = [...ended, id].slice(-ENDED_SESSIONS);
     // Those of a channel that broke may come back, and stay.
     this.acknowledged = [];
+    this.stuck = [];
+    void this.keepRefusing(session);
     if (receipts === undefined) return;
     await this.patiently((isPatient) => receipts.begin(id, ended, isPatient), closing);
     void this.keepSettling(session, receipts);
@@ -154,7 +167,8 @@ export class Intake {
     for (const delivery of batch) {
       try {
         const { descriptor, limits, clock, counting } = this.parts;
-        accepted.push({ delivery, message: interpret(delivery, descriptor, limits, clock.now(), counting) });
+        const [nowMs, delaysFromMs] = [clock.now(), clock.forDelays()];
+        accepted.push({ delivery, message: interpret(delivery, descriptor, limits, nowMs, counting, delaysFromMs) });
       } catch (error) {
         if (!(error instanceof MessageRefusedError)) throw error;
         await this.refuse(delivery, error);
@@ -255,17 +269,47 @@ export class Intake {
     for (const one of part) await storeOne(one);
   }
 
-  /** To the error queue, as it came. */
+  /** To the error queue, as it came; what that does not take stays in hand, while others are stored. */
   private async refuse(delivery: OpenDelivery, error: MessageRefusedError): Promise<void> {
+    const refused = { delivery, error };
+    // Each try may take as long as a confirm may.
+    if (this.stuck.length > 0 || !(await this.park(refused))) this.stuck.push(refused);
+  }
+
+  /** Tries again, while a session lasts, what the error queue has not taken. */
+  private async keepRefusing({ closing }: ConsumerSession): Promise<void> {
+    const pace = new Pace();
+    while (!closing.aborted) {
+      await pace.failed(closing);
+      const [first] = this.stuck;
+      // What was in hand of a session that broke is tried anew when it comes again.
+      if (first === undefined && this.breakers.refuse.isTriggered)
+        await this.breakers.refuse.execute(async () => undefined);
+      if (first === undefined || closing.aborted || !(await this.park(first))) continue;
+      this.stuck = this.stuck.filter((one) => one !== first);
+      pace.succeeded();
+    }
+  }
+
+  /** @returns whether the error queue has it */
+  private async park({ delivery, error }: Refused): Promise<boolean> {
     const { publisher, descriptor, clock, events } = this.parts;
     const { exchange, routingKey, body, properties } = delivery;
     const { messageId = "", ...others } = properties;
     const message = { messageId, dueAt: new Date(clock.now()), exchange, routingKey, body, properties: others };
     const parking = { exchange: descriptor.errorQueue, source: descriptor.intakeQueue };
-    const [outcome] = await publisher.publishAll([parkedCopy(message, parking, { error, tries: 1 })]);
-    if (outcome?.error !== undefined) throw outcome.error;
+    try {
+      await this.breakers.refuse.execute(async () => {
+        const [outcome] = await publisher.publishAll([parkedCopy(message, parking, { error, tries: 1 })]);
+        if (outcome?.error !== undefined) throw outcome.error;
+      });
+    } catch (failure) {
+      events?.onStuck?.(delivery, failure);
+      return false;
+    }
     delivery.acknowledge();
     events?.onRefused?.(delivery, error);
+    return true;
   }
 }
 

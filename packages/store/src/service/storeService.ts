@@ -252,6 +252,14 @@ class StoreService {
         this.metrics.refused.inc();
         this.log.error({ messageId: properties.messageId, reason: error.message }, "refused, put into the error queue");
       },
+      onStuck: ({ properties }, error) => {
+        this.metrics.stuck.inc();
+        const reason = (error as Error).message;
+        this.log.error(
+          { messageId: properties.messageId, reason },
+          "refused, and could not be put into the error queue",
+        );
+      },
       onFault: (error) => {
         this.isConsuming = false;
         this.fault("intake", error);
