@@ -7,6 +7,7 @@ import {
   Intake,
   IntakeParts,
   IntakeReceipts,
+  NewDelayedMessage,
   SteadyClock,
   defaultLimits,
 } from "rabbitmq-delay-store";
@@ -120,6 +121,108 @@ describe("Intake", function () {
       assert.ok(crashes > 100 && counted > 100, `${crashes} crashes, ${counted} runs counted`);
     });
 
+    // What is cancelled would arrive; or what a customer orders anew after it would be confirmed, and nowhere.
+    it("a message with an id is one row, and none when it was cancelled, whenever its process crashes; published anew it is stored", async () => {
+      const [address, endpoint] = [await database.address(), ownEndpoint()];
+      const store = await readyStore(address, endpoint);
+      const pending = async (): Promise<number> => (await store.count()).pending;
+      const onwards = { steps: Number.POSITIVE_INFINITY, random: () => 0, losesAnswer: false };
+      let [committed, uncommitted] = [0, 0];
+      for (let steps = 1; steps <= 12; steps++) {
+        for (const losesAnswer of [false, true]) {
+          const queue = new FakeIntakeQueue();
+          const crash = async (): Promise<void> => {
+            queue.publish("remind", "order-17");
+            await live(queue, store, { steps, random: () => 0, losesAnswer });
+          };
+          await crash();
+          const cancelled = await store.cancel("order-17");
+          if (cancelled > 0) committed++;
+          else uncommitted++;
+          await live(queue, store, onwards);
+          assert.equal(await pending(), 1 - cancelled, `crashed after ${steps} steps`);
+          await store.cancel("order-17");
+          // The same once more, which is another message: a crash before its commit must not make it the one before.
+          await crash();
+          await live(queue, store, onwards);
+          assert.equal(await pending(), 1, `published anew, crashed after ${steps} steps`);
+          await crash();
+          await live(queue, store, onwards);
+          assert.equal(await pending(), 2, `while an equal one waits, crashed after ${steps} steps`);
+          await store.cancel("order-17");
+        }
+      }
+      assert.ok(committed > 2 && uncommitted > 2, `${committed} committed, ${uncommitted} not`);
+    });
+
+    // The database restarts while a message comes that equals one that waits: it would be confirmed, and nowhere.
+    it("a message that is tried again because the database was away is stored, though an equal one waits", async () => {
+      const [address, endpoint] = [await database.address(), ownEndpoint()];
+      const store = await readyStore(address, endpoint);
+      const queue = new FakeIntakeQueue();
+      const client = queue.client(() => 0);
+      let refusals = 0;
+      const away = Object.assign(Object.create(store) as DelayedMessageStore, {
+        receipts: Object.assign(Object.create(store.receipts as IntakeReceipts) as IntakeReceipts, {
+          storeLot: async (...parameters: Parameters<IntakeReceipts["storeLot"]>) => {
+            if ((await store.count()).pending > 0 && refusals++ === 0) throw new Error("connect ECONNREFUSED");
+            return store.receipts?.storeLot(...parameters);
+          },
+        }),
+      });
+      const ending = new AbortController();
+      const ended = new Intake(partsOf(client, away)).run(ending.signal);
+      for (const count of [1, 2]) {
+        queue.publish("remind", "order-17");
+        while ((await store.count()).pending < count || !queue.isEmpty)
+          await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      ending.abort();
+      await ended;
+      assert.equal(refusals, 2);
+    });
+
+    // One unreadable message while the error queue is gone: nothing else was taken in any more, and the health was green.
+    it("what neither it nor the error queue can take stays in hand and is told, while others are stored", async () => {
+      const store = await readyStore(await database.address(), ownEndpoint());
+      const queue = new FakeIntakeQueue();
+      let isGone = true;
+      const told: string[] = [];
+      const publishAll = async (messages: NewDelayedMessage[]): Promise<object[]> =>
+        messages.map((message) => ({ message, ...(isGone ? { error: new Error("no such exchange") } : {}) }));
+      const parts = partsOf(
+        queue.client(() => 0),
+        store,
+      );
+      const intake = new Intake({
+        ...parts,
+        publisher: { publishAll } as unknown as IntakeParts["publisher"],
+        settings: { ...parts.settings, timeToTriggerConsumeBreakerMs: 200 },
+        events: {
+          onStuck: ({ properties }) => told.push(`stuck ${properties.messageId}`),
+          onRefused: ({ properties }) => told.push(`refused ${properties.messageId}`),
+        },
+      });
+      const ending = new AbortController();
+      const ended = intake.run(ending.signal);
+      const until = async (isReached: () => boolean | Promise<boolean>): Promise<void> => {
+        while (!(await isReached())) await new Promise((resolve) => setTimeout(resolve, 5));
+      };
+      for (const id of ["bad", "worse"]) queue.publish("x", id, { "x-delay": "soon" });
+      for (let index = 0; index < 20; index++) queue.publish("x", `good ${index}`, { "x-delay": 3_600_000 });
+      await until(async () => (await store.count()).pending === 20);
+      await until(() => intake.breakers.refuse.isTriggered);
+      assert.equal(queue.isEmpty, false);
+      isGone = false;
+      const refused = (): string[] => told.filter((one) => one.startsWith("refused")).sort();
+      await until(() => refused().length === 2);
+      assert.equal(intake.breakers.refuse.isTriggered, false);
+      assert.deepEqual(refused(), ["refused bad", "refused worse"]);
+      assert.ok(told.includes("stuck bad"));
+      ending.abort();
+      await ended;
+    });
+
     it("messages without an id are shared by instances of which some crash: each is one row", async () => {
       const [address, endpoint] = [await database.address(), ownEndpoint()];
       const store = await readyStore(address, endpoint);
@@ -175,6 +278,9 @@ function watched(store: DelayedMessageStore, client: FakeClient, losesAnswer: bo
     store: (...parameters) => around(() => receipts.store(...parameters), true),
     settle: (...parameters) => around(() => receipts.settle(...parameters), true),
     sweep: () => receipts.sweep(),
+    storeLot: (...parameters) => around(() => receipts.storeLot(...parameters), true),
+    settleLots: (...parameters) => around(() => receipts.settleLots(...parameters), true),
+    sweepLots: (session) => receipts.sweepLots(session),
   };
   return Object.assign(Object.create(store) as DelayedMessageStore, {
     receipts: watchedReceipts,

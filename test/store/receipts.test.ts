@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import Database from "better-sqlite3";
 import { Client } from "pg";
+import { MessageRefusedError } from "rabbitmq-delay-publish";
 import { DelayedMessageStore, IntakeReceipts, TakenMessage, delayedMessage } from "rabbitmq-delay-store";
 import { onEachDatabase, ownEndpoint, readyStore } from "../support/databases";
 
@@ -41,6 +42,16 @@ describe("receipts that a crash has left", () => {
       await shift(-16_000);
       assert.equal(await receipts.store([taken("b", 1)], "running", ["crashed"], true), 0);
       assert.equal(await pending(), 2);
+    });
+
+    // A COMMIT that hung for longer than its client waited: the message would be stored, and in the error queue, too.
+    it("of what is stored already are no fault of the message, which is not refused", async () => {
+      assert.equal(await receipts.store([taken("a", 0)], "one", [], true), 0);
+      await assert.rejects(receipts.store([taken("a", 0)], "two", [], false), (error: Error) => {
+        assert.equal(error instanceof MessageRefusedError, false, error.message);
+        return /unique|duplicate/i.test(error.message);
+      });
+      assert.equal(await pending(), 1);
     });
 
     it("are dropped by whoever runs, also where nothing comes", async () => {

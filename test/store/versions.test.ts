@@ -81,7 +81,7 @@ describe("tables of another version", () => {
       );
       await sql(
         address,
-        `DROP TABLE "${endpoint}.delayed.receipts", "${endpoint}.delayed.cancelled";
+        `DROP TABLE "${endpoint}.delayed.receipts", "${endpoint}.delayed.lots";
          DELETE FROM "${endpoint}.delayed.migrations" WHERE name <> '0001-messages'`,
       );
       assert.equal((await runCommand(["store", "set-up", "--store", address, "--name", endpoint])).code, 0);

@@ -4,6 +4,8 @@ import { EventEmitter } from "node:events";
 interface Queued {
   key: string;
   body: string;
+  messageId?: string;
+  headers?: Record<string, unknown>;
   deliveries: number;
 }
 
@@ -21,8 +23,8 @@ export class FakeIntakeQueue {
   private readonly returned: Queued[] = [];
   private readonly clients: FakeClient[] = [];
 
-  publish(body: string): void {
-    this.ready.push({ key: "work", body, deliveries: 0 });
+  publish(body: string, messageId?: string, headers: Record<string, unknown> = {}): void {
+    this.ready.push({ key: "work", body, deliveries: 0, headers, ...(messageId === undefined ? {} : { messageId }) });
     this.deliver();
   }
 
@@ -78,13 +80,15 @@ export class FakeClient {
 
   take(message: Queued): void {
     const deliveryTag = ++this.tag;
-    const headers = message.deliveries === 0 ? {} : { "x-delivery-count": message.deliveries };
+    const counted = message.deliveries === 0 ? {} : { "x-delivery-count": message.deliveries };
+    const headers = { ...message.headers, ...counted };
     const fields = { exchange: "delayed", routingKey: message.key, redelivered: message.deliveries > 0, deliveryTag };
     this.inHand.set(deliveryTag, { ...message, deliveries: message.deliveries + 1 });
     this.hasTaken = true;
     const { consumer } = this;
     // Even what was sent before the consumer was cancelled comes before the answer to that.
-    queueMicrotask(() => consumer?.({ content: Buffer.from(message.body), fields, properties: { headers } }));
+    const properties = { headers, messageId: message.messageId };
+    queueMicrotask(() => consumer?.({ content: Buffer.from(message.body), fields, properties }));
   }
 
   /** One step; the process may end before it. */

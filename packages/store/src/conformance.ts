@@ -324,42 +324,43 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
     assert.equal((await store.count()).pending, 0);
   },
 
-  "leaves out what is there already, where asked to": async (bench) => {
+  "recognizes what was delivered again by its lot, where it has lots": async (bench) => {
     const store = await bench.store();
-    const first = message("a", 5, { headers: { n: 1, m: Buffer.from("x") } });
-    await store.store(first);
-    await store.storeAll(
-      [
-        { ...first, dueAt: at(7) },
-        { ...first, body: Buffer.from("other") },
-        { ...first, properties: {} },
-        { ...first, messageId: "b" },
-      ],
-      { unlessPending: true },
-    );
-    assert.equal((await store.count()).pending, 4, "the same message at another time is the same");
-    await store.store(first);
-    assert.equal((await store.count()).pending, 5, "else, all are stored");
-  },
-
-  "knows what was cancelled, where it is delivered again": async (bench) => {
-    const store = await bench.store();
-    const first = message("a", 5, { headers: { n: 1 } });
-    await store.store(first);
+    const { receipts } = store;
+    if (receipts === undefined) return;
+    const taken = (messageId: string, earlierDeliveries: number, fingerprint = messageId): TakenMessage => ({
+      message: message(messageId, 5),
+      fingerprint,
+      earlierDeliveries,
+    });
+    const idsLeftOut = async (some: TakenMessage[], id: string, session: string): Promise<string[]> =>
+      idsOf((await receipts.storeLot(some, { id, session })).map((one) => one.message));
+    const pending = async (): Promise<number> => (await store.count()).pending;
+    const first = [taken("a", 0), taken("b", 0), taken("b", 0)];
+    assert.deepEqual(await idsLeftOut(first, "lot 1", "one"), []);
     assert.equal(await store.cancel("a"), 1);
-    const again = { unlessPending: true, unlessCancelled: true };
-    await (await bench.store()).storeAll([first, { ...first, dueAt: at(7) }], again);
-    assert.equal((await store.count()).pending, 0, "cancelled means that it will not arrive");
-    const others = [
-      { ...first, body: Buffer.from("other") },
-      { ...first, messageId: "b" },
-      { ...first, exchange: "e" },
-    ];
-    await store.storeAll(others, again);
-    assert.equal((await store.count()).pending, 3, "another message with its id is another");
-    await store.store(first);
-    assert.equal((await store.count()).pending, 4, "an id may be used again");
-    assert.equal(await store.cancelAll({ messageId: "a" }), 3);
+    assert.deepEqual(await idsLeftOut(first, "lot 1", "one"), []);
+    assert.equal(await pending(), 2, "tried again because its answer was lost: neither twice, nor what was cancelled");
+    assert.deepEqual(
+      await idsLeftOut([taken("b", 1)], "lot 2", "one"),
+      [],
+      "a session's own are acknowledged: another",
+    );
+    await receipts.settleLots(["lot 2"]);
+    assert.equal(await pending(), 3);
+    const again = [taken("a", 1), taken("b", 1), taken("b", 1), taken("b", 1), taken("b", 0), taken("a", 1, "at 7")];
+    assert.deepEqual(await idsLeftOut(again, "lot 3", "two"), ["a", "b", "b"], "as many as there were");
+    assert.deepEqual(await idsLeftOut(again, "lot 3", "two"), [], "the answer may be lost here, too");
+    assert.equal(await pending(), 6, "another time is another message, and what nobody had before is new");
+    assert.deepEqual(await idsLeftOut([taken("a", 2)], "lot 4", "three"), ["a"], "it is the new lot's now");
+    await receipts.settleLots(["lot 1", "lot 3", "lot 4"]);
+    assert.deepEqual(await idsLeftOut([taken("a", 1), taken("b", 1)], "lot 5", "four"), []);
+    assert.equal(await pending(), 8, "what the broker has forgotten does not come back: what is equal is new");
+    await receipts.sweepLots("five");
+    assert.deepEqual(await idsLeftOut([taken("a", 1)], "lot 6", "five"), ["a"], "it may still come back");
+    const broken = { ...taken("c", 0), message: { ...message("c", 0), body: undefined as unknown as Buffer } };
+    await assert.rejects(receipts.storeLot([taken("d", 0), broken], { id: "lot 7", session: "five" }));
+    assert.equal(await pending(), 8, "all or nothing");
   },
 
   "recognizes what was delivered again by its receipt, where it has receipts": async (bench) => {

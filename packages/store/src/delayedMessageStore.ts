@@ -89,8 +89,8 @@ export interface DelayedMessageStore {
   readonly isConcurrent?: boolean;
 
   /**
-   * Receipts for messages without an id, by which an intake recognizes what the broker delivers again. A store may leave them out;
-   * such a message that was committed, and not acknowledged when a process crashed, is stored a second time then, under another id.
+   * Receipts by which an intake recognizes what the broker delivers again. A store may leave them out; a message that was committed, and
+   * not acknowledged when a process crashed, is stored a second time then, and under another id where it has none of its own.
    */
   readonly receipts?: IntakeReceipts;
 
@@ -133,22 +133,11 @@ export interface StoreOptions {
    * `BEGIN`, or a `better-sqlite3` database of the same file. Commit and rollback stay with the caller.
    */
   transaction?: unknown;
-  /**
-   * Leaves out what is there already, bit for bit, under the same message id: for messages that the broker delivers again, and for
-   * those whose commit was not answered.
-   * Default false.
-   */
-  unlessPending?: boolean;
-  /**
-   * Leaves out what was cancelled during the last 24 hours, bit for bit, under the same message id: for messages that the broker delivers
-   * again, and for no others, because a publisher may use an id again. Default false.
-   */
-  unlessCancelled?: boolean;
 }
 
-/** A message without an id of its own, as an intake has it in hand. */
+/** A message as an intake has it in hand. */
 export interface TakenMessage {
-  /** With the id that the intake has made up for it. */
+  /** With its id, or the one that the intake has made up for it. */
   message: NewDelayedMessage;
   /** Equal for equal messages alone: a hash of all that the publisher said. */
   fingerprint: string;
@@ -156,9 +145,22 @@ export interface TakenMessage {
   earlierDeliveries: number;
 }
 
+/** Messages with ids of their own that an intake stores in one statement. */
+export interface Lot {
+  /** The same whenever the same statement is tried again, and no other's. */
+  id: string;
+  /** Identity of the channel's consumption. */
+  session: string;
+}
+
 /**
- * What an intake knows of messages without an id that it has committed, and of which it can't know yet that the broker has forgotten
- * them. Such a message that comes back is the one of the receipt, and not stored again. An intake writes receipts in the transaction that
+ * What an intake knows of messages that it has committed, and of which it can't know yet that the broker has forgotten them.
+ *
+ * Messages with an id are stored in lots. A lot is there as long as one of its messages may come back: until the broker has gone through its
+ * acknowledgements. What comes back is known by the lot that has an equal one, whatever became of its row meanwhile; what is published anew is
+ * in no lot any more, and is stored.
+ *
+ * A message without an id a message that comes back is the one of the receipt, and not stored again. An intake writes receipts in the transaction that
  * stores, acknowledges when it has committed everything in hand and gets no more, and drops its receipts before it takes the next message:
  * so whatever a crashed intake had in hand while it had receipts is committed, and two equal messages are never taken for one.
  */
@@ -183,6 +185,24 @@ export interface IntakeReceipts {
    * Drops a session's receipts, because the broker has its acknowledgements, and what {@link sweep} drops.
    */
   settle(session: string): Promise<void>;
+
+  /**
+   * Stores messages with ids that were not stored before; all of them, or nothing. Does nothing when the same lot is stored already. Of those
+   * that were delivered before, one is left out for each equal one in a lot of another session, which becomes this lot's.
+   * @returns those that were left out
+   * @throws MessageRefusedError as `storeAll`
+   */
+  storeLot(taken: readonly TakenMessage[], lot: Lot): Promise<readonly TakenMessage[]>;
+
+  /** Drops lots, because the broker has the acknowledgements of all their messages. */
+  settleLots(ids: readonly string[]): Promise<void>;
+
+  /**
+   * Drops what sessions that crashed have left, when it is too old to be of a message that comes back: three minutes after a session that
+   * consumes has seen it first, or a day after it was stored. Called every few seconds while a session consumes.
+   * @param session the one that consumes
+   */
+  sweepLots(session: string): Promise<void>;
 
   /**
    * Drops receipts of other sessions that are too old to be of a message that comes back: more than 15 seconds. Called every few seconds

@@ -15,3 +15,6 @@ export const storeHeaders = {
   /** Names of the properties that a copy for the error queue goes without, because nobody could send it with them. */
   omitted: "rabbitmq-delay.omitted",
 } as const;
+
+/** Headers whose lists a broker takes for further routing keys; source: RabbitMQ's sender-selected distribution. */
+export const furtherKeyHeaders = ["CC", "BCC"];

@@ -11,6 +11,7 @@ export {
   DueMessages,
   IntakeReceipts,
   ListedMessage,
+  Lot,
   MessageCount,
   MessageFilter,
   MessagePage,

@@ -1,5 +1,6 @@
 import type { DeliveryProperties } from "rabbitmq-delay-publish";
 import { brokerLimits, utf8Length } from "rabbitmq-delay-topology";
+import { furtherKeyHeaders } from "./headers";
 import { propertiesToJson } from "./messageProperties";
 
 /** As JSON, which takes no less than AMQP. RabbitMQ 3.10.8 ends a connection with 541 for 100,000 bytes, and takes 60,000 (measured). */
@@ -43,11 +44,18 @@ function headersRefusal(headers: unknown): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
     if (!isShortString(name)) return `a name of more than ${brokerLimits.shortStringBytes} bytes is not allowed`;
     if (value !== undefined && !isField(value)) return `${name} has a value that AMQP clients can't send`;
+    // The broker closes a channel for anything but a list.
+    if (furtherKeyHeaders.includes(name) && value !== undefined && !isListOfTexts(value))
+      return `${name} must be a list of texts`;
   }
   const bytes = Buffer.byteLength(propertiesToJson({ headers }));
   if (bytes > LARGEST_HEADERS_BYTES)
     return `they have ${bytes} bytes of JSON, at most ${LARGEST_HEADERS_BYTES} are taken`;
   return undefined;
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
 /** Whether a value has a form in a table of AMQP, as amqplib writes it. */

@@ -75,6 +75,23 @@ describe("interpret", () => {
     assert.equal(read({}, { properties: { timestamp: now + 30 } }).dueAt.getTime(), NOW, "no delay is now");
   });
 
+  it("while the clock is in doubt, a delay counts from the later time, and a time is the time", () => {
+    const dueMs = (headers: Record<string, unknown>, properties = {}): number => {
+      const delivery = {
+        exchange: "delayed",
+        routingKey: "work",
+        body: Buffer.from("x"),
+        properties: { headers, ...properties },
+      };
+      const counting = { countFrom: "timestamp" as const };
+      return interpret(delivery, delayedStore({}), defaultLimits, NOW, counting, NOW + 3_600_000).dueAt.getTime() - NOW;
+    };
+    assert.equal(dueMs({ "x-delay": 5000 }), 3_605_000);
+    assert.equal(dueMs({ "x-delay": 5000 }, { timestamp: NOW / 1000 + 3599 }), 3_605_000);
+    assert.equal(dueMs({ "x-deliver-at": NOW + 7000 }), 7000);
+    assert.equal(dueMs({}), 0);
+  });
+
   it("what is due at a timestamp's delay is never early, whatever the part of the second was", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3_600_000 }), fc.integer({ min: 1, max: 7_200_000 }), (agoMs, delayMs) => {
@@ -111,6 +128,12 @@ describe("interpret", () => {
     assert.deepEqual(where({ "x-deliver-routing-key": "other" }), ["", "other"]);
     assert.deepEqual(where({}, "orders.delayed"), ["orders", "work"]);
     assert.deepEqual(where({ "x-deliver-exchange": "events" }, "orders.delayed"), ["events", "work"]);
+    assert.deepEqual(
+      where({ CC: ["delayed.control"] }, "orders.delayed"),
+      ["orders", "work"],
+      "a key of that exchange",
+    );
+    assert.deepEqual(where({ CC: ["other"] }), ["", "work"]);
     assert.deepEqual(where({ "x-deliver-exchange": "", "x-deliver-routing-key": "q" }, "orders.delayed"), ["", "q"]);
   });
 
@@ -148,6 +171,12 @@ describe("interpret", () => {
       [{ "x-deliver-exchange": "amq.topic" }, /x-deliver-exchange: "amq\.topic".*the default exchange/],
       [{ "x-deliver-routing-key": "delayed.intake" }, /x-deliver-routing-key/],
       [{ "x-deliver-routing-key": "delayed.control" }, /x-deliver-routing-key/],
+      // Further routing keys: who may publish delayed messages could cancel all, or send one round for ever.
+      [{ CC: ["other", "delayed.control"] }, /headers\.CC: "delayed\.control" is not allowed/],
+      [{ BCC: ["delayed.intake"] }, /headers\.BCC: "delayed\.intake" is not allowed/],
+      [{ CC: [""] }, /headers\.CC: "" is not allowed/],
+      [{ CC: "delayed.control" }, /headers: CC must be a list of texts/],
+      [{ BCC: [5] }, /headers: BCC must be a list of texts/],
       [{}, /x-deliver-routing-key: "" is not allowed/, { routingKey: "" }],
       [{}, /routingKey: .*without NUL/, { routingKey: "a\0" }],
       [{}, /body: it has 11 bytes, at most 10/, { body: Buffer.alloc(11) }],

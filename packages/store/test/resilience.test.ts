@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { Breaker, BreakerName, FrequentFailures, LastingFailures, SteadyClock } from "rabbitmq-delay-store";
+import { watchConsumer } from "../dist/resilience/breaker";
 import { Alarm } from "../dist/dispatch/alarm";
 
 describe("breakers", () => {
@@ -114,6 +115,68 @@ describe("SteadyClock", () => {
     assert.equal(clock.now(), wallMs);
     pass(1000);
     assert.equal(clock.now(), wallMs);
+  });
+});
+
+describe("SteadyClock, from which delays count", () => {
+  let wallMs: number;
+  let elapsedMs: number;
+  let clock: SteadyClock;
+  const pass = (ms: number): void => {
+    wallMs += ms;
+    elapsedMs += ms;
+  };
+
+  beforeEach(() => {
+    wallMs = 1_000_000_000;
+    elapsedMs = 5;
+    clock = new SteadyClock(
+      () => wallMs,
+      () => elapsedMs,
+    );
+  });
+
+  // A machine that wakes up: a delay of 15 minutes was over when the new time was believed, after half a minute.
+  it("is the new time after a jump ahead that is not believed yet", () => {
+    wallMs += 3_600_000;
+    assert.equal(clock.forDelays(), wallMs);
+    assert.equal(clock.now(), wallMs - 3_600_000);
+    pass(30_000);
+    assert.equal(clock.forDelays(), wallMs);
+  });
+
+  // A time server that is wrong for a moment: what came in meanwhile was due an hour early when the time was right again.
+  it("is the former time for half a minute after a jump back", () => {
+    wallMs -= 3_600_000;
+    assert.equal(clock.forDelays(), wallMs + 3_600_000);
+    pass(29_000);
+    assert.equal(clock.forDelays(), wallMs + 3_600_000);
+    wallMs -= 3_600_000;
+    assert.equal(clock.forDelays(), wallMs + 7_200_000, "of several the latest");
+    pass(30_000);
+    assert.equal(clock.forDelays(), wallMs);
+  });
+});
+
+describe("a watched consumer", () => {
+  // One message that its handler fails with stopped all others, and the health was green whenever the consumer started again.
+  it("has not recovered when it starts, where it failed with a batch in hand, but when it has handled one", async () => {
+    const breaker = new Breaker("consume", new LastingFailures(0));
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const watched = watchConsumer(breaker);
+    watched.onFault?.(new Error("no"), true);
+    watched.onConsuming?.();
+    await settled();
+    assert.equal(breaker.isTriggered, true);
+    watched.onHandled?.();
+    await settled();
+    assert.equal(breaker.isTriggered, false);
+    watched.onFault?.(new Error("no"), false);
+    await settled();
+    assert.equal(breaker.isTriggered, true);
+    watched.onConsuming?.();
+    await settled();
+    assert.equal(breaker.isTriggered, false, "where nothing was in hand, nothing has to come");
   });
 });
 

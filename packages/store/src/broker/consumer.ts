@@ -6,8 +6,13 @@ import type { BrokerConnection } from "./brokerConnection";
 /** What a consumer tells of. */
 export interface ConsumerEvents {
   onConsuming?: () => void;
-  /** It has stopped, and starts again by itself. */
-  onFault?: (error: unknown) => void;
+  /** A batch is handled. */
+  onHandled?: () => void;
+  /**
+   * It has stopped, and starts again by itself.
+   * @param isInHand whether it did so with a batch in hand, which comes again then
+   */
+  onFault?: (error: unknown, isInHand?: boolean) => void;
 }
 
 /** One channel's consumption, as who handles its messages sees it. */
@@ -29,6 +34,8 @@ export interface BatchHandler {
   begin?: (session: ConsumerSession) => Promise<void>;
   /** Handles one batch at a time; what it doesn't settle by its end goes back to the queue when the channel closes. */
   handle: (batch: OpenDelivery[], session: ConsumerSession) => Promise<void>;
+  /** Ends a session in order: what it has settled is on its way to the broker, and its channel is still there. */
+  end?: (session: ConsumerSession) => Promise<void>;
 }
 
 /** Consumes a queue in batches until the signal, on a new channel whenever the old one breaks. */
@@ -42,15 +49,19 @@ export async function consumeBatches(
 ): Promise<void> {
   const pace = new Pace();
   while (!signal.aborted) {
+    let isInHand = false;
     try {
       const handle: BatchHandler["handle"] = async (batch, session) => {
+        isInHand = true;
         await handler.handle(batch, session);
+        isInHand = false;
         pace.succeeded();
+        events.onHandled?.();
       };
       await consumeOnce(connection, queue, limits, { ...handler, handle }, signal, events.onConsuming);
     } catch (error) {
       if (signal.aborted) return;
-      events.onFault?.(error);
+      events.onFault?.(error, isInHand);
       await pace.failed(signal);
     }
   }
@@ -60,7 +71,7 @@ async function consumeOnce(
   connection: BrokerConnection,
   queue: string,
   { prefetch, batchSize }: { prefetch: number; batchSize: number },
-  { begin, handle }: BatchHandler,
+  { begin, handle, end }: BatchHandler,
   signal: AbortSignal,
   onConsuming: (() => void) | undefined,
 ): Promise<void> {
@@ -130,6 +141,7 @@ async function consumeOnce(
     signal.removeEventListener("abort", stop);
     // What is given back would come again at once.
     await pause();
+    if (!isLost) await end?.(session);
     await giveBack(channel, unsettled);
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { MessageRefusedError, OpenDelivery } from "rabbitmq-delay-publish";
 import type { DelayedStore } from "rabbitmq-delay-topology";
 import type { BrokerConnection } from "../broker/brokerConnection";
@@ -16,10 +17,14 @@ import { DelayCounting, interpret } from "./interpret";
 /** What an intake tells of. */
 export interface IntakeEvents extends BreakerEvents, ConsumerEvents {
   onStored?: (messages: NewDelayedMessage[]) => void;
+  /** The broker has delivered messages again that are stored already, or were; they are acknowledged, and not stored once more. */
+  onRecognized?: (deliveries: OpenDelivery[]) => void;
   /** Nothing is taken in for so long, in milliseconds, until it can be told what another process, which may have crashed, has stored. */
   onWaiting?: (waitMs: number) => void;
   /** A message can't be stored, and is in the error queue. */
   onRefused?: (delivery: OpenDelivery, error: Error) => void;
+  /** A message that can't be stored could not be put into the error queue either; it stays in hand, and is tried again. */
+  onStuck?: (delivery: OpenDelivery, error: unknown) => void;
 }
 
 /** What an intake works with. */
@@ -41,6 +46,12 @@ export interface IntakeParts {
   events?: IntakeEvents;
 }
 
+/** What can't be stored, and why. */
+interface Refused {
+  delivery: OpenDelivery;
+  error: MessageRefusedError;
+}
+
 interface Accepted {
   delivery: OpenDelivery;
   message: NewDelayedMessage;
@@ -48,15 +59,21 @@ interface Accepted {
 
 /** Sessions that ended, of which receipts may be left. */
 const ENDED_SESSIONS = 100;
+/** How often lots are dropped of which the broker has all acknowledgements. */
+const SETTLE_MS = 250;
 
 /**
  * Takes messages out of the intake queue into the store; each is acknowledged when its row is committed. A message that the broker
- * delivers once more is recognized by its id, and one without an id by the receipt that was committed with it.
+ * delivers once more is recognized by what was committed with it; see IntakeReceipts.
  */
 export class Intake {
-  readonly breakers: Record<"consume" | "store", Breaker>;
+  readonly breakers: Record<"consume" | "store" | "refuse", Breaker>;
   /** This instance's own sessions, the current one last. */
   private sessions: string[] = [];
+  /** Lots whose messages were acknowledged in the current session, and of which the broker's word is not in yet. */
+  private acknowledged: string[] = [];
+  /** What the error queue has not taken yet, in hand of the current session. */
+  private stuck: Refused[] = [];
 
   constructor(private readonly parts: IntakeParts) {
     const { settings, events } = parts;
@@ -64,6 +81,7 @@ export class Intake {
     this.breakers = {
       consume: new Breaker("consume", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
       store: new Breaker("store", new LastingFailures(timeToTriggerStoreBreakerMs), events),
+      refuse: new Breaker("refuse", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
     };
   }
 
@@ -73,6 +91,7 @@ export class Intake {
     const handler = {
       begin: (session: ConsumerSession) => this.begin(session),
       handle: (batch: OpenDelivery[], session: ConsumerSession) => this.take(batch, session),
+      end: (session: ConsumerSession) => this.settle(session),
     };
     const watched = watchConsumer(this.breakers.consume, events);
     const consumed = consumeBatches(connection, descriptor.intakeQueue, settings, handler, signal, watched);
@@ -89,12 +108,43 @@ export class Intake {
     }
   }
 
-  private async begin({ id, closing }: ConsumerSession): Promise<void> {
+  private async begin(session: ConsumerSession): Promise<void> {
+    const { id, closing } = session;
     const { receipts } = this.parts.store;
     const ended = this.sessions;
     this.sessions = [...ended, id].slice(-ENDED_SESSIONS);
+    // Those of a channel that broke may come back, and stay.
+    this.acknowledged = [];
+    this.stuck = [];
+    void this.keepRefusing(session);
     if (receipts === undefined) return;
     await this.patiently((isPatient) => receipts.begin(id, ended, isPatient), closing);
+    void this.keepSettling(session, receipts);
+  }
+
+  /** Drops what no message with an id that comes can be recognized by any more, while a session lasts. */
+  private async keepSettling(session: ConsumerSession, receipts: IntakeReceipts): Promise<void> {
+    for (let sweptMs = performance.now(); ;) {
+      await pause(SETTLE_MS, session.closing);
+      if (session.closing.aborted) return;
+      await this.settle(session);
+      if (performance.now() - sweptMs < SWEEP_MS) continue;
+      sweptMs = performance.now();
+      // As with receipts: what fails is told by storing, and done the next time.
+      await receipts.sweepLots(session.id).catch(() => undefined);
+    }
+  }
+
+  /** Drops the lots of which the broker has all acknowledgements; what fails leaves them to the next time, or to the next session. */
+  private async settle(session: ConsumerSession): Promise<void> {
+    const lots = this.acknowledged.splice(0);
+    if (lots.length === 0) return;
+    try {
+      await session.roundTrip();
+      await this.parts.store.receipts?.settleLots(lots);
+    } catch {
+      if (!session.isLost) this.acknowledged.push(...lots);
+    }
   }
 
   private async take(batch: OpenDelivery[], session: ConsumerSession): Promise<void> {
@@ -107,10 +157,7 @@ export class Intake {
     }
     const nameless = receipts === undefined ? [] : accepted.filter(isNameless);
     const others = accepted.filter((one) => !nameless.includes(one));
-    for (const isRedelivered of [false, true]) {
-      const part = others.filter(({ delivery }) => delivery.isRedelivered === isRedelivered);
-      for (const some of inStatements(part)) await this.storePart(some, isRedelivered, session);
-    }
+    for (const some of inStatements(others)) await this.storePart(some, session);
     if (receipts !== undefined && nameless.length > 0) await this.storeNameless(nameless, receipts, session);
   }
 
@@ -120,7 +167,8 @@ export class Intake {
     for (const delivery of batch) {
       try {
         const { descriptor, limits, clock, counting } = this.parts;
-        accepted.push({ delivery, message: interpret(delivery, descriptor, limits, clock.now(), counting) });
+        const [nowMs, delaysFromMs] = [clock.now(), clock.forDelays()];
+        accepted.push({ delivery, message: interpret(delivery, descriptor, limits, nowMs, counting, delaysFromMs) });
       } catch (error) {
         if (!(error instanceof MessageRefusedError)) throw error;
         await this.refuse(delivery, error);
@@ -129,21 +177,27 @@ export class Intake {
     return accepted;
   }
 
-  private async storePart(part: Accepted[], isRedelivered: boolean, session: ConsumerSession): Promise<void> {
-    const { store } = this.parts;
-    const messages = part.map(({ message }) => message);
-    // What the broker delivers again may have been committed before its acknowledgement was lost; what is tried again, before its answer was.
-    let unlessPending = isRedelivered;
+  private async storePart(part: Accepted[], session: ConsumerSession): Promise<void> {
+    const { store, connection } = this.parts;
+    const { receipts } = store;
+    const taken = part.map((one) => toTaken(one, connection.brokerVersion));
+    // The same for each try, because one may have been committed before its answer was lost.
+    const lot = { id: randomUUID(), session: session.id };
+    let known: readonly TakenMessage[] = [];
     const work = async (): Promise<number> => {
-      const options = { unlessPending, unlessCancelled: isRedelivered };
-      unlessPending = true;
-      await store.storeAll(messages, options);
+      if (receipts === undefined) await store.storeAll(taken.map(({ message }) => message));
+      else known = await receipts.storeLot(taken, lot);
       return 0;
     };
     const result = await this.committed(work, session.closing);
-    if (result === "committed") this.acknowledge(part);
-    else if (result !== "closing")
-      await this.apart(part, result, (one) => this.storePart([one], isRedelivered, session));
+    if (result === "closing") return;
+    if (result !== "committed") return this.apart(part, result, (one) => this.storePart([one], session));
+    const left = new Set(known.map(({ message }) => message));
+    this.acknowledge(
+      part.filter(({ message }) => !left.has(message)),
+      part.filter(({ message }) => left.has(message)),
+    );
+    if (receipts !== undefined) this.acknowledged.push(lot.id);
   }
 
   private async storeNameless(all: Accepted[], receipts: IntakeReceipts, session: ConsumerSession): Promise<void> {
@@ -198,9 +252,11 @@ export class Intake {
     return true;
   }
 
-  private acknowledge(part: Accepted[]): void {
-    for (const { delivery } of part) delivery.acknowledge();
-    if (part.length > 0) this.parts.events?.onStored?.(part.map(({ message }) => message));
+  private acknowledge(stored: Accepted[], known: Accepted[] = []): void {
+    const { events } = this.parts;
+    for (const { delivery } of [...stored, ...known]) delivery.acknowledge();
+    if (stored.length > 0) events?.onStored?.(stored.map(({ message }) => message));
+    if (known.length > 0) events?.onRecognized?.(known.map(({ delivery }) => delivery));
   }
 
   private async apart(
@@ -213,17 +269,47 @@ export class Intake {
     for (const one of part) await storeOne(one);
   }
 
-  /** To the error queue, as it came. */
+  /** To the error queue, as it came; what that does not take stays in hand, while others are stored. */
   private async refuse(delivery: OpenDelivery, error: MessageRefusedError): Promise<void> {
+    const refused = { delivery, error };
+    // Each try may take as long as a confirm may.
+    if (this.stuck.length > 0 || !(await this.park(refused))) this.stuck.push(refused);
+  }
+
+  /** Tries again, while a session lasts, what the error queue has not taken. */
+  private async keepRefusing({ closing }: ConsumerSession): Promise<void> {
+    const pace = new Pace();
+    while (!closing.aborted) {
+      await pace.failed(closing);
+      const [first] = this.stuck;
+      // What was in hand of a session that broke is tried anew when it comes again.
+      if (first === undefined && this.breakers.refuse.isTriggered)
+        await this.breakers.refuse.execute(async () => undefined);
+      if (first === undefined || closing.aborted || !(await this.park(first))) continue;
+      this.stuck = this.stuck.filter((one) => one !== first);
+      pace.succeeded();
+    }
+  }
+
+  /** @returns whether the error queue has it */
+  private async park({ delivery, error }: Refused): Promise<boolean> {
     const { publisher, descriptor, clock, events } = this.parts;
     const { exchange, routingKey, body, properties } = delivery;
     const { messageId = "", ...others } = properties;
     const message = { messageId, dueAt: new Date(clock.now()), exchange, routingKey, body, properties: others };
     const parking = { exchange: descriptor.errorQueue, source: descriptor.intakeQueue };
-    const [outcome] = await publisher.publishAll([parkedCopy(message, parking, { error, tries: 1 })]);
-    if (outcome?.error !== undefined) throw outcome.error;
+    try {
+      await this.breakers.refuse.execute(async () => {
+        const [outcome] = await publisher.publishAll([parkedCopy(message, parking, { error, tries: 1 })]);
+        if (outcome?.error !== undefined) throw outcome.error;
+      });
+    } catch (failure) {
+      events?.onStuck?.(delivery, failure);
+      return false;
+    }
     delivery.acknowledge();
     events?.onRefused?.(delivery, error);
+    return true;
   }
 }
 

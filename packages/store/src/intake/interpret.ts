@@ -1,7 +1,7 @@
 import { Delivery, MessageRefusedError, withoutBrokerHeaders } from "rabbitmq-delay-publish";
 import { DelayedStore, deliveryExchangesOf } from "rabbitmq-delay-topology";
 import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMessage";
-import { storeHeaders } from "../headers";
+import { furtherKeyHeaders, storeHeaders } from "../headers";
 import { hasMessageId } from "./fingerprint";
 
 /** What is said to the store alone. */
@@ -28,6 +28,7 @@ export const defaultCounting = {
  * Reads what a delivered message is to become: when it is due, and where it goes then.
  * @param nowMs the time, in milliseconds since 1970
  * @param counting from when a delay counts
+ * @param delaysFromMs the time from which delays of now count; default `nowMs`
  * @throws MessageRefusedError naming the header or property and what is allowed
  */
 export function interpret(
@@ -36,6 +37,7 @@ export function interpret(
   limits: MessageLimits,
   nowMs: number,
   counting: DelayCounting = {},
+  delaysFromMs = nowMs,
 ): NewDelayedMessage {
   const { body, properties } = delivery;
   const { headers = {}, userId, messageId, ...passedOn } = properties;
@@ -63,7 +65,7 @@ export function interpret(
     nowMs,
   );
   if (delayMs === undefined || delayMs <= 0) return message;
-  const dueMs = startOf(properties.timestamp, nowMs, counting) + Math.ceil(delayMs);
+  const dueMs = startOf(properties.timestamp, delaysFromMs, counting) + Math.ceil(delayMs);
   return { ...message, dueAt: new Date(Math.max(nowMs, dueMs)) };
 }
 
@@ -106,6 +108,7 @@ function destinationOf(
   const forward = store.forwards.find(({ exchange }) => exchange === delivery.exchange);
   const exchange = textOf(storeHeaders.exchange, headers) ?? forward?.delivery ?? "";
   const routingKey = textOf(storeHeaders.routingKey, headers) ?? delivery.routingKey;
+  const own = [store.intakeQueue, store.controlQueue, ""];
   const allowed = deliveryExchangesOf(store);
   if (!allowed.includes(exchange)) {
     throw refused(
@@ -114,8 +117,14 @@ function destinationOf(
       `the store may publish to ${allowed.map(quoted).join(", ") || "none"}`,
     );
   }
-  if (exchange === "" && [store.intakeQueue, store.controlQueue, ""].includes(routingKey)) {
+  if (exchange !== "") return { exchange, routingKey };
+  if (own.includes(routingKey)) {
     throw refused(storeHeaders.routingKey, routingKey, "it must name the queue that the message is for");
+  }
+  for (const name of furtherKeyHeaders) {
+    const keys = headers[name];
+    const found = Array.isArray(keys) ? keys.find((key) => own.includes(key as string)) : undefined;
+    if (found !== undefined) throw refused(name, found, "it must name a queue that is not the store's own");
   }
   return { exchange, routingKey };
 }

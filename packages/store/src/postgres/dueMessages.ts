@@ -16,11 +16,10 @@ export class PostgresDueMessages extends BatchDueMessages {
   }
 
   async fetchDue(at: Date, limit: number, maximumBytes = Number.MAX_SAFE_INTEGER): Promise<DelayedMessage[]> {
-    const { name, channel } = this.table;
+    const { name } = this.table;
     // A transaction's own locks don't keep its rows out.
     const isAgain = this.fetched.length > 0;
     const { rows } = await this.client.query<Row>({
-      name: `fetch${isAgain ? "-again" : ""} ${channel}`,
       text: `
         WITH locked AS MATERIALIZED (
           SELECT id, attempt_at, octet_length(body) AS bytes FROM ${name}
@@ -39,9 +38,8 @@ export class PostgresDueMessages extends BatchDueMessages {
 
   async removeAll(messages: DelayedMessage[]): Promise<void> {
     if (messages.length === 0) return;
-    const { name, channel } = this.table;
+    const { name } = this.table;
     await this.client.query({
-      name: `remove ${channel}`,
       text: `DELETE FROM ${name} WHERE id = ANY ($1::bigint[])`,
       values: [messages.map(({ id }) => id)],
     });
@@ -49,9 +47,8 @@ export class PostgresDueMessages extends BatchDueMessages {
 
   async incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void> {
     if (failures.length === 0) return;
-    const { name, channel } = this.table;
+    const { name } = this.table;
     await this.client.query({
-      name: `fail ${channel}`,
       text: `
         UPDATE ${name} AS message
         SET failure_count = failure_count + 1, attempt_at = coalesce(failed.retry_at, message.attempt_at)

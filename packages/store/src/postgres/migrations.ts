@@ -5,7 +5,7 @@ import type { PostgresTable } from "./table";
  * The steps of a PostgreSQL table. It is written and deleted all the time, so its dead rows are cleared away early: an index
  * whose start is full of them makes the search for what is due slow.
  */
-export function postgresMigrations({ name, receipts, cancelled, index }: PostgresTable): Migration[] {
+export function postgresMigrations({ name, receipts, cancelled, lots, index }: PostgresTable): Migration[] {
   return [
     {
       name: "0001-messages",
@@ -47,6 +47,18 @@ export function postgresMigrations({ name, receipts, cancelled, index }: Postgre
           cancelled_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
           PRIMARY KEY (message_id, content)
         );`,
+    },
+    {
+      name: "0004-lots",
+      sql: `
+        DROP TABLE ${cancelled};
+        CREATE TABLE ${lots} (
+          lot text PRIMARY KEY,
+          session text NOT NULL,
+          fingerprints text[] NOT NULL,
+          taken_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+          seen_at timestamptz(3)
+        ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);`,
     },
   ];
 }

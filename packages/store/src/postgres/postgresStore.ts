@@ -3,6 +3,7 @@ import type { NewDelayedMessage } from "../delayedMessage";
 import type {
   DelayedMessageStore,
   DueMessages,
+  Lot,
   MessageCount,
   MessageFilter,
   MessagePage,
@@ -14,7 +15,7 @@ import { StoreMismatchError } from "../errors";
 import { refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
-import { CANCELLED_MS } from "../sql/receipts";
+import type { StoredLot } from "../sql/lots";
 import { Row, columns, toListed } from "../sql/rows";
 import { TableStore, countStatement } from "../sql/tableStore";
 import { PostgresDueMessages } from "./dueMessages";
@@ -49,6 +50,8 @@ export interface PostgresStoreOptions {
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A server that vanished without a word is given up after this. */
 const QUERY_TIMEOUT_MS = 60_000;
+/** What `pg` says of a query that took longer. */
+const TIMED_OUT = "Query read timeout";
 const IDLE_TRANSACTION_TIMEOUT_MS = { least: 1000, usual: 120_000, most: 3_600_000 };
 /** The server notices after about half a minute that a host that held rows is gone, instead of after hours. */
 const KEEP_ALIVES =
@@ -59,7 +62,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   readonly receipts = new PostgresReceipts({
     table: () => this.table,
     inTransaction: (work) => this.inTransaction(work),
-    insert: (client, messages) => this.insert(client, messages),
+    insert: (client, messages, lot) => this.insert(client ?? this.pool, messages, lot),
   });
   private readonly pool: Pool;
   private readonly config: ClientConfig;
@@ -121,46 +124,41 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     return checkRights(this.pool, this.table);
   }
 
-  async storeAll(messages: NewDelayedMessage[], { transaction, ...options }: StoreOptions = {}): Promise<void> {
+  async storeAll(messages: NewDelayedMessage[], { transaction }: StoreOptions = {}): Promise<void> {
     const client = this.clientOf(transaction);
     if (messages.length === 0) return;
-    await this.insert(client, messages, options);
+    await this.insert(client, messages);
   }
 
+  /** @param lot stored with them; where it is stored already, nothing is */
   private async insert(
     client: Pick<ClientBase, "query">,
     messages: NewDelayedMessage[],
-    { unlessPending = false, unlessCancelled = false }: StoreOptions = {},
+    lot?: StoredLot & Pick<Lot, "session">,
   ): Promise<void> {
-    const { name, cancelled, channel } = this.table;
-    const conditions = [
-      ...(unlessPending ? [UNLESS_PENDING(name)] : []),
-      ...(unlessCancelled ? [UNLESS_CANCELLED(cancelled)] : []),
-    ];
+    const { name, lots, channel } = this.table;
     const statement = {
-      name: `store${unlessPending ? "-new" : ""}${unlessCancelled ? "-valid" : ""} ${channel}`,
       text: `
         WITH given AS (
           SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::jsonb[], $6::bytea[])
             AS given (message_id, due_at, exchange, routing_key, properties, body)
-        ), stored AS (
+        ), ${lot === undefined ? "" : `lot AS (INSERT INTO ${lots} (lot, session, fingerprints) VALUES ($7, $8, $9) ON CONFLICT (lot) DO NOTHING RETURNING lot),`}
+        stored AS (
           INSERT INTO ${name} (message_id, due_at, attempt_at, exchange, routing_key, properties, body)
           SELECT message_id, due_at, due_at, exchange, routing_key, properties, body FROM given
-          ${conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`}
+          ${lot === undefined ? "" : "WHERE EXISTS (SELECT FROM lot)"}
           RETURNING attempt_at
         )
-        SELECT pg_notify('${channel}', ${MILLISECONDS}) FROM stored`,
-      values: toArrays(messages),
+        SELECT pg_notify('${channel}', ${MILLISECONDS}) FROM stored HAVING count(*) > 0`,
+      values: [...toArrays(messages), ...(lot === undefined ? [] : [lot.lot, lot.session, lot.fingerprints])],
     };
     await client.query(statement).catch(refusedMessage);
   }
 
   async next(): Promise<Date | undefined> {
-    const { name, channel } = this.table;
-    const { rows } = await this.pool.query<{ attempt_at: Date }>({
-      name: `next ${channel}`,
-      text: `SELECT attempt_at FROM ${name} ORDER BY attempt_at, id LIMIT 1`,
-    });
+    const { rows } = await this.pool.query<{ attempt_at: Date }>(
+      `SELECT attempt_at FROM ${this.table.name} ORDER BY attempt_at, id LIMIT 1`,
+    );
     return rows[0]?.attempt_at;
   }
 
@@ -172,20 +170,10 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   async cancelAll(filter: MessageFilter): Promise<number> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
-    const { name, cancelled } = this.table;
-    const { rows } = await this.pool
-      .query<{ count: string }>(
-        `WITH gone AS (
-           DELETE FROM ${name} AS message WHERE ${sql} RETURNING message_id, ${CONTENT("message")} AS content
-         ), noted AS (
-           INSERT INTO ${cancelled} (message_id, content) SELECT DISTINCT message_id, content FROM gone
-           ON CONFLICT (message_id, content) DO UPDATE SET cancelled_at = excluded.cancelled_at
-         )
-         SELECT count(*) FROM gone`,
-        values,
-      )
+    const { rowCount } = await this.pool
+      .query(`DELETE FROM ${this.table.name} WHERE ${sql}`, values)
       .catch(refusedFilter);
-    return Number(rows[0]?.count);
+    return rowCount ?? 0;
   }
 
   async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
@@ -273,7 +261,8 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
       return result;
     } catch (error) {
       failure = error as Error;
-      await client.query("ROLLBACK").catch(() => undefined);
+      // Behind a statement that hangs it would wait as long once more; the end of the connection does the same then.
+      if (failure.message !== TIMED_OUT) await client.query("ROLLBACK").catch(() => undefined);
       throw error;
     } finally {
       client.off("error", ignore);
@@ -292,22 +281,6 @@ function checkIdleTimeout(value: unknown, least: number, most: number): number {
 
 /** Milliseconds since 1970 of the first of the rows, as text. */
 const MILLISECONDS = "(extract(epoch FROM min(attempt_at)) * 1000)::bigint::text";
-
-/** A hash of all that a message consists of, but for its id and times. */
-const CONTENT = (row: string): string =>
-  `sha256(convert_to(jsonb_build_array(${row}.exchange, ${row}.routing_key, ${row}.properties)::text, 'UTF8') || sha256(${row}.body))`;
-
-const UNLESS_CANCELLED = (cancelled: string): string => `NOT EXISTS (
-    SELECT FROM ${cancelled} AS cancelled
-    WHERE cancelled.message_id = given.message_id AND cancelled.cancelled_at > clock_timestamp() - interval '${CANCELLED_MS} ms'
-      AND cancelled.content = ${CONTENT("given")}
-  )`;
-
-const UNLESS_PENDING = (name: string): string => `NOT EXISTS (
-    SELECT FROM ${name} AS pending
-    WHERE pending.message_id = given.message_id AND pending.exchange = given.exchange
-      AND pending.routing_key = given.routing_key AND pending.properties = given.properties AND pending.body = given.body
-  )`;
 
 /** A pool would take any connection, outside of the transaction. */
 function checkTransaction(transaction: unknown): Pick<ClientBase, "query"> {

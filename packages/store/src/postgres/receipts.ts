@@ -1,7 +1,8 @@
 import type { ClientBase } from "pg";
 import type { NewDelayedMessage } from "../delayedMessage";
-import type { IntakeReceipts, TakenMessage } from "../delayedMessageStore";
-import { AHEAD_MS, CANCELLED_MS, DOUBT_MS, RETURN_MS, Receipt, ageOf, recognize, waitFor } from "../sql/receipts";
+import type { IntakeReceipts, Lot, TakenMessage } from "../delayedMessageStore";
+import { LONGEST_MS, SEEN_MS, StoredLot, sortOut } from "../sql/lots";
+import { AHEAD_MS, DOUBT_MS, RETURN_MS, Receipt, ageOf, recognize, waitFor } from "../sql/receipts";
 import { refusedMessage } from "./refusals";
 import type { PostgresTable } from "./table";
 
@@ -11,7 +12,12 @@ type Queries = Pick<ClientBase, "query">;
 export interface ReceiptsParts {
   table: () => PostgresTable;
   inTransaction: <T>(work: (client: Queries) => Promise<T>) => Promise<T>;
-  insert: (client: Queries, messages: NewDelayedMessage[]) => Promise<void>;
+  /** Inserts, with a lot or without; without a client in a transaction of its own. */
+  insert: (
+    client: Queries | undefined,
+    messages: NewDelayedMessage[],
+    lot?: StoredLot & Pick<Lot, "session">,
+  ) => Promise<void>;
 }
 
 const AGE_MS = "extract(epoch FROM clock_timestamp() - taken_at) * 1000";
@@ -90,11 +96,52 @@ export class PostgresReceipts implements IntakeReceipts {
   }
 
   sweep(): Promise<void> {
-    const { cancelled } = this.parts.table();
+    return this.parts.inTransaction((client) => this.drop(client));
+  }
+
+  async storeLot(taken: readonly TakenMessage[], { id, session }: Lot): Promise<readonly TakenMessage[]> {
+    const stored = { lot: id, session, fingerprints: taken.map(({ fingerprint }) => fingerprint) };
+    const messagesOf = (some: readonly TakenMessage[]): NewDelayedMessage[] => some.map(({ message }) => message);
+    const returned = taken.filter(({ earlierDeliveries }) => earlierDeliveries > 0);
+    if (returned.length === 0) {
+      await this.parts.insert(undefined, messagesOf(taken), stored);
+      return [];
+    }
+    const { lots } = this.parts.table();
     return this.parts.inTransaction(async (client) => {
-      await this.drop(client);
+      const { rows: same } = await client.query(`SELECT FROM ${lots} WHERE lot = $1`, [id]);
+      if (same.length > 0) return [];
+      const { rows: others } = await client.query<StoredLot>(
+        `SELECT lot, fingerprints FROM ${lots} WHERE session <> $1 AND fingerprints && $2::text[] ORDER BY taken_at, lot FOR UPDATE`,
+        [session, returned.map(({ fingerprint }) => fingerprint)],
+      );
+      const { unknown, known, left } = sortOut(taken, others);
+      for (const { lot, fingerprints } of left) {
+        await client.query(`UPDATE ${lots} SET fingerprints = $2 WHERE lot = $1`, [lot, fingerprints]);
+      }
+      await this.parts.insert(client, messagesOf(unknown), stored);
+      return known;
+    });
+  }
+
+  async settleLots(ids: readonly string[]): Promise<void> {
+    const { lots } = this.parts.table();
+    await this.parts.inTransaction((client) => client.query(`DELETE FROM ${lots} WHERE lot = ANY ($1::text[])`, [ids]));
+  }
+
+  sweepLots(session: string): Promise<void> {
+    const { lots } = this.parts.table();
+    const older = (column: string, ms: number): string => `${column} <= clock_timestamp() - interval '${ms} ms'`;
+    return this.parts.inTransaction(async (client) => {
       await client.query(
-        `DELETE FROM ${cancelled} WHERE cancelled_at <= clock_timestamp() - interval '${CANCELLED_MS} ms'`,
+        `UPDATE ${lots} SET seen_at = clock_timestamp() WHERE lot IN
+         (SELECT lot FROM ${lots} WHERE session <> $1 AND seen_at IS NULL FOR UPDATE SKIP LOCKED)`,
+        [session],
+      );
+      await client.query(
+        `DELETE FROM ${lots} WHERE lot IN (SELECT lot FROM ${lots} WHERE session <> $1
+         AND (${older("seen_at", SEEN_MS)} OR ${older("taken_at", LONGEST_MS)}) FOR UPDATE SKIP LOCKED)`,
+        [session],
       );
     });
   }

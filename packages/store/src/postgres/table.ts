@@ -17,8 +17,10 @@ export interface PostgresTable {
   migrations: string;
   /** The table of receipts; see `IntakeReceipts`. */
   receipts: string;
-  /** The table of what was cancelled lately; see `StoreOptions.unlessCancelled`. */
+  /** The table that a step made for what was cancelled, and a later one dropped. */
   cancelled: string;
+  /** The table of lots; see `IntakeReceipts.storeLot`. */
+  lots: string;
   /** An index's name. */
   index(label: string): string;
   /** The channel on which instances wake each other. */
@@ -36,6 +38,7 @@ export function postgresTable(schema: string, table: string): PostgresTable {
     migrations: `${quoteName(schema)}.${quoteName(`${table}.migrations`)}`,
     receipts: `${quoteName(schema)}.${quoteName(`${table}.receipts`)}`,
     cancelled: `${quoteName(schema)}.${quoteName(`${table}.cancelled`)}`,
+    lots: `${quoteName(schema)}.${quoteName(`${table}.lots`)}`,
     index: (label) => quoteName(`delayed_${hash}_${label}`),
     channel: `delayed_${hash}`,
   };

@@ -2,7 +2,7 @@ import { CircuitBreakerPolicy, CircuitState, IBreaker, circuitBreaker, handleAll
 import type { ConsumerEvents } from "../broker/consumer";
 
 /** What a breaker watches. */
-export type BreakerName = "consume" | "store" | "fetch" | "dispatch" | "recovery" | "control";
+export type BreakerName = "consume" | "store" | "fetch" | "dispatch" | "recovery" | "refuse" | "control";
 
 /** Who hears when a breaker triggers, and when what it watches works again. */
 export interface BreakerEvents {
@@ -45,16 +45,27 @@ export class Breaker {
   }
 }
 
-/** Watches a consumer: from a failure until it consumes again, it has failed. */
+/**
+ * Watches a consumer: from a failure until it consumes again, it has failed; from one with a batch in hand, which comes again at once, until
+ * it has handled a batch.
+ */
 export function watchConsumer(breaker: Breaker, events: ConsumerEvents = {}): ConsumerEvents {
+  let hasFailedInHand = false;
+  const succeed = (): void => void breaker.execute(() => Promise.resolve());
   return {
     onConsuming: () => {
-      void breaker.execute(() => Promise.resolve());
+      if (!hasFailedInHand) succeed();
       events.onConsuming?.();
     },
-    onFault: (error) => {
+    onHandled: () => {
+      hasFailedInHand = false;
+      succeed();
+      events.onHandled?.();
+    },
+    onFault: (error, isInHand = false) => {
+      hasFailedInHand = isInHand;
       breaker.execute(() => Promise.reject(error as Error)).catch(() => undefined);
-      events.onFault?.(error);
+      events.onFault?.(error, isInHand);
     },
   };
 }

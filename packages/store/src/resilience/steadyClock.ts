@@ -11,6 +11,8 @@ export class SteadyClock {
   private wallMs: number;
   private elapsedMs: number;
   private doubt: { sinceMs: number; aheadMs: number } | undefined;
+  /** What the clock would say, had it not jumped back lately, in excess of the clock that never jumps. */
+  private former: { aheadMs: number; sinceMs: number } | undefined;
 
   /**
    * @param wall milliseconds since 1970, which may jump
@@ -40,9 +42,28 @@ export class SteadyClock {
       }
       if (elapsedMs - this.doubt.sinceMs < DOUBT_MS) return Math.floor(expectedMs);
     }
+    if (expectedMs - wallMs > TOLERATED_JUMP_MS) {
+      this.former = { aheadMs: Math.max(expectedMs, this.formerNow(elapsedMs)) - elapsedMs, sinceMs: elapsedMs };
+    }
     this.doubt = undefined;
     this.wallMs = wallMs;
     this.elapsedMs = elapsedMs;
     return wallMs;
+  }
+
+  /**
+   * The time from which delays count: during half a minute after a jump the later of both clocks, so that a message is not early, whichever of
+   * them turns out to be right.
+   */
+  forDelays(): number {
+    const nowMs = this.now();
+    return Math.ceil(Math.max(nowMs, this.wall(), this.formerNow(this.elapsed())));
+  }
+
+  private formerNow(elapsedMs: number): number {
+    const { former } = this;
+    return former === undefined || elapsedMs - former.sinceMs >= DOUBT_MS
+      ? Number.NEGATIVE_INFINITY
+      : former.aheadMs + elapsedMs;
   }
 }

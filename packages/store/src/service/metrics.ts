@@ -12,6 +12,10 @@ const COUNT_AGE_MS = 10_000;
 export class StoreMetrics {
   readonly registry = new Registry();
   readonly stored = this.counter("stored", "Messages taken in and committed");
+  readonly recognized = this.counter(
+    "recognized",
+    "Messages that the broker delivered again, and that were stored before",
+  );
   readonly refused = this.counter("refused", "Messages that could not be stored, in the error queue");
   readonly delivered = this.counter("delivered", "Messages delivered, confirmed by the broker");
   readonly retried = this.counter("retries", "Failed deliveries that are tried again");

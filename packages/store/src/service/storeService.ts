@@ -28,6 +28,8 @@ export class CriticalError extends Error {
 
 /** Rows in one statement of the intake. */
 const INTAKE_BATCH = 500;
+/** Ids of messages that a line of the log shows at most. */
+const IDS_IN_A_LINE = 20;
 
 /**
  * Runs a store until the signal: takes messages in, dispatches those that are due, answers requests, serves health and
@@ -237,11 +239,27 @@ class StoreService {
         this.metrics.stored.inc(messages.length);
         this.dispatcher.wake(new Date(Math.min(...messages.map(({ dueAt }) => dueAt.getTime()))));
       },
+      onRecognized: (deliveries) => {
+        this.metrics.recognized.inc(deliveries.length);
+        const messageIds = deliveries.slice(0, IDS_IN_A_LINE).map(({ properties }) => properties.messageId as string);
+        this.log.warn(
+          { count: deliveries.length, messageIds },
+          "delivered again by the broker, and stored before: left out",
+        );
+      },
       onWaiting: (waitMs) =>
         this.log.warn({ what: "intake", waitMs }, "waiting until it is known what another process has stored"),
       onRefused: ({ properties }, error) => {
         this.metrics.refused.inc();
         this.log.error({ messageId: properties.messageId, reason: error.message }, "refused, put into the error queue");
+      },
+      onStuck: ({ properties }, error) => {
+        this.metrics.stuck.inc();
+        const reason = (error as Error).message;
+        this.log.error(
+          { messageId: properties.messageId, reason },
+          "refused, and could not be put into the error queue",
+        );
       },
       onFault: (error) => {
         this.isConsuming = false;

@@ -11,8 +11,6 @@ export const RETURN_MS = 3 * DOUBT_MS;
 export const SWEEP_MS = DOUBT_MS;
 /** How far ahead of the clock a receipt may be by the order of statements alone; one further ahead was written before the clock was put back. */
 export const AHEAD_MS = 1000;
-/** How long it is known that a message was cancelled, because the broker may still deliver it again. */
-export const CANCELLED_MS = 24 * 3600 * 1000;
 
 /** A receipt as a database has it. */
 export interface Receipt {

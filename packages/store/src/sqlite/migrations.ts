@@ -2,7 +2,7 @@ import type { Migration } from "../sql/migrations";
 import type { SqliteTable } from "./table";
 
 /** The steps of a SQLite table; times are milliseconds since 1970. */
-export function sqliteMigrations({ name, receipts, cancelled, index }: SqliteTable): Migration[] {
+export function sqliteMigrations({ name, receipts, cancelled, lots, index }: SqliteTable): Migration[] {
   return [
     {
       name: "0001-messages",
@@ -44,6 +44,18 @@ export function sqliteMigrations({ name, receipts, cancelled, index }: SqliteTab
           content BLOB NOT NULL,
           cancelled_at INTEGER NOT NULL,
           PRIMARY KEY (message_id, content)
+        ) STRICT;`,
+    },
+    {
+      name: "0004-lots",
+      sql: `
+        DROP TABLE ${cancelled};
+        CREATE TABLE ${lots} (
+          lot TEXT PRIMARY KEY,
+          session TEXT NOT NULL,
+          fingerprints TEXT NOT NULL,
+          taken_at INTEGER NOT NULL,
+          seen_at INTEGER
         ) STRICT;`,
     },
   ];

@@ -1,7 +1,8 @@
 import type { Database } from "better-sqlite3";
 import type { NewDelayedMessage } from "../delayedMessage";
-import type { IntakeReceipts, TakenMessage } from "../delayedMessageStore";
-import { AHEAD_MS, CANCELLED_MS, DOUBT_MS, RETURN_MS, Receipt, ageOf, recognize, waitFor } from "../sql/receipts";
+import type { IntakeReceipts, Lot, TakenMessage } from "../delayedMessageStore";
+import { LONGEST_MS, SEEN_MS, sortOut } from "../sql/lots";
+import { AHEAD_MS, DOUBT_MS, RETURN_MS, Receipt, ageOf, recognize, waitFor } from "../sql/receipts";
 import { refusing } from "./refusals";
 import type { SqliteTable } from "./table";
 
@@ -88,13 +89,53 @@ export class SqliteReceipts implements IntakeReceipts {
   }
 
   async sweep(): Promise<void> {
-    const { database } = this.parts;
-    const { receipts, cancelled } = this.parts.table();
     // Reading first: a file that nobody writes stays as it is.
-    const isThere = database.prepare(`SELECT EXISTS (SELECT 1 FROM ${receipts}) + EXISTS (SELECT 1 FROM ${cancelled})`);
-    if (isThere.pluck().get() === 0) return;
-    this.drop();
-    database.prepare(`DELETE FROM ${cancelled} WHERE cancelled_at <= ?`).run(Date.now() - CANCELLED_MS);
+    const isThere = this.parts.database.prepare(`SELECT EXISTS (SELECT 1 FROM ${this.parts.table().receipts})`);
+    if (isThere.pluck().get() !== 0) this.drop();
+  }
+
+  async storeLot(taken: readonly TakenMessage[], { id, session }: Lot): Promise<readonly TakenMessage[]> {
+    const { database, insert } = this.parts;
+    const { lots } = this.parts.table();
+    const isThere = database.prepare(`SELECT 1 FROM ${lots} WHERE lot = ?`);
+    const find = database.prepare<[string], { lot: string; fingerprints: string }>(
+      `SELECT lot, fingerprints FROM ${lots} WHERE session <> ? ORDER BY taken_at, lot`,
+    );
+    const change = database.prepare(`UPDATE ${lots} SET fingerprints = ? WHERE lot = ?`);
+    const note = database.prepare(`INSERT INTO ${lots} (lot, session, fingerprints, taken_at) VALUES (?, ?, ?, ?)`);
+    const isReturned = taken.some(({ earlierDeliveries }) => earlierDeliveries > 0);
+    return database
+      .transaction(() => {
+        if (isThere.get(id) !== undefined) return [];
+        const others = (isReturned ? find.all(session) : []).map(({ lot, fingerprints }) => ({
+          lot,
+          fingerprints: JSON.parse(fingerprints) as string[],
+        }));
+        const { unknown, known, left } = sortOut(taken, others);
+        for (const { lot, fingerprints } of left) change.run(JSON.stringify(fingerprints), lot);
+        insert(unknown.map(({ message }) => message));
+        note.run(id, session, JSON.stringify(taken.map(({ fingerprint }) => fingerprint)), Date.now());
+        return known;
+      })
+      .immediate();
+  }
+
+  async settleLots(ids: readonly string[]): Promise<void> {
+    const { lots } = this.parts.table();
+    const settle = this.parts.database.prepare(`DELETE FROM ${lots} WHERE lot IN (SELECT value FROM json_each(?))`);
+    settle.run(JSON.stringify(ids));
+  }
+
+  async sweepLots(session: string): Promise<void> {
+    const { database } = this.parts;
+    const { lots } = this.parts.table();
+    const isThere = database.prepare(`SELECT EXISTS (SELECT 1 FROM ${lots} WHERE session <> ?)`);
+    if (isThere.pluck().get(session) === 0) return;
+    const nowMs = Date.now();
+    database.prepare(`UPDATE ${lots} SET seen_at = ? WHERE session <> ? AND seen_at IS NULL`).run(nowMs, session);
+    database
+      .prepare(`DELETE FROM ${lots} WHERE session <> ? AND (seen_at <= ? OR taken_at <= ?)`)
+      .run(session, nowMs - SEEN_MS, nowMs - LONGEST_MS);
   }
 
   /** Receipts that are too old; those from the future begin to age. */

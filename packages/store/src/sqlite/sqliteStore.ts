@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { NewDelayedMessage } from "../delayedMessage";
@@ -17,7 +16,6 @@ import { propertiesToJson } from "../messageProperties";
 import { Condition, refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
-import { CANCELLED_MS } from "../sql/receipts";
 import { Row, columns, toListed } from "../sql/rows";
 import { TableStore, countStatement, quoteName } from "../sql/tableStore";
 import { dialect } from "./dialect";
@@ -95,25 +93,18 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     checkVersion(table.name, sqliteMigrations(table), executed);
   }
 
-  async storeAll(
-    messages: NewDelayedMessage[],
-    { transaction, unlessPending, unlessCancelled }: StoreOptions = {},
-  ): Promise<void> {
+  async storeAll(messages: NewDelayedMessage[], { transaction }: StoreOptions = {}): Promise<void> {
     const database = this.databaseOf(transaction);
-    const insertAll = database.transaction(() => {
-      const open = unlessCancelled ? this.withoutCancelled(database, messages) : messages;
-      this.insert(database, open, unlessPending);
-    });
+    const insertAll = database.transaction(() => this.insert(database, messages));
     if (transaction === undefined) insertAll.immediate();
     else insertAll();
   }
 
   /** Inside a transaction. @throws MessageRefusedError for a value that SQLite does not take */
-  private insert(database: Database, messages: NewDelayedMessage[], unlessPending = false): void {
+  private insert(database: Database, messages: NewDelayedMessage[]): void {
     const insert = database.prepare(`
       INSERT INTO ${this.table.name} (message_id, due_at, attempt_at, stored_at, exchange, routing_key, properties, body_bytes, body)
-      SELECT @messageId, @dueAt, @dueAt, @storedAt, @exchange, @routingKey, @properties, @bodyBytes, @body
-      ${unlessPending ? this.unlessPending : ""}`);
+      VALUES (@messageId, @dueAt, @dueAt, @storedAt, @exchange, @routingKey, @properties, @bodyBytes, @body)`);
     const storedAt = Date.now();
     refusing(() => {
       for (const { messageId, dueAt, exchange, routingKey, properties, body } of messages) {
@@ -150,39 +141,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   async cancelAll(filter: MessageFilter): Promise<number> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
-    const { name, cancelled } = this.table;
-    const note = this.database.prepare(
-      `INSERT INTO ${cancelled} (message_id, content, cancelled_at) VALUES (?, ?, ?)
-       ON CONFLICT (message_id, content) DO UPDATE SET cancelled_at = excluded.cancelled_at`,
-    );
-    const find = this.database.prepare<unknown[], Row>(
-      `SELECT id, message_id, exchange, routing_key, properties, body FROM ${name} WHERE ${sql}`,
-    );
-    const remove = this.database.prepare(`DELETE FROM ${name} WHERE ${sql}`);
-    const cancel = this.database.transaction(() => {
-      const cancelledAt = Date.now();
-      const marks: [string, Buffer][] = [];
-      for (const row of find.iterate(...values)) {
-        const properties = row.properties as string;
-        const content = { exchange: row.exchange, routingKey: row.routing_key, properties, body: row.body };
-        marks.push([row.message_id, contentOf(content)]);
-      }
-      for (const mark of marks) note.run(...mark, cancelledAt);
-      return remove.run(...values).changes;
-    });
-    return this.lock.hold(async () => cancel.immediate());
-  }
-
-  /** Without what was cancelled lately. */
-  private withoutCancelled(database: Database, messages: NewDelayedMessage[]): NewDelayedMessage[] {
-    const find = database.prepare(
-      `SELECT 1 FROM ${this.table.cancelled} WHERE message_id = ? AND content = ? AND cancelled_at > ?`,
-    );
-    const after = Date.now() - CANCELLED_MS;
-    return messages.filter(({ messageId, exchange, routingKey, properties, body }) => {
-      const content = contentOf({ exchange, routingKey, properties: propertiesToJson(properties), body });
-      return find.get(messageId, content, after) === undefined;
-    });
+    return this.change({ sql: `DELETE FROM ${this.table.name} WHERE ${sql}`, values });
   }
 
   async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
@@ -232,12 +191,6 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     return sqliteTable(this.options.table ?? `${endpoint}.delayed`);
   }
 
-  private get unlessPending(): string {
-    return `WHERE NOT EXISTS (
-      SELECT 1 FROM ${this.table.name} WHERE message_id = @messageId AND exchange = @exchange AND routing_key = @routingKey
-        AND properties = @properties AND body = @body)`;
-  }
-
   private databaseOf(transaction: unknown): Database {
     if (transaction !== undefined) return this.checkTransaction(transaction);
     this.refuseWithoutTransaction();
@@ -254,15 +207,6 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     }
     return database as Database;
   }
-}
-
-/** A hash of all that a message consists of, but for its id and times. */
-function contentOf(row: Record<"exchange" | "routingKey" | "properties", string> & { body: Buffer }): Buffer {
-  const hash = createHash("sha256");
-  for (const part of [row.exchange, row.routingKey, row.properties]) {
-    hash.update(`${Buffer.byteLength(part)}:`).update(part);
-  }
-  return hash.update(row.body).digest();
 }
 
 function executedOf(database: Database, { migrations }: SqliteTable): string[] {

@@ -10,8 +10,10 @@ export interface SqliteTable {
   migrations: string;
   /** The table of receipts, quoted; see `IntakeReceipts`. */
   receipts: string;
-  /** The table of what was cancelled lately, quoted; see `StoreOptions.unlessCancelled`. */
+  /** The table that a step made for what was cancelled, and a later one dropped, quoted. */
   cancelled: string;
+  /** The table of lots, quoted; see `IntakeReceipts.storeLot`. */
+  lots: string;
   /** An index's name, quoted. */
   index(label: string): string;
 }
@@ -26,6 +28,7 @@ export function sqliteTable(table: string): SqliteTable {
     migrations: `${table}.migrations`,
     receipts: quoteName(`${table}.receipts`),
     cancelled: quoteName(`${table}.cancelled`),
+    lots: quoteName(`${table}.lots`),
     index: (label) => quoteName(`${table}.${label}`),
   };
 }
