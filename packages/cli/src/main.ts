@@ -9,6 +9,7 @@ import { CommandError, exitCodes } from "./failure";
 import { addPublish } from "./publish";
 import { addRender } from "./render";
 import { addReview } from "./review";
+import { shownUsage, withoutGiven } from "./shown";
 import { addStore } from "./store";
 
 /** Runs the command line; sets the process's exit code: 0 done, 1 a finding, 2 bad usage or input, 3 out of reach. */
@@ -19,6 +20,8 @@ export async function main(argv: string[]): Promise<void> {
     )
     .version((require("../package.json") as { version: string }).version)
     .exitOverride()
+    // All commands take it over.
+    .configureOutput({ outputError: (text, write) => write(shownUsage(text)) })
     .showSuggestionAfterError();
   for (const add of [addEncode, addDecode, addRender, addPublish, addReview, addComment, addCheck, addStore])
     add(program);
@@ -26,11 +29,11 @@ export async function main(argv: string[]): Promise<void> {
   try {
     await program.parseAsync(argv);
   } catch (error) {
-    process.exitCode = report(error);
+    process.exitCode = report(error, argv);
   }
 }
 
-function report(error: unknown): number {
+function report(error: unknown, argv: string[]): number {
   // Commander has already said what is wrong; asking for help is no mistake.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.badInput;
   const known =
@@ -38,7 +41,7 @@ function report(error: unknown): number {
     error instanceof DelayTopologyError ||
     (error as Error).name === "MessageRefusedError";
   console.error(
-    `${pc.isColorSupported && process.stderr.isTTY ? pc.red("error:") : "error:"} ${(error as Error).message}`,
+    `${pc.isColorSupported && process.stderr.isTTY ? pc.red("error:") : "error:"} ${withoutGiven(argv, (error as Error).message)}`,
   );
   if (!known && process.env.DEBUG) console.error(error);
   return error instanceof CommandError ? error.exitCode : exitCodes.badInput;

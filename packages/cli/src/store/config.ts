@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseDocument } from "yaml";
 import { CommandError, exitCodes } from "../failure";
+import { shownValue } from "../shown";
 
 type Settings = Record<string, unknown>;
 
@@ -18,7 +19,7 @@ const variables: Record<string, string> = {
 export function readConfig(file: string): Settings {
   const value = parsed("--config", file, readText("--config", file));
   if (isObject(value)) return value;
-  throw new CommandError(exitCodes.badInput, `--config: ${withoutAddresses(file)} must hold settings by their names`);
+  throw new CommandError(exitCodes.badInput, `--config: ${shownValue(file)} must hold settings by their names`);
 }
 
 /**
@@ -32,13 +33,13 @@ export function readDescriptor(file: string): Settings {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new CommandError(exitCodes.badInput, `--descriptor: ${withoutAddresses(file)} is not JSON`);
+    throw new CommandError(exitCodes.badInput, `--descriptor: ${shownValue(file)} is not JSON`);
   }
   const descriptor = isObject(value) && value.kind === undefined ? (value.delayedStore ?? value) : value;
   if (isObject(descriptor)) return descriptor;
   throw new CommandError(
     exitCodes.badInput,
-    `--descriptor: ${withoutAddresses(file)} holds no descriptor; give a stack's outputs (pulumi stack output --json), or delayedStore of them`,
+    `--descriptor: ${shownValue(file)} holds no descriptor; give a stack's outputs (pulumi stack output --json), or delayedStore of them`,
   );
 }
 
@@ -77,7 +78,7 @@ function readText(option: string, file: string): string {
     const { code } = error as NodeJS.ErrnoException;
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${withoutAddresses(file)} can't be read (${code ?? "no file"})`,
+      `${option}: ${shownValue(file)} can't be read (${code ?? "no file"})`,
     );
   }
 }
@@ -91,7 +92,7 @@ function parsed(option: string, file: string, text: string): unknown {
     const where = place === undefined ? "" : ` at line ${place.line}, column ${place.col}`;
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${withoutAddresses(file)} is not YAML or JSON${where} (${fault.code})`,
+      `${option}: ${shownValue(file)} is not YAML or JSON${where} (${fault.code})`,
     );
   }
   try {
@@ -99,14 +100,9 @@ function parsed(option: string, file: string, text: string): unknown {
   } catch {
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${withoutAddresses(file)} is not YAML or JSON (an alias without its anchor)`,
+      `${option}: ${shownValue(file)} is not YAML or JSON (an alias without its anchor)`,
     );
   }
-}
-
-/** A text of a user's, as a message may show it: an address in the wrong place may hold a password. */
-export function withoutAddresses(text: string): string {
-  return text.replace(/[^\s']*(@|:\/\/)[^\s']*/g, "…");
 }
 
 function isObject(value: unknown): value is Settings {

@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { withoutAddresses } from "./config";
 import { addCancel, addList, addReschedule, addStats } from "./queries";
 import { addRun, addSetUp } from "./run";
 
@@ -9,8 +8,4 @@ export function addStore(program: Command): void {
     .command("store")
     .description("delayed messages in PostgreSQL or SQLite, delivered when they are due");
   for (const add of [addRun, addSetUp, addList, addCancel, addReschedule, addStats]) add(store);
-  for (const command of store.commands) {
-    command.exitOverride();
-    command.configureOutput({ outputError: (text, write) => write(withoutAddresses(text)) });
-  }
 }

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { CommandError, exitCodes } from "../failure";
-import { readConfig, readDescriptor, readEnvironment, withoutAddresses } from "./config";
+import { shownValue } from "../shown";
+import { readConfig, readDescriptor, readEnvironment } from "./config";
 import { addDatabase, translated, withDatabase } from "./access";
 
 interface RunOptions {
@@ -115,7 +116,7 @@ function collectForward(text: string, all: object[]): object[] {
   if (exchange === undefined) {
     throw new CommandError(
       exitCodes.badInput,
-      `--forward: ${JSON.stringify(withoutAddresses(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
+      `--forward: ${JSON.stringify(shownValue(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
     );
   }
   return [...all, { exchange, delivery, ...(type === undefined ? {} : { type }) }];
