@@ -76,10 +76,7 @@ function readText(option: string, file: string): string {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(
-      exitCodes.badInput,
-      `${option}: ${shownValue(file)} can't be read (${code ?? "no file"})`,
-    );
+    throw new CommandError(exitCodes.badInput, `${option}: ${shownValue(file)} can't be read (${code ?? "no file"})`);
   }
 }
 

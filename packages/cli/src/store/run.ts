@@ -35,6 +35,7 @@ export function addRun(store: Command): void {
     .option("--to-exchange <name>", "and an exchange that messages may name in a header; may be repeated", collect, [])
     .option("--declare", "declare the broker's side, too")
     .option("--no-set-up", "don't create or migrate tables")
+    .option("--moved", "take another vhost or broker than the messages in the database are for so far; for one start")
     .option("--http <host:port>", "health and metrics; off for none; default: 127.0.0.1:9478")
     .option(
       "--number-of-retries <number>",

@@ -5,7 +5,7 @@ import type { PostgresTable } from "./table";
  * The steps of a PostgreSQL table. It is written and deleted all the time, so its dead rows are cleared away early: an index
  * whose start is full of them makes the search for what is due slow.
  */
-export function postgresMigrations({ name, receipts, cancelled, index }: PostgresTable): Migration[] {
+export function postgresMigrations({ name, receipts, cancelled, broker, index }: PostgresTable): Migration[] {
   return [
     {
       name: "0001-messages",
@@ -47,6 +47,14 @@ export function postgresMigrations({ name, receipts, cancelled, index }: Postgre
           cancelled_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
           PRIMARY KEY (message_id, content)
         );`,
+    },
+    {
+      name: "0004-in-doubt",
+      sql: `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS is_in_doubt boolean NOT NULL DEFAULT false;`,
+    },
+    {
+      name: "0005-broker",
+      sql: `CREATE TABLE IF NOT EXISTS ${broker} (id integer PRIMARY KEY CHECK (id = 1), vhost text NOT NULL, cluster text);`,
     },
   ];
 }

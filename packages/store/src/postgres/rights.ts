@@ -10,7 +10,10 @@ const RIGHTS = ["SELECT", "INSERT", "UPDATE", "DELETE"];
  * Gives the tables beside the messages to those who have the messages' table, so that a step that adds one stops nobody.
  * @param client of the tables' owner
  */
-export async function shareRights(client: Queries, { name, receipts, cancelled }: PostgresTable): Promise<void> {
+export async function shareRights(
+  client: Queries,
+  { name, receipts, cancelled, broker }: PostgresTable,
+): Promise<void> {
   const { rows } = await client.query<{ role: string; rights: string }>(
     `SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role,
        string_agg(DISTINCT privilege_type, ', ') AS rights
@@ -18,15 +21,19 @@ export async function shareRights(client: Queries, { name, receipts, cancelled }
      GROUP BY grantee`,
     [name, RIGHTS],
   );
-  for (const { role, rights } of rows) await client.query(`GRANT ${rights} ON ${receipts}, ${cancelled} TO ${role}`);
+  const beside = [receipts, cancelled, broker].join(", ");
+  for (const { role, rights } of rows) await client.query(`GRANT ${rights} ON ${beside} TO ${role}`);
 }
 
 /** @throws StoreMismatchError with the statement that gives what is missing */
-export async function checkRights(client: Queries, { name, receipts, cancelled }: PostgresTable): Promise<void> {
+export async function checkRights(
+  client: Queries,
+  { name, receipts, cancelled, broker }: PostgresTable,
+): Promise<void> {
   const { rows } = await client.query<{ table: string; role: string }>(
     `SELECT given.name AS table, quote_ident(current_user) AS role FROM unnest($1::text[]) AS given (name)
      WHERE NOT (SELECT bool_and(has_table_privilege(given.name, needed)) FROM unnest($2::text[]) AS needed)`,
-    [[name, receipts, cancelled], RIGHTS],
+    [[name, receipts, cancelled, broker], RIGHTS],
   );
   const [first] = rows;
   if (first === undefined) return;

@@ -19,6 +19,8 @@ export interface PostgresTable {
   receipts: string;
   /** The table of what was cancelled lately; see `StoreOptions.unlessCancelled`. */
   cancelled: string;
+  /** The table of the broker that the messages are for; see `DelayedMessageStore.noteBroker`. */
+  broker: string;
   /** An index's name. */
   index(label: string): string;
   /** The channel on which instances wake each other. */
@@ -36,6 +38,7 @@ export function postgresTable(schema: string, table: string): PostgresTable {
     migrations: `${quoteName(schema)}.${quoteName(`${table}.migrations`)}`,
     receipts: `${quoteName(schema)}.${quoteName(`${table}.receipts`)}`,
     cancelled: `${quoteName(schema)}.${quoteName(`${table}.cancelled`)}`,
+    broker: `${quoteName(schema)}.${quoteName(`${table}.broker`)}`,
     index: (label) => quoteName(`delayed_${hash}_${label}`),
     channel: `delayed_${hash}`,
   };

@@ -2,7 +2,7 @@ import type { Migration } from "../sql/migrations";
 import type { SqliteTable } from "./table";
 
 /** The steps of a SQLite table; times are milliseconds since 1970. */
-export function sqliteMigrations({ name, receipts, cancelled, index }: SqliteTable): Migration[] {
+export function sqliteMigrations({ name, receipts, cancelled, broker, index }: SqliteTable): Migration[] {
   return [
     {
       name: "0001-messages",
@@ -45,6 +45,14 @@ export function sqliteMigrations({ name, receipts, cancelled, index }: SqliteTab
           cancelled_at INTEGER NOT NULL,
           PRIMARY KEY (message_id, content)
         ) STRICT;`,
+    },
+    {
+      name: "0004-in-doubt",
+      sql: `ALTER TABLE ${name} ADD COLUMN is_in_doubt INTEGER NOT NULL DEFAULT 0;`,
+    },
+    {
+      name: "0005-broker",
+      sql: `CREATE TABLE ${broker} (id INTEGER PRIMARY KEY CHECK (id = 1), vhost TEXT NOT NULL, cluster TEXT) STRICT;`,
     },
   ];
 }

@@ -3,6 +3,8 @@ import { realpathSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { NewDelayedMessage } from "../delayedMessage";
 import type {
+  BrokerPlace,
+  CancelCount,
   DelayedMessageStore,
   DueMessages,
   MessageCount,
@@ -15,11 +17,18 @@ import type {
 import { StoreMismatchError } from "../errors";
 import { propertiesToJson } from "../messageProperties";
 import { Condition, refuseEmpty, toCondition } from "../sql/filter";
-import { checkVersion, migrate } from "../sql/migrations";
+import { checkVersion, isComplete, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
 import { CANCELLED_MS } from "../sql/receipts";
 import { Row, columns, toListed } from "../sql/rows";
-import { TableStore, countStatement, quoteName } from "../sql/tableStore";
+import {
+  NotedBroker,
+  TableStore,
+  countStatement,
+  noteBrokerStatement,
+  quoteName,
+  toBrokerPlace,
+} from "../sql/tableStore";
 import { dialect } from "./dialect";
 import { DispatchLock } from "./dispatchLock";
 import { SqliteDueMessages } from "./dueMessages";
@@ -41,6 +50,8 @@ export interface SqliteStoreOptions {
 
 /** Nobody else writes for longer than a batch takes; SQLite's waiting stops this whole process. */
 const BUSY_TIMEOUT_MS = 5000;
+/** Messages that a cancel deletes in one transaction. */
+const CANCEL_PART = 1000;
 
 /** Delayed messages in a file of SQLite; processes on the same machine share it by turns. */
 export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implements DelayedMessageStore {
@@ -64,8 +75,10 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     });
   }
 
-  async setUpInfrastructure(endpoint: string): Promise<void> {
+  async setUpInfrastructure(endpoint: string, signal?: AbortSignal): Promise<void> {
     const table = this.locate(endpoint);
+    this.endWith(signal);
+    if (isComplete(sqliteMigrations(table), this.executed(table))) return;
     const migrations = quoteName(table.migrations);
     // Under the lock and on a connection of its own: the steps are one transaction that lasts over several turns.
     await this.lock.hold(async () => {
@@ -88,11 +101,27 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     });
   }
 
-  async initialize(endpoint: string): Promise<void> {
+  async initialize(endpoint: string, signal?: AbortSignal): Promise<void> {
     const table = this.locate(endpoint);
+    this.endWith(signal);
+    checkVersion(table.name, sqliteMigrations(table), this.executed(table));
+  }
+
+  async noteBroker({ vhost, cluster }: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
+    const statement = noteBrokerStatement(this.table.broker, ["?", "?"], isMoved);
+    const noted = this.database.prepare<unknown[], NotedBroker>(statement).get(vhost, cluster ?? null);
+    return toBrokerPlace(noted as NotedBroker);
+  }
+
+  private executed(table: SqliteTable): string[] | undefined {
     const found = this.database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(table.migrations);
-    const executed = found === undefined ? undefined : executedOf(this.database, table);
-    checkVersion(table.name, sqliteMigrations(table), executed);
+    return found === undefined ? undefined : executedOf(this.database, table);
+  }
+
+  /** Whoever waits for the lock would keep a process from ending that was told to. */
+  private endWith(signal: AbortSignal | undefined): void {
+    if (signal?.aborted) this.lock.end();
+    signal?.addEventListener("abort", () => this.lock.end(), { once: true });
   }
 
   async storeAll(
@@ -147,30 +176,57 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     });
   }
 
-  async cancelAll(filter: MessageFilter): Promise<number> {
+  /** In parts, each under the lock for itself: one of very many would stop this process, and whoever dispatches, until its end. */
+  async cancelNoted(filter: MessageFilter): Promise<CancelCount> {
     refuseEmpty(filter);
-    const { sql, values } = toCondition(filter, dialect);
+    const condition = toCondition(filter, dialect);
+    const last = this.database.prepare<[], { id: number }>(`SELECT max(id) AS id FROM ${this.table.name}`);
+    const counted = { count: 0, inDoubt: 0 };
+    const lastId = last.get()?.id ?? 0;
+    for (let afterId: number | undefined = 0; afterId !== undefined;) {
+      const part: { afterId: number; lastId: number } = { afterId, lastId };
+      afterId = await this.lock.hold(async () => this.cancelPart(condition, part, counted));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return counted;
+  }
+
+  /** @returns the last id of the part; undefined when there is none after it */
+  private cancelPart(
+    { sql, values }: Condition,
+    { afterId, lastId }: { afterId: number; lastId: number },
+    counted: CancelCount,
+  ): number | undefined {
     const { name, cancelled } = this.table;
+    const find = this.database.prepare<unknown[], Row & { is_in_doubt: number }>(
+      `SELECT id, message_id, exchange, routing_key, properties, body, is_in_doubt FROM ${name}
+       WHERE id > ? AND id <= ? AND ${sql} ORDER BY id LIMIT ${CANCEL_PART}`,
+    );
+    const remove = this.database.prepare(`DELETE FROM ${name} WHERE id = ?`);
     const note = this.database.prepare(
       `INSERT INTO ${cancelled} (message_id, content, cancelled_at) VALUES (?, ?, ?)
        ON CONFLICT (message_id, content) DO UPDATE SET cancelled_at = excluded.cancelled_at`,
     );
-    const find = this.database.prepare<unknown[], Row>(
-      `SELECT id, message_id, exchange, routing_key, properties, body FROM ${name} WHERE ${sql}`,
-    );
-    const remove = this.database.prepare(`DELETE FROM ${name} WHERE ${sql}`);
     const cancel = this.database.transaction(() => {
       const cancelledAt = Date.now();
-      const marks: [string, Buffer][] = [];
-      for (const row of find.iterate(...values)) {
+      const gone: { id: number; isInDoubt: boolean; mark: [string, Buffer] }[] = [];
+      for (const row of find.iterate(afterId, lastId, ...values)) {
         const properties = row.properties as string;
         const content = { exchange: row.exchange, routingKey: row.routing_key, properties, body: row.body };
-        marks.push([row.message_id, contentOf(content)]);
+        const mark: [string, Buffer] = [row.message_id, contentOf(content)];
+        gone.push({ id: Number(row.id), isInDoubt: row.is_in_doubt === 1, mark });
       }
-      for (const mark of marks) note.run(...mark, cancelledAt);
-      return remove.run(...values).changes;
+      for (const { id, mark } of gone) {
+        note.run(...mark, cancelledAt);
+        remove.run(id);
+      }
+      return gone;
     });
-    return this.lock.hold(async () => cancel.immediate());
+    const gone = cancel.immediate();
+    const inDoubt = gone.filter(({ isInDoubt }) => isInDoubt).length;
+    counted.inDoubt += inDoubt;
+    counted.count += gone.length - inDoubt;
+    return gone.length < CANCEL_PART ? undefined : gone.at(-1)?.id;
   }
 
   /** Without what was cancelled lately. */

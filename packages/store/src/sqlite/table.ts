@@ -12,6 +12,8 @@ export interface SqliteTable {
   receipts: string;
   /** The table of what was cancelled lately, quoted; see `StoreOptions.unlessCancelled`. */
   cancelled: string;
+  /** The table of the broker that the messages are for, quoted; see `DelayedMessageStore.noteBroker`. */
+  broker: string;
   /** An index's name, quoted. */
   index(label: string): string;
 }
@@ -26,6 +28,7 @@ export function sqliteTable(table: string): SqliteTable {
     migrations: `${table}.migrations`,
     receipts: quoteName(`${table}.receipts`),
     cancelled: quoteName(`${table}.cancelled`),
+    broker: quoteName(`${table}.broker`),
     index: (label) => quoteName(`${table}.${label}`),
   };
 }
