@@ -78,6 +78,7 @@ export class BrokerConnection {
     const gone = new Promise<void>((resolve) => socketOf(connection).once("close", () => resolve()));
     await Promise.race([connection.close().catch(() => undefined), gone]);
     clearTimeout(cut);
+    socketOf(connection).destroy();
   }
 
   private connection(): Promise<amqp.ChannelModel> {
@@ -99,6 +100,8 @@ export class BrokerConnection {
     let failure: Error | undefined;
     connection.on("error", (error: Error) => (failure = error));
     connection.on("close", () => {
+      // With something left to write that nobody reads, its socket would keep the process from ending.
+      setTimeout(() => socketOf(connection).destroy(), CLOSE_TIMEOUT_MS).unref();
       this.current = undefined;
       this.isOpen = false;
       this.blocked = undefined;
