@@ -31,6 +31,8 @@ export interface StoreDeploymentArgs {
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+/** Without a protocol, or a login as of an address; `@` stands before a digest alone. */
+const IMAGE = /^(?!.*:\/\/)(?!.*@(?!sha256:))\S+:[^\s/]+$/s;
 const HTTP_PORT = 9478;
 const MOST_REPLICAS = 10;
 /** The store takes 270 MiB with a million messages pending (measured, bench/storeLateness.ts), so 256 is for small ones. */
@@ -47,9 +49,9 @@ export function checkDeployment(args: StoreDeploymentArgs, hasUser: boolean): vo
   const { namespace, image, databaseSecret, caSecret, amqpUrl, replicas = 2, memoryMiB = 512 } = args;
   const names = { namespace, databaseSecret, ...(caSecret === undefined ? {} : { caSecret }) };
   for (const [property, value] of Object.entries(names)) {
-    checkText(`deployment.${property}`, value, NAME, "it must name an object of Kubernetes");
+    checkText(`deployment.${property}`, shown(value), NAME, "it must name an object of Kubernetes");
   }
-  checkText("deployment.image", image, /^\S+:[^\s/]+$/, "it must be an image with a tag");
+  checkText("deployment.image", shown(image), IMAGE, "it must be an image with a tag");
   if (amqpUrl === undefined || typeof amqpUrl === "string") checkAmqpUrl(amqpUrl);
   checkInteger("deployment.replicas", replicas, 1, MOST_REPLICAS);
   checkInteger("deployment.memoryMiB", memoryMiB, LEAST_MEMORY_MIB, MOST_MEMORY_MIB);
@@ -60,7 +62,13 @@ export function checkDeployment(args: StoreDeploymentArgs, hasUser: boolean): vo
 function checkAmqpUrl(url: string | undefined): URL {
   const parsed = url !== undefined && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && /^amqps?:$/.test(parsed.protocol) && parsed.username === "") return parsed;
-  throw new DelayTopologyError("deployment.amqpUrl", url, "it must be like amqps://host:5671, without a user");
+  throw new DelayTopologyError("deployment.amqpUrl", shown(url), "it must be like amqps://host:5671, without a user");
+}
+
+/** A text as a message may show it: one that is no name of anything may be an address with a login, or a key. */
+function shown<T>(value: T): T | string {
+  const isName = typeof value !== "string" || (/^[\w.:/-]*$/.test(value) && !value.includes("://"));
+  return isName || IMAGE.test(value) ? value : "a text that is not shown";
 }
 
 /** What the process logs in with. */

@@ -1,9 +1,16 @@
 import { strict as assert } from "node:assert";
 import { DelayTopologyError, delayNetwork } from "rabbitmq-delay-topology";
 import { DelayLevelTopology, EndpointDelayBinding, EndpointUser } from "rabbitmq-delay";
+import { StoreDeploymentArgs, checkDeployment } from "../dist/store/deployment";
 
 const password = "hunter2hunter2";
 const network = delayNetwork({ preset: "celery" });
+/** A store's process, with something in the wrong place. */
+const deploy = (wrong: Partial<StoreDeploymentArgs>): void =>
+  checkDeployment(
+    { namespace: "n", image: "store:1.0", amqpUrl: "amqps://h:5671", databaseSecret: "db", ...wrong },
+    true,
+  );
 
 describe("a password that stands in the wrong place", () => {
   const mistakes: Record<string, () => unknown> = {
@@ -12,6 +19,11 @@ describe("a password that stands in the wrong place", () => {
     "as the broker's version": () =>
       new DelayLevelTopology("x", { preset: "celery" as never, brokerVersion: password }),
     "as a suffix": () => new EndpointUser("x", { user: "u", credentials: [{ suffix: `a@${password}` }], network }),
+    // A preview's output is kept by the forge for whoever may read the pull request.
+    "in the broker's address": () => deploy({ amqpUrl: `amqps://store:${password}@rabbit:5671` }),
+    "in the place of a Secret's name": () => deploy({ databaseSecret: `postgres://store:${password}@db/orders` }),
+    "in the place of an image": () => deploy({ image: `postgres://store:${password}@db/orders` }),
+    "as a key in the place of a Secret's name": () => deploy({ caSecret: `-----BEGIN PRIVATE KEY-----\n${password}` }),
     "as a login": () => new EndpointUser("x", { user: "u", credentials: [password as never], network }),
   };
   for (const [place, mistake] of Object.entries(mistakes)) {

@@ -144,6 +144,31 @@ describe("Dispatcher", () => {
         assert.deepEqual(arrivals.map(({ message }) => message.properties.messageId as string).sort(), ["a", "b", "c"]);
       });
 
+      // One destination without the right to publish closed the channel again and again, and the others' messages were repeated each time.
+      it("sends apart what the broker refused before, so that nothing else is repeated", async () => {
+        const { vhost, channel } = await declare();
+        const store = await readyStore(await database.address(), ownEndpoint());
+        await channel.assertExchange("theirs", "topic", { internal: true });
+        const message = (messageId: string, exchange = ""): ReturnType<typeof delayedMessage> =>
+          delayedMessage({ exchange, routingKey: "work", body: messageId, messageId, delayMs: 0 });
+        const receiver = await Receiver.on(channel, ["work", errorQueue]);
+        runDispatcher(broker(), vhost, store);
+        await store.store(message("first", "theirs"));
+        await receiver.until(1);
+        const ids = Array.from({ length: 300 }, (_, index) => `m${index}`);
+        await store.storeAll([
+          ...ids.map((id) => message(id)),
+          message("second", "theirs"),
+          message("third", "theirs"),
+        ]);
+        while ((await store.count()).pending !== 0) await new Promise((resolve) => setTimeout(resolve, 10));
+        const arrivals = await receiver.until(303);
+        assert.deepEqual(
+          arrivals.map(({ message: { properties } }) => properties.messageId as string).sort(),
+          [...ids, "first", "second", "third"].sort(),
+        );
+      });
+
       it("is woken by what is stored and rescheduled, by others too where the database tells", async () => {
         const { vhost, channel } = await declare();
         const [address, endpoint] = [await database.address(), ownEndpoint()];

@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
 import type { ConfirmChannel } from "amqplib";
 import { errorHeaders } from "rabbitmq-delay-publish";
-import type { StoreAnswers } from "rabbitmq-delay-store";
+import { StoreAnswers, delayedMessage } from "rabbitmq-delay-store";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
-import { TestDatabase, onEachDatabase } from "../support/databases";
+import { TestDatabase, onEachDatabase, readyStore } from "../support/databases";
 import { Receiver } from "../support/receive";
 import { StoreProcess, runCommand } from "../support/storeService";
 
@@ -143,6 +143,37 @@ describe("rabbitmq-delay store run", () => {
         assert.match((await ask("stats", "--amqp", url)).out, new RegExp(`errorQueue\\s+3 in ${name}\\.error`));
         assert.match((await ask("list", "--failed", "--amqp", url)).out, new RegExp(`3 in ${name}\\.error`));
         assert.match((await ask("list", "--failed", "--store", address)).out, /not known; a running store counts it/);
+      });
+
+      // Of the messages of one environment, a third arrived in another one that shared the database and the default name.
+      it("refuses another vhost's messages, until it is told that they have moved", async () => {
+        const { service, address, name } = await start();
+        assert.equal(await service.stop(), 0);
+        const vhost = await broker().management.createVhost();
+        const flags = ["--store", address, "--declare", "--name", name];
+        const refused = await StoreProcess.start(broker(), vhost, flags);
+        assert.equal(await refused.ended, 2);
+        assert.match(refused.errors, new RegExp(`amqp: it names vhost ${vhost}, .* for vhost .*--moved`));
+        assert.equal(await (await StoreProcess.ready(broker(), vhost, [...flags, "--moved"])).stop(), 0);
+        assert.equal(await (await StoreProcess.ready(broker(), vhost, flags)).stop(), 0);
+      });
+
+      // A message whose id had line breaks stood in the list as messages that nobody had stored; a cancel of one that the broker had was "cancelled".
+      it("lists each message in one line, and tells what it can't call cancelled", async () => {
+        const [address, name] = [await addressOf(database), ownName()];
+        const store = await readyStore(address, name);
+        const messageId = "fine\n2026-01-01T00:00:00.000Z \u001b[31mforged";
+        await store.store(delayedMessage({ routingKey: "work", body: "x", messageId, delayMs: 0 }));
+        const where = ["--store", address, "--name", name];
+        const { out } = await runCommand(["store", "list", ...where]);
+        assert.match(out, /^due .*\n\S+ {2}fine\\u000a2026-01-01T00:00:00\.000Z \\u001b\[31mforged +work .*\n$/);
+        await store.inLock(async (due) => due.noteDoubts?.(await due.fetchDue(new Date(Date.now() + 1000), 1)));
+        const cancelled = await runCommand(["store", "cancel", ...where, "--exchange", ""]);
+        assert.deepEqual(cancelled, {
+          code: 1,
+          out: "cancelled 0 messages\ndeleted 1 more, which may have been sent: the broker did not say\n",
+          err: "",
+        });
       });
 
       it("lists, cancels and reschedules, over AMQP and in the database", async () => {

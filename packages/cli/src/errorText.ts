@@ -16,6 +16,10 @@ const PLACE = /^([a-z][a-z0-9+.-]*:\/\/(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-f:.]+\])(?
 export function shownError(text: string, args: string[] = process.argv.slice(2)): string {
   let shown = text.replace(/(unknown option '--[^'=]*)=.*'/gs, `$1=${HIDDEN}'`);
   shown = shown.replace(/(unknown option '-[^-'])[^']+'/g, `$1${HIDDEN}'`);
+  // A number or a choice that was mistyped is short, or of figures; what is longer may be a password without an address.
+  shown = shown.replace(/(argument ')(.*)(' is invalid\.)/gs, (_, before: string, value: string, after: string) =>
+    [before, /^([a-z]{0,8}|[-\d.,]{0,20})$/.test(value) ? value : HIDDEN, after].join(""),
+  );
   // A part of one argument may be another one.
   const given = [...new Set(args.flatMap(partsOf))].sort((a, b) => b.length - a.length);
   for (const value of given) {
@@ -26,6 +30,11 @@ export function shownError(text: string, args: string[] = process.argv.slice(2))
     looksLikeAddress(quoted) && !isExample(quoted) ? JSON.stringify(shownValue(quoted.slice(1, -1))) : quoted,
   );
   return shown.replace(new RegExp(`([a-z][a-z0-9+.-]*://)(?!${EXAMPLES})[^\\s"<>\`]*@`, "gi"), `$1${HIDDEN}@`);
+}
+
+/** A text of a user's, as a message may show it. */
+export function shownText(text: string): string {
+  return looksLikeAddress(text) ? shownValue(text) : text;
 }
 
 /** Prints an error, or a note. */

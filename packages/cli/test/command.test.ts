@@ -224,6 +224,36 @@ describe("rabbitmq-delay", () => {
     }
   });
 
+  // What a command says ends in the log of a pipeline: the password in it would have been everybody's.
+  for (const [what, args] of Object.entries({
+    "an unknown option's value": ["store", "run", "--password=hunter2"],
+    "a mistyped option": ["store", "list", "--stroe=postgres://u:abc'hunter2'ghi@h/d"],
+    "a short option with its value": ["publish", "-phunter2"],
+    "a command": ["amqp://u:hunter2'hunter2@h"],
+    "a command of the store": ["store", "postgres://u:hunter2@h/d"],
+    "a number": ["store", "list", "--limit", "postgres://u:abc'hunter2'ghi@h/d"],
+    "a choice": ["check", "--fail-on", "Hunter2hunter2"],
+    "a time": ["encode", ...nservicebus, "--at", "amqp://u:hunter2@h", ...target],
+    "a delay": ["encode", ...nservicebus, "--delay", "amqp://u:hunter2@h", ...target],
+    "a network's file": ["encode", "--network", "https://u:hunter2@h", "--delay", "1s", ...target],
+    "a preset": ["encode", "--preset=amqp://u:hunter2@h", "--delay", "1s", ...target],
+    "a header": ["store", "list", "--header", "amqp://u:abc'hunter2@h"],
+    "a file of settings": ["store", "run", "--config", "amqp://u:abc'hunter2'ghi@h"],
+    "a stack's config": ["check", "--config", "https://u:hunter2@h"],
+    "a preview": ["review", "https://u:hunter2@h"],
+  })) {
+    it(`shows no password in the place of ${what}`, () => {
+      const { code, err, out } = run(args);
+      assert.equal(code, 2, err);
+      assert.doesNotMatch(err + out, /hunter2/i);
+      assert.match(err, /^error: /);
+    });
+  }
+
+  it("names an option that it does not know", () => {
+    assert.match(run(["store", "run", "--pasword=x"]).err, /unknown option '--pasword'/);
+  });
+
   const mistakes: [string, string[], number, RegExp][] = [
     ["no network", ["encode", "--delay", "1s", ...target], 2, /--network FILE and --preset/],
     ["an unknown preset", ["encode", "--preset", "x", "--delay", "1s", ...target], 2, /preset: "x"/],

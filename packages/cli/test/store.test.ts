@@ -69,4 +69,10 @@ describe("rabbitmq-delay store", () => {
     assert.deepEqual([database.code, /--store: .*ECONNREFUSED/.test(database.err)], [3, true], database.err);
     assert.ok(!database.err.includes("secret"));
   });
+
+  // Set-up and run took the database from there, and list told to name one.
+  it("takes the database from the environment where nothing else names one", () => {
+    const { code, err } = run(["list"], { RABBITMQ_DELAY_STORE: "postgres://u:secret@127.0.0.1:1/d" });
+    assert.deepEqual([code, /--store: .*ECONNREFUSED/.test(err)], [3, true], err);
+  });
 });

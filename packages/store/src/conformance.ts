@@ -254,6 +254,28 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
     assert.equal((await store.count()).pending, 1);
   },
 
+  "counts apart what it cancelled and may have been delivered": async (bench) => {
+    const store = await bench.store();
+    if (store.cancelNoted === undefined) return;
+    await store.storeAll([message("sent", 0), message("waits", 1)]);
+    await store.inLock(async (due) => {
+      const [first] = await due.fetchDue(at(0), 1);
+      await due.noteDoubts?.([first as DelayedMessage]);
+    });
+    assert.deepEqual(await store.cancelNoted({ routingKey: "work" }), { count: 1, inDoubt: 1 });
+    assert.equal((await store.count()).pending, 0);
+  },
+
+  "tells which broker its messages are for, until they move": async (bench) => {
+    const store = await bench.store();
+    if (store.noteBroker === undefined) return;
+    assert.deepEqual(await store.noteBroker({ vhost: "a" }, false), { vhost: "a" });
+    assert.deepEqual(await store.noteBroker({ vhost: "b", cluster: "of b" }, false), { vhost: "a" });
+    assert.deepEqual(await store.noteBroker({ vhost: "a", cluster: "of a" }, false), { vhost: "a", cluster: "of a" });
+    assert.deepEqual(await store.noteBroker({ vhost: "a", cluster: "new" }, false), { vhost: "a", cluster: "of a" });
+    assert.deepEqual(await store.noteBroker({ vhost: "b" }, true), { vhost: "b" });
+  },
+
   "does not say that it cancelled what is being delivered": async (bench) => {
     const [store, other] = [await bench.store(), await bench.store()];
     await store.store(message("a", 0));

@@ -8,8 +8,9 @@ export interface DelayedMessageStore {
   /**
    * Creates tables, or brings them to this version; before {@link initialize}, as often as you like, also by several at once.
    * @param endpoint name of the service that the messages are delayed for; part of default table names
+   * @param signal ends what waits in the store
    */
-  setUpInfrastructure(endpoint: string): Promise<void>;
+  setUpInfrastructure(endpoint: string, signal?: AbortSignal): Promise<void>;
 
   /**
    * Gets ready for all that follows.
@@ -24,6 +25,13 @@ export interface DelayedMessageStore {
    * @throws StoreMismatchError that says which right is missing
    */
   checkIntake?(): Promise<void>;
+
+  /**
+   * Notes, after {@link initialize}, the broker that the messages are for: the first one, or another one that they have moved to.
+   * A store that leaves it out can't tell that two brokers work with it, of which each would get messages of the other.
+   * @returns what is noted
+   */
+  noteBroker?(broker: BrokerPlace, isMoved: boolean): Promise<BrokerPlace>;
 
   /** Stores one message; when it resolves, the message survives a crash (with a transaction: when that is committed). */
   store(message: NewDelayedMessage, options?: StoreOptions): Promise<void>;
@@ -45,7 +53,7 @@ export interface DelayedMessageStore {
 
   /**
    * Deletes messages by their message id, unless their delivery has begun.
-   * @returns how many
+   * @returns how many, without those that may have been delivered; see {@link cancelNoted}
    */
   cancel(messageId: string): Promise<number>;
 
@@ -54,6 +62,12 @@ export interface DelayedMessageStore {
    * @returns how many
    */
   cancelAll(filter: MessageFilter): Promise<number>;
+
+  /**
+   * Deletes as {@link cancelAll} does, and counts apart what may have been delivered: messages with which the broker was tried, and of
+   * which it did not say whether it has them. Those are deleted, too.
+   */
+  cancelNoted?(filter: MessageFilter): Promise<CancelCount>;
 
   /**
    * Gives messages another due time and forgets their failures, unless their delivery has begun.
@@ -98,6 +112,13 @@ export interface DelayedMessageStore {
   close(): Promise<void>;
 }
 
+/** A broker, as far as a store tells one from another. */
+export interface BrokerPlace {
+  vhost: string;
+  /** The cluster's name, once the broker has said it; an operator may change it. */
+  cluster?: string;
+}
+
 /** Due messages in hand; see {@link DelayedMessageStore.inLock}. */
 export interface DueMessages {
   /** The next message that is due, or undefined; each once in a lock. */
@@ -124,6 +145,12 @@ export interface DueMessages {
 
   /** Counts failed deliveries. */
   incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void>;
+
+  /**
+   * Notes of messages that stay that the broker may have them all the same, because it did not answer; see
+   * {@link DelayedMessageStore.cancelNoted}. May be left out together with that.
+   */
+  noteDoubts?(messages: DelayedMessage[]): Promise<void>;
 }
 
 /** How a message is stored. */
@@ -249,6 +276,14 @@ export interface MessagePage {
   messages: ListedMessage[];
   /** For the page after this one; undefined on the last. */
   next?: string;
+}
+
+/** What a cancel has deleted. */
+export interface CancelCount {
+  /** Messages that do not arrive. */
+  count: number;
+  /** Messages that may have been delivered, or be with the broker. */
+  inDoubt: number;
 }
 
 /** How many messages wait. */

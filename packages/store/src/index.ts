@@ -7,6 +7,8 @@ export {
   delayedMessage,
 } from "./delayedMessage";
 export {
+  BrokerPlace,
+  CancelCount,
   DelayedMessageStore,
   DueMessages,
   IntakeReceipts,

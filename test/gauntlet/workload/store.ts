@@ -121,7 +121,8 @@ async function ask(
       controlQueue,
       request as { operation: "cancel"; filter: object },
     );
-    event.count = answer.count;
+    // Of what is in doubt nobody knows whether it arrives.
+    event.count = answer.inDoubt === undefined ? answer.count : undefined;
   } catch {
     // Nobody knows whether it was done.
   } finally {

@@ -25,7 +25,10 @@ export function addStoreAccess(command: Command): Command {
 /** Adds the options that name a database. */
 export function addDatabase(command: Command): Command {
   return command
-    .option("--store <address>", "sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+    .option(
+      "--store <address>",
+      "sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE (environment: RABBITMQ_DELAY_STORE)",
+    )
     .option(
       "--endpoint <name>",
       "service that the messages are for, part of the table's name; default: the store's name",
@@ -64,14 +67,14 @@ function refuseAddresses(options: StoreAccessOptions): void {
 
 /** Asks a store, in its database or over its broker. @throws CommandError */
 export async function ask<R extends StoreRequest>(options: StoreAccessOptions, request: R): Promise<StoreAnswer<R>> {
-  const amqp = options.amqp ?? (options.store === undefined ? process.env.RABBITMQ_URL : undefined);
-  if ((options.store === undefined) === (amqp === undefined)) {
+  const { amqp, store: address } = placeOf(options);
+  if ((address === undefined) === (amqp === undefined)) {
     throw new CommandError(exitCodes.badInput, "give exactly one of --store ADDRESS and --amqp URL");
   }
   refuseAddresses(options);
   const { askStore, defaultLimits, perform } = await import("rabbitmq-delay-store");
   if (amqp === undefined) {
-    return withDatabase(options, async (store, endpoint) => {
+    return withDatabase({ ...options, store: address }, async (store, endpoint) => {
       await store.initialize(endpoint);
       return perform(store, request, defaultLimits.maximumDelayMs);
     });
@@ -86,6 +89,13 @@ export async function ask<R extends StoreRequest>(options: StoreAccessOptions, r
   } finally {
     await close(connection);
   }
+}
+
+/** Flags come before the environment; of that, a running store before its database. */
+function placeOf({ amqp, store }: StoreAccessOptions): { amqp?: string; store?: string } {
+  if (amqp !== undefined || store !== undefined) return { amqp, store };
+  const { RABBITMQ_URL, RABBITMQ_DELAY_STORE } = process.env;
+  return RABBITMQ_URL === undefined ? { store: RABBITMQ_DELAY_STORE || undefined } : { amqp: RABBITMQ_URL };
 }
 
 const REFUSALS = ["StoreMismatchError", "MessageRefusedError", "StoreRefusedError"];

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseDocument } from "yaml";
+import { shownText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
 
 type Settings = Record<string, unknown>;
@@ -18,7 +19,7 @@ const variables: Record<string, string> = {
 export function readConfig(file: string): Settings {
   const value = parsed("--config", file, readText("--config", file));
   if (isObject(value)) return value;
-  throw new CommandError(exitCodes.badInput, `--config: ${withoutAddresses(file)} must hold settings by their names`);
+  throw new CommandError(exitCodes.badInput, `--config: ${shownText(file)} must hold settings by their names`);
 }
 
 /**
@@ -32,13 +33,13 @@ export function readDescriptor(file: string): Settings {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new CommandError(exitCodes.badInput, `--descriptor: ${withoutAddresses(file)} is not JSON`);
+    throw new CommandError(exitCodes.badInput, `--descriptor: ${shownText(file)} is not JSON`);
   }
   const descriptor = isObject(value) && value.kind === undefined ? (value.delayedStore ?? value) : value;
   if (isObject(descriptor)) return descriptor;
   throw new CommandError(
     exitCodes.badInput,
-    `--descriptor: ${withoutAddresses(file)} holds no descriptor; give a stack's outputs (pulumi stack output --json), or delayedStore of them`,
+    `--descriptor: ${shownText(file)} holds no descriptor; give a stack's outputs (pulumi stack output --json), or delayedStore of them`,
   );
 }
 
@@ -75,10 +76,7 @@ function readText(option: string, file: string): string {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(
-      exitCodes.badInput,
-      `${option}: ${withoutAddresses(file)} can't be read (${code ?? "no file"})`,
-    );
+    throw new CommandError(exitCodes.badInput, `${option}: ${shownText(file)} can't be read (${code ?? "no file"})`);
   }
 }
 
@@ -91,7 +89,7 @@ function parsed(option: string, file: string, text: string): unknown {
     const where = place === undefined ? "" : ` at line ${place.line}, column ${place.col}`;
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${withoutAddresses(file)} is not YAML or JSON${where} (${fault.code})`,
+      `${option}: ${shownText(file)} is not YAML or JSON${where} (${fault.code})`,
     );
   }
   try {
@@ -99,14 +97,9 @@ function parsed(option: string, file: string, text: string): unknown {
   } catch {
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${withoutAddresses(file)} is not YAML or JSON (an alias without its anchor)`,
+      `${option}: ${shownText(file)} is not YAML or JSON (an alias without its anchor)`,
     );
   }
-}
-
-/** A text of a user's, as a message may show it: an address in the wrong place may hold a password. */
-export function withoutAddresses(text: string): string {
-  return text.replace(/[^\s']*(@|:\/\/)[^\s']*/g, "…");
 }
 
 function isObject(value: unknown): value is Settings {

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import type { FilterRequest } from "rabbitmq-delay-store";
+import { shownText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
 import { timeOf } from "../delayOption";
-import { withoutAddresses } from "./config";
 
 /** The options by which messages are chosen. */
 export interface FilterOptions {
@@ -61,7 +61,7 @@ function collect(text: string, headers: FilterOptions["header"]): FilterOptions[
   if (name === undefined || parsed === undefined) {
     throw new CommandError(
       exitCodes.badInput,
-      `--header: ${JSON.stringify(withoutAddresses(text))} is not allowed; write NAME=TEXT, NAME:=NUMBER, NAME:=true or NAME:=false`,
+      `--header: ${JSON.stringify(shownText(text))} is not allowed; write NAME=TEXT, NAME:=NUMBER, NAME:=true or NAME:=false`,
     );
   }
   return { ...headers, [name]: parsed };

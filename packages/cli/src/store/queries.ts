@@ -27,12 +27,20 @@ export function addList(store: Command): void {
 /** `store cancel`: deletes messages before they are delivered. */
 export function addCancel(store: Command): void {
   addFilter(
-    addStoreAccess(store.command("cancel").description("delete messages that wait; exits with 1 when there are none")),
+    addStoreAccess(
+      store
+        .command("cancel")
+        .description("delete messages that wait; exits with 1 when there are none, or some that may have been sent"),
+    ),
   )
     .option("--json", "print JSON")
     .action(async (options: QueryOptions) => {
       const answer = await ask(options, { operation: "cancel", filter: refuseAll(filterOf(options)) });
       report(options, answer, "cancelled");
+      const { inDoubt } = answer;
+      if (inDoubt === undefined) return;
+      if (!options.json) console.log(`deleted ${inDoubt} more, which may have been sent: the broker did not say`);
+      process.exitCode = exitCodes.finding;
     });
 }
 
@@ -74,11 +82,19 @@ function report({ json }: QueryOptions, answer: { count: number }, done: string)
   if (answer.count === 0) process.exitCode = exitCodes.finding;
 }
 
+/** A publisher's text, whose line breaks and controls of the terminal would make rows of their own; written as in JSON. */
+function inOneLine(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (sign) => `\\u${(sign.codePointAt(0) as number).toString(16).padStart(4, "0")}`,
+  );
+}
+
 function asTable(messages: ListedJson[]): string {
   const rows = messages.map(({ attemptAt, messageId, exchange, routingKey, bodyBytes, failureCount }) => [
     attemptAt,
-    messageId,
-    exchange === "" ? routingKey : `${exchange} ${routingKey}`,
+    inOneLine(messageId),
+    inOneLine(exchange === "" ? routingKey : `${exchange} ${routingKey}`),
     String(bodyBytes),
     String(failureCount),
   ]);

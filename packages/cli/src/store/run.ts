@@ -1,6 +1,7 @@
 import { Command } from "commander";
+import { shownText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
-import { readConfig, readDescriptor, readEnvironment, withoutAddresses } from "./config";
+import { readConfig, readDescriptor, readEnvironment } from "./config";
 import { addDatabase, translated, withDatabase } from "./access";
 
 interface RunOptions {
@@ -34,6 +35,7 @@ export function addRun(store: Command): void {
     .option("--to-exchange <name>", "and an exchange that messages may name in a header; may be repeated", collect, [])
     .option("--declare", "declare the broker's side, too")
     .option("--no-set-up", "don't create or migrate tables")
+    .option("--moved", "take another vhost or broker than the messages in the database are for so far; for one start")
     .option("--http <host:port>", "health and metrics; off for none; default: 127.0.0.1:9478")
     .option(
       "--number-of-retries <number>",
@@ -115,7 +117,7 @@ function collectForward(text: string, all: object[]): object[] {
   if (exchange === undefined) {
     throw new CommandError(
       exitCodes.badInput,
-      `--forward: ${JSON.stringify(withoutAddresses(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
+      `--forward: ${JSON.stringify(shownText(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
     );
   }
   return [...all, { exchange, delivery, ...(type === undefined ? {} : { type }) }];

@@ -25,6 +25,7 @@ export class BrokerConnection {
   private isOpen = false;
   private blocked: string | undefined;
   private version: string | undefined;
+  private cluster: string | undefined;
   private isClosed = false;
 
   /** @throws StoreMismatchError for an address that is none */
@@ -43,6 +44,16 @@ export class BrokerConnection {
   /** Why the broker takes no messages at the moment; undefined where it does. It says so after the first one only. */
   get blockedReason(): string | undefined {
     return this.blocked;
+  }
+
+  /** The vhost that the address names. */
+  get vhost(): string {
+    return decodeURIComponent(new URL(this.url).pathname.slice(1)) || "/";
+  }
+
+  /** The name of the broker's cluster, once it was connected. */
+  get clusterName(): string | undefined {
+    return this.cluster;
   }
 
   /** The broker's version, once it was connected. */
@@ -67,6 +78,7 @@ export class BrokerConnection {
     const gone = new Promise<void>((resolve) => socketOf(connection).once("close", () => resolve()));
     await Promise.race([connection.close().catch(() => undefined), gone]);
     clearTimeout(cut);
+    socketOf(connection).destroy();
   }
 
   private connection(): Promise<amqp.ChannelModel> {
@@ -83,10 +95,13 @@ export class BrokerConnection {
       timeout: CONNECT_TIMEOUT_MS,
       clientProperties: { connection_name: this.name },
     });
-    this.version = versionOf(connection);
+    this.version = said(connection, "version");
+    this.cluster = said(connection, "cluster_name");
     let failure: Error | undefined;
     connection.on("error", (error: Error) => (failure = error));
     connection.on("close", () => {
+      // With something left to write that nobody reads, its socket would keep the process from ending.
+      setTimeout(() => socketOf(connection).destroy(), CLOSE_TIMEOUT_MS).unref();
       this.current = undefined;
       this.isOpen = false;
       this.blocked = undefined;
@@ -110,10 +125,11 @@ function socketOf(connection: amqp.ChannelModel): Socket {
   return (connection.connection as unknown as { stream: Socket }).stream;
 }
 
-function versionOf(connection: amqp.ChannelModel): string | undefined {
-  const { serverProperties } = connection.connection as { serverProperties?: { version?: unknown } };
-  const version = serverProperties?.version;
-  return typeof version === "string" ? version : undefined;
+/** What the broker says of itself. */
+function said(connection: amqp.ChannelModel, property: string): string | undefined {
+  const { serverProperties } = connection.connection as { serverProperties?: Record<string, unknown> };
+  const value = serverProperties?.[property];
+  return typeof value === "string" ? value : undefined;
 }
 
 /** The address itself is in no message: a password stands in it. */

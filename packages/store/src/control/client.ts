@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ConfirmChannel, ConsumeMessage, Message } from "amqplib";
 import { checkTimer } from "../timer";
 import type { Reply } from "./control";
+import { deadlineHeader } from "./deadline";
 import { StoreAnswer, StoreRequest } from "./operations";
 
 /** RabbitMQ's pseudo-queue for replies to the same channel. */
@@ -12,8 +13,8 @@ const DIRECT_REPLY = "amq.rabbitmq.reply-to";
  * meanwhile.
  * @param channel amqplib's confirm channel, which the caller owns
  * @param exchange the store's control exchange (`controlQueue` of its descriptor)
- * @param timeoutMs how long to wait, 1 to 2,147,483,647; what is not read by then is dropped
- * @throws Error when nobody answers, or with what the store refuses; StoreMismatchError for a time that is none
+ * @param timeoutMs how long to wait, 1 to 2,147,483,647; what comes to the store later is not done
+ * @throws Error when nobody answers, which says where the request may be done all the same, or with what the store refuses; StoreMismatchError for a time that is none
  */
 export async function askStore<R extends StoreRequest>(
   channel: ConfirmChannel,
@@ -50,6 +51,10 @@ interface Question {
   fail: (error: Error) => void;
 }
 
+function isChange({ operation }: StoreRequest): boolean {
+  return operation === "cancel" || operation === "reschedule";
+}
+
 const desks = new WeakMap<ConfirmChannel, Desk>();
 
 /** All that is asked over one channel: it has one consumer of replies, which is there while somebody waits. */
@@ -63,20 +68,28 @@ class Desk {
   async ask(exchange: string, request: StoreRequest, timeoutMs: number): Promise<Reply> {
     const correlationId = randomUUID();
     let timer: NodeJS.Timeout | undefined;
+    let isSent = false;
+    const deadlineMs = Date.now() + timeoutMs;
     const replied = new Promise<Reply>((settle, fail) => {
       if (this.open.size === 0) this.watch();
       this.open.set(correlationId, { exchange, settle, fail });
-      const text = `no store answered within ${timeoutMs} ms; is one running?`;
-      timer = setTimeout(() => fail(new Error(text)), timeoutMs);
+      timer = setTimeout(() => {
+        const text = `no store answered within ${timeoutMs} ms; is one running?`;
+        fail(
+          new Error(isSent && isChange(request) ? `${text} What was asked for may still be done; look again` : text),
+        );
+      }, timeoutMs);
     });
     // It may fail before it is waited for.
     replied.catch(() => undefined);
     try {
       await Promise.race([this.listen(), replied]);
+      isSent = true;
       this.channel.publish(exchange, "", Buffer.from(JSON.stringify(request)), {
         replyTo: DIRECT_REPLY,
         correlationId,
         expiration: String(timeoutMs),
+        headers: { [deadlineHeader]: deadlineMs },
         contentType: "application/json",
         mandatory: true,
       });

@@ -6,6 +6,7 @@ import type { DelayedMessageStore } from "../delayedMessageStore";
 import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
 import { Pace } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
+import { isTooLate } from "./deadline";
 import { ErrorQueueCount, StoreRequest, perform } from "./operations";
 
 /** What a control works with. */
@@ -57,6 +58,12 @@ export class Control {
   /** @returns undefined when it ends before the store could be asked */
   private async replyTo({ body, properties }: OpenDelivery, closing: AbortSignal): Promise<Reply | undefined> {
     const { events } = this.parts;
+    if (isTooLate(properties, Date.now())) {
+      return {
+        ok: false,
+        error: "the request came after its deadline and was not done; if it was not, the clocks are apart",
+      };
+    }
     const pace = new Pace();
     const givenUpMs = performance.now() + patienceOf(properties);
     for (;;) {

@@ -55,7 +55,8 @@ export interface ErrorQueueCount {
 export interface StoreAnswers {
   /** `errorQueue` when failed messages were asked for: what used up its tries is there, and no longer in the store. */
   list: { messages: ListedJson[]; next?: string; errorQueue?: ErrorQueueCount };
-  cancel: { count: number };
+  /** `inDoubt` where there are such: messages that were deleted, too, and of which the broker did not say whether it has them. */
+  cancel: { count: number; inDoubt?: number };
   reschedule: { count: number };
   stats: Omit<MessageCount, "next"> & { next?: string; errorQueue?: ErrorQueueCount };
 }
@@ -91,7 +92,7 @@ export async function perform<R extends StoreRequest>(
         };
       }
       case "cancel":
-        return { count: await store.cancelAll(toFilter(asked.filter)) };
+        return await cancelled(store, toFilter(asked.filter));
       case "reschedule": {
         const at = dueTime(undefined, new Date(asked.at), maximumDelayMs, nowMs);
         return { count: await store.rescheduleAll(toFilter(asked.filter), at) };
@@ -108,6 +109,13 @@ export async function perform<R extends StoreRequest>(
     }
   };
   return (await answer()) as StoreAnswer<R>;
+}
+
+/** A store that keeps no notes of doubts has none. */
+async function cancelled(store: DelayedMessageStore, filter: MessageFilter): Promise<StoreAnswers["cancel"]> {
+  if (store.cancelNoted === undefined) return { count: await store.cancelAll(filter) };
+  const { count, inDoubt } = await store.cancelNoted(filter);
+  return inDoubt === 0 ? { count } : { count, inDoubt };
 }
 
 function toFilter({ before, after, ...others }: z.output<typeof filter>): MessageFilter {

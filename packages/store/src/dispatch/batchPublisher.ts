@@ -18,16 +18,22 @@ import { checkTimer } from "../timer";
 export interface Outcome<T extends NewDelayedMessage> {
   message: T;
   error?: Error;
+  /** Whether the broker may have it all the same. */
+  isInDoubt?: boolean;
 }
 
 /** The broker, not a message, is why messages could not be published. */
 export class BrokerFaultError extends Error {
   override readonly name = "BrokerFaultError";
 
-  /** @param outcomes of the messages that were settled all the same; the others may have been taken or not */
+  /**
+   * @param outcomes of the messages that were settled all the same
+   * @param inDoubt those that were sent, and may have been taken or not; none of the others was
+   */
   constructor(
     cause: Error,
     readonly outcomes: Outcome<NewDelayedMessage>[],
+    readonly inDoubt: NewDelayedMessage[],
   ) {
     super(`the broker does not take messages: ${cause.message}`, { cause });
   }
@@ -41,6 +47,7 @@ const EXCHANGE_MEMORY_MS = 30_000;
 /** Publishes batches of messages, each to the broker's confirm, and finds out which one is to blame when a channel closes. */
 export class BatchPublisher {
   private readonly known = new Map<string, number>();
+  private readonly refusing = new RefusingExchanges();
   private line: Line | undefined;
   private opening: Promise<Line> | undefined;
 
@@ -62,7 +69,9 @@ export class BatchPublisher {
    */
   async publishAll<T extends NewDelayedMessage>(messages: T[]): Promise<Outcome<T>[]> {
     const outcomes = new Map<T, Outcome<T>>();
-    const settle = (message: T, error?: Error): void => void outcomes.set(message, { message, error });
+    const sent = new Sent<T>();
+    const settle = (message: T, error?: Error): void =>
+      void outcomes.set(message, { message, error, ...(sent.mayHave(message, error) ? { isInDoubt: true } : {}) });
     try {
       // What is sent all the same would be taken later, once for each try.
       const { blockedReason } = this.connection;
@@ -74,10 +83,14 @@ export class BatchPublisher {
         if (error === undefined) open.push(message);
         else settle(message, error);
       }
-      const unsettled = await this.publishTogether(open, settle);
-      if (unsettled.length > 0) await this.publishOneByOne(unsettled, settle);
+      // The broker closes a channel for one without the right to publish, and what was under way is sent once more then.
+      const alone = open.filter((message) => this.refusing.has(message));
+      const together = alone.length === 0 ? open : open.filter((message) => !this.refusing.has(message));
+      const unsettled = await this.publishTogether(together, sent, settle);
+      if (unsettled.length + alone.length > 0) await this.publishOneByOne([...unsettled, ...alone], sent, settle);
     } catch (error) {
-      throw new BrokerFaultError(error as Error, [...outcomes.values()]);
+      const inDoubt = messages.filter((message) => !outcomes.has(message) && sent.has(message));
+      throw new BrokerFaultError(error as Error, [...outcomes.values()], inDoubt);
     }
     return [...outcomes.values()];
   }
@@ -92,18 +105,24 @@ export class BatchPublisher {
    * @returns the messages that were under way when the channel closed by the fault of one of them
    * @throws Error where no message is to blame
    */
-  private async publishTogether<T extends NewDelayedMessage>(messages: T[], settle: Settle<T>): Promise<T[]> {
+  private async publishTogether<T extends NewDelayedMessage>(
+    messages: T[],
+    sent: Sent<T>,
+    settle: Settle<T>,
+  ): Promise<T[]> {
     if (messages.length === 0) return [];
     const line = await this.open();
     const failures: { message: T; error: Error }[] = [];
-    const sendOne = (message: T): Promise<void> =>
-      line.send(message).then(
+    const sendOne = (message: T): Promise<void> => {
+      sent.add(message);
+      return line.send(message).then(
         () => settle(message),
         (error: Error) => {
           if (isOfMessage(error)) settle(message, error);
           else failures.push({ message, error });
         },
       );
+    };
     await this.inTime(line, () => Promise.all(messages.map(sendOne)));
     const [first] = failures;
     if (first === undefined) return [];
@@ -118,16 +137,23 @@ export class BatchPublisher {
   }
 
   /** One after the other, each alone on a channel, so that one that closes names the message that it closed for. */
-  private async publishOneByOne<T extends NewDelayedMessage>(messages: T[], settle: Settle<T>): Promise<void> {
+  private async publishOneByOne<T extends NewDelayedMessage>(
+    messages: T[],
+    sent: Sent<T>,
+    settle: Settle<T>,
+  ): Promise<void> {
     let own: Line | undefined;
     try {
       for (const message of messages) {
         if (own?.isClosed !== false) own = await this.newLine();
         const line = own;
+        sent.add(message);
         try {
           await this.inTime(line, () => line.send(message));
           settle(message);
+          this.refusing.delete(message);
         } catch (error) {
+          if (line.channelError !== undefined) this.refusing.note(message, line.channelError);
           if (line.channelError === undefined && !isOfMessage(error as Error)) throw error;
           settle(message, line.channelError ?? (error as Error));
         }
@@ -204,6 +230,51 @@ function sentOn(properties: DeliveryProperties): DeliveryProperties {
 /** Whether an error is about the message alone. */
 function isOfMessage(error: Error): boolean {
   return [MessageRefusedError, MessageReturnedError, MessageNackedError].some((kind) => error instanceof kind);
+}
+
+const ACCESS_REFUSED = 403;
+const MOST_REFUSING = 10_000;
+
+/** Where the broker did not let the store publish: exchanges, or single routing keys of them. */
+class RefusingExchanges {
+  private readonly keys = new Set<string>();
+
+  has({ exchange, routingKey }: NewDelayedMessage): boolean {
+    return this.keys.has(exchange) || this.keys.has(`${exchange}\0${routingKey}`);
+  }
+
+  /** Does nothing about what the broker closed a channel for otherwise. */
+  note({ exchange, routingKey }: NewDelayedMessage, error: Error & { code?: unknown }): void {
+    if (error.code !== ACCESS_REFUSED) return;
+    const isOfKey = /access to topic/.test(error.message);
+    if (this.keys.size < MOST_REFUSING) this.keys.add(isOfKey ? `${exchange}\0${routingKey}` : exchange);
+  }
+
+  delete({ exchange, routingKey }: NewDelayedMessage): void {
+    this.keys.delete(exchange);
+    this.keys.delete(`${exchange}\0${routingKey}`);
+  }
+}
+
+/** What was sent, and how often: an answer is that to the last time, and says nothing of one before it. */
+class Sent<T> {
+  private readonly times = new Map<T, number>();
+
+  add(message: T): void {
+    this.times.set(message, (this.times.get(message) ?? 0) + 1);
+  }
+
+  has(message: T): boolean {
+    return this.times.has(message);
+  }
+
+  /** Whether the broker may have a message, the last answer to which was this error. One queue may have what another one refused. */
+  mayHave(message: T, error: Error | undefined): boolean {
+    if (error === undefined) return false;
+    const isRefusal = error instanceof MessageRefusedError || error instanceof MessageReturnedError;
+    const isSure = isRefusal || typeof (error as { code?: unknown }).code === "number";
+    return (this.times.get(message) ?? 0) > (isSure ? 1 : 0);
+  }
 }
 
 /** A channel, its sender, and why it closed. */

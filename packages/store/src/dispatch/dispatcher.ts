@@ -7,6 +7,7 @@ import { Alarm } from "./alarm";
 import { BatchPublisher, BrokerFaultError, Outcome } from "./batchPublisher";
 import { Parking, isUsedUp, undeliveredCopy } from "./parking";
 import { DispatchSettings, retryTime } from "./settings";
+import { Unremoved } from "./unremoved";
 
 /** What a dispatcher tells of. */
 export interface DispatcherEvents extends BreakerEvents {
@@ -42,7 +43,8 @@ const OTHERS_MS = [0, 5, 20, 50];
  * tried again, and goes to the error queue when its tries are used up; what the broker or the database keeps it from waits.
  */
 export class Dispatcher {
-  readonly breakers: Record<"fetch" | "dispatch" | "recovery", Breaker>;
+  readonly breakers: Record<"fetch" | "dispatch" | "recovery" | "removal", Breaker>;
+  private readonly unremoved = new Unremoved();
   private readonly alarms: Alarm[];
 
   constructor(private readonly parts: DispatcherParts) {
@@ -50,6 +52,7 @@ export class Dispatcher {
     this.breakers = {
       fetch: new Breaker("fetch", new LastingFailures(settings.timeToTriggerFetchBreakerMs), events),
       dispatch: new Breaker("dispatch", new LastingFailures(settings.timeToTriggerDispatchBreakerMs), events),
+      removal: new Breaker("removal", new LastingFailures(settings.timeToTriggerDispatchBreakerMs), events),
       recovery: new Breaker("recovery", new FrequentFailures(settings.maximumRecoveryFailuresPerSecond), events),
     };
     const count = store.isConcurrent === false ? 1 : settings.concurrency;
@@ -110,23 +113,48 @@ export class Dispatcher {
   private async dispatchDue(): Promise<boolean> {
     const { store, clock, settings } = this.parts;
     let fault: BrokerFaultError | undefined;
-    const count = await this.breakers.fetch.execute(() =>
+    const through: DelayedMessage[] = [];
+    const work = (): Promise<number> =>
       store.inLock(async (due) => {
         const messages = await due.fetchDue(new Date(clock.now()), settings.batchSize, settings.maximumBatchBytes);
         if (messages.length === 0) return 0;
-        const published = await this.publish(messages);
+        const before = messages.filter((message) => this.unremoved.has(message));
+        through.push(...before);
+        await due.removeAll(before);
+        const published = await this.publish(messages.filter((message) => !this.unremoved.has(message)));
         fault = published.fault;
-        await this.settle(due, published.outcomes);
+        await this.settle(due, published.outcomes, through);
+        const doubtful = published.outcomes.filter(({ isInDoubt }) => isInDoubt).map(({ message }) => message);
+        await due.noteDoubts?.([...doubtful, ...((fault?.inDoubt ?? []) as DelayedMessage[])]);
         return messages.length;
-      }),
-    );
+      });
+    const count = await this.breakers.fetch.execute(() => this.removing(through, work));
     if (fault !== undefined) throw fault;
     return count > 0;
+  }
+
+  /**
+   * Watches work at whose end messages are removed.
+   * @param through what is to be removed then, as far as it is known when the work ends
+   */
+  private async removing<T>(through: DelayedMessage[], work: () => Promise<T>): Promise<T> {
+    const { removal } = this.breakers;
+    try {
+      const result = await work();
+      if (through.length > 0) await removal.execute(() => Promise.resolve());
+      this.unremoved.delete(through);
+      return result;
+    } catch (error) {
+      this.unremoved.add(through);
+      if (through.length > 0) await removal.execute(() => Promise.reject(error as Error)).catch(() => undefined);
+      throw error;
+    }
   }
 
   private async publish(
     messages: DelayedMessage[],
   ): Promise<{ outcomes: Outcome<DelayedMessage>[]; fault?: BrokerFaultError }> {
+    if (messages.length === 0) return { outcomes: [] };
     try {
       return { outcomes: await this.breakers.dispatch.execute(() => this.parts.publisher.publishAll(messages)) };
     } catch (error) {
@@ -135,7 +163,12 @@ export class Dispatcher {
     }
   }
 
-  private async settle(due: DueMessages, outcomes: Outcome<DelayedMessage>[]): Promise<void> {
+  /** @param through to which what is to be removed is added */
+  private async settle(
+    due: DueMessages,
+    outcomes: Outcome<DelayedMessage>[],
+    through: DelayedMessage[],
+  ): Promise<void> {
     const { clock, settings, events } = this.parts;
     const nowMs = clock.now();
     const delivered = outcomes.filter(({ error }) => error === undefined).map(({ message }) => message);
@@ -144,6 +177,7 @@ export class Dispatcher {
     const kept = failed
       .filter(({ message }) => !parked.has(message))
       .map(({ message, error }) => ({ message, error, retryAt: retryTime(message.failureCount, settings, nowMs) }));
+    through.push(...delivered, ...parked);
     await due.removeAll([...delivered, ...parked]);
     await due.incrementFailureCounts(kept);
     for (const { message, error, retryAt } of kept) {

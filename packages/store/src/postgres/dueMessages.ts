@@ -45,6 +45,16 @@ export class PostgresDueMessages extends BatchDueMessages {
     });
   }
 
+  async noteDoubts(messages: DelayedMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    const { name, channel } = this.table;
+    await this.client.query({
+      name: `doubt ${channel}`,
+      text: `UPDATE ${name} SET is_in_doubt = true WHERE id = ANY ($1::bigint[]) AND NOT is_in_doubt`,
+      values: [messages.map(({ id }) => id)],
+    });
+  }
+
   async incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void> {
     if (failures.length === 0) return;
     const { name } = this.table;

@@ -5,7 +5,7 @@ import type { PostgresTable } from "./table";
  * The steps of a PostgreSQL table. It is written and deleted all the time, so its dead rows are cleared away early: an index
  * whose start is full of them makes the search for what is due slow.
  */
-export function postgresMigrations({ name, receipts, cancelled, lots, index }: PostgresTable): Migration[] {
+export function postgresMigrations({ name, receipts, lots, broker, index }: PostgresTable): Migration[] {
   return [
     {
       name: "0001-messages",
@@ -34,24 +34,13 @@ export function postgresMigrations({ name, receipts, cancelled, lots, index }: P
           session text NOT NULL,
           fingerprint text NOT NULL,
           earlier_deliveries integer NOT NULL,
+          begun integer NOT NULL DEFAULT 0,
           taken_at timestamptz(3) NOT NULL DEFAULT clock_timestamp()
         ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);`,
     },
     {
-      name: "0003-cancelled",
+      name: "0003-lots",
       sql: `
-        ALTER TABLE ${receipts} ADD COLUMN begun integer NOT NULL DEFAULT 0;
-        CREATE TABLE ${cancelled} (
-          message_id text NOT NULL,
-          content bytea NOT NULL,
-          cancelled_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
-          PRIMARY KEY (message_id, content)
-        );`,
-    },
-    {
-      name: "0004-lots",
-      sql: `
-        DROP TABLE ${cancelled};
         CREATE TABLE ${lots} (
           lot text PRIMARY KEY,
           session text NOT NULL,
@@ -59,6 +48,14 @@ export function postgresMigrations({ name, receipts, cancelled, lots, index }: P
           taken_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
           seen_at timestamptz(3)
         ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);`,
+    },
+    {
+      name: "0004-in-doubt",
+      sql: `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS is_in_doubt boolean NOT NULL DEFAULT false;`,
+    },
+    {
+      name: "0005-broker",
+      sql: `CREATE TABLE IF NOT EXISTS ${broker} (id integer PRIMARY KEY CHECK (id = 1), vhost text NOT NULL, cluster text);`,
     },
   ];
 }

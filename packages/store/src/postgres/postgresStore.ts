@@ -1,6 +1,8 @@
 import { ClientBase, ClientConfig, Pool, PoolClient, QueryResult } from "pg";
 import type { NewDelayedMessage } from "../delayedMessage";
 import type {
+  BrokerPlace,
+  CancelCount,
   DelayedMessageStore,
   DueMessages,
   Lot,
@@ -13,11 +15,11 @@ import type {
 } from "../delayedMessageStore";
 import { StoreMismatchError } from "../errors";
 import { refuseEmpty, toCondition } from "../sql/filter";
-import { checkVersion, migrate } from "../sql/migrations";
+import { checkVersion, isComplete, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
 import type { StoredLot } from "../sql/lots";
 import { Row, columns, toListed } from "../sql/rows";
-import { TableStore, countStatement } from "../sql/tableStore";
+import { NotedBroker, TableStore, countStatement, noteBrokerStatement, toBrokerPlace } from "../sql/tableStore";
 import { PostgresDueMessages } from "./dueMessages";
 import { keptAlive } from "./idleTransaction";
 import { postgresMigrations } from "./migrations";
@@ -89,6 +91,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
 
   async setUpInfrastructure(endpoint: string): Promise<void> {
     const table = this.locate(endpoint);
+    if (isComplete(postgresMigrations(table), await this.executed(table))) return;
     await this.inTransaction(async (client) => {
       await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [table.channel]);
       const { rows } = await client.query("SELECT to_regnamespace($1) AS found", [table.schema]);
@@ -111,13 +114,20 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
 
   async initialize(endpoint: string, signal?: AbortSignal): Promise<void> {
     const table = this.locate(endpoint);
-    const { rows } = await this.pool.query("SELECT to_regclass($1) AS found", [table.migrations]);
-    const executed =
-      rows[0].found === null
-        ? undefined
-        : namesOf(await this.pool.query(`SELECT name FROM ${table.migrations} ORDER BY name`));
-    checkVersion(table.name, postgresMigrations(table), executed);
+    checkVersion(table.name, postgresMigrations(table), await this.executed(table));
     signal?.addEventListener("abort", () => void this.wakeCalls?.close(), { once: true });
+  }
+
+  private async executed({ migrations }: PostgresTable): Promise<string[] | undefined> {
+    const { rows } = await this.pool.query("SELECT to_regclass($1) AS found", [migrations]);
+    if (rows[0].found === null) return undefined;
+    return namesOf(await this.pool.query(`SELECT name FROM ${migrations} ORDER BY name`));
+  }
+
+  async noteBroker({ vhost, cluster }: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
+    const statement = noteBrokerStatement(this.table.broker, ["$1", "$2"], isMoved);
+    const { rows } = await this.pool.query<NotedBroker>(statement, [vhost, cluster ?? null]);
+    return toBrokerPlace(rows[0] as NotedBroker);
   }
 
   checkIntake(): Promise<void> {
@@ -167,13 +177,17 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     return this.inTransaction((client) => work(new PostgresDueMessages(client, table)));
   }
 
-  async cancelAll(filter: MessageFilter): Promise<number> {
+  async cancelNoted(filter: MessageFilter): Promise<CancelCount> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
-    const { rowCount } = await this.pool
-      .query(`DELETE FROM ${this.table.name} WHERE ${sql}`, values)
+    const { rows } = await this.pool
+      .query<{ sure: string; in_doubt: string }>(
+        `WITH gone AS (DELETE FROM ${this.table.name} WHERE ${sql} RETURNING is_in_doubt)
+         SELECT count(*) FILTER (WHERE NOT is_in_doubt) AS sure, count(*) FILTER (WHERE is_in_doubt) AS in_doubt FROM gone`,
+        values,
+      )
       .catch(refusedFilter);
-    return rowCount ?? 0;
+    return { count: Number(rows[0]?.sure), inDoubt: Number(rows[0]?.in_doubt) };
   }
 
   async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {

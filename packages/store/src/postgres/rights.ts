@@ -10,7 +10,7 @@ const RIGHTS = ["SELECT", "INSERT", "UPDATE", "DELETE"];
  * Gives the tables beside the messages to those who have the messages' table, so that a step that adds one stops nobody.
  * @param client of the tables' owner
  */
-export async function shareRights(client: Queries, { name, receipts, lots }: PostgresTable): Promise<void> {
+export async function shareRights(client: Queries, { name, receipts, lots, broker }: PostgresTable): Promise<void> {
   const { rows } = await client.query<{ role: string; rights: string }>(
     `SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role,
        string_agg(DISTINCT privilege_type, ', ') AS rights
@@ -18,15 +18,16 @@ export async function shareRights(client: Queries, { name, receipts, lots }: Pos
      GROUP BY grantee`,
     [name, RIGHTS],
   );
-  for (const { role, rights } of rows) await client.query(`GRANT ${rights} ON ${receipts}, ${lots} TO ${role}`);
+  const beside = [receipts, lots, broker].join(", ");
+  for (const { role, rights } of rows) await client.query(`GRANT ${rights} ON ${beside} TO ${role}`);
 }
 
 /** @throws StoreMismatchError with the statement that gives what is missing */
-export async function checkRights(client: Queries, { name, receipts, lots }: PostgresTable): Promise<void> {
+export async function checkRights(client: Queries, { name, receipts, lots, broker }: PostgresTable): Promise<void> {
   const { rows } = await client.query<{ table: string; role: string }>(
     `SELECT given.name AS table, quote_ident(current_user) AS role FROM unnest($1::text[]) AS given (name)
      WHERE NOT (SELECT bool_and(has_table_privilege(given.name, needed)) FROM unnest($2::text[]) AS needed)`,
-    [[name, receipts, lots], RIGHTS],
+    [[name, receipts, lots, broker], RIGHTS],
   );
   const [first] = rows;
   if (first === undefined) return;

@@ -17,10 +17,10 @@ export interface PostgresTable {
   migrations: string;
   /** The table of receipts; see `IntakeReceipts`. */
   receipts: string;
-  /** The table that a step made for what was cancelled, and a later one dropped. */
-  cancelled: string;
   /** The table of lots; see `IntakeReceipts.storeLot`. */
   lots: string;
+  /** The table of the broker that the messages are for; see `DelayedMessageStore.noteBroker`. */
+  broker: string;
   /** An index's name. */
   index(label: string): string;
   /** The channel on which instances wake each other. */
@@ -37,8 +37,8 @@ export function postgresTable(schema: string, table: string): PostgresTable {
     schema: quoteName(schema),
     migrations: `${quoteName(schema)}.${quoteName(`${table}.migrations`)}`,
     receipts: `${quoteName(schema)}.${quoteName(`${table}.receipts`)}`,
-    cancelled: `${quoteName(schema)}.${quoteName(`${table}.cancelled`)}`,
     lots: `${quoteName(schema)}.${quoteName(`${table}.lots`)}`,
+    broker: `${quoteName(schema)}.${quoteName(`${table}.broker`)}`,
     index: (label) => quoteName(`delayed_${hash}_${label}`),
     channel: `delayed_${hash}`,
   };

@@ -2,7 +2,7 @@ import { CircuitBreakerPolicy, CircuitState, IBreaker, circuitBreaker, handleAll
 import type { ConsumerEvents } from "../broker/consumer";
 
 /** What a breaker watches. */
-export type BreakerName = "consume" | "store" | "fetch" | "dispatch" | "recovery" | "refuse" | "control";
+export type BreakerName = "consume" | "store" | "fetch" | "dispatch" | "removal" | "recovery" | "refuse" | "control";
 
 /** Who hears when a breaker triggers, and when what it watches works again. */
 export interface BreakerEvents {

@@ -34,6 +34,8 @@ export const serviceSchema = z.strictObject({
   declare: z.boolean().default(false),
   /** Create or migrate tables at the start. Default true. */
   setUp: z.boolean().default(true),
+  /** Take another vhost or broker than the one that the database's messages were stored for so far; for one start. Default false. */
+  moved: z.boolean().default(false),
   /** Where health and metrics are served, `HOST:PORT`, or `off`. Default `127.0.0.1:9478`. */
   http: z
     .string()

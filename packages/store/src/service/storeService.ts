@@ -59,6 +59,7 @@ class StoreService {
   private readonly metrics: StoreMetrics;
   private readonly breakers: Breaker[];
   private isConsuming = false;
+  private isOpen = false;
   private critical: CriticalError | undefined;
 
   constructor(
@@ -118,6 +119,7 @@ class StoreService {
         { store: options.descriptor.name, http: options.http, intake: options.descriptor.intakeQueue },
         "running",
       );
+      this.isOpen = true;
       await this.publisher.prepare();
       const parts = [this.intake, this.control, this.dispatcher];
       await Promise.all(parts.map((part) => part.run(ending.signal)));
@@ -147,9 +149,35 @@ class StoreService {
 
   private async openStore(): Promise<void> {
     const { endpoint, setUp } = this.options;
-    if (setUp) await this.store.setUpInfrastructure(endpoint);
+    if (setUp) await this.store.setUpInfrastructure(endpoint, this.ending.signal);
     await this.store.initialize(endpoint, this.ending.signal);
     await this.store.checkIntake?.();
+    await this.refuseOtherVhost();
+  }
+
+  /** Messages that were stored for one vhost would be delivered in the other, each by chance. */
+  private async refuseOtherVhost(): Promise<void> {
+    const { vhost } = this.connections.intake;
+    const noted = await this.store.noteBroker?.({ vhost }, this.options.moved);
+    if (noted === undefined || noted.vhost === vhost) return;
+    throw new StoreMismatchError(
+      "amqp",
+      `it names vhost ${vhost}, and the messages in the table are for vhost ${noted.vhost}; give this store another table or ` +
+        "endpoint, or start it once with --moved if they are for this one from now on",
+    );
+  }
+
+  /** A cluster's name may have been changed, so another one is told alone. */
+  private async tellOtherCluster(): Promise<void> {
+    const { vhost, clusterName: cluster } = this.connections.dispatch;
+    if (cluster === undefined) return;
+    const noted = await this.store.noteBroker?.({ vhost, cluster }, false);
+    if (noted?.cluster === undefined || noted.cluster === cluster) return;
+    this.log.warn(
+      { cluster, noted: noted.cluster },
+      "the messages in the table are for a broker of another name; if another store works there, each delivers messages of " +
+        "the other; if this broker was renamed or has moved, start the store once with --moved",
+    );
   }
 
   private async declare(): Promise<void> {
@@ -196,7 +224,11 @@ class StoreService {
   private connect(purpose: "intake" | "dispatch"): BrokerConnection {
     const { log } = this;
     return new BrokerConnection(this.options.amqp, `rabbitmq-delay-store ${purpose}`, {
-      onConnected: () => log.info({ purpose }, "broker connected"),
+      onConnected: () => {
+        log.info({ purpose }, "broker connected");
+        if (purpose !== "dispatch" || !this.isOpen) return;
+        this.tellOtherCluster().catch((error: unknown) => this.fault("database", error));
+      },
       onDisconnected: (error) => log.warn({ purpose, reason: error?.message }, "broker disconnected"),
       onBlocked: (reason) =>
         reason === undefined

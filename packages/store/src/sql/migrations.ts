@@ -33,6 +33,11 @@ export async function migrate(what: string, migrations: Migration[], transaction
   await new Umzug({ migrations: steps, storage, logger: undefined }).up();
 }
 
+/** Whether all steps were taken; who may not create tables has nothing to set up then. */
+export function isComplete(migrations: Migration[], executed: string[] | undefined): boolean {
+  return executed?.length === migrations.length && migrations.every(({ name }) => executed.includes(name));
+}
+
 /**
  * Looks whether tables are of this version.
  * @param executed the steps taken; undefined when there is no table at all

@@ -1,5 +1,5 @@
 import type { NewDelayedMessage } from "../delayedMessage";
-import type { MessageFilter, StoreMode, StoreOptions } from "../delayedMessageStore";
+import type { BrokerPlace, CancelCount, MessageFilter, StoreMode, StoreOptions } from "../delayedMessageStore";
 import { StoreMismatchError } from "../errors";
 
 /** What stores with a table have in common: one message is the batch of one, and names are known once there is an endpoint. */
@@ -9,7 +9,7 @@ export abstract class TableStore<Table> {
   protected constructor(private readonly mode: StoreMode = "atLeastOnce") {}
 
   abstract storeAll(messages: NewDelayedMessage[], options?: StoreOptions): Promise<void>;
-  abstract cancelAll(filter: MessageFilter): Promise<number>;
+  abstract cancelNoted(filter: MessageFilter): Promise<CancelCount>;
   abstract rescheduleAll(filter: MessageFilter, at: Date): Promise<number>;
 
   store(message: NewDelayedMessage, options?: StoreOptions): Promise<void> {
@@ -18,6 +18,10 @@ export abstract class TableStore<Table> {
 
   cancel(messageId: string): Promise<number> {
     return this.cancelAll({ messageId });
+  }
+
+  async cancelAll(filter: MessageFilter): Promise<number> {
+    return (await this.cancelNoted(filter)).count;
   }
 
   reschedule(messageId: string, at: Date): Promise<number> {
@@ -56,6 +60,29 @@ export function countStatement(table: string, at: string): string {
   const count = (condition: string): string => `(SELECT count(*) FROM ${table} WHERE ${condition})`;
   return `SELECT ${count("1 = 1")} AS pending, ${count(`attempt_at <= ${at}`)} AS due, ${count("failure_count > 0")} AS failed,
     (SELECT min(attempt_at) FROM ${table}) AS next`;
+}
+
+/** A broker as its row says it. */
+export interface NotedBroker {
+  vhost: string;
+  cluster: string | null;
+}
+
+export function toBrokerPlace({ vhost, cluster }: NotedBroker): BrokerPlace {
+  return { vhost, ...(cluster === null ? {} : { cluster }) };
+}
+
+/**
+ * Notes the broker where none is noted, or where the messages have moved to another one, and tells what is noted then.
+ * @param table its name, quoted
+ * @param placeholders of the vhost and of the cluster
+ */
+export function noteBrokerStatement(table: string, [vhost, cluster]: [string, string], isMoved: boolean): string {
+  const change = isMoved
+    ? "vhost = excluded.vhost, cluster = excluded.cluster"
+    : "cluster = coalesce(noted.cluster, CASE WHEN noted.vhost = excluded.vhost THEN excluded.cluster END)";
+  return `INSERT INTO ${table} AS noted (id, vhost, cluster) VALUES (1, ${vhost}, ${cluster})
+    ON CONFLICT (id) DO UPDATE SET ${change} RETURNING vhost, cluster`;
 }
 
 /** A name as SQL takes it, whatever it consists of. */

@@ -2,7 +2,7 @@ import type { Migration } from "../sql/migrations";
 import type { SqliteTable } from "./table";
 
 /** The steps of a SQLite table; times are milliseconds since 1970. */
-export function sqliteMigrations({ name, receipts, cancelled, lots, index }: SqliteTable): Migration[] {
+export function sqliteMigrations({ name, receipts, lots, broker, index }: SqliteTable): Migration[] {
   return [
     {
       name: "0001-messages",
@@ -32,24 +32,13 @@ export function sqliteMigrations({ name, receipts, cancelled, lots, index }: Sql
           session TEXT NOT NULL,
           fingerprint TEXT NOT NULL,
           earlier_deliveries INTEGER NOT NULL,
+          begun INTEGER NOT NULL DEFAULT 0,
           taken_at INTEGER NOT NULL
         ) STRICT;`,
     },
     {
-      name: "0003-cancelled",
+      name: "0003-lots",
       sql: `
-        ALTER TABLE ${receipts} ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
-        CREATE TABLE ${cancelled} (
-          message_id TEXT NOT NULL,
-          content BLOB NOT NULL,
-          cancelled_at INTEGER NOT NULL,
-          PRIMARY KEY (message_id, content)
-        ) STRICT;`,
-    },
-    {
-      name: "0004-lots",
-      sql: `
-        DROP TABLE ${cancelled};
         CREATE TABLE ${lots} (
           lot TEXT PRIMARY KEY,
           session TEXT NOT NULL,
@@ -57,6 +46,14 @@ export function sqliteMigrations({ name, receipts, cancelled, lots, index }: Sql
           taken_at INTEGER NOT NULL,
           seen_at INTEGER
         ) STRICT;`,
+    },
+    {
+      name: "0004-in-doubt",
+      sql: `ALTER TABLE ${name} ADD COLUMN is_in_doubt INTEGER NOT NULL DEFAULT 0;`,
+    },
+    {
+      name: "0005-broker",
+      sql: `CREATE TABLE ${broker} (id INTEGER PRIMARY KEY CHECK (id = 1), vhost TEXT NOT NULL, cluster TEXT) STRICT;`,
     },
   ];
 }

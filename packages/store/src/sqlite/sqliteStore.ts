@@ -2,6 +2,8 @@ import { realpathSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { NewDelayedMessage } from "../delayedMessage";
 import type {
+  BrokerPlace,
+  CancelCount,
   DelayedMessageStore,
   DueMessages,
   MessageCount,
@@ -14,10 +16,17 @@ import type {
 import { StoreMismatchError } from "../errors";
 import { propertiesToJson } from "../messageProperties";
 import { Condition, refuseEmpty, toCondition } from "../sql/filter";
-import { checkVersion, migrate } from "../sql/migrations";
+import { checkVersion, isComplete, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
 import { Row, columns, toListed } from "../sql/rows";
-import { TableStore, countStatement, quoteName } from "../sql/tableStore";
+import {
+  NotedBroker,
+  TableStore,
+  countStatement,
+  noteBrokerStatement,
+  quoteName,
+  toBrokerPlace,
+} from "../sql/tableStore";
 import { dialect } from "./dialect";
 import { DispatchLock } from "./dispatchLock";
 import { SqliteDueMessages } from "./dueMessages";
@@ -39,6 +48,8 @@ export interface SqliteStoreOptions {
 
 /** Nobody else writes for longer than a batch takes; SQLite's waiting stops this whole process. */
 const BUSY_TIMEOUT_MS = 5000;
+/** Messages that a cancel deletes in one transaction. */
+const CANCEL_PART = 1000;
 
 /** Delayed messages in a file of SQLite; processes on the same machine share it by turns. */
 export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implements DelayedMessageStore {
@@ -62,8 +73,10 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     });
   }
 
-  async setUpInfrastructure(endpoint: string): Promise<void> {
+  async setUpInfrastructure(endpoint: string, signal?: AbortSignal): Promise<void> {
     const table = this.locate(endpoint);
+    this.endWith(signal);
+    if (isComplete(sqliteMigrations(table), this.executed(table))) return;
     const migrations = quoteName(table.migrations);
     // Under the lock and on a connection of its own: the steps are one transaction that lasts over several turns.
     await this.lock.hold(async () => {
@@ -86,11 +99,27 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     });
   }
 
-  async initialize(endpoint: string): Promise<void> {
+  async initialize(endpoint: string, signal?: AbortSignal): Promise<void> {
     const table = this.locate(endpoint);
+    this.endWith(signal);
+    checkVersion(table.name, sqliteMigrations(table), this.executed(table));
+  }
+
+  async noteBroker({ vhost, cluster }: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
+    const statement = noteBrokerStatement(this.table.broker, ["?", "?"], isMoved);
+    const noted = this.database.prepare<unknown[], NotedBroker>(statement).get(vhost, cluster ?? null);
+    return toBrokerPlace(noted as NotedBroker);
+  }
+
+  private executed(table: SqliteTable): string[] | undefined {
     const found = this.database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(table.migrations);
-    const executed = found === undefined ? undefined : executedOf(this.database, table);
-    checkVersion(table.name, sqliteMigrations(table), executed);
+    return found === undefined ? undefined : executedOf(this.database, table);
+  }
+
+  /** Whoever waits for the lock would keep a process from ending that was told to. */
+  private endWith(signal: AbortSignal | undefined): void {
+    if (signal?.aborted) this.lock.end();
+    signal?.addEventListener("abort", () => this.lock.end(), { once: true });
   }
 
   async storeAll(messages: NewDelayedMessage[], { transaction }: StoreOptions = {}): Promise<void> {
@@ -138,10 +167,42 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     });
   }
 
-  async cancelAll(filter: MessageFilter): Promise<number> {
+  /** In parts, each under the lock for itself: one of very many would stop this process, and whoever dispatches, until its end. */
+  async cancelNoted(filter: MessageFilter): Promise<CancelCount> {
     refuseEmpty(filter);
-    const { sql, values } = toCondition(filter, dialect);
-    return this.change({ sql: `DELETE FROM ${this.table.name} WHERE ${sql}`, values });
+    const condition = toCondition(filter, dialect);
+    const last = this.database.prepare<[], { id: number }>(`SELECT max(id) AS id FROM ${this.table.name}`);
+    const counted = { count: 0, inDoubt: 0 };
+    const lastId = last.get()?.id ?? 0;
+    for (let afterId: number | undefined = 0; afterId !== undefined;) {
+      const part: { afterId: number; lastId: number } = { afterId, lastId };
+      afterId = await this.lock.hold(async () => this.cancelPart(condition, part, counted));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return counted;
+  }
+
+  /** @returns the last id of the part; undefined when there is none after it */
+  private cancelPart(
+    { sql, values }: Condition,
+    { afterId, lastId }: { afterId: number; lastId: number },
+    counted: CancelCount,
+  ): number | undefined {
+    const { name } = this.table;
+    const find = this.database.prepare<unknown[], { id: number | bigint; is_in_doubt: number }>(
+      `SELECT id, is_in_doubt FROM ${name} WHERE id > ? AND id <= ? AND (${sql}) ORDER BY id LIMIT ${CANCEL_PART}`,
+    );
+    const remove = this.database.prepare(`DELETE FROM ${name} WHERE id = ?`);
+    const cancel = this.database.transaction(() => {
+      const gone = find.all(afterId, lastId, ...values);
+      for (const { id } of gone) remove.run(id);
+      return gone;
+    });
+    const gone = cancel.immediate();
+    const inDoubt = gone.filter(({ is_in_doubt: mark }) => Number(mark) === 1).length;
+    counted.inDoubt += inDoubt;
+    counted.count += gone.length - inDoubt;
+    return gone.length < CANCEL_PART ? undefined : Number(gone.at(-1)?.id);
   }
 
   async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {

@@ -10,10 +10,10 @@ export interface SqliteTable {
   migrations: string;
   /** The table of receipts, quoted; see `IntakeReceipts`. */
   receipts: string;
-  /** The table that a step made for what was cancelled, and a later one dropped, quoted. */
-  cancelled: string;
   /** The table of lots, quoted; see `IntakeReceipts.storeLot`. */
   lots: string;
+  /** The table of the broker that the messages are for, quoted; see `DelayedMessageStore.noteBroker`. */
+  broker: string;
   /** An index's name, quoted. */
   index(label: string): string;
 }
@@ -27,8 +27,8 @@ export function sqliteTable(table: string): SqliteTable {
     name: quoteName(table),
     migrations: `${table}.migrations`,
     receipts: quoteName(`${table}.receipts`),
-    cancelled: quoteName(`${table}.cancelled`),
     lots: quoteName(`${table}.lots`),
+    broker: quoteName(`${table}.broker`),
     index: (label) => quoteName(`${table}.${label}`),
   };
 }

@@ -1,0 +1,53 @@
+import { strict as assert } from "node:assert";
+import { EventEmitter } from "node:events";
+import { BatchPublisher, BrokerConnection, BrokerFaultError, NewDelayedMessage } from "rabbitmq-delay-store";
+
+const message = (messageId: string): NewDelayedMessage => ({
+  ...{ messageId, dueAt: new Date(0), exchange: "", routingKey: "work", properties: {}, body: Buffer.from("x") },
+});
+
+/** A broker that takes what a test lets it take, and says nothing to the rest. */
+class SilentChannel extends EventEmitter {
+  constructor(private readonly takes: (messageId: string) => boolean) {
+    super();
+  }
+
+  publish(_exchange: string, _key: string, _body: Buffer, options: { messageId: string }, done: () => void): boolean {
+    if (this.takes(options.messageId)) setImmediate(done);
+    return true;
+  }
+
+  /** By which a channel is known to have confirms. */
+  waitForConfirms(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+describe("BatchPublisher", () => {
+  const publisherTo = (takes: (messageId: string) => boolean, blockedReason?: string): BatchPublisher => {
+    const channel = (): Promise<unknown> => Promise.resolve(new SilentChannel(takes));
+    return new BatchPublisher({ channel, blockedReason } as unknown as BrokerConnection, 50);
+  };
+
+  // What lay in a socket that the broker did not read was cancelled, counted so, and arrived when the alarm was over.
+  it("knows what the broker may have, where it does not answer", async () => {
+    const given = [message("a"), message("b")];
+    await assert.rejects(publisherTo(() => false).publishAll(given), (error: BrokerFaultError) => {
+      assert.deepEqual(error.inDoubt, given);
+      return true;
+    });
+    const [first, second] = await publisherTo((id) => id === "a").publishAll(given);
+    assert.deepEqual([first?.error, first?.isInDoubt, second?.isInDoubt], [undefined, undefined, true]);
+  });
+
+  it("has no doubt about what it did not send", async () => {
+    await assert.rejects(
+      publisherTo(() => false, "low on memory").publishAll([message("a")]),
+      (error: BrokerFaultError) => error.inDoubt.length === 0,
+    );
+  });
+});
