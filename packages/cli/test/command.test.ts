@@ -251,7 +251,7 @@ describe("rabbitmq-delay", () => {
   }
 
   it("names an option that it does not know", () => {
-    assert.match(run(["store", "run", "--pasword=x"]).err, /unknown option '--pasword'/);
+    assert.match(run(["store", "run", "--pasword=x"]).err, /unknown option '--pasword=…'/);
   });
 
   const mistakes: [string, string[], number, RegExp][] = [

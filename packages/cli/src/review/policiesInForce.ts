@@ -105,7 +105,8 @@ export function mayBeFor(view: PolicyView, { vhost, name, queueArguments }: Poli
   return appliesTo({ ...scope, applyTo: kinds }, text(name), queueArguments);
 }
 
-function isSurelyFor(view: PolicyView, { vhost, name, queueArguments }: PolicyTarget): boolean {
+/** Whether a policy applies to a target for certain: all of both is known, and nothing about the match is in doubt. */
+export function isSurelyFor(view: PolicyView, { vhost, name, queueArguments }: PolicyTarget): boolean {
   const isKnown = [vhost, name, view.vhost, view.pattern, view.applyTo].every(isReadable);
   return isKnown && vhost === view.vhost && certainlyAppliesTo(view, text(name), queueArguments);
 }

@@ -1,6 +1,15 @@
 import { certainlyAppliesTo } from "rabbitmq-delay-topology";
 import { EntityChange, brokerIdentity, isReadable, queueArguments, text } from "./entityChange";
-import { InForce, PolicyTarget, PolicyView, Side, mayBeFor, policiesInForce, viewOf } from "./policiesInForce";
+import {
+  InForce,
+  PolicyTarget,
+  PolicyView,
+  Side,
+  isSurelyFor,
+  mayBeFor,
+  policiesInForce,
+  viewOf,
+} from "./policiesInForce";
 import { SECRET, isSecretName, withoutSecrets } from "./redact";
 import type { RuleName } from "./rules";
 
@@ -52,8 +61,10 @@ export class Policies {
     const dropping = drops(earlier, later);
     if (dropping.length > 0) return { rule: "policy-drops", detail: `It says ${dropping.join(", ")}.` };
     if (earlier !== undefined) {
-      const lost = keeps(earlier).filter((key) => !isKept(key, earlier, later) || isNarrower(earlier, later));
+      const lost = keeps(earlier).filter((key) => !isKept(key, earlier, later));
       if (lost.length > 0) return { rule: "policy-protection-gone", detail: `It said ${lost.join(", ")}.` };
+      const narrowed = isNarrower(earlier, later) ? this.judgeNarrowed(change, earlier, later) : undefined;
+      if (narrowed !== undefined) return narrowed;
     }
     const taken = this.takenAway(change);
     if (taken !== undefined) return taken;
@@ -71,6 +82,34 @@ export class Policies {
       return { rule: "policy-protection-gone", detail: `It said ${kept.join(", ")}.` };
     }
     return this.takenAway(change) ?? { rule: "policy-changed" };
+  }
+
+  /**
+   * What becomes of that to which a policy no longer applies. A component's own policy is for its own queues and exchanges, which a whole
+   * preview lists; of any other, nobody knows to what else it applied.
+   */
+  private judgeNarrowed(change: EntityChange, earlier: PolicyView, later: PolicyView): PolicyJudgement | undefined {
+    const said = keeps(earlier);
+    if (said.length === 0) return undefined;
+    const gone: PolicyJudgement = { rule: "policy-protection-gone", detail: `It said ${said.join(", ")}.` };
+    if (change.partOf === undefined || !this.isWhole || !(later.priority >= earlier.priority)) return gone;
+    const left = this.entities.filter((entity) => {
+      if (entity.before === undefined || !mayBeFor(earlier, targetOf(entity, "before"))) return false;
+      return !isSurelyFor(later, targetOf(entity, "before")) && !this.isKeptByOthers(entity, earlier);
+    });
+    if (left.some(({ action }) => action !== "delete")) return gone;
+    const kept = left.filter(({ isRetained }) => isRetained).map(({ kind, before }) => `${kind} ${text(before?.name)}`);
+    if (kept.length === 0) return undefined;
+    return {
+      rule: "policy-changed",
+      detail: `It said ${said.join(", ")}, which no longer holds for ${kept.join(", ")}.`,
+    };
+  }
+
+  /** Whether other policies say the same of an entity after the update, whichever of them applies. */
+  private isKeptByOthers(entity: EntityChange, earlier: PolicyView): boolean {
+    const { found, isSure } = policiesInForce(this.policies, targetOf(entity, "after"), "after");
+    return isSure && found.every(({ view }) => keeps(earlier).every((key) => isKept(key, earlier, view)));
   }
 
   /** Whether all that the policy applies to goes as well, so that nobody misses it. */
