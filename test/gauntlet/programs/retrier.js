@@ -5,6 +5,9 @@ const { setTimeout } = require("node:timers");
 const publish = require("rabbitmq-delay-publish");
 const { endOnTerm, nowMs, persistently, record, recorded, task } = require("./shared");
 
+/** How long a handler goes on after its time. */
+const LATE_MS = 200;
+
 const planned = new Map(task.messages.map((message) => [message.n, message]));
 const begun = new Map();
 for (const { kind, n } of recorded()) if (kind === "try-begins") begun.set(n, (begun.get(n) ?? 0) + 1);
@@ -43,9 +46,11 @@ function handlerOn(connection) {
         record({ kind: "try-fails", n, redeliveries });
         throw new Error("it failed");
       case "hang":
-        // Its time begins with the handler; a failure is noted no later than it is one.
+        // Its time begins with the handler; a failure is noted no later than it is one. One that never ended would keep its place.
         record({ kind: "try-fails", n, redeliveries });
-        return new Promise(() => undefined);
+        return new Promise((resolve) => {
+          message.signal.addEventListener("abort", () => setTimeout(resolve, LATE_MS), { once: true });
+        });
       case "block":
         blockNoted();
         break;
