@@ -278,6 +278,7 @@ describe("a review of a change", () => {
       const stack = await TestStack.create(broker(), vhost);
       stack.configure(before);
       await stack.up();
+      await untilCounted(broker(), vhost, 0);
       stack.configure({ ...before, workQueues: [] });
       const right = await stack.review("--management", broker().management.url);
       assert.equal(right.report?.verdict, "care", right.output);
@@ -333,11 +334,12 @@ describe("a review of a change", () => {
     return changes.map(({ subject, name, predicate }) => `${subject} ${name} ${predicate}`);
   }
 
-  /** The management API counts messages some seconds later. */
+  /** The management API counts messages, and each queue for the first time, some seconds later. */
   async function untilCounted({ management }: TestBroker, vhost: string, messages: number): Promise<void> {
     for (;;) {
-      const queues = await management.queues(vhost);
-      if (queues.reduce((sum, queue) => sum + (queue.messages ?? 0), 0) >= messages) return;
+      const counts = (await management.queues(vhost)).map((queue) => queue.messages);
+      const sum = counts.reduce<number>((total, count) => total + (count ?? 0), 0);
+      if (counts.every((count) => count !== undefined) && sum >= messages) return;
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
