@@ -70,6 +70,25 @@ describe("the gauntlet's invariants", () => {
     ]);
   });
 
+  it("a broker that goes down excuses a loss by a quorum queue that was made on demand a moment before, and by no older one", () => {
+    const hold = { mechanism: "hold", name: "a", declaredBy: "plans", isDeclared: false, queueType: "quorum" } as const;
+    const message = { delayMs: 9000, destination: "Sales", publisher: "amqplib" } as const;
+    const messages = [
+      { ...message, n: "a-0", atMs: 0 },
+      { ...message, n: "a-1", atMs: 7000 },
+    ];
+    const shape = { confirmTimeoutMs: 1000, delaysMs: [9000], destinations: ["Sales"], messages };
+    const holds: Plan = { ...plan, parts: [{ ...hold, ...shape }] };
+    const lost = [published("a-0"), confirmed("a-0")];
+    assert.deepEqual(broken([...lost, fault("broker-killed", 1200, 1300)], holds), []);
+    assert.deepEqual(broken([...lost, fault("broker-killed", 9200, 9300)], holds), ["lost"]);
+    // Its queue was there before it came.
+    const later = [published("a-1", 8000), confirmed("a-1", 8010)];
+    assert.deepEqual(broken([...later, fault("broker-killed", 8200, 8300)], holds), ["lost"]);
+    const declared: Plan = { ...plan, parts: [{ ...hold, ...shape, isDeclared: true }] };
+    assert.deepEqual(broken([...lost, fault("broker-killed", 1200, 1300)], declared), ["lost"]);
+  });
+
   it("a purge excuses as many losses as the broker said", () => {
     const lost = [published("a-0"), confirmed("a-0")];
     assert.deepEqual(broken([...lost, fault("purged", 1200, 1210, { taken: 1 })]), []);

@@ -27,11 +27,27 @@ function isCancelled({ part, publications }: Lifetime, events: readonly HistoryE
 }
 
 /** Why a message may be lost, where it may. */
-export function excuseOf({ part, faults }: Lifetime): "at most once" | "policy" | "purge" | undefined {
+export function excuseOf(lifetime: Lifetime): "at most once" | "young queue" | "policy" | "purge" | undefined {
+  const { part, faults } = lifetime;
   if (faults.some(({ fault }) => fault === "short-policy")) return "policy";
   if (faults.some(({ fault }) => fault === "purged")) return "purge";
   if (isAtMostOnce(part) && faults.some(isBrokerDown)) return "at most once";
-  return undefined;
+  return isOfYoungQueue(lifetime) ? "young queue" : undefined;
+}
+
+/** How long a quorum queue may take to be registered on disk after its declare; the broker says nowhere. */
+const YOUNG_QUEUE_MS = 5000;
+
+/** Whether the broker went down without an end in order soon after the first message on demand had its hold queue declared. */
+function isOfYoungQueue({ part, n, from, faults }: Lifetime): boolean {
+  if (part.mechanism !== "hold" || part.isDeclared) return false;
+  const own = part.messages.find((message) => message.n === n);
+  if (own === undefined) return false;
+  const sharing = part.messages.filter(
+    ({ delayMs, destination }) => delayMs === own.delayMs && destination === own.destination,
+  );
+  const declaredAt = from - (own.atMs - Math.min(...sharing.map(({ atMs }) => atMs)));
+  return faults.some((fault) => isBrokerDown(fault) && fault.at - declaredAt < YOUNG_QUEUE_MS);
 }
 
 /** Classic queues send on what has expired without asking for a confirm: a broker that goes down in between loses it. */
