@@ -19,7 +19,15 @@ import { checkVersion, isComplete, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
 import type { StoredLot } from "../sql/lots";
 import { Row, columns, toListed } from "../sql/rows";
-import { NotedBroker, TableStore, countStatement, noteBrokerStatement, toBrokerPlace } from "../sql/tableStore";
+import {
+  NotedBroker,
+  TableStore,
+  countStatement,
+  hasToBeNoted,
+  noteBrokerStatement,
+  notedBrokerStatement,
+  toBrokerPlace,
+} from "../sql/tableStore";
 import { PostgresDueMessages } from "./dueMessages";
 import { keptAlive } from "./idleTransaction";
 import { postgresMigrations } from "./migrations";
@@ -124,9 +132,12 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     return namesOf(await this.pool.query(`SELECT name FROM ${migrations} ORDER BY name`));
   }
 
-  async noteBroker({ vhost, cluster }: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
-    const statement = noteBrokerStatement(this.table.broker, ["$1", "$2"], isMoved);
-    const { rows } = await this.pool.query<NotedBroker>(statement, [vhost, cluster ?? null]);
+  async noteBroker(place: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
+    const { broker } = this.table;
+    const [noted] = (await this.pool.query<NotedBroker>(notedBrokerStatement(broker))).rows;
+    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return toBrokerPlace(noted);
+    const statement = noteBrokerStatement(broker, ["$1", "$2"], isMoved);
+    const { rows } = await this.pool.query<NotedBroker>(statement, [place.vhost, place.cluster ?? null]);
     return toBrokerPlace(rows[0] as NotedBroker);
   }
 

@@ -85,6 +85,21 @@ export function noteBrokerStatement(table: string, [vhost, cluster]: [string, st
     ON CONFLICT (id) DO UPDATE SET ${change} RETURNING vhost, cluster`;
 }
 
+/** Reads what {@link noteBrokerStatement} writes. */
+export function notedBrokerStatement(table: string): string {
+  return `SELECT vhost, cluster FROM ${table}`;
+}
+
+/** Whether what is noted has to change; a start that only reads waits for nobody who writes. */
+export function hasToBeNoted(
+  noted: NotedBroker | undefined,
+  { vhost, cluster }: BrokerPlace,
+  isMoved: boolean,
+): boolean {
+  if (noted === undefined || isMoved) return true;
+  return noted.vhost === vhost && noted.cluster === null && cluster !== undefined;
+}
+
 /** A name as SQL takes it, whatever it consists of. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

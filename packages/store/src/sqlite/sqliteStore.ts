@@ -23,7 +23,9 @@ import {
   NotedBroker,
   TableStore,
   countStatement,
+  hasToBeNoted,
   noteBrokerStatement,
+  notedBrokerStatement,
   quoteName,
   toBrokerPlace,
 } from "../sql/tableStore";
@@ -105,10 +107,12 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     checkVersion(table.name, sqliteMigrations(table), this.executed(table));
   }
 
-  async noteBroker({ vhost, cluster }: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
-    const statement = noteBrokerStatement(this.table.broker, ["?", "?"], isMoved);
-    const noted = this.database.prepare<unknown[], NotedBroker>(statement).get(vhost, cluster ?? null);
-    return toBrokerPlace(noted as NotedBroker);
+  async noteBroker(place: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
+    const { broker } = this.table;
+    const noted = this.database.prepare<[], NotedBroker>(notedBrokerStatement(broker)).get();
+    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return toBrokerPlace(noted);
+    const change = this.database.prepare<unknown[], NotedBroker>(noteBrokerStatement(broker, ["?", "?"], isMoved));
+    return toBrokerPlace(change.get(place.vhost, place.cluster ?? null) as NotedBroker);
   }
 
   private executed(table: SqliteTable): string[] | undefined {
