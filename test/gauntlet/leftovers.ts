@@ -35,3 +35,14 @@ export function markedProcesses(purpose: string): string[] {
       }
     });
 }
+
+/** Ends what a round that could not be run to its end has left, or each later one would be blamed for it. */
+export function endMarkedProcesses(purpose: string): void {
+  for (const left of markedProcesses(purpose)) {
+    try {
+      process.kill(Number.parseInt(left, 10), "SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}

@@ -10,7 +10,7 @@ import { filesPrefix } from "./filesPrefix";
 import { HistoryEvent } from "./history";
 import { check } from "./invariants/check";
 import { Violation, invariants } from "./invariants/violation";
-import { markedProcesses } from "./leftovers";
+import { endMarkedProcesses, markedProcesses } from "./leftovers";
 import { RunOptions, readOptions, usage } from "./options";
 import { brokerOf, describePlan, drawPlan } from "./plan/draw";
 import type { BrokerLine, Plan } from "./plan/types";
@@ -64,6 +64,7 @@ class Gauntlet {
       // Nobody knows what it left on the node.
       this.broker = undefined;
       await broker.remove();
+      endMarkedProcesses("round");
       return false;
     }
     const { events, violations } = tried;
