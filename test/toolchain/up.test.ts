@@ -32,7 +32,7 @@ describe("make up", function () {
     this.skip();
   });
 
-  // The five lines stood under some 240 others; whoever ran it in a CI or through an agent never saw them.
+  // The five lines stood under some 240 others; whoever ran it in a CI never saw them.
   it("ends with what to do next where there is no terminal, and tells where the rest is", async () => {
     const checkout = new Checkout();
     const { code, out, err } = await checkout.run(["up"]);
