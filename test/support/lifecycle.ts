@@ -5,16 +5,42 @@ import { stopAllDatabases } from "./databases";
 import { closeRegisters, openRegisters } from "./servers";
 
 export const mochaHooks = {
-  afterEach: cleanUp,
+  /** Once for each file: a process that runs several forgets its listeners after each, and would pass over what nobody caught. */
+  beforeAll(): void {
+    process.removeListener("unhandledRejection", note);
+    process.on("unhandledRejection", note);
+  },
+  async afterEach(): Promise<void> {
+    await cleanUp();
+    const [rejection] = uncaught.splice(0);
+    if (rejection !== undefined) throw rejection.reason;
+  },
 };
+
+/** Rejections that nobody caught; they fail the test that runs. */
+const uncaught: { reason: unknown }[] = [];
+
+function note(reason: unknown): void {
+  uncaught.push({ reason });
+}
+
+let isOver = true;
 
 /** Mocha calls this before it starts the processes that run the files. */
 export function mochaGlobalSetup(): void {
   openRegisters();
+  isOver = false;
+  // Where one of those processes dies between two files, Mocha may end without a word, and with 0.
+  process.once("exit", () => {
+    if (isOver) return;
+    console.error("the tests ended before their end: one of the processes that ran them died");
+    process.exitCode = 1;
+  });
 }
 
 /** Mocha calls this after the last test, also of a failed run. */
 export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.all([stopAllBrokers(), stopAllDatabases(), stopSharedControlPlane()]);
   closeRegisters();
+  isOver = true;
 }
