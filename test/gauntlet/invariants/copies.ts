@@ -48,12 +48,13 @@ function explanations(lifetime: Lifetime): Faulted[] {
 
 function otherIds(lifetime: Lifetime): Violation[] {
   const { part, n, arrivals, publications } = lifetime;
-  const given = publications.find(({ messageId }) => messageId !== undefined)?.messageId;
+  // What several endpoints got, and publish again, has an id of each.
+  const given = new Set(publications.flatMap(({ messageId }) => messageId ?? []));
   const ids = [...new Set(arrivals.map(({ messageId }) => messageId ?? "none"))];
-  if (given !== undefined && ids.some((id) => id !== given)) {
-    return [
-      { invariant: "id-changed", part: part.name, n, detail: `published as ${given}, it arrived as ${ids.join(", ")}` },
-    ];
+  if (given.size > 0) {
+    if (ids.every((id) => given.has(id))) return [];
+    const detail = `published as ${[...given].join(", ")}, it arrived as ${ids.join(", ")}`;
+    return [{ invariant: "id-changed", part: part.name, n, detail }];
   }
   // Each publication may have an id made up for it.
   if (ids.length <= Math.max(1, publications.length) || mayBeStoredTwice(lifetime)) return [];
