@@ -195,7 +195,7 @@ describe("the broker's delayed retry", () => {
             counts.push(redeliveries);
             return new Promise(() => resolve());
           };
-          void consumeWithRetries(own, "native", handler, { policy, mechanism });
+          consumeWithRetries(own, "native", handler, { policy, mechanism }).catch(() => undefined);
         });
         await Promise.race([delivered, dead.until(1)]);
         (connection.connection as unknown as { stream: Socket }).stream.destroy();
