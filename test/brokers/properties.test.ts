@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { MessageRefusedError, createDelayPublisher } from "rabbitmq-delay-publish";
+import { DelayPublisher, MessageRefusedError, createDelayPublisher } from "rabbitmq-delay-publish";
 import { delayNetwork } from "rabbitmq-delay-topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
@@ -41,15 +41,22 @@ describe("properties that can't be sent", () => {
   const network = delayNetwork({ preset: "custom", prefix: "own", radix: 4, levels: 4, unitMs: 10 });
 
   onEachBroker((broker) => {
+    /** A publisher over a client library, and a receiver of what it sends to `Billing`. */
+    const setUp = async (
+      open: (typeof clients)[number][1],
+    ): Promise<{ publisher: DelayPublisher; receiver: Receiver }> => {
+      const { management, node } = broker();
+      const vhost = await management.createVhost();
+      await management.declare(vhost, network, ["Billing"]);
+      const receiver = await Receiver.on(await (await connect(broker(), vhost)).createChannel(), ["Billing"]);
+      const client = await open(`${node.amqpUrl}/${vhost}`);
+      afterThisTest(() => client.close());
+      return { publisher: createDelayPublisher(client.channel, network), receiver };
+    };
+
     for (const [library, open] of clients) {
       it(`are refused by name, and close no channel under other messages, with ${library}`, async () => {
-        const { management, node } = broker();
-        const vhost = await management.createVhost();
-        await management.declare(vhost, network, ["Billing"]);
-        const receiver = await Receiver.on(await (await connect(broker(), vhost)).createChannel(), ["Billing"]);
-        const client = await open(`${node.amqpUrl}/${vhost}`);
-        afterThisTest(() => client.close());
-        const publisher = createDelayPublisher(client.channel, network);
+        const { publisher, receiver } = await setUp(open);
         const all = [...impossible, ...(byLibrary[library] ?? [])];
         const others = all.map(async ([what, properties, message], index) => {
           const good = [0, 1].map(() => publisher.publish("Billing", what, { delayMs: index * 10 }));
@@ -66,13 +73,7 @@ describe("properties that can't be sent", () => {
       });
 
       it(`at their limits arrive as they were given, with ${library}`, async () => {
-        const { management, node } = broker();
-        const vhost = await management.createVhost();
-        await management.declare(vhost, network, ["Billing"]);
-        const receiver = await Receiver.on(await (await connect(broker(), vhost)).createChannel(), ["Billing"]);
-        const client = await open(`${node.amqpUrl}/${vhost}`);
-        afterThisTest(() => client.close());
-        const publisher = createDelayPublisher(client.channel, network);
+        const { publisher, receiver } = await setUp(open);
         const headers = {
           text: "Größe".repeat(1000),
           numbers: [0, -1, 127, -129, 40_000, -(2 ** 40), 2 ** 53 - 1, 0.5, -1e-300, -(2 ** 63), 1e300],

@@ -1,13 +1,8 @@
 import { strict as assert } from "node:assert";
-import { randomUUID } from "node:crypto";
-import { getEventListeners } from "node:events";
-import type { ConfirmChannel, ConsumeMessage, GetMessage, Options } from "amqplib";
+import type { ConsumeMessage, GetMessage, Options } from "amqplib";
 import {
   ReceivedMessage,
-  RetryConsumer,
-  RetryConsumerOptions,
   RetryEvent,
-  RetryHandler,
   RetryMechanism,
   RetryPolicy,
   consumeWithRetries,
@@ -16,100 +11,36 @@ import {
   errorHeaders,
   nserviceBusDelayHeader,
   throughDelayNetwork,
-  throughDelayedExchange,
-  throughDelayedRetry,
-  throughHoldQueues,
   throughHoldsOnDemand,
   throughRetryIntervals,
-  throughWorkRetry,
 } from "rabbitmq-delay-publish";
 import {
-  Endpoint,
   PolicyPlan,
-  RetryDescriptor,
   delayNetwork,
-  delayedRetry,
-  holdQueues,
-  planBinding,
-  planEntities,
   planRetry,
   planRetryIntervals,
-  planReturnBinding,
   retryIntervals,
   workRetry,
 } from "rabbitmq-delay-topology";
-import { TestBroker, onEachBroker } from "../support/brokers";
+import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
-
-const DELAYS = [40, 150];
-const intervals = retryIntervals({ intervals: DELAYS });
-const safeIntervals = retryIntervals({ intervals: DELAYS, prefix: "own-retry", queueType: "quorum" });
-const network = delayNetwork({ preset: "custom", prefix: "retry", radix: 4, levels: 3, unitMs: 10 });
-
-const work = workRetry({ name: "work", delays: DELAYS });
-const holds = holdQueues({ delays: DELAYS, destinations: [{ exchange: "", routingKey: "work" }] });
-const native = delayedRetry({ queue: "work", minMs: 60, maxMs: 100, deliveryLimit: 5 });
-
-interface Way {
-  mechanism: RetryMechanism;
-  /** What the mechanism needs; also the queue `work`, where it has to be another than a plain quorum queue. */
-  declare: (channel: ConfirmChannel, queue: string) => Promise<void>;
-  /** Default {@link DELAYS}. */
-  delaysMs?: number[];
-  /** Whether only RabbitMQ 4.3 has it. */
-  isNew?: boolean;
-  /** Default `work_error`. */
-  errorQueue?: string;
-}
-
-const declared = (descriptor: RetryDescriptor) => (channel: ConfirmChannel) =>
-  declareOverAmqp(channel, planRetry(descriptor));
-
-const bound = (plan: typeof intervals) => async (channel: ConfirmChannel, queue: string) => {
-  const { exchanges, queues, bindings } = planRetryIntervals(plan);
-  await declareOverAmqp(channel, { exchanges, queues, bindings: [...bindings, planReturnBinding(plan, queue)] });
-};
-/** Declares a network with one endpoint. */
-async function declareNetwork(channel: ConfirmChannel, endpoint: Endpoint, of = network): Promise<void> {
-  const { exchanges, queues, bindings } = planEntities(of);
-  await declareOverAmqp(channel, {
-    exchanges,
-    queues,
-    bindings: [...bindings, ...planBinding(of, endpoint).bindings],
-  });
-}
-
-const ways: Record<string, Way> = {
-  "interval queues": { mechanism: throughRetryIntervals(intervals), declare: bound(intervals) },
-  "interval queues, quorum": { mechanism: throughRetryIntervals(safeIntervals), declare: bound(safeIntervals) },
-  "a delay network": {
-    mechanism: throughDelayNetwork(network),
-    declare: (channel, queue) => declareNetwork(channel, { name: queue }),
-  },
-  "a work queue's retry queues": {
-    mechanism: throughWorkRetry(work),
-    declare: declared(work),
-    errorQueue: work.deadQueue,
-  },
-  "hold queues": { mechanism: throughHoldQueues(holds), declare: declared(holds) },
-  "hold queues on demand": { mechanism: throughHoldsOnDemand(), declare: () => Promise.resolve() },
-  "the broker's delayed retry": {
-    mechanism: throughDelayedRetry(native),
-    declare: declared(native),
-    delaysMs: [60, 100],
-    isNew: true,
-    errorQueue: native.deadQueue,
-  },
-};
-
-/** One try, as a handler saw it. */
-interface Try {
-  atMs: number;
-  message: ReceivedMessage;
-}
+import {
+  DELAYS,
+  RetryWork,
+  Try,
+  Way,
+  bound,
+  declareNetwork,
+  intervals,
+  network,
+  setUpWork,
+  until,
+  untilReady,
+  ways,
+} from "../support/retryWork";
 
 describe("consumeWithRetries", () => {
   onEachBroker((broker, { isNewest }) => {
@@ -285,60 +216,6 @@ describe("consumeWithRetries", () => {
       assert.equal((await channel.checkQueue("work_error")).messageCount, 0);
     });
 
-    it("refuses at start what would fail later", async () => {
-      const { channel } = await setUp(broker(), ways["interval queues"] as Way);
-      const start = async (options: RetryConsumerOptions, on: unknown = channel): Promise<unknown> =>
-        consumeWithRetries(on, "work", () => undefined, options);
-      const mechanism = throughRetryIntervals(intervals);
-      const policy = RetryPolicy.interval(1, 40);
-      await assert.rejects(start({ policy }), /mechanism: undefined is not allowed/);
-      await assert.rejects(start({ policy: RetryPolicy.interval(1, 70), mechanism }), /delayMs: 70 .*40, 150 ms/);
-      const tooMany = {
-        policy: RetryPolicy.interval(3, 40),
-        mechanism: throughWorkRetry(work),
-        errorQueue: "work_error",
-      };
-      await assert.rejects(start(tooMany), /policy: "3 redeliveries" is not allowed; .*at most 2 redeliveries/);
-      const short = throughHoldsOnDemand({ leaseMs: 29_000 });
-      await assert.rejects(start({ policy, mechanism: short }), /leaseMs: 29000 .*confirmTimeoutMs, 30000/);
-      await assert.rejects(start({ policy, mechanism, prefetch: 0 }), /prefetch: 0 /);
-      await assert.rejects(start({ policy, mechanism, concurrency: 11 }), /concurrency: 11 .*from 1 to 10/);
-      await assert.rejects(start({ policy, mechanism, handlerTimeoutMs: -1 }), /handlerTimeoutMs: -1 /);
-      await assert.rejects(start({ policy, mechanism }, { publish: () => true }), /channel: it must be amqplib/);
-      const late = { policy, mechanism, handlerTimeoutMs: 2 ** 31 };
-      await assert.rejects(start(late), /handlerTimeoutMs: 2147483648 .*to 2147483647/);
-      await assert.rejects(
-        start({ policy, mechanism, confirmTimeoutMs: 2 ** 31 }),
-        /confirmTimeoutMs: 2147483648 .*to 2147483647/,
-      );
-      await assert.rejects(start({ policy, mechanism, errorQueue: "nowhere" }), /errorQueue: "nowhere" .*must exist/);
-    });
-
-    it("refuses at start a mechanism whose way back is not there: each retried message would be lost, or go round for ever", async () => {
-      const { channel } = await setUp(broker(), ways["interval queues"] as Way);
-      const start = async (mechanism: RetryMechanism, more: Partial<RetryConsumerOptions> = {}): Promise<unknown> =>
-        // The broker closes a channel that asks for what is not there.
-        consumeWithRetries(await openChannel(broker(), vhost), "work", () => undefined, {
-          policy: RetryPolicy.interval(1, 40),
-          mechanism,
-          errorQueue: "work_error",
-          ...more,
-        });
-      const of = (exchange: string): RegExp => new RegExp(`mechanism: "${exchange}" is not allowed; .*must exist`);
-      await channel.deleteExchange("mt-delay-return");
-      await assert.rejects(start(throughRetryIntervals(intervals)), of("mt-delay-return"));
-      await assert.rejects(start(throughRetryIntervals(safeIntervals)), of("own-retry-40"));
-      await declareOverAmqp(channel, { ...planRetryIntervals(safeIntervals), bindings: [] });
-      await channel.deleteQueue("own-retry-parking");
-      await assert.rejects(start(throughRetryIntervals(safeIntervals)), of("own-retry-parking"));
-      await assert.rejects(start(throughDelayNetwork(network)), of("retry.r4x3u10.level-01"));
-      await assert.rejects(start(throughHoldQueues(holds)), of("hold.40.0::work"));
-      await assert.rejects(start(throughWorkRetry(work)), of("work.retry-40"));
-      await assert.rejects(start(throughDelayedExchange("delayed")), of("delayed"));
-      const exchange = { errorExchange: "errors" };
-      await assert.rejects(start(throughHoldsOnDemand(), exchange), /errorExchange: "errors" .*must exist/);
-    });
-
     it("over a network whose binding has patterns, messages come back by the destination that the consumer says", async () => {
       const way = ways["a delay network"] as Way;
       const mechanism = throughDelayNetwork(network, { destination: "orders.retry" });
@@ -443,89 +320,6 @@ describe("consumeWithRetries", () => {
       }
     });
 
-    interface Rights {
-      write: string[];
-      read: string[];
-    }
-
-    /** A new user who may configure nothing. */
-    async function userWith(
-      rights: Rights,
-    ): Promise<{ open: () => Promise<ConfirmChannel>; permit: (rights: Rights) => Promise<void> }> {
-      const { management, node } = broker();
-      const user = `service-${randomUUID()}`;
-      await management.call("PUT", `users/${user}`, { password: "secret", tags: "" });
-      afterThisTest(() => management.call("DELETE", `users/${user}`));
-      const permit = ({ write, read }: Rights): Promise<void> =>
-        management.call("PUT", `permissions/${vhost}/${user}`, {
-          configure: "^$",
-          write: `^(${write.join("|")})$`,
-          read: `^(${read.join("|")})$`,
-        });
-      await permit(rights);
-      const amqpUrl = `amqp://${user}:secret@${new URL(node.amqpUrl).host}`;
-      return { open: () => openChannel({ management, node: { ...node, amqpUrl } }, vhost), permit };
-    }
-
-    it("a user without the default exchange is refused at start, with the reason; an error exchange needs no such right", async () => {
-      const mechanism = throughDelayNetwork(network);
-      const { channel } = await setUp(broker(), { ...(ways["a delay network"] as Way), mechanism });
-      const { open } = await userWith({ write: [...network.entryExchanges, "work_error"], read: ["work"] });
-      const policy = RetryPolicy.interval(1, 20);
-      await assert.rejects(
-        consumeWithRetries(await open(), "work", () => undefined, { policy, mechanism }),
-        /errorExchange: "" is not allowed; .*may not write to; give errorExchange.*amq\.default/,
-      );
-      await channel.assertExchange("work_error", "fanout");
-      await channel.bindQueue("work_error", "work_error", "");
-      const fail = (): void => {
-        throw new Error("broken");
-      };
-      const options = { policy, mechanism, errorExchange: "work_error" };
-      const consumer = await consumeWithRetries(await open(), "work", fail, options);
-      afterThisTest(() => consumer.stop());
-      channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
-      const [arrival] = await (await Receiver.on(channel, ["work_error"])).until(1);
-      assert.equal(arrival?.message.properties.headers?.[errorHeaders.tries], 2);
-    });
-
-    it("a consumer that a refused copy ends says which right its user lacks", async () => {
-      const { channel } = await setUp(broker(), ways["interval queues"] as Way);
-      const rights = { write: ["amq.default", "work_error", "mt-delay-40"], read: ["work"] };
-      const { open, permit } = await userWith(rights);
-      const fail = (): void => {
-        throw new Error("broken");
-      };
-      const mechanism = throughRetryIntervals(intervals);
-      const own = await open();
-      const consumer = await consumeWithRetries(own, "work", fail, { policy: RetryPolicy.interval(1, 40), mechanism });
-      await permit({ ...rights, write: ["amq.default", "work_error"] });
-      channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
-      await assert.rejects(
-        consumer.ended,
-        /consumes work closed: .*403.* to exchange 'mt-delay-40'.*without this right no failed message can be passed on/,
-      );
-      await untilReady(channel, 1);
-    });
-
-    it("consumers that come and go leave nothing on their channel, or on a signal that outlives them", async () => {
-      await setUp(broker(), ways["interval queues"] as Way);
-      const channel = await openChannel(broker(), vhost);
-      const { signal } = new AbortController();
-      const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughRetryIntervals(intervals), signal };
-      const count = (): number[] => [
-        ...[...channel.eventNames()].map((event) => channel.listenerCount(event)),
-        getEventListeners(signal, "abort").length,
-      ];
-      const run = async (): Promise<void> =>
-        (await consumeWithRetries(channel, "work", () => undefined, options)).stop();
-      await run();
-      const before = count();
-      for (let more = 0; more < 12; more++) await run();
-      assert.deepEqual(count(), before);
-      assert.equal(getEventListeners(signal, "abort").length, 0);
-    });
-
     it("a process that stands still between declare and copy loses no message with the hold queue", async () => {
       const { tries, publish } = await setUp(broker(), ways["hold queues on demand"] as Way);
       const channel = await openChannel(broker(), vhost);
@@ -559,56 +353,10 @@ describe("consumeWithRetries", () => {
 
   let vhost: string;
 
-  interface SetUp {
-    channel: ConfirmChannel;
-    tries: Try[];
-    publish: (body?: string, headers?: Record<string, unknown>) => Promise<void>;
-    consume: (options: RetryConsumerOptions, handler: RetryHandler) => Promise<RetryConsumer>;
-  }
-
-  /** A queue `work` behind an exchange, its error queue, and a mechanism, in a vhost of its own. */
-  async function setUp(broker: TestBroker, { mechanism, declare }: Way): Promise<SetUp> {
-    vhost = await broker.management.createVhost();
-    const channel = await openChannel(broker, vhost);
-    await channel.assertExchange("orders", "topic");
-    // A mechanism with an error queue of its own is one that declares the work queue.
-    const isOwn = mechanism.errorQueue !== undefined;
-    for (const queue of isOwn ? ["work_error"] : ["work", "work_error"])
-      await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
-    await declare(channel, "work");
-    await channel.bindQueue("work", "orders", "paid.*");
-    const tries: Try[] = [];
-    return {
-      channel,
-      tries,
-      async publish(body = "invoice", headers = { tenant: "a" }) {
-        const properties = { contentType: "text/plain", messageId: "m-1", type: "invoice", priority: 0, headers };
-        channel.publish("orders", "paid.now", Buffer.from(body), { ...properties, persistent: true });
-        await channel.waitForConfirms();
-      },
-      async consume(options, handler) {
-        const consumer = await consumeWithRetries(
-          await openChannel(broker, vhost),
-          "work",
-          (message) => {
-            tries.push({ atMs: Date.now(), message });
-            return handler(message);
-          },
-          { mechanism, ...options },
-        );
-        afterThisTest(() => consumer.stop());
-        return consumer;
-      },
-    };
-  }
-
-  /** What is given back is there again only when the broker has done it. */
-  async function untilReady(channel: ConfirmChannel, messages: number): Promise<void> {
-    while ((await channel.checkQueue("work")).messageCount !== messages)
-      await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-
-  async function until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  /** A queue `work` and a mechanism in a vhost of its own, which the test may use, too. */
+  async function setUp(...parameters: Parameters<typeof setUpWork>): Promise<RetryWork> {
+    const made = await setUpWork(...parameters);
+    ({ vhost } = made);
+    return made;
   }
 });

@@ -1,10 +1,11 @@
-import { Server, Socket, connect, createServer } from "node:net";
+import { Server, connect, createServer } from "node:net";
 import { afterThisTest } from "./cleanup";
+import { JoinedSockets } from "./joinedSockets";
 
 /** A way to a port that can be cut, as a network is. */
 export class TcpProxy {
   private server: Server | undefined;
-  private readonly sockets = new Set<Socket>();
+  private readonly sockets = new JoinedSockets();
 
   private constructor(
     private readonly target: number,
@@ -22,15 +23,7 @@ export class TcpProxy {
   open(): Promise<void> {
     this.server = createServer((incoming) => {
       const outgoing = connect(this.target, "127.0.0.1");
-      for (const socket of [incoming, outgoing]) {
-        this.sockets.add(socket);
-        socket.on("error", () => undefined);
-        socket.on("close", () => {
-          this.sockets.delete(socket);
-          incoming.destroy();
-          outgoing.destroy();
-        });
-      }
+      this.sockets.join(incoming, outgoing);
       incoming.pipe(outgoing).pipe(incoming);
     });
     return new Promise((resolve) => this.server?.listen(this.port, "127.0.0.1", resolve));
@@ -39,7 +32,7 @@ export class TcpProxy {
   /** Breaks what is open, and refuses what comes. */
   async cut(): Promise<void> {
     const closed = new Promise((resolve) => (this.server === undefined ? resolve(0) : this.server.close(resolve)));
-    for (const socket of this.sockets) socket.destroy();
+    this.sockets.destroy();
     await closed;
     this.server = undefined;
   }

@@ -12,6 +12,7 @@ export { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
 export { ConfirmedSender, SenderOptions } from "./confirmedSender";
 export { toBuffer } from "./outgoing";
 export { isBrokerHeader, recountHeaders, withoutBrokerHeaders } from "./brokerHeaders";
+export { isShortString, shortStringProperties } from "./shortStrings";
 export { dueHeader, nserviceBusDelayHeader } from "./headers";
 export * from "./retry";
 export * from "./hold";

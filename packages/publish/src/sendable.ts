@@ -3,6 +3,7 @@ import { MessageRefusedError } from "./errors";
 import { FieldCopy } from "./headerFields";
 import { copyHeader } from "./headers";
 import type { MessageProperties } from "./options";
+import { isShortString, shortStringProperties } from "./shortStrings";
 
 /** What a client library can put on the wire. */
 export interface ClientLibrary {
@@ -14,18 +15,6 @@ export interface ClientLibrary {
 /** Properties as a sender takes them: a delayed message may have no `expiration`, others may. */
 export type SendableProperties = MessageProperties & { expiration?: string };
 
-const shortStrings = [
-  "contentType",
-  "contentEncoding",
-  "correlationId",
-  "replyTo",
-  "expiration",
-  "messageId",
-  "type",
-  "userId",
-  "appId",
-] as const;
-
 /**
  * A copy of a message's properties, deep enough that the caller may change his own afterwards, without the broker's own headers, and
  * checked: what the library could not encode would close the caller's channel under all other messages.
@@ -34,7 +23,7 @@ const shortStrings = [
 export function sendable(given: SendableProperties, library: ClientLibrary): SendableProperties {
   const properties: SendableProperties = {};
   let bytes = 0;
-  for (const name of shortStrings) {
+  for (const name of shortStringProperties) {
     const value: unknown = given[name];
     if (value === undefined || value === null) continue;
     properties[name] = checkShortText(name, value);
@@ -65,11 +54,10 @@ function checkShortText(name: string, value: unknown): string {
   if (typeof value !== "string") {
     throw new MessageRefusedError(name, `a value of type ${typeof value} is not allowed; it must be a text`);
   }
-  const bytes = utf8Length(value);
-  if (bytes <= brokerLimits.shortStringBytes) return value;
+  if (isShortString(value)) return value;
   throw new MessageRefusedError(
     name,
-    `it has ${bytes} bytes, at most ${brokerLimits.shortStringBytes} bytes are allowed`,
+    `it has ${utf8Length(value)} bytes, at most ${brokerLimits.shortStringBytes} bytes are allowed`,
   );
 }
 

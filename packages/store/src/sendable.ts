@@ -1,22 +1,10 @@
-import type { DeliveryProperties } from "rabbitmq-delay-publish";
-import { brokerLimits, utf8Length } from "rabbitmq-delay-topology";
+import { DeliveryProperties, isShortString, shortStringProperties } from "rabbitmq-delay-publish";
+import { brokerLimits } from "rabbitmq-delay-topology";
 import { furtherKeyHeaders } from "./headers";
 import { propertiesToJson } from "./messageProperties";
 
 /** As JSON, which takes no less than AMQP. RabbitMQ 3.10.8 ends a connection with 541 for 100,000 bytes, and takes 60,000 (measured). */
 const LARGEST_HEADERS_BYTES = 50_000;
-
-const texts = [
-  "contentType",
-  "contentEncoding",
-  "correlationId",
-  "replyTo",
-  "expiration",
-  "messageId",
-  "type",
-  "userId",
-  "appId",
-] as const;
 
 /**
  * What of a message's properties can't be sent, each with the reason: values without a form in AMQP, those for which a broker ends the
@@ -24,7 +12,7 @@ const texts = [
  */
 export function unsendable(properties: DeliveryProperties): Map<keyof DeliveryProperties, string> {
   const refusals = new Map<keyof DeliveryProperties, string>();
-  for (const name of texts) {
+  for (const name of shortStringProperties) {
     const value: unknown = properties[name];
     if (value !== undefined && !isShortString(value)) {
       refusals.set(name, `it must be a text of at most ${brokerLimits.shortStringBytes} bytes`);
@@ -77,10 +65,6 @@ function isTagged({ "!": kind, value }: Record<string, unknown>): boolean {
 
 function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value);
-}
-
-function isShortString(value: unknown): boolean {
-  return typeof value === "string" && utf8Length(value) <= brokerLimits.shortStringBytes;
 }
 
 function isWhole(value: unknown, maximum = Number.MAX_SAFE_INTEGER): boolean {

@@ -1,10 +1,11 @@
 import { AddressInfo, Server, Socket, connect, createServer } from "node:net";
+import { JoinedSockets } from "../../support/joinedSockets";
 
 const WAIT_MS = 1500;
 
 /** A way to a server that can lose an answer: the server did what it was asked, and nobody learns of it. */
 export class LossyProxy {
-  private readonly sockets = new Set<Socket>();
+  private readonly sockets = new JoinedSockets();
   private onAnswer: (() => void) | undefined;
 
   private constructor(
@@ -32,20 +33,12 @@ export class LossyProxy {
 
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.server.close(resolve));
-    for (const socket of this.sockets) socket.destroy();
+    this.sockets.destroy();
     await closed;
   }
 
   private join(incoming: Socket, outgoing: Socket): void {
-    for (const socket of [incoming, outgoing]) {
-      this.sockets.add(socket);
-      socket.on("error", () => undefined);
-      socket.on("close", () => {
-        this.sockets.delete(socket);
-        incoming.destroy();
-        outgoing.destroy();
-      });
-    }
+    this.sockets.join(incoming, outgoing);
     incoming.pipe(outgoing);
     outgoing.on("data", (data) => {
       const lost = this.onAnswer;
