@@ -14,8 +14,9 @@ module.exports = class CountingReporter extends reporters.Spec {
   }
 
   epilogue() {
-    super.epilogue();
+    // What failed comes last: the end of a long log is the part that is always kept.
     if (this.ended.length > SLOWEST) this.printSlowest();
+    super.epilogue();
     const { passes, failures, pending } = this.stats;
     console.log(`${passes} passed, ${failures} failed, ${pending} skipped`);
   }
