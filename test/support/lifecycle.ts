@@ -4,9 +4,6 @@ import { stopSharedControlPlane } from "./controlPlanes";
 import { stopAllDatabases } from "./databases";
 import { closeRegisters, openRegisters } from "./servers";
 
-// Mocha numbers the processes that run files side by side; their children have the number, too.
-if (process.env.MOCHA_WORKER_ID !== undefined) process.env.RABBITMQ_DELAY_PORT_SLICE = process.env.MOCHA_WORKER_ID;
-
 export const mochaHooks = {
   /** Once for each file: a process that runs several forgets its listeners after each, and would pass over what nobody caught. */
   beforeAll(): void {

@@ -1,29 +1,60 @@
 import { randomInt } from "node:crypto";
-import { createServer } from "node:net";
+import { createServer, Server } from "node:net";
 
 /** Below the range from which the system takes ports for outgoing connections, or one of those could come in between. */
 const [FIRST_PORT, LAST_PORT] = [20_000, 32_000];
 
-const SLICES = 8;
+const SLICES = 24;
+const SLICE_SIZE = (LAST_PORT - FIRST_PORT) / SLICES;
+
+/** The last port that this process gave out; undefined before the first. */
+let lastPort: Promise<number> | undefined;
 
 /**
- * A port of loopback that nobody listens on. Processes that start servers side by side take them from slices of their own, by
- * RABBITMQ_DELAY_PORT_SLICE (0 to 7, default 7): what is free for one would else be another's a moment later.
+ * A port of loopback that nobody listens on. Each process on the machine has a slice of the ports to itself, and gives them
+ * out in turn: a port that is free for the moment, because its server is down, may be one that the server wants back.
  */
-export async function freePort(): Promise<number> {
-  const slice = Number(process.env.RABBITMQ_DELAY_PORT_SLICE ?? SLICES - 1) % SLICES;
-  const size = Math.floor((LAST_PORT - FIRST_PORT) / SLICES);
-  for (;;) {
-    const port = FIRST_PORT + slice * size + randomInt(size);
-    if (await isFree(port)) return port;
-  }
+export function freePort(): Promise<number> {
+  lastPort = nextFree(lastPort ?? claimSlice());
+  return lastPort;
 }
 
 /** Whether nobody listens on a port of loopback. */
-export function isFree(port: number): Promise<boolean> {
+export async function isFree(port: number): Promise<boolean> {
+  const server = await listenOn(port);
+  if (server === undefined) return false;
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+}
+
+async function nextFree(last: Promise<number>): Promise<number> {
+  const start = await last;
+  const first = start - ((start - FIRST_PORT) % SLICE_SIZE);
+  for (let step = 1; step < SLICE_SIZE; step++) {
+    const port = first + ((start - first + step) % SLICE_SIZE);
+    // The slice's first port is what it is claimed by.
+    if (port !== first && (await isFree(port))) return port;
+  }
+  throw new Error(`no port of loopback is free from ${first} to ${first + SLICE_SIZE - 1}`);
+}
+
+/** The port that a slice is claimed by, as long as this process lives. */
+async function claimSlice(): Promise<number> {
+  const offset = randomInt(SLICES);
+  for (let step = 0; step < SLICES; step++) {
+    const port = FIRST_PORT + ((offset + step) % SLICES) * SLICE_SIZE;
+    const server = await listenOn(port);
+    if (server === undefined) continue;
+    server.unref();
+    return port;
+  }
+  throw new Error(`no slice of the ports of loopback is free: ${SLICES} processes hold one each`);
+}
+
+function listenOn(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    server.once("error", () => resolve(undefined));
+    server.listen(port, "127.0.0.1", () => resolve(server));
   });
 }
