@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { EventEmitter } from "node:events";
+import { runInNewContext } from "node:vm";
 import {
   ChannelClosedError,
   ConfirmedSender,
@@ -276,6 +277,57 @@ describe("createDelayPublisher", () => {
     await assert.rejects(publisher.publish("a", "x", undefined as never), /exactly one of delayMs and at/);
     assert.throws(() => createDelayPublisher(channel, network, { maxUnconfirmed: 0 }), /maxUnconfirmed/);
     assert.throws(() => createDelayPublisher(channel, { ...network, version: 2 as 1 }), /version/);
+  });
+
+  // All of them were sent as {}, [] or null, and confirmed: the content was lost without a word.
+  it("refuses bodies whose JSON leaves their content out", async () => {
+    const publisher = createDelayPublisher(channel, network);
+    const bodies: [unknown, RegExp][] = [
+      [Promise.resolve({ invoice: 1 }), /a promise .* await it/],
+      [{ then: () => undefined }, /a promise/],
+      [new Map([["invoice", 1]]), /type Map/],
+      [new Set([1]), /type Set/],
+      [new Error("no"), /type Error/],
+      [Object.assign(new Error("no"), { code: 5 }), /type Error/],
+      [new Blob(["invoice"]), /type Blob/],
+      [new Uint16Array([1, 2]), /type Uint16Array/],
+      [Number.NaN, /JSON has no NaN/],
+    ];
+    for (const [body, message] of bodies) {
+      await assert.rejects(
+        publisher.publish("a", body, { delayMs: 1 }),
+        (error: Error) =>
+          error instanceof MessageRefusedError && error.property === "body" && message.test(error.message),
+      );
+    }
+    assert.deepEqual(channel.published, []);
+  });
+
+  // Under a test runner with a realm of its own, a Buffer's bytes went out as {"0":105,…}; those of a fetch() as {}.
+  it("sends bytes as they are, whoever made them, and objects with a JSON form of their own", async () => {
+    const publisher = createDelayPublisher(channel, network);
+    const { buffer } = Uint8Array.from([105, 110, 118]);
+    const foreign: unknown = runInNewContext("Uint8Array.from([105, 110, 118])");
+    for (const body of [buffer, new DataView(buffer), new Uint8ClampedArray(buffer), foreign]) {
+      void publisher.publish("a", body, { delayMs: 1 });
+      await settle();
+      assert.deepEqual(channel.published.at(-1)?.body, Buffer.from("inv"));
+      assert.equal(channel.published.at(-1)?.options.contentType, undefined);
+    }
+    class Ping {}
+    for (const body of [
+      new Date(0),
+      new Ping(),
+      {},
+      [],
+      null,
+      Object.assign(new Error("no"), { toJSON: () => "no" }),
+    ]) {
+      void publisher.publish("a", body, { delayMs: 1 });
+      await settle();
+      assert.deepEqual(channel.published.at(-1)?.body, Buffer.from(JSON.stringify(body)));
+    }
+    channel.published.forEach(({ confirm }) => confirm(null));
   });
 
   it("refuses a time that no timer can wait for, which would be over at once", async () => {

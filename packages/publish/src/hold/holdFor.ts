@@ -9,13 +9,14 @@ import {
   parseHoldQueues,
   planHoldQueue,
 } from "rabbitmq-delay-topology";
+import { toBuffer } from "../body";
 import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender } from "../confirmedSender";
 import { MessageRefusedError, MessageReturnedError } from "../errors";
 import { dueHeader } from "../headers";
 import { tell } from "../listener";
 import type { MessageProperties } from "../options";
-import { refuseForbidden, toBuffer } from "../outgoing";
+import { refuseForbidden } from "../outgoing";
 import { LONGEST_TIMER_MS } from "../timers";
 import { AliveQueues, aliveQueuesOf } from "./aliveQueues";
 import { DeclarePort, toDeclarePort } from "./declarePort";
