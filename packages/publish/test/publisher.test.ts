@@ -15,6 +15,7 @@ import { DelayTopologyError, delayNetwork } from "rabbitmq-delay-topology";
 
 type Confirm = (error: unknown) => void;
 interface Sent {
+  contentType?: string;
   messageId: string;
   headers: Record<string, unknown>;
 }
