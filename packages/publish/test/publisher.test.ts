@@ -371,6 +371,37 @@ describe("createDelayPublisher", () => {
     assert.ok((hops[2] as number) > 1);
     channel.emit("close");
   });
+
+  // With what is left of a deadline as its timeout, each message made a sender of its own, kept for ever: each came slower than the one before.
+  it("holdFor has one sender for a channel, and each message its own timeout", async () => {
+    const hold = { delayMs: 10, exchange: "", routingKey: "a" };
+    Object.assign(channel, { assertQueue: () => Promise.resolve() });
+    const held = Array.from({ length: 1001 }, (_, index) =>
+      holdFor(channel, hold, { body: String(index) }, { confirmTimeoutMs: index === 0 ? 50 : 10_000 + index }),
+    );
+    held.forEach((one) => void one.catch(() => undefined));
+    while (channel.published.length < 1000) await settle();
+    await settle();
+    assert.equal(channel.published.length, 1000, "1,000 are on their way, whatever their timeouts");
+    await assert.rejects(held[0] as Promise<unknown>, (error: Error) => {
+      return error instanceof PublishTimeoutError && / within 50 ms$/.test(error.message);
+    });
+    while (channel.published.length < 1001) await settle();
+    channel.published.forEach(({ confirm }) => confirm(null));
+    await Promise.all(held.slice(1));
+  });
+
+  // Who publishes again at the errors that the docs name let these messages go.
+  it("holdFor rejects with ChannelClosedError when its queue can't be declared, with the broker's refusal as the cause", async () => {
+    const refusal = Object.assign(new Error("PRECONDITION_FAILED - inequivalent arg"), { code: 406 });
+    Object.assign(channel, { assertQueue: () => Promise.reject(refusal) });
+    await assert.rejects(
+      holdFor(channel, { delayMs: 10, exchange: "", routingKey: "a" }, { body: "x" }),
+      (error: Error) =>
+        error instanceof ChannelClosedError && error.cause === refusal && /PRECONDITION_FAILED/.test(error.message),
+    );
+    assert.deepEqual(channel.published, []);
+  });
 });
 
 /** A lease that outlives the wait, so that the wait itself is what is refused. */
