@@ -38,7 +38,7 @@ describe("a gauntlet's child process", () => {
   // Started anew without a word, a consumer that the library itself had ended passed every round.
   it("is noted when it ends by what nobody caught, and not when a signal ends it", async () => {
     const [end, ...more] = await endsOf('void Promise.reject(new TypeError("nobody awaits me"));');
-    assert.match(end ?? "", /^a consumer's process ended with 1: TypeError: nobody awaits me/);
+    assert.match(end ?? "", /^its process ended with 1: TypeError: nobody awaits me/);
     assert.deepEqual(more, []);
     assert.deepEqual(await endsOf('process.kill(process.pid, "SIGKILL");'), []);
   });

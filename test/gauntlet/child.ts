@@ -2,6 +2,7 @@ import { ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { History, HistoryEvent } from "./history";
+import { ownEnd } from "./ownEnd";
 
 /** Marks processes that a run started, so that it finds those that it left behind. */
 export const markVariable = "RABBITMQ_DELAY_GAUNTLET";
@@ -40,13 +41,6 @@ class Lines {
 
 /** What is kept of what a process says before it ends. */
 const MOST_SAID = 4000;
-
-/** Why a process ended by itself: Node says the error after the line of code that threw it. */
-function endOf(code: number, said: string): string {
-  const lines = said.split("\n").filter((line) => line.trim() !== "");
-  const at = lines.findIndex((line) => /^\[?\w*Error\b/.test(line));
-  return `a consumer's process ended with ${code}: ${lines.slice(Math.max(0, at), Math.max(0, at) + 4).join(" ")}`;
-}
 
 /** What a child process is started with. */
 export interface ChildOptions {
@@ -139,7 +133,7 @@ export class Child {
       child.once("close", (code) => {
         // A signal is the plan's, and so is an end in order; Node ends with a code by what nobody caught.
         if (code !== null && code !== 0)
-          history.record({ kind: "uncaught", part: task.part, error: endOf(code, said) });
+          history.record({ kind: "uncaught", part: task.part, error: ownEnd(code, said) });
         if (!this.isOver) this.launch();
         resolve();
       }),
