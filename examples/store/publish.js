@@ -4,12 +4,22 @@
 const amqp = require("amqplib");
 
 async function main([queue, delayMs, text, messageId]) {
+  if (text === undefined) throw new Error("usage: node examples/store/publish.js QUEUE DELAY_MS TEXT [ID]");
   const connection = await amqp.connect(process.env.RABBITMQ_URL);
-  const channel = await connection.createConfirmChannel();
-  const headers = { "x-delay": Number(delayMs) };
-  channel.publish("delayed", queue, Buffer.from(text), { headers, messageId, persistent: true, mandatory: true });
-  await channel.waitForConfirms();
-  await connection.close();
+  // What is still to be confirmed says why.
+  connection.on("error", () => undefined);
+  try {
+    const channel = await connection.createConfirmChannel();
+    let refusal;
+    channel.on("error", (error) => (refusal = error));
+    const headers = { "x-delay": Number(delayMs) };
+    channel.publish("delayed", queue, Buffer.from(text), { headers, messageId, persistent: true, mandatory: true });
+    await channel.waitForConfirms().catch((error) => {
+      throw refusal ?? error;
+    });
+  } finally {
+    await connection.close();
+  }
 }
 
 main(process.argv.slice(2)).catch((error) => {

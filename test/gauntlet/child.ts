@@ -1,7 +1,8 @@
 import { ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { History, HistoryEvent } from "./history";
+import { ownEnd } from "./ownEnd";
 
 /** Marks processes that a run started, so that it finds those that it left behind. */
 export const markVariable = "RABBITMQ_DELAY_GAUNTLET";
@@ -38,6 +39,9 @@ class Lines {
   }
 }
 
+/** What is kept of what a process says before it ends. */
+const MOST_SAID = 4000;
+
 /** What a child process is started with. */
 export interface ChildOptions {
   program: string;
@@ -62,7 +66,7 @@ export class Child {
 
   constructor(private readonly options: ChildOptions) {
     const { folder, task, program } = options;
-    const name = join(folder, `${task.part}-${program}`);
+    const name = join(folder, `${task.part}-${basename(program)}`);
     this.taskFile = `${name}.task`;
     this.lines = new Lines(`${name}.events`);
     writeFileSync(this.taskFile, JSON.stringify({ ...task, events: `${name}.events` }));
@@ -113,16 +117,23 @@ export class Child {
   }
 
   private launch(): void {
-    const { program, environment, onOutput } = this.options;
+    const { program, environment, history, onOutput, task } = this.options;
     const child = spawn(process.execPath, [join(__dirname, "programs", program), this.taskFile], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...environment, ...marked("round") },
     });
+    let said = "";
     child.stdout.on("data", (data: Buffer) => onOutput(data.toString()));
-    child.stderr.on("data", (data: Buffer) => onOutput(data.toString()));
+    child.stderr.on("data", (data: Buffer) => {
+      said = (said + data.toString()).slice(-MOST_SAID);
+      onOutput(data.toString());
+    });
     this.process = child;
     this.ended = new Promise((resolve) =>
-      child.once("close", () => {
+      child.once("close", (code) => {
+        // A signal is the plan's, and so is an end in order; Node ends with a code by what nobody caught.
+        if (code !== null && code !== 0)
+          history.record({ kind: "uncaught", part: task.part, error: ownEnd(code, said) });
         if (!this.isOver) this.launch();
         resolve();
       }),

@@ -143,27 +143,50 @@ function latestThrough(history: History, sinceMs: number): number {
 }
 
 /**
- * Messages that queues still hold, by queue.
+ * Messages that queues still hold, by queue; a part whose queues can't be asked holds what nobody knows.
  * @param withHidden also those that wait for a confirm on their way, which the broker tells of some seconds later
  */
-async function remainingIn(
-  { broker, ...round }: Round,
-  parts: RunningPart[],
+export async function remainingIn(
+  round: Round,
+  parts: Pick<RunningPart, "name" | "vhost">[],
   withHidden: boolean,
 ): Promise<Record<string, number>> {
   const remaining: Record<string, number> = {};
   for (const part of parts) {
-    const path = `queues/${part.vhost}?columns=name,messages,messages_ready`;
-    const queues = await broker.api.call<{ name: string; messages?: number }[]>("GET", path).catch(() => []);
-    await onChannel({ broker, ...round }, part, async (channel) => {
-      for (const { name, messages = 0 } of queues) {
-        const { messageCount } = await channel.checkQueue(name);
-        const count = withHidden ? Math.max(messages, messageCount) : messageCount;
-        if (count > 0) remaining[`${part.name}: ${name}`] = count;
-      }
-    }).catch(() => undefined);
+    try {
+      Object.assign(remaining, await remainingOf(round, part, withHidden));
+    } catch (error) {
+      remaining[`${part.name}: queues that can't be asked (${(error as Error).message.split("\n")[0]})`] = 1;
+    }
   }
   return remaining;
+}
+
+async function remainingOf(
+  round: Round,
+  part: Pick<RunningPart, "name" | "vhost">,
+  withHidden: boolean,
+): Promise<Record<string, number>> {
+  const path = `queues/${part.vhost}?columns=name,messages,messages_ready`;
+  const counts: Record<string, number> = {};
+  let left = await round.broker.api.call<{ name: string; messages?: number }[]>("GET", path);
+  while (left.length > 0) {
+    left = await onChannel(round, part, async (channel) => {
+      for (const [index, { name, messages = 0 }] of left.entries()) {
+        try {
+          const { messageCount } = await channel.checkQueue(name);
+          const count = withHidden ? Math.max(messages, messageCount) : messageCount;
+          if (count > 0) counts[`${part.name}: ${name}`] = count;
+        } catch (error) {
+          // A hold queue whose lease was over meanwhile; the broker closes the channel that asks for it.
+          if ((error as { code?: unknown }).code !== 404) throw error;
+          return left.slice(index + 1);
+        }
+      }
+      return [];
+    });
+  }
+  return counts;
 }
 
 async function stop({ consumers, dispatchers, channels, stop: stopOthers }: RunningPart): Promise<void> {

@@ -99,6 +99,12 @@ export interface Uncaught extends Happened {
   error: string;
 }
 
+/** A consumer did not start with what was declared for it. */
+export interface NotStarted extends Happened {
+  kind: "not-started";
+  error: string;
+}
+
 /** The end: nothing moves any more, or the bound is over. */
 export interface Ended extends Happened {
   kind: "ended";
@@ -110,7 +116,7 @@ export interface Ended extends Happened {
 
 /** Something that happened in a round. */
 export type HistoryEvent =
-  Published | Answered | Arrived | Tried | Faulted | Asked | Leaked | Ran | Left | Uncaught | Ended;
+  Published | Answered | Arrived | Tried | Faulted | Asked | Leaked | Ran | Left | Uncaught | NotStarted | Ended;
 
 /** Milliseconds of the machine's steady clock, the same in all its processes. */
 export function nowMs(): number {

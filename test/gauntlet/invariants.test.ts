@@ -276,10 +276,11 @@ describe("the gauntlet's invariants", () => {
         { kind: "leaked", part: "a", at: 1, secret: "the broker's password", place: "the store's output" },
         { kind: "left", part: "a", at: 1, what: "process 17 (node)" },
         { kind: "uncaught", part: "a", at: 1, error: "channel closed" },
+        { kind: "not-started", part: "a", at: 1, error: "errorQueue: it must exist" },
         { kind: "ran", part: "a", at: 1, mistake: "broken-config", code: 0 },
         { kind: "ended", part: "", at: 2, isThrough: true, remaining: { "a: Sales": 2 } },
       ]),
-      ["left-in-queue", "secret", "uncaught", "left-behind", "exit-code"],
+      ["left-in-queue", "secret", "uncaught", "not-started", "left-behind", "exit-code"],
     );
   });
 });

@@ -2,27 +2,21 @@ import { stopAllBrokers } from "./brokers";
 import { cleanUp } from "./cleanup";
 import { stopSharedControlPlane } from "./controlPlanes";
 import { stopAllDatabases } from "./databases";
+import { hearRejections, openRejections } from "./rejections";
 import { closeRegisters, openRegisters } from "./servers";
 
 export const mochaHooks = {
   /** Once for each file: a process that runs several forgets its listeners after each, and would pass over what nobody caught. */
-  beforeAll(): void {
-    process.removeListener("unhandledRejection", tell);
-    process.on("unhandledRejection", tell);
-  },
+  beforeAll: hearRejections,
   afterEach: cleanUp,
 };
-
-/** It may be of an earlier file than the one that runs, so it fails no test; it is said where it is seen. */
-function tell(reason: unknown): void {
-  console.error("nobody caught a rejection:", reason);
-}
 
 let isOver = true;
 
 /** Mocha calls this before it starts the processes that run the files. */
 export function mochaGlobalSetup(): void {
   openRegisters();
+  openRejections();
   isOver = false;
   // Where one of those processes dies between two files, Mocha may end without a word, and with 0.
   process.once("exit", () => {

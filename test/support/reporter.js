@@ -2,6 +2,7 @@
 
 const { relative } = require("node:path");
 const { reporters } = require("mocha");
+const { closeRejections, countRejections } = require("./rejections");
 
 const SLOWEST = 10;
 
@@ -18,7 +19,15 @@ module.exports = class CountingReporter extends reporters.Spec {
     if (this.ended.length > SLOWEST) this.printSlowest();
     super.epilogue();
     const { passes, failures, pending } = this.stats;
-    console.log(`${passes} passed, ${failures} failed, ${pending} skipped`);
+    const rejections = countRejections();
+    if (rejections > 0)
+      console.log(`see above, ${rejections} times: nobody caught a rejection, which would end a service`);
+    console.log(`${passes} passed, ${failures + rejections} failed, ${pending} skipped`);
+  }
+
+  /** Called after the last server is stopped. A service would have ended by what nobody caught; so the run has failed. */
+  done(failures, end) {
+    end(failures + closeRejections());
   }
 
   printSlowest() {

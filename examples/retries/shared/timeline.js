@@ -21,11 +21,15 @@ exports.show = (message, what) => {
   console.log(`${seconds.toFixed(2).padStart(6)} s  ${message.padEnd(9)} ${what.padEnd(48)} ${mark}`);
 };
 
-/** Connects, hands over a channel with confirms, and disconnects. */
+/** Connects, hands over a channel with confirms, and disconnects, also after a refusal: an open connection would keep the process alive. */
 exports.withChannel = async (body) => {
   const connection = await amqp.connect(process.env.RABBITMQ_URL);
-  await body(await connection.createConfirmChannel());
-  await connection.close();
+  connection.on("error", (error) => console.error(error.message));
+  try {
+    await body(await connection.createConfirmChannel());
+  } finally {
+    await connection.close();
+  }
 };
 
 /**

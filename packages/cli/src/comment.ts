@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
+import { shownAddress } from "rabbitmq-delay-topology";
 import { CommandError, exitCodes } from "./failure";
 import { secretsOf, withoutSecrets } from "./review/redact";
 
@@ -25,6 +26,8 @@ interface Forge {
 type Environment = Record<string, string | undefined>;
 
 const PAGE = 100;
+/** Nobody reads a request with more comments; a forge that gives the same page again and again would be asked for ever. */
+const MOST_PAGES = 100;
 const TIMEOUT_MS = 30_000;
 
 const forges = {
@@ -91,20 +94,33 @@ async function post(forge: Forge, marker: string, body: string): Promise<string>
   const existing = await find(forge, marker);
   if (existing?.body === body) return `comment ${existing.id} is up to date`;
   if (existing !== undefined) {
-    await call(forge, forge.updateMethod, forge.one(existing.id), { body });
+    await write(forge, forge.updateMethod, forge.one(existing.id), body);
     return `comment ${existing.id} updated`;
   }
-  const { id } = (await call(forge, "POST", forge.comments, { body })) as Comment;
-  return `comment ${id} made`;
+  return `comment ${await write(forge, "POST", forge.comments, body)} made`;
+}
+
+/** @returns the comment's id, as the forge says it: what answers something else has written none */
+async function write(forge: Forge, method: string, url: string, body: string): Promise<number> {
+  const comment = (await call(forge, method, url, { body })) as Partial<Comment> | null;
+  if (Number.isSafeInteger(comment?.id)) return comment?.id as number;
+  throw unanswered(method, url, "its answer is no comment");
 }
 
 async function find(forge: Forge, marker: string): Promise<Comment | undefined> {
-  for (let page = 1; ; page++) {
-    const comments = (await call(forge, "GET", `${forge.comments}?per_page=${PAGE}&page=${page}`)) as Comment[];
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const comments = await call(forge, "GET", `${forge.comments}?per_page=${PAGE}&page=${page}`);
     if (!Array.isArray(comments)) throw unanswered("GET", forge.comments, "its answer is no list of comments");
-    const found = comments.find(({ body }) => typeof body === "string" && body.startsWith(marker));
-    if (found !== undefined || comments.length < PAGE) return found;
+    const found = (comments as (Comment | null)[]).find(
+      (comment) => typeof comment?.body === "string" && comment.body.startsWith(marker),
+    );
+    if (found || comments.length < PAGE) return found ?? undefined;
   }
+  throw unanswered(
+    "GET",
+    forge.comments,
+    `it has more than ${MOST_PAGES * PAGE} comments, or gives the same ones again`,
+  );
 }
 
 async function call({ headers }: Forge, method: string, url: string, body?: object): Promise<unknown> {
@@ -115,17 +131,25 @@ async function call({ headers }: Forge, method: string, url: string, body?: obje
       headers: { ...headers, "content-type": "application/json", "user-agent": "rabbitmq-delay" },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
+      // One that is followed carries the token to another host, and makes a GET of a POST.
+      redirect: "manual",
     });
   } catch (error) {
     const { message, cause } = error as Error & { cause?: Error };
     throw unanswered(method, url, cause?.message ?? message);
   }
-  if (!response.ok) throw unanswered(method, url, `HTTP ${response.status}`);
+  if (!response.ok) throw unanswered(method, url, `HTTP ${response.status}${redirection(response)}`);
   try {
     return await response.json();
   } catch {
     throw unanswered(method, url, "its answer is not JSON");
   }
+}
+
+/** Where a redirection leads, for who has given the API's address wrong. */
+function redirection({ status, headers }: Response): string {
+  const location = headers.get("location");
+  return status < 300 || status > 399 || location === null ? "" : `, a redirection to ${shownAddress(location)}`;
 }
 
 /** An address may have a token in it, and what fails quotes the address. */

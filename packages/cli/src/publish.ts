@@ -106,7 +106,11 @@ function bodyOf({ body, bodyFile, network }: PublishOptions): Buffer {
 
 function collectHeader(text: string, headers: Record<string, string>): Record<string, string> {
   const split = text.indexOf("=");
-  if (split < 1)
-    throw new CommandError(exitCodes.badInput, `--header: ${JSON.stringify(text)} is not allowed; write NAME=VALUE`);
+  if (split < 1) {
+    // Who writes it as curl does, NAME: VALUE, has the value in it, and that may be a token.
+    const name = /^[\w-]*(?=[:\s]|$)/.exec(text)?.[0] ?? "";
+    const shown = name === text ? JSON.stringify(name) : `what begins with ${JSON.stringify(name)}`;
+    throw new CommandError(exitCodes.badInput, `--header: ${shown} is not allowed; write NAME=VALUE`);
+  }
   return { ...headers, [text.slice(0, split)]: text.slice(split + 1) };
 }

@@ -12,13 +12,18 @@ const outputNames = ["retryIntervals", "workRetries", "holdQueues", "delayedRetr
 export function readRetries(file: string): RetryDescriptor[] {
   const value = readJson("--retries", file) as Record<string, unknown> | null;
   if (value?.kind !== undefined) return [describe(value)];
-  const outputs = outputNames.map((name) => value?.[name]).filter((output) => output !== undefined) as object[];
-  const descriptors = outputs.flatMap((output) => ("kind" in output ? [output] : (Object.values(output) as object[])));
+  const outputs = outputNames.map((name) => value?.[name]).filter((output) => output !== undefined);
+  const descriptors = outputs.flatMap((output) => (isGroup(output) ? Object.values(output) : [output]));
   if (descriptors.length > 0) return descriptors.map((descriptor) => parseRetryDescriptor(descriptor, "--retries"));
   throw new CommandError(
     exitCodes.badInput,
     `--retries: ${file} holds neither a descriptor (kind ${retryKinds.join(", ")}) nor a stack's outputs with one`,
   );
+}
+
+/** Descriptors by the names of their queues, or whatever else is none itself. */
+function isGroup(output: unknown): output is object {
+  return typeof output === "object" && output !== null && !("kind" in output);
 }
 
 /** What has no version is what somebody writes by hand: the options of a component. */

@@ -238,6 +238,8 @@ describe("rabbitmq-delay", () => {
     "a network's file": ["encode", "--network", "https://u:hunter2@h", "--delay", "1s", ...target],
     "a preset": ["encode", "--preset=amqp://u:hunter2@h", "--delay", "1s", ...target],
     "a header": ["store", "list", "--header", "amqp://u:abc'hunter2@h"],
+    "a message's header, as curl writes it": ["publish", ...nservicebus, "--header", "Authorization: Bearer hunter2"],
+    "a message's header without a name": ["publish", ...nservicebus, "--header", "=hunter2"],
     "a file of settings": ["store", "run", "--config", "amqp://u:abc'hunter2'ghi@h"],
     "a stack's config": ["check", "--config", "https://u:hunter2@h"],
     "a preview": ["review", "https://u:hunter2@h"],
@@ -249,6 +251,14 @@ describe("rabbitmq-delay", () => {
       assert.match(err, /^error: /);
     });
   }
+
+  // A stack that exports an output before it has a value: "a fault of this command's own", which sent its user to the wrong place.
+  it("names outputs that hold no descriptor", () => {
+    for (const outputs of [{ workRetries: null }, { workRetries: "x" }, { workRetries: { a: null } }]) {
+      const { code, err } = run(["render", "--retries", "-"], JSON.stringify(outputs));
+      assert.deepEqual([code, /--retries.* is not allowed; it must be/.test(err)], [2, true], err);
+    }
+  });
 
   it("names an option that it does not know", () => {
     assert.match(run(["store", "run", "--pasword=x"]).err, /unknown option '--pasword=…'/);

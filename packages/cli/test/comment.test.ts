@@ -22,6 +22,9 @@ describe("comment", () => {
   let comments: { id: number; body: string }[];
   let url: string;
   let status = 200;
+  /** What is answered to other methods than GET; and where all are sent on to. */
+  let written: unknown;
+  let location: string | undefined;
 
   before(async () => {
     server = createServer((request, response) => {
@@ -32,8 +35,14 @@ describe("comment", () => {
         const token = headers.authorization ?? headers["private-token"];
         calls.push({ method, url: path, token: String(token), body });
         const page = Number(new URL(path, url).searchParams.get("page"));
-        const answer = method === "GET" ? comments.slice((page - 1) * 100, page * 100) : { id: 4711 };
-        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+        const answer = method === "GET" ? comments.slice((page - 1) * 100, page * 100) : written;
+        const place = location === undefined || path.startsWith("/elsewhere") ? {} : { location };
+        response
+          .writeHead("location" in place && method === "POST" ? 302 : status, {
+            "content-type": "application/json",
+            ...place,
+          })
+          .end(JSON.stringify(answer));
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -44,6 +53,8 @@ describe("comment", () => {
     calls = [];
     comments = [];
     status = 200;
+    written = { id: 4711 };
+    location = undefined;
   });
 
   const environments: Record<string, NodeJS.ProcessEnv> = {};
@@ -121,5 +132,31 @@ describe("comment", () => {
     const refused = await run("github", marker);
     assert.equal(refused.code, 3);
     assert.match(refused.output, /GET .*HTTP 403/);
+  });
+
+  // A redirection that was followed carried the token to another host, and made a GET of the POST: "comment undefined made".
+  it("follows no redirection with the token, and says where it leads", async () => {
+    for (const on of ["github", "gitlab"]) {
+      calls = [];
+      location = `${url.replace("127.0.0.1", "localhost")}/elsewhere`;
+      const { code, output } = await run(on, marker);
+      assert.equal(code, 3, output);
+      assert.match(output, /POST .*HTTP 302, a redirection to http:\/\/localhost:\d+\/elsewhere\n/);
+      assert.deepEqual(
+        calls.filter(({ url: path }) => path.startsWith("/elsewhere")),
+        [],
+      );
+    }
+  });
+
+  // A pipeline said that its review was posted, and nobody saw that it would lose messages.
+  it("has made no comment where the answer is none, and does not read the same page for ever", async () => {
+    for (written of [{ message: "queued" }, null, []]) {
+      const { code, output } = await run("gitlab", marker);
+      assert.deepEqual([code, /POST .*its answer is no comment/.test(output)], [3, true], output);
+    }
+    comments = Array.from({ length: 10_001 }, () => ({ id: 1, body: "chat" }));
+    const { code, output } = await run("gitlab", marker);
+    assert.deepEqual([code, /more than 10000 comments, or gives the same ones again/.test(output)], [3, true], output);
   });
 });

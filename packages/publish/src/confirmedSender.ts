@@ -44,9 +44,15 @@ export class ConfirmedSender {
    * Does something in its turn, when there is a place and the socket takes more. A connection that the broker blocks, as it does during an
    * alarm, takes nothing and answers nothing: what was not handed to it in time is not published later either.
    * @param work calls `handOver` just before it publishes, which throws when the time is over
+   * @param timeoutMs instead of the sender's own
    * @throws PublishTimeoutError when the message was not handed over within `confirmTimeoutMs`; from then on its confirm has its own time
    */
-  async inTurn<T>(exchange: string, routingKey: string, work: (handOver: () => void) => Promise<T>): Promise<T> {
+  async inTurn<T>(
+    exchange: string,
+    routingKey: string,
+    work: (handOver: () => void) => Promise<T>,
+    timeoutMs: number = this.timeoutMs,
+  ): Promise<T> {
     const patience = new AbortController();
     return new Promise<T>((resolve, reject) => {
       let waits = true;
@@ -58,9 +64,9 @@ export class ConfirmedSender {
       };
       const timer = setTimeout(() => {
         endWaiting();
-        patience.abort(new PublishTimeoutError(exchange, routingKey, this.timeoutMs, false));
+        patience.abort(new PublishTimeoutError(exchange, routingKey, timeoutMs, false));
         reject(patience.signal.reason as Error);
-      }, this.timeoutMs);
+      }, timeoutMs);
       const handOver = (): void => {
         patience.signal.throwIfAborted();
         endWaiting();
@@ -100,7 +106,13 @@ export class ConfirmedSender {
   }
 
   /** As {@link send}, of properties that {@link sendable} has made; a few headers of this package's own may have been added. */
-  async sendChecked(exchange: string, routingKey: string, body: Buffer, checked: SendableProperties): Promise<void> {
+  async sendChecked(
+    exchange: string,
+    routingKey: string,
+    body: Buffer,
+    checked: SendableProperties,
+    timeoutMs: number = this.timeoutMs,
+  ): Promise<void> {
     const { inFlight } = this;
     if (inFlight.isClosed) throw new ChannelClosedError(exchange, routingKey, inFlight.closeReason);
     const flight: Flight = { exchange, routingKey, fail: () => undefined };
@@ -114,17 +126,19 @@ export class ConfirmedSender {
       leave();
     };
     published.then(settled, settled);
-    await this.confirmation(flight, published, settled);
+    await this.confirmation(flight, published, settled, timeoutMs);
   }
 
   /** The first of: confirm, nack, return (which comes before its confirm), closed channel, timeout. */
-  private confirmation(flight: Flight, published: Promise<boolean>, settled: () => void): Promise<void> {
+  private confirmation(
+    flight: Flight,
+    published: Promise<boolean>,
+    settled: () => void,
+    timeoutMs: number,
+  ): Promise<void> {
     const { exchange, routingKey } = flight;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new PublishTimeoutError(exchange, routingKey, this.timeoutMs)),
-        this.timeoutMs,
-      );
+      const timer = setTimeout(() => reject(new PublishTimeoutError(exchange, routingKey, timeoutMs)), timeoutMs);
       const settle = (error?: Error): void => {
         clearTimeout(timer);
         if (error === undefined) resolve();

@@ -34,7 +34,12 @@ const wholeTypes: Record<string, readonly [number, number]> = {
   int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
   timestamp: [0, Number.MAX_SAFE_INTEGER],
 };
-const fractionTypes = ["double", "float64", "float"];
+/** The largest number of each type that amqplib writes as a fraction; a larger one would go out as infinite. */
+const fractionTypes: Record<string, number> = {
+  double: Number.MAX_VALUE,
+  float64: Number.MAX_VALUE,
+  float: (2 - 2 ** -23) * 2 ** 127,
+};
 
 /** Whether a header's value is a 32-bit integer in amqplib's notation. */
 export function isInt32(value: unknown): value is { "!": string; value: number } {
@@ -160,7 +165,8 @@ export class FieldCopy {
 }
 
 function isTyped(type: string, value: unknown): boolean {
-  if (fractionTypes.includes(type)) return typeof value === "number" && Number.isFinite(value);
+  const largest = Object.hasOwn(fractionTypes, type) ? fractionTypes[type] : undefined;
+  if (largest !== undefined) return typeof value === "number" && Math.abs(value) <= largest;
   if (type === "decimal") {
     return isTable(value) && isWhole(value.places, [0, 255]) && isWhole(value.digits, [0, 0xffffffff]);
   }

@@ -10,7 +10,7 @@ export {
 } from "./errors";
 export { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
 export { ConfirmedSender, SenderOptions } from "./confirmedSender";
-export { toBuffer } from "./outgoing";
+export { toBuffer } from "./body";
 export { isBrokerHeader, recountHeaders, withoutBrokerHeaders } from "./brokerHeaders";
 export { isShortString, shortStringProperties } from "./shortStrings";
 export { dueHeader, nserviceBusDelayHeader } from "./headers";

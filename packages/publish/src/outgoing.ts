@@ -22,25 +22,3 @@ export function refuseForbidden(options: MessageProperties): void {
     if (/^B?CC$/.test(name) && headers[name] !== undefined) throw new MessageRefusedError(`headers.${name}`, reason);
   }
 }
-
-/**
- * The bytes of a body: bytes as they are, text as UTF-8, other values as JSON, which the content type then says. Always the message's
- * own: what the caller does to his buffer or object afterwards changes nothing.
- * @throws MessageRefusedError for a value without a JSON form
- */
-export function toBuffer(body: unknown, properties: MessageProperties): Buffer {
-  if (body instanceof Uint8Array) return Buffer.from(body);
-  if (typeof body === "string") return Buffer.from(body);
-  const json = jsonOf(body);
-  if (json === undefined) throw new MessageRefusedError("body", "it must be bytes, text, or a value with a JSON form");
-  properties.contentType ??= "application/json";
-  return Buffer.from(json);
-}
-
-function jsonOf(body: unknown): string | undefined {
-  try {
-    return JSON.stringify(body) as string | undefined;
-  } catch (error) {
-    throw new MessageRefusedError("body", `it has no JSON form (${(error as Error).message.split("\n")[0]})`);
-  }
-}

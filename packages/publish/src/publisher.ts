@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { DelayNetwork, EncodedDelay, encodeDelay, parseDelayNetwork } from "rabbitmq-delay-topology";
+import { toBuffer } from "./body";
 import { ConfirmPort, toConfirmPort } from "./confirmPort";
 import { ConfirmedSender } from "./confirmedSender";
 import { MessageRefusedError } from "./errors";
 import { delayHeaders } from "./headers";
 import { DelayPublisherOptions, DelayedMessageOptions, MessageProperties, PublishReceipt } from "./options";
-import { refuseForbidden, toBuffer } from "./outgoing";
+import { refuseForbidden } from "./outgoing";
 
 /** Publishes delayed messages; see {@link createDelayPublisher}. */
 export interface DelayPublisher {
@@ -13,7 +14,7 @@ export interface DelayPublisher {
    * Publishes one message, persistent and mandatory. Body and options are copied in the call: the caller may change a Buffer or an object
    * as soon as it has returned, also while the message still waits for its turn.
    * @param destination an endpoint's name
-   * @param body bytes, text (as UTF-8), or a value that is sent as JSON
+   * @param body bytes, text (as UTF-8), or a value that is sent as JSON; one whose JSON leaves its content out, such as a promise, is refused
    * @returns when the broker has confirmed it
    * @throws MessageRefusedError or DelayTopologyError before anything is sent; MessageReturnedError, MessageNackedError,
    * ChannelClosedError or PublishTimeoutError afterwards

@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { EventEmitter } from "node:events";
+import { runInNewContext } from "node:vm";
 import {
   ChannelClosedError,
   ConfirmedSender,
@@ -14,6 +15,7 @@ import { DelayTopologyError, delayNetwork } from "rabbitmq-delay-topology";
 
 type Confirm = (error: unknown) => void;
 interface Sent {
+  contentType?: string;
   messageId: string;
   headers: Record<string, unknown>;
 }
@@ -278,6 +280,57 @@ describe("createDelayPublisher", () => {
     assert.throws(() => createDelayPublisher(channel, { ...network, version: 2 as 1 }), /version/);
   });
 
+  // All of them were sent as {}, [] or null, and confirmed: the content was lost without a word.
+  it("refuses bodies whose JSON leaves their content out", async () => {
+    const publisher = createDelayPublisher(channel, network);
+    const bodies: [unknown, RegExp][] = [
+      [Promise.resolve({ invoice: 1 }), /a promise .* await it/],
+      [{ then: () => undefined }, /a promise/],
+      [new Map([["invoice", 1]]), /type Map/],
+      [new Set([1]), /type Set/],
+      [new Error("no"), /type Error/],
+      [Object.assign(new Error("no"), { code: 5 }), /type Error/],
+      [new Blob(["invoice"]), /type Blob/],
+      [new Uint16Array([1, 2]), /type Uint16Array/],
+      [Number.NaN, /JSON has no NaN/],
+    ];
+    for (const [body, message] of bodies) {
+      await assert.rejects(
+        publisher.publish("a", body, { delayMs: 1 }),
+        (error: Error) =>
+          error instanceof MessageRefusedError && error.property === "body" && message.test(error.message),
+      );
+    }
+    assert.deepEqual(channel.published, []);
+  });
+
+  // Under a test runner with a realm of its own, a Buffer's bytes went out as {"0":105,…}; those of a fetch() as {}.
+  it("sends bytes as they are, whoever made them, and objects with a JSON form of their own", async () => {
+    const publisher = createDelayPublisher(channel, network);
+    const { buffer } = Uint8Array.from([105, 110, 118]);
+    const foreign: unknown = runInNewContext("Uint8Array.from([105, 110, 118])");
+    for (const body of [buffer, new DataView(buffer), new Uint8ClampedArray(buffer), foreign]) {
+      void publisher.publish("a", body, { delayMs: 1 });
+      await settle();
+      assert.deepEqual(channel.published.at(-1)?.body, Buffer.from("inv"));
+      assert.equal(channel.published.at(-1)?.options.contentType, undefined);
+    }
+    class Ping {}
+    for (const body of [
+      new Date(0),
+      new Ping(),
+      {},
+      [],
+      null,
+      Object.assign(new Error("no"), { toJSON: () => "no" }),
+    ]) {
+      void publisher.publish("a", body, { delayMs: 1 });
+      await settle();
+      assert.deepEqual(channel.published.at(-1)?.body, Buffer.from(JSON.stringify(body)));
+    }
+    channel.published.forEach(({ confirm }) => confirm(null));
+  });
+
   it("refuses a time that no timer can wait for, which would be over at once", async () => {
     for (const confirmTimeoutMs of [2 ** 31, Infinity, Number.NaN, 0, "5" as unknown as number]) {
       assert.throws(
@@ -317,6 +370,37 @@ describe("createDelayPublisher", () => {
     assert.deepEqual(hops.slice(0, 2), [1, 1]);
     assert.ok((hops[2] as number) > 1);
     channel.emit("close");
+  });
+
+  // With what is left of a deadline as its timeout, each message made a sender of its own, kept for ever: each came slower than the one before.
+  it("holdFor has one sender for a channel, and each message its own timeout", async () => {
+    const hold = { delayMs: 10, exchange: "", routingKey: "a" };
+    Object.assign(channel, { assertQueue: () => Promise.resolve() });
+    const held = Array.from({ length: 1001 }, (_, index) =>
+      holdFor(channel, hold, { body: String(index) }, { confirmTimeoutMs: index === 0 ? 50 : 10_000 + index }),
+    );
+    held.forEach((one) => void one.catch(() => undefined));
+    while (channel.published.length < 1000) await settle();
+    await settle();
+    assert.equal(channel.published.length, 1000, "1,000 are on their way, whatever their timeouts");
+    await assert.rejects(held[0] as Promise<unknown>, (error: Error) => {
+      return error instanceof PublishTimeoutError && / within 50 ms$/.test(error.message);
+    });
+    while (channel.published.length < 1001) await settle();
+    channel.published.forEach(({ confirm }) => confirm(null));
+    await Promise.all(held.slice(1));
+  });
+
+  // Who publishes again at the errors that the docs name let these messages go.
+  it("holdFor rejects with ChannelClosedError when its queue can't be declared, with the broker's refusal as the cause", async () => {
+    const refusal = Object.assign(new Error("PRECONDITION_FAILED - inequivalent arg"), { code: 406 });
+    Object.assign(channel, { assertQueue: () => Promise.reject(refusal) });
+    await assert.rejects(
+      holdFor(channel, { delayMs: 10, exchange: "", routingKey: "a" }, { body: "x" }),
+      (error: Error) =>
+        error instanceof ChannelClosedError && error.cause === refusal && /PRECONDITION_FAILED/.test(error.message),
+    );
+    assert.deepEqual(channel.published, []);
   });
 });
 

@@ -105,6 +105,34 @@ describe("a consumer with retries", () => {
     assert.equal((await start(fail, { policy: RetryPolicy.none(), concurrency: 2 })).asked, 10, "nothing is counted");
   });
 
+  // A handler that was undefined, as a mistyped import is, put all messages into the error queue; "" consumed another service's queue.
+  it("refuses what is no queue, handler, policy, mechanism or signal", async () => {
+    const consume = consumeWithRetries as (...args: unknown[]) => Promise<unknown>;
+    const channel = new FakeChannel();
+    const policy = RetryPolicy.none();
+    const refused: [unknown[], RegExp][] = [
+      [["", fail, { policy }], /^queue: "" is not allowed; it must be a queue's name/],
+      [[undefined, fail, { policy, errorQueue: "e" }], /^queue: undefined /],
+      [["q".repeat(256), fail, { policy }], /^queue: .* 1 to 255 bytes/],
+      [["work", undefined, { policy }], /^handler: undefined .*a function/],
+      [["work", { policy }], /^handler: .*a function/],
+      [["work", fail], /^options: undefined /],
+      [["work", fail, {}], /^policy: undefined .*RetryPolicy/],
+      [["work", fail, { policy: { delaysMs: [], immediateTries: 2 } }], /^policy: .*RetryPolicy/],
+      [["work", fail, { policy, mechanism: native }], /^mechanism: .*throughDeclared/],
+      [["work", fail, { policy, signal: new AbortController() }], /^signal: .*controller\.signal/],
+      [["work", fail, { policy, errorQueue: "" }], /^errorQueue: "" /],
+    ];
+    for (const [args, message] of refused) {
+      await assert.rejects(
+        consume(channel, ...args),
+        (error: Error) => error.name === "DelayTopologyError" && message.test(error.message),
+        String(message),
+      );
+    }
+    assert.equal(channel.asked, 0, "nothing was consumed");
+  });
+
   it("fails a message at once whose policy throws: given back, ten of them would keep the others from ever being handled", async () => {
     const events: RetryEvent[] = [];
     const channel = await start(fail, {

@@ -140,6 +140,24 @@ describe("properties on their way out", () => {
     assert.throws(() => sendable({ headers }, { name: "amqplib", maximumPropertiesBytes: bytes - 1 }), /at most/);
   });
 
+  // It went out as infinite, which nobody had said, and which this package takes from no one.
+  it("refuse a number that its own type can't hold", () => {
+    const [amqplibOnly] = libraries as [ClientLibrary];
+    const largest = Math.fround(3.4028234663852886e38);
+    for (const value of [1e300, -1e300, largest * 1.1, Infinity, Number.NaN]) {
+      assert.throws(
+        () => sendable({ headers: { h: { "!": "float", value } } }, amqplibOnly),
+        /headers\.h: .*of that type/,
+      );
+    }
+    for (const typed of [
+      { "!": "float", value: largest },
+      { "!": "double", value: Number.MAX_VALUE },
+    ]) {
+      assert.deepEqual(sendable({ headers: { h: typed } }, amqplibOnly).headers, { h: typed });
+    }
+  });
+
   it("refuse a circle", () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;

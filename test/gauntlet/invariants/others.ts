@@ -57,6 +57,11 @@ export function checkLeftovers(_: Plan, events: readonly HistoryEvent[]): Violat
       part,
       detail: error,
     })),
+    ...eventsOf(events, "not-started").map(({ part, error }) => ({
+      invariant: "not-started" as const,
+      part,
+      detail: error,
+    })),
     ...eventsOf(events, "left").map(({ part, what }) => ({ invariant: "left-behind" as const, part, detail: what })),
     ...eventsOf(events, "ran")
       .filter(({ code }) => code === 0 || code === null)

@@ -13,6 +13,7 @@ export const invariants = {
   secret: "no secret stands in an output or a log",
   "exit-code": "a mistake with the command ends with a code that says so",
   uncaught: "no call leaves a failure that its caller can't catch, which would end a service",
+  "not-started": "a consumer starts with what was declared for it",
   "left-behind": "no process, connection, file or mount stays at the end",
 } as const;
 /** See {@link invariants}. */

@@ -86,7 +86,7 @@ async function main() {
       consumer = await publish.consumeWithRetries(own, task.queue, handlerOn(connection), options);
     } catch (error) {
       if (error.name !== "DelayTopologyError") throw error;
-      record({ kind: "fault", fault: "left-out", until: 0, subject: `a consumer refused to start: ${error.message}` });
+      record({ kind: "not-started", error: error.message });
       record({ kind: "ready", isRefused: true });
       return;
     }

@@ -50,6 +50,7 @@ export async function startStore(round: Round, part: StorePart, vhost: string): 
       port,
       clock: hasJumps ? await FakeClock.make(join(folder, `${part.name}-${index}.clock`)) : undefined,
       onOutput: (text) => secrets.read(part.name, "the store's output", text),
+      onOwnEnd: (error) => history.record({ kind: "uncaught", part: part.name, error }),
     });
     dispatchers.push(dispatcher);
     await dispatcher.start();

@@ -4,6 +4,7 @@ import { marked } from "../child";
 import type { FakeClock } from "../fakeClock";
 import { nowMs } from "../history";
 import { TOLERATED_JUMP_MS } from "../invariants/clocks";
+import { ownEnd } from "../ownEnd";
 import { command } from "../rig";
 import { Turns } from "../turns";
 
@@ -17,7 +18,12 @@ export interface DispatcherOptions {
   /** The clock that it goes by, where it is not the machine's. */
   clock?: FakeClock;
   onOutput: (text: string) => void;
+  /** Called when it has ended by itself, and not because its broker or its database was away. */
+  onOwnEnd: (said: string) => void;
 }
+
+/** Of an end in order, of one that finds its broker or its database away, and of one that is asked for twice. */
+const EXPECTED_CODES = [0, 3, 130];
 
 /** A process of the command that runs the store, which is started anew when it ends. */
 export class StoreDispatcher {
@@ -101,7 +107,7 @@ export class StoreDispatcher {
   }
 
   private launch(): void {
-    const { args, environment, clock, onOutput } = this.options;
+    const { args, environment, clock, onOutput, onOwnEnd } = this.options;
     const child = spawn(process.execPath, [command, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...environment, ...clock?.environment, ...marked("round") },
@@ -114,7 +120,8 @@ export class StoreDispatcher {
     child.stderr.on("data", read);
     this.process = child;
     this.ended = new Promise((resolve) =>
-      child.once("close", () => {
+      child.once("close", (code) => {
+        if (code !== null && !EXPECTED_CODES.includes(code)) onOwnEnd(ownEnd(code, this.last));
         clock?.forget(child.pid);
         if (!this.isOver) this.launch();
         resolve();

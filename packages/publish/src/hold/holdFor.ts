@@ -9,13 +9,14 @@ import {
   parseHoldQueues,
   planHoldQueue,
 } from "rabbitmq-delay-topology";
+import { toBuffer } from "../body";
 import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender } from "../confirmedSender";
-import { MessageRefusedError, MessageReturnedError } from "../errors";
+import { ChannelClosedError, MessageRefusedError, MessageReturnedError } from "../errors";
 import { dueHeader } from "../headers";
 import { tell } from "../listener";
 import type { MessageProperties } from "../options";
-import { refuseForbidden, toBuffer } from "../outgoing";
+import { refuseForbidden } from "../outgoing";
 import { LONGEST_TIMER_MS } from "../timers";
 import { AliveQueues, aliveQueuesOf } from "./aliveQueues";
 import { DeclarePort, toDeclarePort } from "./declarePort";
@@ -101,16 +102,17 @@ export async function holdFor(
   checkLease(queue, confirmTimeoutMs);
   checkMaxQueues(options.maxQueues);
   const bytes = toBuffer(body, properties);
-  const holder = holderOf(channel, confirmTimeoutMs);
+  const holder = holderOf(channel);
   // Copied and checked in the call: while the message waits for its turn, the caller may use the object for the next one, and what can't
   // be sent shall declare no queue.
   const checked = holder.sender.sendable(properties);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await holder.sender.inTurn("", queue.name, async (handOver) => {
+      const work = async (handOver: () => void): Promise<HoldReceipt> => {
         await holder.destinations.check({ exchange, routingKey });
-        return sendOnce(holder, queue, bytes, checked, options, handOver);
-      });
+        return sendOnce(holder, queue, bytes, checked, { ...options, confirmTimeoutMs }, handOver);
+      };
+      return await holder.sender.inTurn("", queue.name, work, confirmTimeoutMs);
     } catch (error) {
       if (!(error instanceof MessageReturnedError) || attempt === ATTEMPTS || !isDeclaredHere(queue, options))
         throw error;
@@ -166,7 +168,7 @@ async function sendOnce(
     handOver();
     dueAt = new Date(Date.now() + delayMs);
     const headers = { ...properties.headers, [dueHeader]: dueAt.toISOString() };
-    await sender.sendChecked("", queue.name, body, { ...properties, messageId, headers });
+    await sender.sendChecked("", queue.name, body, { ...properties, messageId, headers }, options.confirmTimeoutMs);
   };
   if (isDeclaredHere(queue, options)) await publishInLease(noting(port, alive, options), queue, send);
   else await send();
@@ -188,7 +190,8 @@ function noting(
         await port.declareQueue(queue);
       } catch (error) {
         if (isNew) alive.forget(queue.name);
-        throw error;
+        // A channel that is closed already, and a refusal, which closes it.
+        throw new ChannelClosedError("", queue.name, error as Error);
       }
     },
   };
@@ -200,19 +203,18 @@ interface Holder {
   alive: AliveQueues;
   destinations: DestinationCheck;
 }
-const holders = new WeakMap<object, Map<number, Holder>>();
+const holders = new WeakMap<object, Holder>();
 
-/** One sender for all messages of a channel, because each listens to the channel's events. */
-function holderOf(channel: unknown, confirmTimeoutMs: number): Holder {
-  const confirms = typeof channel === "object" && channel !== null ? holders.get(channel) : undefined;
-  const known = confirms?.get(confirmTimeoutMs);
+/** One for all messages of a channel, whatever their timeouts: a caller may have another one each time, e.g. what is left of a deadline. */
+function holderOf(channel: unknown): Holder {
+  const known = typeof channel === "object" && channel !== null ? holders.get(channel) : undefined;
   if (known !== undefined) return known;
   const holder = {
     port: toDeclarePort(channel),
-    sender: new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs }),
+    sender: new ConfirmedSender(toConfirmPort(channel), {}),
     alive: aliveQueuesOf(channel as object),
-    destinations: [...(confirms?.values() ?? [])][0]?.destinations ?? new DestinationCheck(channel),
+    destinations: new DestinationCheck(channel),
   };
-  holders.set(channel as object, new Map([...(confirms ?? []), [confirmTimeoutMs, holder]]));
+  holders.set(channel as object, holder);
   return holder;
 }

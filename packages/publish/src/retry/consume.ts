@@ -63,7 +63,7 @@ export async function consumeWithRetries(
   handler: RetryHandler,
   options: RetryConsumerOptions,
 ): Promise<RetryConsumer> {
-  const checked = checkOptions(queue, options);
+  const checked = checkOptions(queue, handler, options);
   const port = toConsumePort(channel);
   const { prefetch, confirmTimeoutMs } = checked;
   const outlet = outletOf(channel as object, { maxUnconfirmed: prefetch, confirmTimeoutMs });

@@ -1,5 +1,6 @@
-import { DelayTopologyError } from "rabbitmq-delay-topology";
+import { DelayTopologyError, brokerLimits } from "rabbitmq-delay-topology";
 import { checkLease } from "../hold/lease";
+import { isShortString } from "../shortStrings";
 import { LONGEST_TIMER_MS } from "../timers";
 import type { OriginalMessage } from "./delivery";
 import type { RetryMechanism } from "./mechanism";
@@ -72,13 +73,15 @@ export type CheckedOptions = RetryConsumerOptions &
  * Fills in the defaults.
  * @throws DelayTopologyError for an option out of range, or a policy that the mechanism's queues don't serve
  */
-export function checkOptions(queue: string, options: RetryConsumerOptions): CheckedOptions {
+export function checkOptions(queue: string, handler: RetryHandler, options: RetryConsumerOptions): CheckedOptions {
+  checkKinds(queue, handler, options);
   const { policy, mechanism, handlerTimeoutMs, confirmTimeoutMs = 30_000 } = options;
   const isCounted = mechanism?.countedByBroker !== undefined;
   const prefetch = options.prefetch ?? (isCounted ? (options.concurrency ?? 1) : 10);
   const errorQueue = options.errorQueue ?? mechanism?.errorQueue ?? `${queue}_error`;
   const ownExchange = options.errorQueue === undefined ? mechanism?.errorExchange : undefined;
   const errorExchange = options.errorExchange ?? ownExchange ?? "";
+  checkQueueName("errorQueue", errorQueue);
   if (errorQueue === queue) {
     throw new DelayTopologyError("errorQueue", errorQueue, "it must be another queue than the one that is consumed");
   }
@@ -97,6 +100,40 @@ export function checkOptions(queue: string, options: RetryConsumerOptions): Chec
   checkCount("confirmTimeoutMs", confirmTimeoutMs, LONGEST_TIMER_MS);
   checkPolicy(queue, policy, mechanism, confirmTimeoutMs);
   return { ...options, errorQueue, errorExchange, prefetch, concurrency, confirmTimeoutMs };
+}
+
+/**
+ * Looks at what no compiler may have looked at, before the first message: each message would fail at a handler that is none, or at a policy
+ * that can't be asked, and be in the error queue; and of a queue without a name the broker takes the channel's last one.
+ */
+function checkKinds(queue: unknown, handler: unknown, options: Partial<RetryConsumerOptions> | undefined | null): void {
+  checkQueueName("queue", queue);
+  const refuse = (property: string, value: unknown, allowed: string): never => {
+    throw new DelayTopologyError(property, value, allowed);
+  };
+  if (typeof handler !== "function") refuse("handler", handler, "it must be a function");
+  if (typeof options !== "object" || options === null) {
+    throw new DelayTopologyError("options", options, "it must be an object with a policy");
+  }
+  const { policy, mechanism, signal } = options;
+  if (typeof policy?.retries !== "function" || !Array.isArray(policy.delaysMs)) {
+    refuse("policy", policy, "it must be a RetryPolicy, e.g. RetryPolicy.immediate(2)");
+  }
+  if (mechanism !== undefined && typeof mechanism?.plan !== "function") {
+    refuse("mechanism", mechanism, "it must be a way to come back, e.g. throughDeclared(descriptor)");
+  }
+  if (signal !== undefined && (typeof signal?.aborted !== "boolean" || typeof signal.addEventListener !== "function")) {
+    refuse("signal", signal, "it must be an AbortSignal, e.g. controller.signal");
+  }
+}
+
+function checkQueueName(property: string, name: unknown): void {
+  if (isShortString(name) && name !== "") return;
+  throw new DelayTopologyError(
+    property,
+    name,
+    `it must be a queue's name, of 1 to ${brokerLimits.shortStringBytes} bytes`,
+  );
 }
 
 /** Plans each redelivery once, so that a delay that nothing was declared for shows before the first message. */

@@ -1,0 +1,34 @@
+import { strict as assert } from "node:assert";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterThisTest } from "../support/cleanup";
+
+const LATE =
+  'setTimeout(() => void Promise.reject(new Error("late")), 5); return new Promise((end) => setTimeout(end, 50));';
+
+describe("a rejection that nobody caught in a test", () => {
+  for (const [how, more] of Object.entries({ "one process": [], "several processes": ["--parallel", "--jobs", "2"] })) {
+    // It was printed among hundreds of lines, and the run passed, although a service would have ended by it.
+    it(`fails the run in ${how}, once, and no run without one`, () => {
+      const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-mocha-"));
+      afterThisTest(() => rmSync(folder, { recursive: true }));
+      const run = (body: string): [code: number | null, said: string] => {
+        const files = [body, ""].map((text, index) => {
+          const file = join(folder, `${index}.test.js`);
+          writeFileSync(file, `it("passes ${index}", () => { ${text} });`);
+          return file;
+        });
+        const command = [require.resolve("mocha/bin/mocha.js"), "--config", "test/support/one.json", ...more, ...files];
+        const env = { ...process.env };
+        delete env.MOCHA_WORKER_ID;
+        const { status, stdout, stderr } = spawnSync(process.execPath, command, { env, encoding: "utf8" });
+        return [status, stdout + stderr];
+      };
+      const [code, said] = run(LATE);
+      assert.deepEqual([code, /2 passed, 1 failed/.test(said), said.split("Error: late").length], [1, true, 2], said);
+      assert.equal(run("")[0], 0);
+    });
+  }
+});
