@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomUUID } from "node:crypto";
+import { inspect } from "node:util";
 
 // Tests run in several processes; what nobody caught in one of them is written down here, and fails the run in the end.
 const FOLDER = "RABBITMQ_DELAY_TEST_REJECTIONS";
@@ -11,15 +12,15 @@ export function openRejections(): void {
   process.env[FOLDER] = mkdtempSync(join(tmpdir(), "rabbitmq-delay-rejections-"));
 }
 
-/** How many rejections nobody caught so far, in all processes. */
-export function countRejections(): number {
+/** The rejections that nobody caught so far, in all processes. */
+export function listRejections(): string[] {
   const folder = process.env[FOLDER];
-  return folder === undefined ? 0 : readdirSync(folder).length;
+  return folder === undefined ? [] : readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
 }
 
-/** In the first process, when all is over; counts once more. */
+/** In the first process, when all is over; returns how many there were. */
 export function closeRejections(): number {
-  const count = countRejections();
+  const count = listRejections().length;
   const folder = process.env[FOLDER];
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   delete process.env[FOLDER];
@@ -39,7 +40,6 @@ function note(reason: unknown, promise: Promise<unknown>): void {
   // Mocha listens, too, and hands on what it has heard.
   if (noted.has(promise)) return;
   noted.add(promise);
-  console.error("nobody caught a rejection:", reason);
   const folder = process.env[FOLDER];
-  if (folder !== undefined) writeFileSync(join(folder, randomUUID()), "");
+  if (folder !== undefined) writeFileSync(join(folder, randomUUID()), inspect(reason));
 }

@@ -2,7 +2,7 @@
 
 const { relative } = require("node:path");
 const { reporters } = require("mocha");
-const { closeRejections, countRejections } = require("./rejections");
+const { closeRejections, listRejections } = require("./rejections");
 
 const SLOWEST = 10;
 
@@ -19,10 +19,9 @@ module.exports = class CountingReporter extends reporters.Spec {
     if (this.ended.length > SLOWEST) this.printSlowest();
     super.epilogue();
     const { passes, failures, pending } = this.stats;
-    const rejections = countRejections();
-    if (rejections > 0)
-      console.log(`see above, ${rejections} times: nobody caught a rejection, which would end a service`);
-    console.log(`${passes} passed, ${failures + rejections} failed, ${pending} skipped`);
+    const rejections = listRejections();
+    for (const reason of rejections) console.log(`nobody caught a rejection, which would end a service: ${reason}\n`);
+    console.log(`${passes} passed, ${failures + rejections.length} failed, ${pending} skipped`);
   }
 
   /** Called after the last server is stopped. A service would have ended by what nobody caught; so the run has failed. */
