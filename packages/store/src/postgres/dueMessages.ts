@@ -47,9 +47,8 @@ export class PostgresDueMessages extends BatchDueMessages {
 
   async noteDoubts(messages: DelayedMessage[]): Promise<void> {
     if (messages.length === 0) return;
-    const { name, channel } = this.table;
+    const { name } = this.table;
     await this.client.query({
-      name: `doubt ${channel}`,
       text: `UPDATE ${name} SET is_in_doubt = true WHERE id = ANY ($1::bigint[]) AND NOT is_in_doubt`,
       values: [messages.map(({ id }) => id)],
     });
