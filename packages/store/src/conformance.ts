@@ -269,7 +269,9 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
   "tells which broker its messages are for, until they move": async (bench) => {
     const store = await bench.store();
     if (store.noteBroker === undefined) return;
+    assert.equal(await store.notedBroker?.(), undefined);
     assert.deepEqual(await store.noteBroker({ vhost: "a" }, false), { vhost: "a" });
+    assert.deepEqual(await store.notedBroker?.(), { vhost: "a" });
     assert.deepEqual(await store.noteBroker({ vhost: "b", cluster: "of b" }, false), { vhost: "a" });
     assert.deepEqual(await store.noteBroker({ vhost: "a", cluster: "of a" }, false), { vhost: "a", cluster: "of a" });
     assert.deepEqual(await store.noteBroker({ vhost: "a", cluster: "new" }, false), { vhost: "a", cluster: "of a" });

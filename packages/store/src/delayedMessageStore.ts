@@ -33,6 +33,9 @@ export interface DelayedMessageStore {
    */
   noteBroker?(broker: BrokerPlace, isMoved: boolean): Promise<BrokerPlace>;
 
+  /** What {@link noteBroker} has noted; undefined before. Left out together with that. */
+  notedBroker?(): Promise<BrokerPlace | undefined>;
+
   /** Stores one message; when it resolves, the message survives a crash (with a transaction: when that is committed). */
   store(message: NewDelayedMessage, options?: StoreOptions): Promise<void>;
 

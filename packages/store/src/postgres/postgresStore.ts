@@ -133,12 +133,16 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   }
 
   async noteBroker(place: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
-    const { broker } = this.table;
-    const [noted] = (await this.pool.query<NotedBroker>(notedBrokerStatement(broker))).rows;
-    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return toBrokerPlace(noted);
-    const statement = noteBrokerStatement(broker, ["$1", "$2"], isMoved);
+    const noted = await this.notedBroker();
+    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return noted;
+    const statement = noteBrokerStatement(this.table.broker, ["$1", "$2"], isMoved);
     const { rows } = await this.pool.query<NotedBroker>(statement, [place.vhost, place.cluster ?? null]);
     return toBrokerPlace(rows[0] as NotedBroker);
+  }
+
+  async notedBroker(): Promise<BrokerPlace | undefined> {
+    const { rows } = await this.pool.query<NotedBroker>(notedBrokerStatement(this.table.broker));
+    return rows[0] === undefined ? undefined : toBrokerPlace(rows[0]);
   }
 
   checkIntake(): Promise<void> {

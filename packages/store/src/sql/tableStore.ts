@@ -91,13 +91,8 @@ export function notedBrokerStatement(table: string): string {
 }
 
 /** Whether what is noted has to change; a start that only reads waits for nobody who writes. */
-export function hasToBeNoted(
-  noted: NotedBroker | undefined,
-  { vhost, cluster }: BrokerPlace,
-  isMoved: boolean,
-): boolean {
-  if (noted === undefined || isMoved) return true;
-  return noted.vhost === vhost && noted.cluster === null && cluster !== undefined;
+export function hasToBeNoted(noted: BrokerPlace, { vhost, cluster }: BrokerPlace, isMoved: boolean): boolean {
+  return isMoved || (noted.vhost === vhost && noted.cluster === undefined && cluster !== undefined);
 }
 
 /** A name as SQL takes it, whatever it consists of. */

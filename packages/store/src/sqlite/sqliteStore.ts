@@ -108,11 +108,16 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   }
 
   async noteBroker(place: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
-    const { broker } = this.table;
-    const noted = this.database.prepare<[], NotedBroker>(notedBrokerStatement(broker)).get();
-    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return toBrokerPlace(noted);
-    const change = this.database.prepare<unknown[], NotedBroker>(noteBrokerStatement(broker, ["?", "?"], isMoved));
+    const noted = await this.notedBroker();
+    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return noted;
+    const statement = noteBrokerStatement(this.table.broker, ["?", "?"], isMoved);
+    const change = this.database.prepare<unknown[], NotedBroker>(statement);
     return toBrokerPlace(change.get(place.vhost, place.cluster ?? null) as NotedBroker);
+  }
+
+  async notedBroker(): Promise<BrokerPlace | undefined> {
+    const noted = this.database.prepare<[], NotedBroker>(notedBrokerStatement(this.table.broker)).get();
+    return noted === undefined ? undefined : toBrokerPlace(noted);
   }
 
   private executed(table: SqliteTable): string[] | undefined {
