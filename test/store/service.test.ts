@@ -186,7 +186,7 @@ describe("rabbitmq-delay store run", () => {
       });
 
       // A message whose id had line breaks stood in the list as messages that nobody had stored; a cancel of one that the broker had was "cancelled".
-      it("lists each message in one line, and tells what it can't call cancelled", async () => {
+      it("lists each message in one line, and tells what it can't call cancelled, or moved", async () => {
         const [address, name] = [await addressOf(database), ownName()];
         const store = await readyStore(address, name);
         const messageId = "fine\n2026-01-01T00:00:00.000Z \u001b[31mforged";
@@ -195,6 +195,12 @@ describe("rabbitmq-delay store run", () => {
         const { out } = await runCommand(["store", "list", ...where]);
         assert.match(out, /^due .*\n\S+ {2}fine\\u000a2026-01-01T00:00:00\.000Z \\u001b\[31mforged +work .*\n$/);
         await store.inLock(async (due) => due.noteDoubts?.(await due.fetchDue(new Date(Date.now() + 1000), 1)));
+        const moved = await runCommand(["store", "reschedule", ...where, "--exchange", "", "--delay", "1h"]);
+        assert.deepEqual(moved, {
+          code: 1,
+          out: "rescheduled 0 messages\nrescheduled 1 more, which may have been sent: the broker did not say\n",
+          err: "",
+        });
         const cancelled = await runCommand(["store", "cancel", ...where, "--exchange", ""]);
         assert.deepEqual(cancelled, {
           code: 1,

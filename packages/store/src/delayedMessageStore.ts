@@ -74,7 +74,7 @@ export interface DelayedMessageStore {
 
   /**
    * Gives messages another due time and forgets their failures, unless their delivery has begun.
-   * @returns how many
+   * @returns how many, without those that may have been delivered; see {@link rescheduleNoted}
    */
   reschedule(messageId: string, at: Date): Promise<number>;
 
@@ -83,6 +83,12 @@ export interface DelayedMessageStore {
    * @returns how many
    */
   rescheduleAll(filter: MessageFilter, at: Date): Promise<number>;
+
+  /**
+   * As {@link rescheduleAll}, and counts apart what may have been delivered, as {@link cancelNoted} does; those messages have the other
+   * time, too, and come then, perhaps once more.
+   */
+  rescheduleNoted?(filter: MessageFilter, at: Date): Promise<CancelCount>;
 
   /** Messages by their next attempt, a page at a time. */
   list(filter?: MessageFilter, page?: PageRequest): Promise<MessagePage>;
@@ -281,9 +287,9 @@ export interface MessagePage {
   next?: string;
 }
 
-/** What a cancel has deleted. */
+/** What a cancel has deleted, or a reschedule moved. */
 export interface CancelCount {
-  /** Messages that do not arrive. */
+  /** Messages that do not arrive, or not before their new time. */
   count: number;
   /** Messages that may have been delivered, or be with the broker. */
   inDoubt: number;

@@ -10,7 +10,7 @@ export abstract class TableStore<Table> {
 
   abstract storeAll(messages: NewDelayedMessage[], options?: StoreOptions): Promise<void>;
   abstract cancelNoted(filter: MessageFilter): Promise<CancelCount>;
-  abstract rescheduleAll(filter: MessageFilter, at: Date): Promise<number>;
+  abstract rescheduleNoted(filter: MessageFilter, at: Date): Promise<CancelCount>;
 
   store(message: NewDelayedMessage, options?: StoreOptions): Promise<void> {
     return this.storeAll([message], options);
@@ -26,6 +26,10 @@ export abstract class TableStore<Table> {
 
   reschedule(messageId: string, at: Date): Promise<number> {
     return this.rescheduleAll({ messageId }, at);
+  }
+
+  async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
+    return (await this.rescheduleNoted(filter, at)).count;
   }
 
   /** The names of the endpoint's table. */

@@ -214,14 +214,21 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     return gone.length < CANCEL_PART ? undefined : Number(gone.at(-1)?.id);
   }
 
-  async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
+  /** Under the lock, because a message that is being delivered can't be moved. */
+  async rescheduleNoted(filter: MessageFilter, at: Date): Promise<CancelCount> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
+    const { name } = this.table;
     const time = at.getTime();
-    return this.change({
-      sql: `UPDATE ${this.table.name} SET due_at = ?, attempt_at = ?, failure_count = 0 WHERE ${sql}`,
-      values: [time, time, ...values],
+    const doubts = this.database.prepare<unknown[], { count: number }>(
+      `SELECT count(*) AS count FROM ${name} WHERE is_in_doubt = 1 AND (${sql})`,
+    );
+    const move = this.database.prepare(`UPDATE ${name} SET due_at = ?, attempt_at = ?, failure_count = 0 WHERE ${sql}`);
+    const both = this.database.transaction((): CancelCount => {
+      const inDoubt = doubts.get(...values)?.count ?? 0;
+      return { count: move.run(time, time, ...values).changes - inDoubt, inDoubt };
     });
+    return this.lock.hold(async () => both.immediate());
   }
 
   async list(filter: MessageFilter = {}, page: PageRequest = {}): Promise<MessagePage> {
@@ -250,11 +257,6 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   async close(): Promise<void> {
     this.lock.close();
     this.database.close();
-  }
-
-  /** Under the lock, because a message that is being delivered can be neither cancelled nor moved. */
-  private change({ sql, values }: Condition): Promise<number> {
-    return this.lock.hold(async () => this.database.prepare(sql).run(...values).changes);
   }
 
   protected override tableOf(endpoint: string): SqliteTable {
