@@ -1,7 +1,8 @@
 import type { ClientBase } from "pg";
 import type { DelayedMessage } from "../delayedMessage";
 import { BatchDueMessages } from "../sql/batchDueMessages";
-import { Row, columns, toMessage } from "../sql/rows";
+import { Row, toMessage } from "../sql/rows";
+import { columns } from "./statements";
 import type { PostgresTable } from "./table";
 
 /** Due messages in a transaction that has locked their rows. */
@@ -28,8 +29,8 @@ export class PostgresDueMessages extends BatchDueMessages {
         ), sized AS (
           SELECT id, sum(bytes) OVER (ORDER BY attempt_at, id) - bytes AS before FROM locked
         )
-        SELECT ${columns}, body FROM sized JOIN ${name} USING (id)
-        WHERE before < $3 OR before = 0 ORDER BY attempt_at, id`,
+        SELECT ${columns}, body FROM sized JOIN ${name} AS message USING (id)
+        WHERE before < $3 OR before = 0 ORDER BY message.attempt_at, id`,
       values: [at, limit, maximumBytes, ...(isAgain ? [this.fetched] : [])],
     });
     this.fetched.push(...rows.map(({ id }) => String(id)));

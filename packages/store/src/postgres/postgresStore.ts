@@ -18,7 +18,7 @@ import { refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, isComplete, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
 import type { StoredLot } from "../sql/lots";
-import { Row, columns, toListed } from "../sql/rows";
+import { Row, toListed } from "../sql/rows";
 import {
   NotedBroker,
   TableStore,
@@ -32,7 +32,7 @@ import { PostgresDueMessages } from "./dueMessages";
 import { keptAlive } from "./idleTransaction";
 import { postgresMigrations } from "./migrations";
 import { checkRights, shareRights } from "./rights";
-import { dialect, toArrays } from "./statements";
+import { columns, dialect, milliseconds, toArrays } from "./statements";
 import { PostgresReceipts } from "./receipts";
 import { refusedFilter, refusedMessage } from "./refusals";
 import { PostgresTable, postgresTable } from "./table";
@@ -186,10 +186,10 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   }
 
   async next(): Promise<Date | undefined> {
-    const { rows } = await this.pool.query<{ attempt_at: Date }>(
-      `SELECT attempt_at FROM ${this.table.name} ORDER BY attempt_at, id LIMIT 1`,
+    const { rows } = await this.pool.query<{ next: number }>(
+      `SELECT ${milliseconds("attempt_at")} AS next FROM ${this.table.name} ORDER BY attempt_at, id LIMIT 1`,
     );
-    return rows[0]?.attempt_at;
+    return rows[0] === undefined ? undefined : new Date(rows[0].next);
   }
 
   inLock<T>(work: (due: DueMessages) => Promise<T>): Promise<T> {
@@ -236,8 +236,8 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
       cursor === undefined ? "" : `AND (attempt_at, id) > ($${values.length + 1}, $${values.length + 2}::bigint)`;
     const { rows } = await this.pool
       .query<Row>(
-        `SELECT ${columns}, octet_length(body) AS body_bytes FROM ${this.table.name}
-       WHERE ${sql} ${after} ORDER BY attempt_at, id LIMIT ${limit + 1}`,
+        `SELECT ${columns}, octet_length(body) AS body_bytes FROM ${this.table.name} AS message
+       WHERE ${sql} ${after} ORDER BY message.attempt_at, id LIMIT ${limit + 1}`,
         [...values, ...(cursor === undefined ? [] : [cursor.attemptAt, cursor.id])],
       )
       .catch(refusedFilter);
@@ -245,8 +245,8 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   }
 
   async count(at = new Date()): Promise<MessageCount> {
-    const { rows } = await this.pool.query<Record<keyof MessageCount, string> & { next: Date | null }>(
-      countStatement(this.table.name, "$1"),
+    const { rows } = await this.pool.query<Record<keyof MessageCount, string> & { next: number | null }>(
+      countStatement(this.table.name, "$1", milliseconds),
       [at],
     );
     const [{ pending, due, failed, next }] = rows as [(typeof rows)[0]];
@@ -254,7 +254,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
       pending: Number(pending),
       due: Number(due),
       failed: Number(failed),
-      ...(next === null ? {} : { next: next as Date }),
+      ...(next === null ? {} : { next: new Date(next) }),
     };
   }
 

@@ -59,11 +59,12 @@ export abstract class TableStore<Table> {
  * Counts without reading rows where an index can do it.
  * @param table its name, quoted
  * @param at placeholder of the time by which messages are due
+ * @param ms a time as milliseconds since 1970
  */
-export function countStatement(table: string, at: string): string {
+export function countStatement(table: string, at: string, ms: (time: string) => string): string {
   const count = (condition: string): string => `(SELECT count(*) FROM ${table} WHERE ${condition})`;
   return `SELECT ${count("1 = 1")} AS pending, ${count(`attempt_at <= ${at}`)} AS due, ${count("failure_count > 0")} AS failed,
-    (SELECT min(attempt_at) FROM ${table}) AS next`;
+    (SELECT ${ms("min(attempt_at)")} FROM ${table}) AS next`;
 }
 
 /** A broker as its row says it. */

@@ -1,7 +1,8 @@
 import type { Database } from "better-sqlite3";
 import type { DelayedMessage } from "../delayedMessage";
 import { BatchDueMessages } from "../sql/batchDueMessages";
-import { Row, columns, toMessage } from "../sql/rows";
+import { Row, toMessage } from "../sql/rows";
+import { columns } from "./dialect";
 
 /** Due messages under the dispatch lock; what is decided about them is written at once, at the end. */
 export class SqliteDueMessages extends BatchDueMessages {

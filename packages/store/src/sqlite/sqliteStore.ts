@@ -18,7 +18,7 @@ import { propertiesToJson } from "../messageProperties";
 import { Condition, refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, isComplete, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
-import { Row, columns, toListed } from "../sql/rows";
+import { Row, toListed } from "../sql/rows";
 import {
   NotedBroker,
   TableStore,
@@ -29,7 +29,7 @@ import {
   quoteName,
   toBrokerPlace,
 } from "../sql/tableStore";
-import { dialect } from "./dialect";
+import { columns, dialect, milliseconds } from "./dialect";
 import { DispatchLock } from "./dispatchLock";
 import { SqliteDueMessages } from "./dueMessages";
 import { sqliteMigrations } from "./migrations";
@@ -247,7 +247,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   async count(at = new Date()): Promise<MessageCount> {
     const counted = this.database
       .prepare<[number], { pending: number; due: number; failed: number; next: number | null }>(
-        countStatement(this.table.name, "?"),
+        countStatement(this.table.name, "?", milliseconds),
       )
       .get(at.getTime());
     const { next, ...counts } = counted as NonNullable<typeof counted>;
