@@ -192,6 +192,21 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
     assert.deepEqual([b?.failureCount, b?.attemptAt], [1, at(1)]);
   },
 
+  "tries later what it is told to, and counts no failure": async (bench) => {
+    const store = await bench.store();
+    await store.storeAll([message("a", 0), message("b", 1)]);
+    const isDone = await store.inLock(async (due) => {
+      const [first] = await due.fetchDue(at(0), 1);
+      await due.postpone?.([{ message: first as DelayedMessage, retryAt: at(500) }]);
+      return due.postpone !== undefined;
+    });
+    if (!isDone) return;
+    assert.deepEqual(idsOf(await peek(store, 499)), ["b"]);
+    const later = await peek(store, 500);
+    assert.deepEqual(idsOf(later), ["b", "a"]);
+    assert.deepEqual([later[1]?.failureCount, later[1]?.dueAt], [0, at(0)]);
+  },
+
   "changes nothing when the work fails": async (bench) => {
     const store = await bench.store();
     await store.storeAll([message("a", 0), message("b", 0)]);

@@ -156,6 +156,12 @@ export interface DueMessages {
   incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void>;
 
   /**
+   * Messages are tried later, and not counted as failed. May be left out: then those of a destination that does not answer are tried again at
+   * once, before all others.
+   */
+  postpone?(later: { message: DelayedMessage; retryAt: Date }[]): Promise<void>;
+
+  /**
    * Notes of messages that stay that the broker may have them all the same, because it did not answer; see
    * {@link DelayedMessageStore.cancelNoted}. May be left out together with that.
    */

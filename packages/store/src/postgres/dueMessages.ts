@@ -56,14 +56,23 @@ export class PostgresDueMessages extends BatchDueMessages {
   }
 
   async incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void> {
-    if (failures.length === 0) return;
+    await this.tryLater(failures, 1);
+  }
+
+  async postpone(later: { message: DelayedMessage; retryAt: Date }[]): Promise<void> {
+    await this.tryLater(later, 0);
+  }
+
+  /** @param failures that each of them has more */
+  private async tryLater(later: { message: DelayedMessage; retryAt?: Date }[], failures: number): Promise<void> {
+    if (later.length === 0) return;
     const { name } = this.table;
     await this.client.query({
       text: `
         UPDATE ${name} AS message
-        SET failure_count = failure_count + 1, attempt_at = coalesce(failed.retry_at, message.attempt_at)
-        FROM unnest($1::bigint[], $2::timestamptz[]) AS failed (id, retry_at) WHERE message.id = failed.id`,
-      values: [failures.map(({ message }) => message.id), failures.map(({ retryAt }) => retryAt ?? null)],
+        SET failure_count = failure_count + ${failures}, attempt_at = coalesce(given.retry_at, message.attempt_at)
+        FROM unnest($1::bigint[], $2::timestamptz[]) AS given (id, retry_at) WHERE message.id = given.id`,
+      values: [later.map(({ message }) => message.id), later.map(({ retryAt }) => retryAt ?? null)],
     });
   }
 }
