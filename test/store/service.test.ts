@@ -185,6 +185,19 @@ describe("rabbitmq-delay store run", () => {
         assert.match(service.errors, new RegExp(`the messages in the table are for vhost ${vhost};`));
       });
 
+      // The one that went on there said nothing, and its messages were delivered by both.
+      it("tells when another store has taken its messages to another broker", async () => {
+        const { service, address, name, url } = await start();
+        const vhost = new URL(url).pathname.slice(1);
+        await (await readyStore(address, name)).noteBroker?.({ vhost, cluster: "another@broker" }, true);
+        const told = (): unknown =>
+          service.log.find(
+            ({ msg, noted }) => noted === "another@broker" && /broker of another name/.test(String(msg)),
+          );
+        while (told() === undefined) await new Promise((next) => setTimeout(next, 20));
+        assert.equal(await service.stop(), 0);
+      });
+
       // A message whose id had line breaks stood in the list as messages that nobody had stored; a cancel of one that the broker had was "cancelled".
       it("lists each message in one line, and tells what it can't call cancelled, or moved", async () => {
         const [address, name] = [await addressOf(database), ownName()];

@@ -63,6 +63,8 @@ class StoreService {
   private isConsuming = false;
   private isOpen = false;
   private isNoted = false;
+  /** The name of the cluster that was noted when it was looked at last. */
+  private toldCluster: string | undefined;
   /** Why it has ended by itself. */
   private reason: CriticalError | StoreMismatchError | undefined;
 
@@ -182,7 +184,7 @@ class StoreService {
     );
   }
 
-  /** Ends when another store has taken the messages to another vhost. */
+  /** Ends when another store has taken the messages to another vhost, and tells of one that has taken them to another broker. */
   private async watchNote(): Promise<void> {
     const { signal } = this.ending;
     for (;;) {
@@ -191,7 +193,9 @@ class StoreService {
       // One that was told of a move goes by the note when it has written it.
       if (!this.isNoted) continue;
       try {
-        this.endWhereRefused(await this.store.notedBroker?.());
+        const noted = await this.store.notedBroker?.();
+        this.endWhereRefused(noted);
+        this.warnOfOtherCluster(noted);
       } catch {
         // That the database is away is told by those who fetch.
       }
@@ -212,8 +216,15 @@ class StoreService {
   private async tellOtherCluster(): Promise<void> {
     const { vhost, clusterName: cluster } = this.connections.dispatch;
     if (cluster === undefined) return;
-    const noted = await this.store.noteBroker?.({ vhost, cluster }, false);
-    if (noted?.cluster === undefined || noted.cluster === cluster) return;
+    this.warnOfOtherCluster(await this.store.noteBroker?.({ vhost, cluster }, false));
+  }
+
+  private warnOfOtherCluster(noted: BrokerPlace | undefined): void {
+    const { clusterName: cluster } = this.connections.dispatch;
+    const { toldCluster } = this;
+    this.toldCluster = noted?.cluster;
+    if (cluster === undefined || noted?.cluster === undefined) return;
+    if (noted.cluster === cluster || noted.cluster === toldCluster) return;
     this.log.warn(
       { cluster, noted: noted.cluster },
       "the messages in the table are for a broker of another name; if another store works there, each delivers messages of " +
