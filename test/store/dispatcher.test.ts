@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import type { ConfirmChannel } from "amqplib";
 import { errorHeaders } from "rabbitmq-delay-publish";
 import { DelayedMessage, DelayedMessageStore, SteadyClock, delayedMessage, openStore } from "rabbitmq-delay-store";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
@@ -53,6 +54,40 @@ describe("Dispatcher", () => {
           SHARED_MESSAGES,
         );
         assert.ok(delivered.filter((count) => count > 0).length > 1, `shared: ${delivered.join(", ")}`);
+      });
+
+      // One queue that hung kept all other messages in the store for as long as it did.
+      it("a queue that does not answer keeps no message of another one, and loses none of its own", async () => {
+        const { vhost, channel } = await declare();
+        const store = await readyStore(await database.address(), ownEndpoint());
+        await channel.assertQueue("hung", { durable: true });
+        const hung = `rabbit_misc:r(<<"${vhost}">>, queue, <<"hung">>)`;
+        const tell = (verb: "suspend" | "resume"): Promise<unknown> =>
+          rabbitmqctl(
+            broker().node,
+            "eval",
+            `{ok, Q} = rabbit_amqqueue:lookup(${hung}), sys:${verb}(amqqueue:get_pid(Q)).`,
+          );
+        const message = (messageId: string, routingKey: string): ReturnType<typeof delayedMessage> =>
+          delayedMessage({ routingKey, body: messageId, messageId, delayMs: 0 });
+        await tell("suspend");
+        try {
+          // As many as are in hand at once.
+          await store.storeAll(Array.from({ length: 10 }, (_, index) => message(`hung${index}`, "hung")));
+          runDispatcher(broker(), vhost, store, { settings: { confirmTimeoutMs: 500, batchSize: 5 } });
+          const receiver = await Receiver.on(channel, ["work"]);
+          await store.store(message("other", "work"));
+          await receiver.until(1);
+          assert.deepEqual(await store.count().then(({ pending, failed }) => [pending >= 10, failed]), [true, 0]);
+        } finally {
+          await tell("resume");
+        }
+        while ((await store.count()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+        const receiver = await Receiver.on(channel, ["hung"]);
+        const ids = (): string[] => [
+          ...new Set(receiver.arrivals.map(({ message: { properties } }) => properties.messageId as string)),
+        ];
+        while (ids().length < 10) await receiver.until(receiver.arrivals.length + 1);
       });
 
       it("tries again as often as it may, and then parks; one message's fault is not the others'", async () => {

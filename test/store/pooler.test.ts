@@ -5,7 +5,8 @@ import { afterThisTest } from "../support/cleanup";
 import { ownEndpoint, readyStore, sharedPostgres } from "../support/databases";
 
 describe("PostgreSQL behind a pooler of transactions", () => {
-  // The next transaction has another session of the server, which knows no statement of the one before: nothing would be stored or delivered.
+  // The next transaction has another session of the server, which knows no statement of the one before: nothing would be
+  // stored or delivered, or what was delivered would not be removed, and come once more.
   it("is asked nothing that a session would have to remember", async () => {
     const sent: unknown[] = [];
     const { query } = Client.prototype;
@@ -27,7 +28,16 @@ describe("PostgreSQL behind a pooler of transactions", () => {
       await due.fetchDue(new Date(), 1);
       await due.removeAll([first]);
       await due.incrementFailureCounts([{ message: second }]);
+      await due.noteDoubts?.([second]);
     });
+    await store.rescheduleAll({ messageId: "b" }, new Date());
+    await store.cancelNoted?.({ messageId: "b" });
+    await store.noteBroker?.({ vhost: "/" }, false);
+    await store.list();
+    await store.count();
+    await store.receipts?.settleLots(["lot"]);
+    await store.receipts?.sweepLots("two");
+    await store.receipts?.sweep();
     const texts = sent.map((one) => (typeof one === "string" ? one : (one as { text: string }).text));
     assert.ok(texts.some((text) => /DELETE FROM/.test(text)) && texts.length > 10);
     assert.deepEqual(

@@ -3,6 +3,7 @@ import type { ConfirmChannel } from "amqplib";
 import { errorHeaders } from "rabbitmq-delay-publish";
 import { StoreAnswers, delayedMessage } from "rabbitmq-delay-store";
 import { onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { TestDatabase, onEachDatabase, readyStore } from "../support/databases";
 import { Receiver } from "../support/receive";
@@ -158,8 +159,47 @@ describe("rabbitmq-delay store run", () => {
         assert.equal(await (await StoreProcess.ready(broker(), vhost, flags)).stop(), 0);
       });
 
+      // The mistyped one was the one that the messages were for, and the right one was refused until somebody said that they had moved.
+      it("takes no vhost for the messages' own that no broker has let it into, and any that one has", async () => {
+        const [address, name] = [await addressOf(database), ownName()];
+        const flags = ["--store", address, "--declare", "--name", name];
+        const mistyped = await StoreProcess.start(broker(), `${name}-mistyped`, flags);
+        while (!mistyped.log.some(({ what }) => what === "broker")) await new Promise((next) => setTimeout(next, 20));
+        assert.equal(await mistyped.stop(), 0);
+        const vhost = `100%-${name}`;
+        await broker().management.call("PUT", `vhosts/${encodeURIComponent(vhost)}`);
+        afterThisTest(() => broker().management.deleteVhost(encodeURIComponent(vhost)));
+        const rights = { configure: ".*", write: ".*", read: ".*" };
+        await broker().management.call("PUT", `permissions/${encodeURIComponent(vhost)}/guest`, rights);
+        // As amqplib takes a name in an address, with a bare % or an escaped one.
+        for (const written of [vhost, encodeURIComponent(vhost)])
+          assert.equal(await (await StoreProcess.ready(broker(), written, flags)).stop(), 0);
+      });
+
+      // A store that went on gave half of what it took in to the other vhost, and got half of the other's.
+      it("ends when another store has taken its messages to another vhost", async () => {
+        const { service, address, name } = await start();
+        const vhost = await broker().management.createVhost();
+        await StoreProcess.ready(broker(), vhost, ["--store", address, "--declare", "--name", name, "--moved"]);
+        assert.equal(await service.ended, 2);
+        assert.match(service.errors, new RegExp(`the messages in the table are for vhost ${vhost};`));
+      });
+
+      // The one that went on there said nothing, and its messages were delivered by both.
+      it("tells when another store has taken its messages to another broker", async () => {
+        const { service, address, name, url } = await start();
+        const vhost = new URL(url).pathname.slice(1);
+        await (await readyStore(address, name)).noteBroker?.({ vhost, cluster: "another@broker" }, true);
+        const told = (): unknown =>
+          service.log.find(
+            ({ msg, noted }) => noted === "another@broker" && /broker of another name/.test(String(msg)),
+          );
+        while (told() === undefined) await new Promise((next) => setTimeout(next, 20));
+        assert.equal(await service.stop(), 0);
+      });
+
       // A message whose id had line breaks stood in the list as messages that nobody had stored; a cancel of one that the broker had was "cancelled".
-      it("lists each message in one line, and tells what it can't call cancelled", async () => {
+      it("lists each message in one line, and tells what it can't call cancelled, or moved", async () => {
         const [address, name] = [await addressOf(database), ownName()];
         const store = await readyStore(address, name);
         const messageId = "fine\n2026-01-01T00:00:00.000Z \u001b[31mforged";
@@ -168,6 +208,12 @@ describe("rabbitmq-delay store run", () => {
         const { out } = await runCommand(["store", "list", ...where]);
         assert.match(out, /^due .*\n\S+ {2}fine\\u000a2026-01-01T00:00:00\.000Z \\u001b\[31mforged +work .*\n$/);
         await store.inLock(async (due) => due.noteDoubts?.(await due.fetchDue(new Date(Date.now() + 1000), 1)));
+        const moved = await runCommand(["store", "reschedule", ...where, "--exchange", "", "--delay", "1h"]);
+        assert.deepEqual(moved, {
+          code: 1,
+          out: "rescheduled 0 messages\nrescheduled 1 more, which may have been sent: the broker did not say\n",
+          err: "",
+        });
         const cancelled = await runCommand(["store", "cancel", ...where, "--exchange", ""]);
         assert.deepEqual(cancelled, {
           code: 1,

@@ -89,6 +89,15 @@ describe("tables of another version", () => {
       afterThisTest(() => upgraded.close());
       await upgraded.initialize(endpoint);
       await upgraded.checkIntake?.();
+      // Where an administrator takes the steps, the tables that they add were his, and their service was refused.
+      await sql(address, `ALTER TABLE "${endpoint}.delayed" OWNER TO ${role}`);
+      await sql(
+        address,
+        `DROP TABLE "${endpoint}.delayed.lots", "${endpoint}.delayed.broker";
+         DELETE FROM "${endpoint}.delayed.migrations" WHERE name > '0003'`,
+      );
+      assert.equal((await runCommand(["store", "set-up", "--store", address, "--name", endpoint])).code, 0);
+      await upgraded.checkIntake?.();
       // A role that may not create tables never started, where another one had set them up.
       assert.equal((await runCommand(["store", "set-up", "--store", own, "--name", endpoint])).code, 0);
       const refused = await runCommand(["store", "set-up", "--store", own, "--name", `${endpoint}x`]);

@@ -9,8 +9,8 @@ export interface TypedValue {
   value: unknown;
 }
 
-/** Deeper tables are a circle, or nobody's. */
-const DEEPEST = 50;
+/** How many names and places lead to a table or a list at the most, `headers` the first; deeper ones are a circle, or nobody's. */
+export const deepestTable = 50;
 
 /** Both libraries write larger numbers as 64-bit integers, so that a fraction has no form. */
 const LARGEST_FRACTION = 2 ** 50;
@@ -105,7 +105,7 @@ export class FieldCopy {
   }
 
   private object(value: object): unknown {
-    if (this.path.length > DEEPEST) throw this.refusal("tables may not be nested so deeply, nor in a circle");
+    if (this.path.length > deepestTable) throw this.refusal("tables may not be nested so deeply, nor in a circle");
     if (isBytes(value)) return this.binary(value);
     if (Array.isArray(value)) return this.list(value);
     if (!isTable(value)) throw this.refusal(`${kindOf(value)} has no form in AMQP; give a text or a number`);

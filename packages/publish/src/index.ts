@@ -13,6 +13,7 @@ export { ConfirmedSender, SenderOptions } from "./confirmedSender";
 export { toBuffer } from "./body";
 export { isBrokerHeader, recountHeaders, withoutBrokerHeaders } from "./brokerHeaders";
 export { isShortString, shortStringProperties } from "./shortStrings";
+export { deepestTable } from "./headerFields";
 export { dueHeader, nserviceBusDelayHeader } from "./headers";
 export * from "./retry";
 export * from "./hold";

@@ -192,6 +192,21 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
     assert.deepEqual([b?.failureCount, b?.attemptAt], [1, at(1)]);
   },
 
+  "tries later what it is told to, and counts no failure": async (bench) => {
+    const store = await bench.store();
+    await store.storeAll([message("a", 0), message("b", 1)]);
+    const isDone = await store.inLock(async (due) => {
+      const [first] = await due.fetchDue(at(0), 1);
+      await due.postpone?.([{ message: first as DelayedMessage, retryAt: at(500) }]);
+      return due.postpone !== undefined;
+    });
+    if (!isDone) return;
+    assert.deepEqual(idsOf(await peek(store, 499)), ["b"]);
+    const later = await peek(store, 500);
+    assert.deepEqual(idsOf(later), ["b", "a"]);
+    assert.deepEqual([later[1]?.failureCount, later[1]?.dueAt], [0, at(0)]);
+  },
+
   "changes nothing when the work fails": async (bench) => {
     const store = await bench.store();
     await store.storeAll([message("a", 0), message("b", 0)]);
@@ -262,6 +277,9 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
       const [first] = await due.fetchDue(at(0), 1);
       await due.noteDoubts?.([first as DelayedMessage]);
     });
+    // Moved, it may come at the old time and at the new one.
+    if (store.rescheduleNoted !== undefined)
+      assert.deepEqual(await store.rescheduleNoted({ routingKey: "work" }, at(5)), { count: 1, inDoubt: 1 });
     assert.deepEqual(await store.cancelNoted({ routingKey: "work" }), { count: 1, inDoubt: 1 });
     assert.equal((await store.count()).pending, 0);
   },
@@ -269,7 +287,9 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
   "tells which broker its messages are for, until they move": async (bench) => {
     const store = await bench.store();
     if (store.noteBroker === undefined) return;
+    assert.equal(await store.notedBroker?.(), undefined);
     assert.deepEqual(await store.noteBroker({ vhost: "a" }, false), { vhost: "a" });
+    assert.deepEqual(await store.notedBroker?.(), { vhost: "a" });
     assert.deepEqual(await store.noteBroker({ vhost: "b", cluster: "of b" }, false), { vhost: "a" });
     assert.deepEqual(await store.noteBroker({ vhost: "a", cluster: "of a" }, false), { vhost: "a", cluster: "of a" });
     assert.deepEqual(await store.noteBroker({ vhost: "a", cluster: "new" }, false), { vhost: "a", cluster: "of a" });

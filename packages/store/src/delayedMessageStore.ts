@@ -33,6 +33,9 @@ export interface DelayedMessageStore {
    */
   noteBroker?(broker: BrokerPlace, isMoved: boolean): Promise<BrokerPlace>;
 
+  /** What {@link noteBroker} has noted; undefined before. Left out together with that. */
+  notedBroker?(): Promise<BrokerPlace | undefined>;
+
   /** Stores one message; when it resolves, the message survives a crash (with a transaction: when that is committed). */
   store(message: NewDelayedMessage, options?: StoreOptions): Promise<void>;
 
@@ -71,7 +74,7 @@ export interface DelayedMessageStore {
 
   /**
    * Gives messages another due time and forgets their failures, unless their delivery has begun.
-   * @returns how many
+   * @returns how many, without those that may have been delivered; see {@link rescheduleNoted}
    */
   reschedule(messageId: string, at: Date): Promise<number>;
 
@@ -80,6 +83,12 @@ export interface DelayedMessageStore {
    * @returns how many
    */
   rescheduleAll(filter: MessageFilter, at: Date): Promise<number>;
+
+  /**
+   * As {@link rescheduleAll}, and counts apart what may have been delivered, as {@link cancelNoted} does; those messages have the other
+   * time, too, and come then, perhaps once more.
+   */
+  rescheduleNoted?(filter: MessageFilter, at: Date): Promise<CancelCount>;
 
   /** Messages by their next attempt, a page at a time. */
   list(filter?: MessageFilter, page?: PageRequest): Promise<MessagePage>;
@@ -145,6 +154,12 @@ export interface DueMessages {
 
   /** Counts failed deliveries. */
   incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void>;
+
+  /**
+   * Messages are tried later, and not counted as failed. May be left out: then those of a destination that does not answer are tried again at
+   * once, before all others.
+   */
+  postpone?(later: { message: DelayedMessage; retryAt: Date }[]): Promise<void>;
 
   /**
    * Notes of messages that stay that the broker may have them all the same, because it did not answer; see
@@ -278,9 +293,9 @@ export interface MessagePage {
   next?: string;
 }
 
-/** What a cancel has deleted. */
+/** What a cancel has deleted, or a reschedule moved. */
 export interface CancelCount {
-  /** Messages that do not arrive. */
+  /** Messages that do not arrive, or not before their new time. */
   count: number;
   /** Messages that may have been delivered, or be with the broker. */
   inDoubt: number;

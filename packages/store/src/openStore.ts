@@ -54,7 +54,17 @@ function checkPostgres(address: string): string {
   if (hasStrayAt(url)) refuse(`an @ stands behind its host; write / ? # and @ of a password as %2F %3F %23 %40`);
   if (url.hostname === "" && !url.searchParams.has("host")) refuse(`it names no host; ${form}`);
   if (url.pathname.length < 2) refuse(`it names no database; ${form}`);
+  if (!isEscaped(url.pathname)) refuse("the name of its database has a % that begins no escape; write it as %25");
   return address;
+}
+
+function isEscaped(text: string): boolean {
+  try {
+    decodeURI(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function refuse(reason: string): never {

@@ -1,4 +1,4 @@
-import { DeliveryProperties, isShortString, shortStringProperties } from "rabbitmq-delay-publish";
+import { DeliveryProperties, deepestTable, isShortString, shortStringProperties } from "rabbitmq-delay-publish";
 import { brokerLimits } from "rabbitmq-delay-topology";
 import { furtherKeyHeaders } from "./headers";
 import { propertiesToJson } from "./messageProperties";
@@ -46,14 +46,24 @@ function isListOfTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
-/** Whether a value has a form in a table of AMQP, as amqplib writes it. */
-function isField(value: unknown): boolean {
-  if (value === null || typeof value === "string" || typeof value === "boolean" || Buffer.isBuffer(value)) return true;
+/** How many names lead to the value of a header: `headers`, and its own. */
+const HEADER_DEPTH = 2;
+
+/**
+ * Whether a value has a form in a table of AMQP, as amqplib writes it, and is not nested more deeply than can be sent.
+ * @param depth how many names and places lead to it
+ */
+function isField(value: unknown, depth = HEADER_DEPTH): boolean {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
   if (typeof value === "number") return Number.isFinite(value);
-  if (Array.isArray(value)) return value.every(isField);
+  if (depth > deepestTable) return false;
+  if (Buffer.isBuffer(value)) return true;
+  if (Array.isArray(value)) return value.every((part) => isField(part, depth + 1));
   if (!isTable(value)) return false;
   if (Object.hasOwn(value, "!")) return isTagged(value);
-  return Object.entries(value).every(([name, part]) => isShortString(name) && (part === undefined || isField(part)));
+  return Object.entries(value).every(
+    ([name, part]) => isShortString(name) && (part === undefined || isField(part, depth + 1)),
+  );
 }
 
 /** The two kinds of values that amqplib hands on with their type; it would take any other table with such a key for one. */

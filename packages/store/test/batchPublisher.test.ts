@@ -50,4 +50,24 @@ describe("BatchPublisher", () => {
       (error: BrokerFaultError) => error.inDoubt.length === 0,
     );
   });
+
+  // Whatever else was due waited behind them, and each of them was sent anew at each try.
+  it("holds back what is for a destination that answers nothing, unless the broker has said that it takes nothing", async () => {
+    const [hung, more, other] = [message("hung"), message("more"), { ...message("other"), routingKey: "other" }];
+    const publisher = publisherTo((id) => id === "other");
+    await assert.rejects(publisher.publishAll([hung]), BrokerFaultError);
+    assert.deepEqual([...publisher.heldBack([hung, more, other]).keys()], [hung, more]);
+    // One that is tried beside others fails by no fault of its own.
+    const [taken, tried] = await publisher.publishAll([hung, other]);
+    assert.deepEqual([tried?.isSilent, tried?.isInDoubt, taken?.isSilent], [true, true, undefined]);
+
+    const connection = { blockedReason: undefined as string | undefined };
+    const channel = (): Promise<unknown> => {
+      connection.blockedReason = "low on memory";
+      return Promise.resolve(new SilentChannel(() => false));
+    };
+    const blocked = new BatchPublisher(Object.assign(connection, { channel }) as unknown as BrokerConnection, 50);
+    await assert.rejects(blocked.publishAll([hung]), BrokerFaultError);
+    assert.equal(blocked.heldBack([hung]).size, 0);
+  });
 });

@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import type { Delivery } from "rabbitmq-delay-publish";
+import { Delivery, MessageRefusedError } from "rabbitmq-delay-publish";
 import { NewDelayedMessage, defaultLimits, interpret } from "rabbitmq-delay-store";
 import { DelayedStoreOptions, delayedStore } from "rabbitmq-delay-topology";
+import { sendable } from "../../publish/dist/sendable";
 
 const NOW = Date.UTC(2030, 0, 31, 12);
 
@@ -48,6 +49,36 @@ describe("interpret", () => {
         assert.ok(lateMs >= 0 && lateMs <= 1, String(lateMs));
       }),
     );
+  });
+
+  // One that is taken and can't be sent stays in the store for ever; one that ends the reading is read again for ever, before all others.
+  it("takes headers nested as deeply as can be sent, and refuses deeper ones, however deep", () => {
+    const nested = (levels: number, wrap: (inner: unknown) => unknown): unknown =>
+      Array.from({ length: levels }).reduce<unknown>((inner) => wrap(inner), Buffer.from("x"));
+    const isTaken = (work: () => unknown): boolean => {
+      try {
+        work();
+        return true;
+      } catch (error) {
+        assert.ok(error instanceof MessageRefusedError, String(error));
+        return false;
+      }
+    };
+    const library = { name: "amqplib", maximumPropertiesBytes: 1 << 17 } as const;
+    for (const wrap of [(inner: unknown) => [inner], (inner: unknown) => ({ a: inner })]) {
+      const taken = new Set<boolean>();
+      for (const levels of [1, 46, 47, 48, 49, 50, 51, 52, 2000, 20_000]) {
+        const headers = { h: nested(levels, wrap) };
+        const isSent = isTaken(() => sendable({ headers }, library));
+        assert.equal(
+          isTaken(() => read(headers)),
+          isSent,
+          `${levels} levels`,
+        );
+        taken.add(isSent);
+      }
+      assert.deepEqual([...taken], [true, false]);
+    }
   });
 
   it("counts from the publisher's timestamp where it is told to: what waited for an hour is not later by it", () => {

@@ -22,6 +22,7 @@ describe("what a store is told", () => {
       ["sqlite:/tmp", /\/tmp is a folder/],
       ["mysql://user:secret@host/db", /its protocol is mysql/],
       ["postgres://user:secret@host", /names no database/],
+      ["postgres://user:secret@host/100%", /name of its database has a % that begins no escape/],
       ["postgres:///db", /names no host/],
     ];
     for (const [address, message] of refused) {

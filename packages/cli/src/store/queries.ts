@@ -37,10 +37,7 @@ export function addCancel(store: Command): void {
     .action(async (options: QueryOptions) => {
       const answer = await ask(options, { operation: "cancel", filter: refuseAll(filterOf(options)) });
       report(options, answer, "cancelled");
-      const { inDoubt } = answer;
-      if (inDoubt === undefined) return;
-      if (!options.json) console.log(`deleted ${inDoubt} more, which may have been sent: the broker did not say`);
-      process.exitCode = exitCodes.finding;
+      tellDoubts(options, answer, "deleted");
     });
 }
 
@@ -48,13 +45,15 @@ export function addCancel(store: Command): void {
 export function addReschedule(store: Command): void {
   const command = store
     .command("reschedule")
-    .description("give messages another due time; exits with 1 when there are none");
+    .description("give messages another due time; exits with 1 when there are none, or some that may have been sent");
   addDelayOptions(addFilter(addStoreAccess(command)))
     .option("--json", "print JSON")
     .action(async (options: QueryOptions & DelayOptions) => {
       const { delayMs, at = new Date(Date.now() + (delayMs as number)) } = delayOf(options);
       const filter = refuseAll(filterOf(options));
-      report(options, await ask(options, { operation: "reschedule", filter, at: at.toISOString() }), "rescheduled");
+      const answer = await ask(options, { operation: "reschedule", filter, at: at.toISOString() });
+      report(options, answer, "rescheduled");
+      tellDoubts(options, answer, "rescheduled");
     });
 }
 
@@ -80,6 +79,13 @@ function errorsOf({ errorQueue }: { errorQueue?: ErrorQueueCount }): string {
 function report({ json }: QueryOptions, answer: { count: number }, done: string): void {
   console.log(json ? JSON.stringify(answer) : `${done} ${answer.count} message${answer.count === 1 ? "" : "s"}`);
   if (answer.count === 0) process.exitCode = exitCodes.finding;
+}
+
+/** What may be with the broker all the same. */
+function tellDoubts({ json }: QueryOptions, { inDoubt }: { inDoubt?: number }, done: string): void {
+  if (inDoubt === undefined) return;
+  if (!json) console.log(`${done} ${inDoubt} more, which may have been sent: the broker did not say`);
+  process.exitCode = exitCodes.finding;
 }
 
 /** A publisher's text, whose line breaks and controls of the terminal would make rows of their own; written as in JSON. */

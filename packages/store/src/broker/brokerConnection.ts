@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { unescape } from "node:querystring";
 import * as amqp from "amqplib";
 import { hasStrayAt, shownProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
@@ -12,6 +13,8 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** What happens to a connection. */
 export interface ConnectionEvents {
+  /** Before a new connection is used; one for which it rejects is not. */
+  admit?: (connection: BrokerConnection) => Promise<void>;
   onConnected?: () => void;
   onDisconnected?: (error: Error | undefined) => void;
   /** The broker takes no messages, e.g. because its disk is full; undefined when it takes them again. */
@@ -48,7 +51,8 @@ export class BrokerConnection {
 
   /** The vhost that the address names. */
   get vhost(): string {
-    return decodeURIComponent(new URL(this.url).pathname.slice(1)) || "/";
+    // As amqplib does, which takes a % that is no escape for itself.
+    return unescape(new URL(this.url).pathname.slice(1)) || "/";
   }
 
   /** The name of the broker's cluster, once it was connected. */
@@ -98,8 +102,10 @@ export class BrokerConnection {
     this.version = said(connection, "version");
     this.cluster = said(connection, "cluster_name");
     let failure: Error | undefined;
+    let isGone = false;
     connection.on("error", (error: Error) => (failure = error));
     connection.on("close", () => {
+      isGone = true;
       // With something left to write that nobody reads, its socket would keep the process from ending.
       setTimeout(() => socketOf(connection).destroy(), CLOSE_TIMEOUT_MS).unref();
       this.current = undefined;
@@ -109,6 +115,13 @@ export class BrokerConnection {
     });
     connection.on("blocked", (reason: string) => this.block(reason));
     connection.on("unblocked", () => this.block(undefined));
+    try {
+      await this.events.admit?.(this);
+    } catch (error) {
+      await connection.close().catch(() => undefined);
+      throw error;
+    }
+    if (isGone) throw failure ?? new Error("the connection was closed");
     this.isOpen = true;
     this.events.onConnected?.();
     return connection;

@@ -1,6 +1,12 @@
 import * as z from "zod";
 import { dueTime } from "../delayedMessage";
-import type { DelayedMessageStore, ListedMessage, MessageCount, MessageFilter } from "../delayedMessageStore";
+import type {
+  CancelCount,
+  DelayedMessageStore,
+  ListedMessage,
+  MessageCount,
+  MessageFilter,
+} from "../delayedMessageStore";
 import { checkSettings } from "../dispatch/settings";
 import { propertiesToJson } from "../messageProperties";
 import { LARGEST_PAGE } from "../sql/page";
@@ -57,7 +63,8 @@ export interface StoreAnswers {
   list: { messages: ListedJson[]; next?: string; errorQueue?: ErrorQueueCount };
   /** `inDoubt` where there are such: messages that were deleted, too, and of which the broker did not say whether it has them. */
   cancel: { count: number; inDoubt?: number };
-  reschedule: { count: number };
+  /** `inDoubt` where there are such: messages that have the new time, too, and may have been delivered before it. */
+  reschedule: { count: number; inDoubt?: number };
   stats: Omit<MessageCount, "next"> & { next?: string; errorQueue?: ErrorQueueCount };
 }
 
@@ -95,7 +102,7 @@ export async function perform<R extends StoreRequest>(
         return await cancelled(store, toFilter(asked.filter));
       case "reschedule": {
         const at = dueTime(undefined, new Date(asked.at), maximumDelayMs, nowMs);
-        return { count: await store.rescheduleAll(toFilter(asked.filter), at) };
+        return await rescheduled(store, toFilter(asked.filter), at);
       }
       case "stats": {
         const { next, ...counts } = await store.count(new Date(nowMs));
@@ -114,7 +121,20 @@ export async function perform<R extends StoreRequest>(
 /** A store that keeps no notes of doubts has none. */
 async function cancelled(store: DelayedMessageStore, filter: MessageFilter): Promise<StoreAnswers["cancel"]> {
   if (store.cancelNoted === undefined) return { count: await store.cancelAll(filter) };
-  const { count, inDoubt } = await store.cancelNoted(filter);
+  return withoutNone(await store.cancelNoted(filter));
+}
+
+/** The same of one that moves them. */
+async function rescheduled(
+  store: DelayedMessageStore,
+  filter: MessageFilter,
+  at: Date,
+): Promise<StoreAnswers["reschedule"]> {
+  if (store.rescheduleNoted === undefined) return { count: await store.rescheduleAll(filter, at) };
+  return withoutNone(await store.rescheduleNoted(filter, at));
+}
+
+function withoutNone({ count, inDoubt }: CancelCount): { count: number; inDoubt?: number } {
   return inDoubt === 0 ? { count } : { count, inDoubt };
 }
 

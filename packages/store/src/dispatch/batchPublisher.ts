@@ -13,6 +13,7 @@ import {
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { checkTimer } from "../timer";
+import { SilentDestinations } from "./silentDestinations";
 
 /** What became of a message: nothing in `error` says that the broker has it. */
 export interface Outcome<T extends NewDelayedMessage> {
@@ -20,6 +21,8 @@ export interface Outcome<T extends NewDelayedMessage> {
   error?: Error;
   /** Whether the broker may have it all the same. */
   isInDoubt?: boolean;
+  /** Whether its destination is known not to answer; it is no fault of the message, and tried later. */
+  isSilent?: boolean;
 }
 
 /** The broker, not a message, is why messages could not be published. */
@@ -48,6 +51,7 @@ const EXCHANGE_MEMORY_MS = 30_000;
 export class BatchPublisher {
   private readonly known = new Map<string, number>();
   private readonly refusing = new RefusingExchanges();
+  private readonly silent: SilentDestinations;
   private line: Line | undefined;
   private opening: Promise<Line> | undefined;
 
@@ -60,6 +64,12 @@ export class BatchPublisher {
     private readonly confirmTimeoutMs: number,
   ) {
     checkTimer("confirmTimeoutMs", confirmTimeoutMs, DEADLINE_MARGIN_MS);
+    this.silent = new SilentDestinations(confirmTimeoutMs + DEADLINE_MARGIN_MS);
+  }
+
+  /** Which of the messages are not to be published now, because their destination does not answer; see {@link SilentDestinations}. */
+  heldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
+    return this.silent.heldBack(messages);
   }
 
   /**
@@ -70,8 +80,17 @@ export class BatchPublisher {
   async publishAll<T extends NewDelayedMessage>(messages: T[]): Promise<Outcome<T>[]> {
     const outcomes = new Map<T, Outcome<T>>();
     const sent = new Sent<T>();
-    const settle = (message: T, error?: Error): void =>
-      void outcomes.set(message, { message, error, ...(sent.mayHave(message, error) ? { isInDoubt: true } : {}) });
+    const settle = (message: T, error?: Error): void => {
+      const isSilent = error instanceof PublishTimeoutError && this.silent.has(message);
+      if (isSilent) this.silent.note([message]);
+      else if (error === undefined || isOfMessage(error)) this.silent.delete(message);
+      outcomes.set(message, {
+        message,
+        error,
+        ...(sent.mayHave(message, error) ? { isInDoubt: true } : {}),
+        ...(isSilent ? { isSilent } : {}),
+      });
+    };
     try {
       // What is sent all the same would be taken later, once for each try.
       const { blockedReason } = this.connection;
@@ -128,12 +147,18 @@ export class BatchPublisher {
     if (first === undefined) return [];
     if (line.channelError !== undefined) return failures.map(({ message }) => message);
     // A destination that never confirms, while others do, is no fault of the broker as a whole; that a message couldn't be sent is.
-    const isTimeout = failures.every(({ error }) => error instanceof PublishTimeoutError && error.wasSent);
+    const isTimeout = failures.every(({ error }) => isUnanswered(error));
     if (isTimeout && failures.length < messages.length) {
       for (const { message, error } of failures) settle(message, error);
       return [];
     }
+    if (isTimeout) this.noteSilence(failures.map(({ message }) => message));
     throw first.error;
+  }
+
+  /** Who is told that the broker takes nothing knows why no destination answers. */
+  private noteSilence(messages: NewDelayedMessage[]): void {
+    if (this.connection.blockedReason === undefined) this.silent.note(messages);
   }
 
   /** One after the other, each alone on a channel, so that one that closes names the message that it closed for. */
@@ -154,6 +179,7 @@ export class BatchPublisher {
           this.refusing.delete(message);
         } catch (error) {
           if (line.channelError !== undefined) this.refusing.note(message, line.channelError);
+          if (line.channelError === undefined && isUnanswered(error)) this.noteSilence([message]);
           if (line.channelError === undefined && !isOfMessage(error as Error)) throw error;
           settle(message, line.channelError ?? (error as Error));
         }
@@ -230,6 +256,11 @@ function sentOn(properties: DeliveryProperties): DeliveryProperties {
 /** Whether an error is about the message alone. */
 function isOfMessage(error: Error): boolean {
   return [MessageRefusedError, MessageReturnedError, MessageNackedError].some((kind) => error instanceof kind);
+}
+
+/** Whether the broker was given a message and did not answer in time. */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof PublishTimeoutError && error.wasSent;
 }
 
 const ACCESS_REFUSED = 403;

@@ -121,9 +121,15 @@ export class Dispatcher {
         const before = messages.filter((message) => this.unremoved.has(message));
         through.push(...before);
         await due.removeAll(before);
-        const published = await this.publish(messages.filter((message) => !this.unremoved.has(message)));
+        const open = messages.filter((message) => !this.unremoved.has(message));
+        const held = this.heldBack(due, open);
+        const published = await this.publish(open.filter((message) => !held.has(message)));
         fault = published.fault;
-        await this.settle(due, published.outcomes, through);
+        const silent = published.outcomes.filter(({ isSilent }) => isSilent === true).map(({ message }) => message);
+        for (const [message, ms] of this.heldBack(due, silent)) held.set(message, ms);
+        const answered = published.outcomes.filter(({ message }) => !held.has(message));
+        await this.settle(due, answered, through);
+        await this.postpone(due, held);
         const doubtful = published.outcomes.filter(({ isInDoubt }) => isInDoubt).map(({ message }) => message);
         await due.noteDoubts?.([...doubtful, ...((fault?.inDoubt ?? []) as DelayedMessage[])]);
         return messages.length;
@@ -131,6 +137,17 @@ export class Dispatcher {
     const count = await this.breakers.fetch.execute(() => this.removing(through, work));
     if (fault !== undefined) throw fault;
     return count > 0;
+  }
+
+  /** Those whose destination does not answer, each with the time until it is tried, in milliseconds; none where the store can't wait with them. */
+  private heldBack(due: DueMessages, messages: DelayedMessage[]): Map<DelayedMessage, number> {
+    return due.postpone === undefined ? new Map() : this.parts.publisher.heldBack(messages);
+  }
+
+  private async postpone(due: DueMessages, held: Map<DelayedMessage, number>): Promise<void> {
+    if (held.size === 0) return;
+    const nowMs = this.parts.clock.now();
+    await due.postpone?.([...held].map(([message, ms]) => ({ message, retryAt: new Date(nowMs + Math.ceil(ms)) })));
   }
 
   /**

@@ -1,7 +1,8 @@
 import type { ClientBase } from "pg";
 import type { DelayedMessage } from "../delayedMessage";
 import { BatchDueMessages } from "../sql/batchDueMessages";
-import { Row, columns, toMessage } from "../sql/rows";
+import { Row, toMessage } from "../sql/rows";
+import { columns } from "./statements";
 import type { PostgresTable } from "./table";
 
 /** Due messages in a transaction that has locked their rows. */
@@ -28,8 +29,8 @@ export class PostgresDueMessages extends BatchDueMessages {
         ), sized AS (
           SELECT id, sum(bytes) OVER (ORDER BY attempt_at, id) - bytes AS before FROM locked
         )
-        SELECT ${columns}, body FROM sized JOIN ${name} USING (id)
-        WHERE before < $3 OR before = 0 ORDER BY attempt_at, id`,
+        SELECT ${columns}, body FROM sized JOIN ${name} AS message USING (id)
+        WHERE before < $3 OR before = 0 ORDER BY message.attempt_at, id`,
       values: [at, limit, maximumBytes, ...(isAgain ? [this.fetched] : [])],
     });
     this.fetched.push(...rows.map(({ id }) => String(id)));
@@ -47,23 +48,31 @@ export class PostgresDueMessages extends BatchDueMessages {
 
   async noteDoubts(messages: DelayedMessage[]): Promise<void> {
     if (messages.length === 0) return;
-    const { name, channel } = this.table;
+    const { name } = this.table;
     await this.client.query({
-      name: `doubt ${channel}`,
       text: `UPDATE ${name} SET is_in_doubt = true WHERE id = ANY ($1::bigint[]) AND NOT is_in_doubt`,
       values: [messages.map(({ id }) => id)],
     });
   }
 
   async incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void> {
-    if (failures.length === 0) return;
+    await this.tryLater(failures, 1);
+  }
+
+  async postpone(later: { message: DelayedMessage; retryAt: Date }[]): Promise<void> {
+    await this.tryLater(later, 0);
+  }
+
+  /** @param failures that each of them has more */
+  private async tryLater(later: { message: DelayedMessage; retryAt?: Date }[], failures: number): Promise<void> {
+    if (later.length === 0) return;
     const { name } = this.table;
     await this.client.query({
       text: `
         UPDATE ${name} AS message
-        SET failure_count = failure_count + 1, attempt_at = coalesce(failed.retry_at, message.attempt_at)
-        FROM unnest($1::bigint[], $2::timestamptz[]) AS failed (id, retry_at) WHERE message.id = failed.id`,
-      values: [failures.map(({ message }) => message.id), failures.map(({ retryAt }) => retryAt ?? null)],
+        SET failure_count = failure_count + ${failures}, attempt_at = coalesce(given.retry_at, message.attempt_at)
+        FROM unnest($1::bigint[], $2::timestamptz[]) AS given (id, retry_at) WHERE message.id = given.id`,
+      values: [later.map(({ message }) => message.id), later.map(({ retryAt }) => retryAt ?? null)],
     });
   }
 }

@@ -18,7 +18,7 @@ import { refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, isComplete, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
 import type { StoredLot } from "../sql/lots";
-import { Row, columns, toListed } from "../sql/rows";
+import { Row, toListed } from "../sql/rows";
 import {
   NotedBroker,
   TableStore,
@@ -32,7 +32,7 @@ import { PostgresDueMessages } from "./dueMessages";
 import { keptAlive } from "./idleTransaction";
 import { postgresMigrations } from "./migrations";
 import { checkRights, shareRights } from "./rights";
-import { dialect, toArrays } from "./statements";
+import { columns, dialect, milliseconds, toArrays } from "./statements";
 import { PostgresReceipts } from "./receipts";
 import { refusedFilter, refusedMessage } from "./refusals";
 import { PostgresTable, postgresTable } from "./table";
@@ -60,6 +60,11 @@ export interface PostgresStoreOptions {
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A server that vanished without a word is given up after this. */
 const QUERY_TIMEOUT_MS = 60_000;
+/**
+ * The server gives up a statement of a transaction before, or it would do it when nobody waits for it any more, and who asked was told that
+ * it failed.
+ */
+const STATEMENT_TIMEOUT_MS = QUERY_TIMEOUT_MS - 5000;
 /** What `pg` says of a query that took longer. */
 const TIMED_OUT = "Query read timeout";
 const IDLE_TRANSACTION_TIMEOUT_MS = { least: 1000, usual: 120_000, most: 3_600_000 };
@@ -133,12 +138,16 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   }
 
   async noteBroker(place: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
-    const { broker } = this.table;
-    const [noted] = (await this.pool.query<NotedBroker>(notedBrokerStatement(broker))).rows;
-    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return toBrokerPlace(noted);
-    const statement = noteBrokerStatement(broker, ["$1", "$2"], isMoved);
+    const noted = await this.notedBroker();
+    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return noted;
+    const statement = noteBrokerStatement(this.table.broker, ["$1", "$2"], isMoved);
     const { rows } = await this.pool.query<NotedBroker>(statement, [place.vhost, place.cluster ?? null]);
     return toBrokerPlace(rows[0] as NotedBroker);
+  }
+
+  async notedBroker(): Promise<BrokerPlace | undefined> {
+    const { rows } = await this.pool.query<NotedBroker>(notedBrokerStatement(this.table.broker));
+    return rows[0] === undefined ? undefined : toBrokerPlace(rows[0]);
   }
 
   checkIntake(): Promise<void> {
@@ -177,10 +186,10 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   }
 
   async next(): Promise<Date | undefined> {
-    const { rows } = await this.pool.query<{ attempt_at: Date }>(
-      `SELECT attempt_at FROM ${this.table.name} ORDER BY attempt_at, id LIMIT 1`,
+    const { rows } = await this.pool.query<{ next: number }>(
+      `SELECT ${milliseconds("attempt_at")} AS next FROM ${this.table.name} ORDER BY attempt_at, id LIMIT 1`,
     );
-    return rows[0]?.attempt_at;
+    return rows[0] === undefined ? undefined : new Date(rows[0].next);
   }
 
   inLock<T>(work: (due: DueMessages) => Promise<T>): Promise<T> {
@@ -191,31 +200,32 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   async cancelNoted(filter: MessageFilter): Promise<CancelCount> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
-    const { rows } = await this.pool
-      .query<{ sure: string; in_doubt: string }>(
-        `WITH gone AS (DELETE FROM ${this.table.name} WHERE ${sql} RETURNING is_in_doubt)
-         SELECT count(*) FILTER (WHERE NOT is_in_doubt) AS sure, count(*) FILTER (WHERE is_in_doubt) AS in_doubt FROM gone`,
-        values,
-      )
-      .catch(refusedFilter);
-    return { count: Number(rows[0]?.sure), inDoubt: Number(rows[0]?.in_doubt) };
+    return this.changed(
+      `WITH gone AS (DELETE FROM ${this.table.name} WHERE ${sql} RETURNING is_in_doubt) SELECT ${DOUBT_COUNTS} FROM gone`,
+      values,
+    );
   }
 
-  async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
+  async rescheduleNoted(filter: MessageFilter, at: Date): Promise<CancelCount> {
     refuseEmpty(filter);
     const { name, channel } = this.table;
     const { sql, values } = toCondition(filter, dialect);
     const time = `$${values.length + 1}`;
-    const { rows } = await this.pool
-      .query<{ count: string }>(
-        `WITH moved AS (
-         UPDATE ${name} SET due_at = ${time}, attempt_at = ${time}, failure_count = 0 WHERE ${sql} RETURNING attempt_at
+    return this.changed(
+      `WITH moved AS (
+         UPDATE ${name} SET due_at = ${time}, attempt_at = ${time}, failure_count = 0 WHERE ${sql} RETURNING attempt_at, is_in_doubt
        )
-       SELECT count(*), pg_notify('${channel}', ${MILLISECONDS}) FROM moved`,
-        [...values, at],
-      )
-      .catch(refusedFilter);
-    return Number(rows[0]?.count);
+       SELECT ${DOUBT_COUNTS}, pg_notify('${channel}', ${MILLISECONDS}) FROM moved`,
+      [...values, at],
+    );
+  }
+
+  /** What waits for rows that somebody has in hand is done within a time, or not at all. */
+  private async changed(text: string, values: unknown[]): Promise<CancelCount> {
+    const { rows } = await this.inTransaction((client) =>
+      client.query<{ sure: string; in_doubt: string }>(text, values),
+    ).catch(refusedFilter);
+    return { count: Number(rows[0]?.sure), inDoubt: Number(rows[0]?.in_doubt) };
   }
 
   async list(filter: MessageFilter = {}, page: PageRequest = {}): Promise<MessagePage> {
@@ -226,8 +236,8 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
       cursor === undefined ? "" : `AND (attempt_at, id) > ($${values.length + 1}, $${values.length + 2}::bigint)`;
     const { rows } = await this.pool
       .query<Row>(
-        `SELECT ${columns}, octet_length(body) AS body_bytes FROM ${this.table.name}
-       WHERE ${sql} ${after} ORDER BY attempt_at, id LIMIT ${limit + 1}`,
+        `SELECT ${columns}, octet_length(body) AS body_bytes FROM ${this.table.name} AS message
+       WHERE ${sql} ${after} ORDER BY message.attempt_at, id LIMIT ${limit + 1}`,
         [...values, ...(cursor === undefined ? [] : [cursor.attemptAt, cursor.id])],
       )
       .catch(refusedFilter);
@@ -235,8 +245,8 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   }
 
   async count(at = new Date()): Promise<MessageCount> {
-    const { rows } = await this.pool.query<Record<keyof MessageCount, string> & { next: Date | null }>(
-      countStatement(this.table.name, "$1"),
+    const { rows } = await this.pool.query<Record<keyof MessageCount, string> & { next: number | null }>(
+      countStatement(this.table.name, "$1", milliseconds),
       [at],
     );
     const [{ pending, due, failed, next }] = rows as [(typeof rows)[0]];
@@ -244,7 +254,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
       pending: Number(pending),
       due: Number(due),
       failed: Number(failed),
-      ...(next === null ? {} : { next: next as Date }),
+      ...(next === null ? {} : { next: new Date(next) }),
     };
   }
 
@@ -277,7 +287,8 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     let failure: Error | undefined;
     try {
       await client.query(
-        `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${this.idleTimeoutMs}; ${KEEP_ALIVES}`,
+        `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${this.idleTimeoutMs};
+         SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}; ${KEEP_ALIVES}`,
       );
       const kept = keptAlive(client, this.idleTimeoutMs);
       const result = await work(kept.client).finally(kept.stop);
@@ -303,6 +314,9 @@ function checkIdleTimeout(value: unknown, least: number, most: number): number {
     `${String(value)} is not allowed; it must be whole milliseconds from ${least} to ${most}`,
   );
 }
+
+/** Of rows that were changed, those of which the broker is known not to have them, and the others. */
+const DOUBT_COUNTS = "count(*) FILTER (WHERE NOT is_in_doubt) AS sure, count(*) FILTER (WHERE is_in_doubt) AS in_doubt";
 
 /** Milliseconds since 1970 of the first of the rows, as text. */
 const MILLISECONDS = "(extract(epoch FROM min(attempt_at)) * 1000)::bigint::text";

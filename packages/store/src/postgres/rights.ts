@@ -7,14 +7,16 @@ type Queries = Pick<ClientBase, "query">;
 const RIGHTS = ["SELECT", "INSERT", "UPDATE", "DELETE"];
 
 /**
- * Gives the tables beside the messages to those who have the messages' table, so that a step that adds one stops nobody.
- * @param client of the tables' owner
+ * Gives the tables beside the messages to those who have the messages' table, so that a step that adds one stops nobody: its owner, where another
+ * role takes the step, has all rights without a grant.
+ * @param client of whoever made them
  */
 export async function shareRights(client: Queries, { name, receipts, lots, broker }: PostgresTable): Promise<void> {
   const { rows } = await client.query<{ role: string; rights: string }>(
     `SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role,
        string_agg(DISTINCT privilege_type, ', ') AS rights
-     FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = $1::regclass AND privilege_type = ANY ($2) AND grantee <> relowner
+     FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner)))
+     WHERE pg_class.oid = $1::regclass AND privilege_type = ANY ($2) AND pg_get_userbyid(grantee) <> current_user
      GROUP BY grantee`,
     [name, RIGHTS],
   );

@@ -1,6 +1,7 @@
 import type { NewDelayedMessage } from "../delayedMessage";
 import { propertiesToJson } from "../messageProperties";
 import type { Dialect } from "../sql/filter";
+import { columnsOf } from "../sql/rows";
 
 /** Arrays, one a column, for one statement that inserts any number of rows. */
 export function toArrays(messages: NewDelayedMessage[]): unknown[] {
@@ -13,6 +14,11 @@ export function toArrays(messages: NewDelayedMessage[]): unknown[] {
     messages.map(({ body }) => body),
   ];
 }
+
+/** A time as milliseconds since 1970, because its text is in whatever DateStyle a database or a role has. */
+export const milliseconds = (time: string): string => `round(extract(epoch FROM ${time}) * 1000)::float8`;
+/** Columns of a message; their names are those of numbers, so the table's own columns are ordered by as `message.attempt_at`. */
+export const columns = columnsOf(milliseconds);
 
 export const dialect: Dialect = {
   placeholder: (index) => `$${index}`,

@@ -4,14 +4,14 @@ import { BrokerConnection } from "../broker/brokerConnection";
 import { declarePlan } from "../broker/declarePlan";
 import { hasDeliveryLimit, liftDeliveryLimits } from "../broker/deliveryLimit";
 import { Control } from "../control/control";
-import type { DelayedMessageStore } from "../delayedMessageStore";
+import type { BrokerPlace, DelayedMessageStore } from "../delayedMessageStore";
 import { BatchPublisher } from "../dispatch/batchPublisher";
 import { Dispatcher } from "../dispatch/dispatcher";
 import { StoreMismatchError } from "../errors";
 import { Intake } from "../intake/intake";
 import { openStore } from "../openStore";
 import type { Breaker, BreakerEvents, BreakerName } from "../resilience/breaker";
-import { Pace } from "../resilience/pace";
+import { Pace, pause } from "../resilience/pace";
 import { SteadyClock } from "../resilience/steadyClock";
 import { Health, serveHttp } from "./httpServer";
 import { StoreMetrics } from "./metrics";
@@ -28,6 +28,8 @@ export class CriticalError extends Error {
 
 /** Rows in one statement of the intake. */
 const INTAKE_BATCH = 500;
+/** How often a store that runs looks whether the messages have moved to another vhost. */
+const WATCH_MS = 5000;
 /** Ids of messages that a line of the log shows at most. */
 const IDS_IN_A_LINE = 20;
 
@@ -60,7 +62,11 @@ class StoreService {
   private readonly breakers: Breaker[];
   private isConsuming = false;
   private isOpen = false;
-  private critical: CriticalError | undefined;
+  private isNoted = false;
+  /** The name of the cluster that was noted when it was looked at last. */
+  private toldCluster: string | undefined;
+  /** Why it has ended by itself. */
+  private reason: CriticalError | StoreMismatchError | undefined;
 
   constructor(
     private readonly options: ServiceSettings,
@@ -122,6 +128,7 @@ class StoreService {
       this.isOpen = true;
       await this.publisher.prepare();
       const parts = [this.intake, this.control, this.dispatcher];
+      void this.watchNote();
       await Promise.all(parts.map((part) => part.run(ending.signal)));
     } finally {
       // A part that fails by a fault of its own takes the others along.
@@ -130,7 +137,7 @@ class StoreService {
       for (const connection of Object.values(this.connections)) await connection.close();
       await server?.close();
     }
-    if (this.critical !== undefined) throw this.critical;
+    if (this.reason !== undefined) throw this.reason;
   }
 
   /** Again and again while the other side is away; what doesn't fit won't fit later. */
@@ -152,13 +159,23 @@ class StoreService {
     if (setUp) await this.store.setUpInfrastructure(endpoint, this.ending.signal);
     await this.store.initialize(endpoint, this.ending.signal);
     await this.store.checkIntake?.();
-    await this.refuseOtherVhost();
+    const noted = this.options.moved ? undefined : await this.store.notedBroker?.();
+    this.refuseOtherVhost(noted);
+    this.isNoted = noted !== undefined;
+  }
+
+  /** Only a broker that has let the store in is noted: a mistyped vhost would be the one that the messages are for, and the right one refused. */
+  private async note({ vhost, clusterName: cluster }: BrokerConnection): Promise<void> {
+    if (this.isNoted) return;
+    const place = { vhost, ...(cluster === undefined ? {} : { cluster }) };
+    const noted = await this.store.noteBroker?.(place, this.options.moved);
+    this.endWhereRefused(noted);
+    this.isNoted = true;
   }
 
   /** Messages that were stored for one vhost would be delivered in the other, each by chance. */
-  private async refuseOtherVhost(): Promise<void> {
+  private refuseOtherVhost(noted: BrokerPlace | undefined): void {
     const { vhost } = this.connections.intake;
-    const noted = await this.store.noteBroker?.({ vhost }, this.options.moved);
     if (noted === undefined || noted.vhost === vhost) return;
     throw new StoreMismatchError(
       "amqp",
@@ -167,12 +184,47 @@ class StoreService {
     );
   }
 
+  /** Ends when another store has taken the messages to another vhost, and tells of one that has taken them to another broker. */
+  private async watchNote(): Promise<void> {
+    const { signal } = this.ending;
+    for (;;) {
+      await pause(WATCH_MS, signal);
+      if (signal.aborted) return;
+      // One that was told of a move goes by the note when it has written it.
+      if (!this.isNoted) continue;
+      try {
+        const noted = await this.store.notedBroker?.();
+        this.endWhereRefused(noted);
+        this.warnOfOtherCluster(noted);
+      } catch {
+        // That the database is away is told by those who fetch.
+      }
+    }
+  }
+
+  private endWhereRefused(noted: BrokerPlace | undefined): void {
+    try {
+      this.refuseOtherVhost(noted);
+    } catch (error) {
+      this.reason ??= error as StoreMismatchError;
+      this.ending.abort();
+      throw error;
+    }
+  }
+
   /** A cluster's name may have been changed, so another one is told alone. */
   private async tellOtherCluster(): Promise<void> {
     const { vhost, clusterName: cluster } = this.connections.dispatch;
     if (cluster === undefined) return;
-    const noted = await this.store.noteBroker?.({ vhost, cluster }, false);
-    if (noted?.cluster === undefined || noted.cluster === cluster) return;
+    this.warnOfOtherCluster(await this.store.noteBroker?.({ vhost, cluster }, false));
+  }
+
+  private warnOfOtherCluster(noted: BrokerPlace | undefined): void {
+    const { clusterName: cluster } = this.connections.dispatch;
+    const { toldCluster } = this;
+    this.toldCluster = noted?.cluster;
+    if (cluster === undefined || noted?.cluster === undefined) return;
+    if (noted.cluster === cluster || noted.cluster === toldCluster) return;
     this.log.warn(
       { cluster, noted: noted.cluster },
       "the messages in the table are for a broker of another name; if another store works there, each delivers messages of " +
@@ -224,6 +276,7 @@ class StoreService {
   private connect(purpose: "intake" | "dispatch"): BrokerConnection {
     const { log } = this;
     return new BrokerConnection(this.options.amqp, `rabbitmq-delay-store ${purpose}`, {
+      admit: (connection) => this.note(connection),
       onConnected: () => {
         log.info({ purpose }, "broker connected");
         if (purpose !== "dispatch" || !this.isOpen) return;
@@ -306,7 +359,7 @@ class StoreService {
       onTriggered: (breaker, error) => {
         log.fatal({ breaker, reason: (error as Error | undefined)?.message }, "critical: nothing but failures");
         if (!this.options.exitOnCritical) return;
-        this.critical ??= new CriticalError(breaker, error);
+        this.reason ??= new CriticalError(breaker, error);
         this.ending.abort();
       },
       onRecovered: (breaker) => log.info({ breaker }, "recovered"),

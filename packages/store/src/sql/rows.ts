@@ -2,17 +2,22 @@ import type { DelayedMessage } from "../delayedMessage";
 import type { ListedMessage } from "../delayedMessageStore";
 import { propertiesFromJson } from "../messageProperties";
 
-/** Columns of a message, without its body. */
-export const columns =
-  "id, message_id, due_at, attempt_at, stored_at, failure_count, exchange, routing_key, properties";
+/**
+ * Columns of a message, without its body.
+ * @param ms a time as milliseconds since 1970
+ */
+export function columnsOf(ms: (column: string) => string): string {
+  const times = ["due_at", "attempt_at", "stored_at"].map((column) => `${ms(column)} AS ${column}`);
+  return ["id", "message_id", ...times, "failure_count", "exchange", "routing_key", "properties"].join(", ");
+}
 
-/** A row as a driver gives it; times in the driver's form, of which `Date` can be made. */
+/** A row as a driver gives it; times in milliseconds since 1970. */
 export interface Row {
   id: string | number;
   message_id: string;
-  due_at: Date | number;
-  attempt_at: Date | number;
-  stored_at: Date | number;
+  due_at: number;
+  attempt_at: number;
+  stored_at: number;
   failure_count: number;
   exchange: string;
   routing_key: string;

@@ -10,7 +10,7 @@ export abstract class TableStore<Table> {
 
   abstract storeAll(messages: NewDelayedMessage[], options?: StoreOptions): Promise<void>;
   abstract cancelNoted(filter: MessageFilter): Promise<CancelCount>;
-  abstract rescheduleAll(filter: MessageFilter, at: Date): Promise<number>;
+  abstract rescheduleNoted(filter: MessageFilter, at: Date): Promise<CancelCount>;
 
   store(message: NewDelayedMessage, options?: StoreOptions): Promise<void> {
     return this.storeAll([message], options);
@@ -26,6 +26,10 @@ export abstract class TableStore<Table> {
 
   reschedule(messageId: string, at: Date): Promise<number> {
     return this.rescheduleAll({ messageId }, at);
+  }
+
+  async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
+    return (await this.rescheduleNoted(filter, at)).count;
   }
 
   /** The names of the endpoint's table. */
@@ -55,11 +59,12 @@ export abstract class TableStore<Table> {
  * Counts without reading rows where an index can do it.
  * @param table its name, quoted
  * @param at placeholder of the time by which messages are due
+ * @param ms a time as milliseconds since 1970
  */
-export function countStatement(table: string, at: string): string {
+export function countStatement(table: string, at: string, ms: (time: string) => string): string {
   const count = (condition: string): string => `(SELECT count(*) FROM ${table} WHERE ${condition})`;
   return `SELECT ${count("1 = 1")} AS pending, ${count(`attempt_at <= ${at}`)} AS due, ${count("failure_count > 0")} AS failed,
-    (SELECT min(attempt_at) FROM ${table}) AS next`;
+    (SELECT ${ms("min(attempt_at)")} FROM ${table}) AS next`;
 }
 
 /** A broker as its row says it. */
@@ -91,13 +96,8 @@ export function notedBrokerStatement(table: string): string {
 }
 
 /** Whether what is noted has to change; a start that only reads waits for nobody who writes. */
-export function hasToBeNoted(
-  noted: NotedBroker | undefined,
-  { vhost, cluster }: BrokerPlace,
-  isMoved: boolean,
-): boolean {
-  if (noted === undefined || isMoved) return true;
-  return noted.vhost === vhost && noted.cluster === null && cluster !== undefined;
+export function hasToBeNoted(noted: BrokerPlace, { vhost, cluster }: BrokerPlace, isMoved: boolean): boolean {
+  return isMoved || (noted.vhost === vhost && noted.cluster === undefined && cluster !== undefined);
 }
 
 /** A name as SQL takes it, whatever it consists of. */

@@ -1,4 +1,10 @@
 import type { Dialect } from "../sql/filter";
+import { columnsOf } from "../sql/rows";
+
+/** Times are such already. */
+export const milliseconds = (time: string): string => time;
+/** Columns of a message. */
+export const columns = columnsOf(milliseconds);
 
 export const dialect: Dialect = {
   placeholder: () => "?",

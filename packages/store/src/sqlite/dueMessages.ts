@@ -1,7 +1,8 @@
 import type { Database } from "better-sqlite3";
 import type { DelayedMessage } from "../delayedMessage";
 import { BatchDueMessages } from "../sql/batchDueMessages";
-import { Row, columns, toMessage } from "../sql/rows";
+import { Row, toMessage } from "../sql/rows";
+import { columns } from "./dialect";
 
 /** Due messages under the dispatch lock; what is decided about them is written at once, at the end. */
 export class SqliteDueMessages extends BatchDueMessages {
@@ -9,6 +10,7 @@ export class SqliteDueMessages extends BatchDueMessages {
   private readonly removed: DelayedMessage[] = [];
   private readonly doubted: DelayedMessage[] = [];
   private readonly failed: { message: DelayedMessage; retryAt?: Date }[] = [];
+  private readonly postponed: { message: DelayedMessage; retryAt: Date }[] = [];
 
   /** @param table its name, quoted */
   constructor(
@@ -41,23 +43,30 @@ export class SqliteDueMessages extends BatchDueMessages {
     this.failed.push(...failures);
   }
 
+  async postpone(later: { message: DelayedMessage; retryAt: Date }[]): Promise<void> {
+    this.postponed.push(...later);
+  }
+
   async noteDoubts(messages: DelayedMessage[]): Promise<void> {
     this.doubted.push(...messages);
   }
 
   /** Writes what was decided, in one transaction. */
   commit(): void {
-    if (this.removed.length + this.failed.length + this.doubted.length === 0) return;
+    const { removed, failed, postponed, doubted } = this;
+    if (removed.length + failed.length + postponed.length + doubted.length === 0) return;
     const remove = this.database.prepare(`DELETE FROM ${this.table} WHERE id = ?`);
     const fail = this.database.prepare(
       `UPDATE ${this.table} SET failure_count = failure_count + 1, attempt_at = coalesce(?, attempt_at) WHERE id = ?`,
     );
+    const postpone = this.database.prepare(`UPDATE ${this.table} SET attempt_at = ? WHERE id = ?`);
     const doubt = this.database.prepare(`UPDATE ${this.table} SET is_in_doubt = 1 WHERE id = ?`);
     this.database
       .transaction(() => {
-        for (const { id } of this.removed) remove.run(Number(id));
-        for (const { message, retryAt } of this.failed) fail.run(retryAt?.getTime() ?? null, Number(message.id));
-        for (const { id } of this.doubted) doubt.run(Number(id));
+        for (const { id } of removed) remove.run(Number(id));
+        for (const { message, retryAt } of failed) fail.run(retryAt?.getTime() ?? null, Number(message.id));
+        for (const { message, retryAt } of postponed) postpone.run(retryAt.getTime(), Number(message.id));
+        for (const { id } of doubted) doubt.run(Number(id));
       })
       .immediate();
   }

@@ -18,7 +18,7 @@ import { propertiesToJson } from "../messageProperties";
 import { Condition, refuseEmpty, toCondition } from "../sql/filter";
 import { checkVersion, isComplete, migrate } from "../sql/migrations";
 import { checkLimit, parseCursor, toPage } from "../sql/page";
-import { Row, columns, toListed } from "../sql/rows";
+import { Row, toListed } from "../sql/rows";
 import {
   NotedBroker,
   TableStore,
@@ -29,7 +29,7 @@ import {
   quoteName,
   toBrokerPlace,
 } from "../sql/tableStore";
-import { dialect } from "./dialect";
+import { columns, dialect, milliseconds } from "./dialect";
 import { DispatchLock } from "./dispatchLock";
 import { SqliteDueMessages } from "./dueMessages";
 import { sqliteMigrations } from "./migrations";
@@ -108,11 +108,16 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   }
 
   async noteBroker(place: BrokerPlace, isMoved: boolean): Promise<BrokerPlace> {
-    const { broker } = this.table;
-    const noted = this.database.prepare<[], NotedBroker>(notedBrokerStatement(broker)).get();
-    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return toBrokerPlace(noted);
-    const change = this.database.prepare<unknown[], NotedBroker>(noteBrokerStatement(broker, ["?", "?"], isMoved));
+    const noted = await this.notedBroker();
+    if (noted !== undefined && !hasToBeNoted(noted, place, isMoved)) return noted;
+    const statement = noteBrokerStatement(this.table.broker, ["?", "?"], isMoved);
+    const change = this.database.prepare<unknown[], NotedBroker>(statement);
     return toBrokerPlace(change.get(place.vhost, place.cluster ?? null) as NotedBroker);
+  }
+
+  async notedBroker(): Promise<BrokerPlace | undefined> {
+    const noted = this.database.prepare<[], NotedBroker>(notedBrokerStatement(this.table.broker)).get();
+    return noted === undefined ? undefined : toBrokerPlace(noted);
   }
 
   private executed(table: SqliteTable): string[] | undefined {
@@ -209,14 +214,21 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     return gone.length < CANCEL_PART ? undefined : Number(gone.at(-1)?.id);
   }
 
-  async rescheduleAll(filter: MessageFilter, at: Date): Promise<number> {
+  /** Under the lock, because a message that is being delivered can't be moved. */
+  async rescheduleNoted(filter: MessageFilter, at: Date): Promise<CancelCount> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
+    const { name } = this.table;
     const time = at.getTime();
-    return this.change({
-      sql: `UPDATE ${this.table.name} SET due_at = ?, attempt_at = ?, failure_count = 0 WHERE ${sql}`,
-      values: [time, time, ...values],
+    const doubts = this.database.prepare<unknown[], { count: number }>(
+      `SELECT count(*) AS count FROM ${name} WHERE is_in_doubt = 1 AND (${sql})`,
+    );
+    const move = this.database.prepare(`UPDATE ${name} SET due_at = ?, attempt_at = ?, failure_count = 0 WHERE ${sql}`);
+    const both = this.database.transaction((): CancelCount => {
+      const inDoubt = doubts.get(...values)?.count ?? 0;
+      return { count: move.run(time, time, ...values).changes - inDoubt, inDoubt };
     });
+    return this.lock.hold(async () => both.immediate());
   }
 
   async list(filter: MessageFilter = {}, page: PageRequest = {}): Promise<MessagePage> {
@@ -235,7 +247,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   async count(at = new Date()): Promise<MessageCount> {
     const counted = this.database
       .prepare<[number], { pending: number; due: number; failed: number; next: number | null }>(
-        countStatement(this.table.name, "?"),
+        countStatement(this.table.name, "?", milliseconds),
       )
       .get(at.getTime());
     const { next, ...counts } = counted as NonNullable<typeof counted>;
@@ -245,11 +257,6 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   async close(): Promise<void> {
     this.lock.close();
     this.database.close();
-  }
-
-  /** Under the lock, because a message that is being delivered can be neither cancelled nor moved. */
-  private change({ sql, values }: Condition): Promise<number> {
-    return this.lock.hold(async () => this.database.prepare(sql).run(...values).changes);
   }
 
   protected override tableOf(endpoint: string): SqliteTable {
