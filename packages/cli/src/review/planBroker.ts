@@ -1,3 +1,4 @@
+import { isSameAddress } from "rabbitmq-delay-topology";
 import type { Preview } from "./preview";
 import { typeOf } from "./urn";
 
@@ -7,17 +8,6 @@ export function plannedEndpoints({ steps }: Pick<Preview, "steps">): unknown[] {
   return providers.flatMap(({ oldState, newState }) =>
     [oldState, newState].flatMap((state) => (state === undefined ? [] : [state.inputs?.endpoint])),
   );
-}
-
-/** Whether two addresses of a management API are one, as they are written. */
-export function isSameAddress(endpoint: unknown, url: string): boolean {
-  if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !URL.canParse(url)) return false;
-  const [one, other] = [endpoint, url].map((address) => {
-    const { protocol, hostname, port, pathname } = new URL(address);
-    const host = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? "localhost" : hostname;
-    return JSON.stringify([protocol, host, port, pathname.replace(/\/$/, "")]);
-  });
-  return one === other;
 }
 
 /** Where the plan declares, without a user, if all of it is at addresses that can be read and none is the given one. */
