@@ -1,4 +1,5 @@
 import { isSameAddress } from "rabbitmq-delay-topology";
+import type { EntityChange } from "./entityChange";
 import type { Preview } from "./preview";
 import { typeOf } from "./urn";
 
@@ -18,4 +19,16 @@ export function otherPlace(preview: Pick<Preview, "steps">, url: string): string
   );
   if (endpoints.length === 0 || hosts.includes("null")) return undefined;
   return endpoints.some((endpoint) => isSameAddress(endpoint, url)) ? undefined : [...new Set(hosts)].sort().join(", ");
+}
+
+/** Tells of each change whether it is on another broker than the one at an address. */
+export function changesElsewhere(changes: readonly EntityChange[], url: string): (urn: string) => boolean {
+  const providers = changes.filter(({ type }) => type === "pulumi:providers:rabbitmq");
+  const endpoints = new Map(providers.map(({ urn, before, after }) => [urn, (before ?? after)?.endpoint]));
+  const known = [...endpoints.values()].map(String);
+  // All at one address, by whatever name that is asked: a tunnel or a proxy may have another.
+  const isOne = known.every((endpoint) => endpoint === known[0] || isSameAddress(endpoint, known[0] as string));
+  if (isOne) return () => false;
+  const byUrn = new Map(changes.map((change) => [change.urn, change]));
+  return (urn) => !isSameAddress(endpoints.get(byUrn.get(urn)?.provider ?? ""), url);
 }
