@@ -3,6 +3,7 @@ import {
   BindingPlan,
   DelayTopologyError,
   Endpoint,
+  EndpointPlan,
   OwnershipPlan,
   PolicyPlan,
   QueuePlan,
@@ -129,6 +130,8 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       exchanges: errors?.exchanges,
       queues: [...(queue === undefined ? [] : [queue]), ...(errors?.queues ?? [])],
       bindings: bindings.map((binding) => boundTo(binding, args)),
+      endpoint: bindings[0]?.plan,
+      allow: args.allow,
       destination: destinationOf(args, opts),
       policies: pulumi.all([...limits, ...errorLimits]),
       endpointQueues: queue === undefined ? [] : [queue.name],
@@ -160,6 +163,8 @@ interface PlannedBinding {
   routingKey: pulumi.Input<string>;
   /** Name of the source where it is known before that is there; for the look at the broker. */
   sourceName?: string;
+  /** The whole endpoint's plan, for a network that this program does not make. */
+  plan?: pulumi.Output<EndpointPlan>;
 }
 
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource; else when it arrives. */
@@ -206,6 +211,7 @@ function planDelayed({ topology, network, allow }: EndpointDelayBindingArgs, end
     destinationType,
     source: plan.apply(({ bindings }) => bindings[index]?.source ?? ""),
     routingKey: plan.apply(({ bindings }) => bindings[index]?.routingKey ?? ""),
+    plan,
   }));
 }
 

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { isSameAddress } from "rabbitmq-delay-topology";
 
 /** A resource that the running stack made before this run. */
 export interface OwnResource {
@@ -26,6 +27,18 @@ export async function ownNames(type: string, vhost?: string): Promise<ReadonlySe
   if (own === undefined) return undefined;
   const isOf = (one: OwnResource): boolean => one.type === type && (vhost === undefined || one.outputs.vhost === vhost);
   return new Set(own.filter(isOf).map(({ outputs }) => String(outputs.name)));
+}
+
+/**
+ * Whether all that the state has may be on the broker at an address: a name that it has elsewhere is somebody else's there. The state
+ * does not say which provider declared what, so that each of them counts; one that doesn't say where it declares speaks against nothing.
+ */
+export async function isStateOf(managementUrl: string): Promise<boolean> {
+  const providers = ((await ownResources()) ?? []).filter(({ type }) => type === "pulumi:providers:rabbitmq");
+  return providers.every(({ outputs: { endpoint } }) => {
+    const isReadable = typeof endpoint === "string" && URL.canParse(endpoint);
+    return !isReadable || isSameAddress(endpoint, managementUrl);
+  });
 }
 
 /**

@@ -17,10 +17,11 @@ import { checkVersion, VersionNeed } from "./brokerVersion";
 import { PolicyAnswer, PolicyTarget, checkPolicies } from "./checkPolicies";
 import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
-import { checkClaims } from "./claims";
+import { checkClaims, lostClaims, warnOfLost } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
 import { missingPolicies } from "./missingPolicies";
 import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
+import { checkVhostIsHere, warnOfOtherBroker } from "./otherBroker";
 import { checkRights } from "./rights";
 import { checkMoved, warnOfTakenOver } from "./takenOver";
 import { checkUsers } from "./users";
@@ -98,6 +99,7 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
       `broker.managementUrl: the answer for vhost ${expectation.vhost} has no exchange at all; is this RabbitMQ's management API?`,
     );
   }
+  if (expectation.createsVhost === true && !isNew) await checkVhostIsHere(broker, expectation, exchanges);
   const defaultType = await defaultQueueTypeOf(api, expectation.vhost, isNew);
   const found = { exchanges: byName(exchanges), queues: byName(queues), defaultType };
   checkDestinations(expectation, found);
@@ -136,8 +138,10 @@ export async function checkBroker(broker: BrokerAddress, expectation: Expectatio
     makesUsers,
   });
   const { users = [], adopt } = expectation;
-  await checkUsers(api, expectation.vhost, { users, claims, adopt }, exchanges);
+  await checkUsers(api, broker, expectation.vhost, { users, claims, adopt }, exchanges);
   return [
+    ...(await warnOfOtherBroker(broker, expectation.vhost, there)),
+    ...warnOfLost(await lostClaims(broker.managementUrl, expectation.vhost, claims, there.exchanges)),
     ...(await warnOfTakenOver(expectation.vhost, expectation.entities.queues, found)),
     ...replaced,
     ...room,

@@ -1,5 +1,5 @@
 import type { OwnershipPlan } from "rabbitmq-delay-topology";
-import { ownNames } from "../ownState";
+import { isStateOf, ownNames } from "../ownState";
 import { BrokerCheckError } from "./brokerCheckError";
 
 /** An exchange, as far as it says who owns a name. */
@@ -50,4 +50,30 @@ export async function checkClaims(
         `out of ${String(has)} first, under removal: retain (exchange ${claim.name} says whose it is)`,
     );
   }
+}
+
+/**
+ * Claims that the stack has in its state, and the broker not: somebody deleted them, or another component of this stack had the same one and
+ * left. The names are this stack's own still; the engine takes the claims as there.
+ */
+export async function lostClaims(
+  managementUrl: string,
+  vhost: string,
+  claims: readonly OwnershipPlan[],
+  exchanges: { has(name: string): boolean },
+): Promise<OwnershipPlan[]> {
+  const missing = claims.filter(({ name }) => !exchanges.has(name));
+  if (missing.length === 0 || !(await isStateOf(managementUrl))) return [];
+  const own = await ownNames("rabbitmq:index/exchange:Exchange", vhost);
+  return missing.filter(({ name }) => own?.has(name));
+}
+
+/** What is said of lost claims, one line for all of them. */
+export function warnOfLost([first, ...others]: readonly OwnershipPlan[]): string[] {
+  if (first === undefined) return [];
+  const more = others.length === 0 ? "is" : `and ${others.length} more are`;
+  return [
+    `exchange ${first.name} ${more} in this stack's state, and not on the broker: another stack could take the name. pulumi up --refresh ` +
+      `declares it again`,
+  ];
 }

@@ -3,6 +3,7 @@ import type {
   BindingPlan,
   DeclaredExchange,
   DeclaredQueue,
+  EndpointPlan,
   ExchangePlan,
   OwnershipPlan,
   PolicyPlan,
@@ -17,7 +18,8 @@ import { shapes } from "./checkBroker";
 import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { PolicyAnswer, checkPolicies } from "./checkPolicies";
-import { FORGET, checkClaims } from "./claims";
+import { FORGET, checkClaims, lostClaims, warnOfLost } from "./claims";
+import { compareInProgram } from "./inProgram";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
 import { missingPolicies } from "./missingPolicies";
 import { addressOf, valueOf } from "./providerAddress";
@@ -41,6 +43,10 @@ export interface Wanted {
   destination?: "existing" | "output";
   policies?: pulumi.Input<PolicyPlan[]>;
   claims?: OwnershipPlan[];
+  /** What an endpoint takes of a network that this program does not make; what it makes is compared before. */
+  endpoint?: pulumi.Input<EndpointPlan>;
+  /** Pairs of names that a vendor's clients may mix up. */
+  allow?: string[];
   makesUsers?: boolean;
   /** Names of those users. */
   users?: string[];
@@ -58,6 +64,9 @@ export interface Wanted {
    */
   areBindingsClaimed?: boolean;
 }
+
+/** The same, with what was awaited. */
+type Known = Wanted & { policies: PolicyPlan[]; bindings: BindingPlan[]; endpoint?: EndpointPlan; component: string };
 
 /** What is on a broker before a program makes anything. */
 interface Found {
@@ -130,21 +139,20 @@ async function look(
 ): Promise<void> {
   const broker = await addressOf(provider);
   const vhost = await valueOf(place);
-  if (broker === undefined || vhost === undefined) return;
-  const [policies, bindings] = await Promise.all([
+  if (vhost === undefined) return;
+  const [policies, endpoint, given] = await Promise.all([
     valueOf(pulumi.output(wanted.policies ?? [])),
+    valueOf(pulumi.output(wanted.endpoint)),
     Promise.all((wanted.bindings ?? []).map((binding) => valueOf(pulumi.output(binding)))),
   ]);
-  const answer = foundOn(provider ?? DEFAULT_PROVIDER, broker, vhost).then((found) =>
-    found === undefined
-      ? undefined
-      : check(found, vhost, {
-          ...wanted,
-          component,
-          policies: policies ?? [],
-          bindings: bindings.filter((binding) => binding !== undefined),
-        }),
-  );
+  const bindings = given.filter((binding) => binding !== undefined);
+  const answer = lookAt(provider, broker, vhost, {
+    ...wanted,
+    component,
+    endpoint: endpoint as EndpointPlan | undefined,
+    policies: policies ?? [],
+    bindings,
+  });
   asking.add(answer);
   try {
     await answer;
@@ -154,6 +162,20 @@ async function look(
     await new Promise((resolve) => setImmediate(resolve));
   }
   await Promise.all(asking);
+}
+
+async function lookAt(
+  provider: pulumi.ProviderResource | undefined,
+  broker: BrokerAddress | undefined,
+  vhost: string,
+  wanted: Known,
+): Promise<void> {
+  // A process may run several programs, each with a stack of its own, and the default provider is the same for all of them.
+  const run = provider ?? pulumi.runtime.getStackResource();
+  const warnings = run === undefined ? [] : compareInProgram(run, vhost, wanted);
+  await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
+  const found = broker === undefined ? undefined : await foundOn(provider ?? DEFAULT_PROVIDER, broker, vhost);
+  if (found !== undefined) await check(found, vhost, wanted);
 }
 
 function foundOn(provider: object, broker: BrokerAddress, vhost: string): Promise<Found | undefined> {
@@ -201,11 +223,7 @@ async function ask(broker: BrokerAddress, vhost: string): Promise<Found> {
   return { api, broker, tags, ...listed, queueLimit, plannedQueues, version, defaultType };
 }
 
-async function check(
-  found: Found,
-  vhost: string,
-  given: Wanted & { policies: PolicyPlan[]; bindings: BindingPlan[]; component: string },
-): Promise<void> {
+async function check(found: Found, vhost: string, given: Known): Promise<void> {
   const { api, broker, tags, exchanges, queues, policies, operatorPolicies, queueLimit, plannedQueues, version } =
     found;
   const wanted = { ...given, bindings: knownBindings(found, vhost, given) };
@@ -216,7 +234,8 @@ async function check(
   const there = { exchanges: new Set(byNames.exchanges.keys()), queues: new Set(byNames.queues.keys()) };
   const entities = { exchanges: wanted.exchanges ?? [], queues: wanted.queues ?? [] };
   // An endpoint of which one claim is there is this stack's, and so are all bindings of its queue.
-  const isClaimed = claims.some(({ name }) => there.exchanges.has(name));
+  const lost = await lostClaims(broker.managementUrl, vhost, claims, there.exchanges);
+  const isClaimed = lost.length > 0 || claims.some(({ name }) => there.exchanges.has(name));
   const bindings = async (): Promise<FoundBinding[]> => (found.bindings ??= readBindings(api, vhost));
   if (wanted.areBindingsClaimed && !isClaimed && !adopt) checkUnclaimed(wanted.bindings, await bindings());
   if (wanted.replaceable === true) {
@@ -230,6 +249,7 @@ async function check(
     mayBeOurs(wanted, byNames.exchanges, policies) &&
     (await areDifferencesOwn(vhost, entities, byNames));
   const warnings = [
+    ...warnOfLost(lost),
     ...(await warnOfTakenOver(vhost, entities.queues, byNames)),
     ...checkDifferences(entities, byNames, isReplaced),
     ...checkPolicies({ entities, policies: wanted.policies, endpointQueues }, { policies, operatorPolicies }),
@@ -250,7 +270,7 @@ async function check(
   warnings.push(...checkQueueLimit(vhost, queueLimit, queues.length, plannedQueues.size));
   const news = missingPolicies(wanted.policies, policies);
   await checkRights(api, broker.username, { vhost, missing, there, policies: news, makesUsers }, tags);
-  await checkUsers(api, vhost, { users, claims, adopt }, exchanges);
+  await checkUsers(api, broker, vhost, { users, claims, adopt }, exchanges);
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
 }
 

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { holdsCredentials, shownAddress } from "rabbitmq-delay-topology";
-import { Agent, fetch } from "undici";
+import { Dispatcher, fetch } from "undici";
 import { BrokerCheckError } from "./brokerCheckError";
+import { dispatcherFor } from "./dispatcher";
 
 /** Where a broker's management API is, and who asks. */
 export interface BrokerAddress {
@@ -33,13 +34,14 @@ const TIMEOUT_MS = 10_000;
 
 /** Requests to the RabbitMQ management API, each bounded in time. */
 export class ManagementApi {
-  private readonly dispatcher: Agent;
+  private readonly dispatcher: Dispatcher;
 
-  /** @throws BrokerCheckError for an address that is none or names a user, or a certificate file that can't be read */
+  /** @throws BrokerCheckError for an address that is none or names a user, a name with a colon, or a certificate file that can't be read */
   constructor(private readonly broker: BrokerAddress) {
     checkAddress("broker.managementUrl", broker.managementUrl);
+    checkUsername(broker.username);
     const ca = broker.caCertFile === undefined ? undefined : readCertificate(broker.caCertFile);
-    this.dispatcher = new Agent({ connect: { ca, rejectUnauthorized: !broker.insecure }, keepAliveTimeout: 1 });
+    this.dispatcher = dispatcherFor(broker.managementUrl, { ca, rejectUnauthorized: !broker.insecure });
   }
 
   /** The parsed JSON of `path` below `/api/`. */
@@ -77,6 +79,15 @@ export class ManagementApi {
       throw new ManagementApiError(0, reason(error));
     }
   }
+}
+
+/** What has a colon is no name that HTTP can carry, and may be a whole address, or a name with its password: no message shows it. */
+function checkUsername(username: string): void {
+  if (!username.includes(":")) return;
+  throw new BrokerCheckError(
+    "broker.username: this text is not allowed; it has a colon, which no name that is sent to the management API may have: give the " +
+      "name alone, and the password by RABBITMQ_PASSWORD or pulumi config set --secret brokerPassword",
+  );
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { OwnershipPlan } from "rabbitmq-delay-topology";
-import { ownNames } from "../ownState";
+import { isStateOf, ownResources } from "../ownState";
 import { BrokerCheckError } from "./brokerCheckError";
 import type { FoundClaim } from "./claims";
-import type { ManagementApi, ManagementApiError } from "./managementApi";
+import type { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
 
 /** Users that are going to be made. */
 export interface WantedUsers {
@@ -17,11 +17,13 @@ export interface WantedUsers {
 /**
  * Looks whether a user is there that nobody knows to be this owner's: users are of the whole broker, and a user that is made again
  * silently gets another password, loses its tags, and goes with the stack. Claims were looked at before, so one that is there is
- * this owner's. A login without one is this owner's where the stack has it in its state, made before each login was claimed.
+ * this owner's. A login without one is this owner's where one of its components made it on this broker before each login was claimed: the
+ * state has what is only read, and what is on other brokers, too.
  * @throws BrokerCheckError with the user, and the ways out
  */
 export async function checkUsers(
   api: ManagementApi,
+  { managementUrl }: BrokerAddress,
   vhost: string,
   { users, claims, adopt }: WantedUsers,
   exchanges: readonly FoundClaim[],
@@ -39,11 +41,19 @@ export async function checkUsers(
           `user: whether ${JSON.stringify(user)} is there can't be read (HTTP ${error.status})`,
         );
       });
-    if (found === undefined || (await ownNames("rabbitmq:index/user:User"))?.has(user) === true) continue;
+    if (found === undefined || (await isMade(user, managementUrl))) continue;
     throw new BrokerCheckError(
       `user: ${JSON.stringify(user)} is on the broker already, and nothing in vhost ${vhost} or in this stack's state says that it is its own; nothing ` +
         `was made. Users are of the whole broker: its password and tags would be overwritten, and it would be deleted with this ` +
         `stack. Choose another name, or set adopt: true where it is this stack's own, or shall be from now on`,
     );
   }
+}
+
+async function isMade(user: string, managementUrl: string): Promise<boolean> {
+  const made = ((await ownResources()) ?? []).filter(
+    ({ urn, type, outputs }) =>
+      type === "rabbitmq:index/user:User" && outputs.name === user && urn.includes("rabbitmq-delay:index:"),
+  );
+  return made.length > 0 && (await isStateOf(managementUrl));
 }

@@ -19,6 +19,10 @@ describe("a password that stands in the wrong place", () => {
     "as the broker's version": () =>
       new DelayLevelTopology("x", { preset: "celery" as never, brokerVersion: password }),
     "as a suffix": () => new EndpointUser("x", { user: "u", credentials: [{ suffix: `a@${password}` }], network }),
+    "as the address of a broker in the place of a name": () =>
+      new EndpointDelayBinding("x", { endpoint: `amqp://guest:${password}@rabbit`, network }),
+    "as such an address in the place of a user": () =>
+      new EndpointUser("x", { user: `amqp://guest:${password}@rabbit`, credentials: [{}], network }),
     // A preview's output is kept by the forge for whoever may read the pull request.
     "in the broker's address": () => deploy({ amqpUrl: `amqps://store:${password}@rabbit:5671` }),
     "in the place of a Secret's name": () => deploy({ databaseSecret: `postgres://store:${password}@db/orders` }),

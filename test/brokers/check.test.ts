@@ -270,8 +270,10 @@ describe("rabbitmq-delay check", () => {
       await put("delay_5000", { ...delayed, "x-queue-type": "quorum", "x-expires": 15_000 });
       await put("delay_classic", { ...delayed, "x-queue-type": "classic", "x-expires": 15_000 });
       await put("retry_5000", { "x-message-ttl": 5000, "x-dead-letter-exchange": "gone" });
+      await put("unbound_5000", { "x-message-ttl": 5000, "x-dead-letter-exchange": "amq.fanout" });
       const channel = await openChannel(broker(), vhost);
       await channel.assertQueue("Sales", { durable: true });
+      await channel.bindQueue("Sales", "amq.direct", "Sales");
       // As NServiceBus's senders and Celery's workers bind.
       await channel.bindQueue("Sales", network.deliveryExchange, "#.Sales");
       const findings = await look(vhost);
@@ -280,7 +282,12 @@ describe("rabbitmq-delay check", () => {
           .filter(({ severity }) => severity === "error")
           .map(({ rule, subject }) => `${rule} ${subject}`)
           .sort(),
-        ["collision queue Sales", "expiring-delay-queue queue delay_5000", "missing-target queue retry_5000"],
+        [
+          "collision queue Sales",
+          "expiring-delay-queue queue delay_5000",
+          "missing-target queue retry_5000",
+          "missing-target queue unbound_5000",
+        ],
       );
       assert.match(
         texts(findings, "collision").join(),

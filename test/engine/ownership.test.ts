@@ -4,9 +4,11 @@ import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { delayNetwork } from "rabbitmq-delay-topology";
+import { freePort } from "../../toolchain/dist/ports";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { StackConfig, TestStack } from "../support/stack";
+import { TcpProxy } from "../support/tcpProxy";
 
 const shape = { preset: "custom", prefix: "orders", radix: 2, levels: 2, unitMs: 10 } as const;
 const network = delayNetwork(shape);
@@ -69,10 +71,11 @@ describe("whose endpoints, users and queues are", () => {
       for (const name of ["Billing", "Invoices"]) {
         await management.call("DELETE", `exchanges/${vhost}/rabbitmq-delay.owner-of-endpoint.${name}`);
       }
-      await refused(service, /bound to orders\S+ already.* set adopt: true for an update/);
-      service.declare(billing({ patterns: ["Billing", "Invoices"], adopt: true }));
+      const { output } = await service.run(["preview", "--stack", "test"]);
+      const lost =
+        /owner-of-endpoint\.Billing and 1 more are in this stack's state, and not on the broker: .*up --refresh/;
+      assert.match(output.replaceAll(/\s+/g, " "), lost);
       await service.up("--refresh");
-      service.declare(billing({ patterns: ["Billing", "Invoices"] }));
       assert.deepEqual(await service.preview("--refresh"), []);
     });
 
@@ -209,6 +212,126 @@ describe("whose endpoints, users and queues are", () => {
       service.declare(ours("us"));
       await service.up("--refresh");
       assert.deepEqual(await service.preview("--refresh"), []);
+    });
+
+    // The state has what is only read, too: an administrator got a service's password, lost his tags, and went with the service's stack.
+    it("a user that the program only reads is not its own", async () => {
+      const { management } = broker();
+      const boss = `boss-${randomUUID().slice(0, 8)}`;
+      await management.call("PUT", `users/${boss}`, { password: "the boss's password", tags: "administrator" });
+      afterThisTest(async () => {
+        await management.call("DELETE", `users/${boss}`).catch(() => undefined);
+      });
+      const before = await management.get(`users/${boss}`);
+      const service = await partsStack();
+      const read = { type: "read", name: "boss", args: { user: boss } };
+      service.declare(read);
+      await service.up();
+      const credentials = [{ password: "the service's password" }];
+      service.declare(read, { type: "EndpointUser", name: "user", args: { user: boss, credentials, consumes: ["B"] } });
+      await refused(service, /user: "boss-\w+" is on the broker already/);
+      assert.deepEqual(await management.get(`users/${boss}`), before);
+    });
+
+    // What a stack had on one broker counted as its own on another one: users there were taken over, and a vhost deleted with all queues.
+    it("what the state has elsewhere is somebody else's on the broker at another address", async () => {
+      const { management, node } = broker();
+      const port = Number(new URL(node.managementUrl).port);
+      const other = await TcpProxy.to(port, await freePort());
+      const elsewhere = { managementUrl: `http://127.0.0.1:${other.port}` };
+      const user = `u${randomUUID().slice(0, 8)}`;
+      const service = await partsStack();
+      const args = { user, credentials: [{ password: "the service's password" }], consumes: ["Billing"] };
+      const parts = [{ type: "EndpointUser", name: "user", args }];
+      service.declare(...parts);
+      await service.up();
+      await management.call("DELETE", `exchanges/${vhost}/rabbitmq-delay.owner-of-user.${user}`);
+      service.configure({ network: { parts }, broker: elsewhere });
+      await refused(service, /user: "u\w+" is on the broker already/);
+      service.declare(...parts);
+      await service.destroy();
+
+      await management.call("DELETE", `vhosts/${vhost}`);
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({ network: shape, createVhost: true });
+      await stack.up();
+      stack.configure({ network: shape, createVhost: true, broker: elsewhere });
+      await refused(stack, /state is of a broker at another address than \S+, whose vhost \S+ nothing shows to be/);
+      const endpoints = [{ name: "Sales", createQueue: true }];
+      stack.configure({ network: shape, createVhost: true, endpoints });
+      await stack.up();
+      stack.configure({ network: shape, createVhost: true, endpoints, broker: elsewhere });
+      await stack.up();
+      assert.deepEqual(await stack.preview(), [], "its claim shows that it is the same broker");
+      await stack.destroy();
+      await management.call("PUT", `vhosts/${vhost}`);
+    });
+
+    // An update of a stack that was pointed at another broker ended well, and none of its queues was there.
+    it("a broker that has nothing of what the state has is warned of: an update would declare nothing", async () => {
+      const { management } = broker();
+      const stack = await brokerStack();
+      await management.call("DELETE", `vhosts/${vhost}`);
+      await management.call("PUT", `vhosts/${vhost}`);
+      await management.call("PUT", `permissions/${vhost}/guest`, { configure: ".*", write: ".*", read: ".*" });
+      const { output } = await stack.run(["preview", "--stack", "test"]);
+      assert.match(
+        output.replaceAll(/\s+/g, " "),
+        /has none of the 3 queues and 4 exchanges that this stack's state has in vhost \S+\. Without --refresh, an update takes/,
+      );
+      await stack.up("--refresh");
+      assert.deepEqual(await stack.preview(), []);
+    });
+
+    // Only a program that makes the network itself compared its endpoints: Sales got the messages of Europe.Sales, and a queue that was
+    // declared twice was deleted, with its messages, when one of the two left.
+    it("endpoints of one program are told apart on a network out of another stack, too", async () => {
+      const service = await partsStack(await brokerStack({ network: { preset: "celery" } }));
+      const part = (name: string, args: object = {}): Part => ({ ...billing({ endpoint: name, ...args }), name });
+      service.declare(part("Sales"), part("Europe.Sales"));
+      await refused(service, /clients bind #\.Sales, which takes the messages for Europe\.Sales too.*nothing was made/);
+      service.declare(part("Sales"), part("Other", { patterns: ["Sales"] }));
+      await refused(service, /its pattern Sales and \w+'s Sales would both get some messages.*nothing was made/);
+      service.declare(part("Sales"), { ...part("Sales"), name: "again" });
+      await refused(service, /"Sales" is not allowed; its pattern Sales is bound twice; nothing was made/);
+      const user = (name: string): Part => ({
+        type: "EndpointUser",
+        name,
+        args: { user: `u${vhost.slice(-8)}`, credentials: [{}], consumes: [name] },
+      });
+      service.declare(user("a"), user("b"));
+      await refused(service, /user: "u\w+" is made by two components of this program; nothing was made/);
+      service.declare(part("Sales"), part("Europe.Sales", { allow: ["Sales with Europe.Sales"] }));
+      await service.up();
+    });
+
+    // The endpoint's claim went with the network that it left: each later preview was refused, and another stack could take the name.
+    it("an endpoint moves from one network to another, and keeps its claim by up --refresh", async () => {
+      const next = delayNetwork({ ...shape, prefix: "next" });
+      await brokerStack();
+      await broker().management.declare(vhost, next, []);
+      const service = await partsStack();
+      const owner = "billing/prod";
+      const [first, second] = [network, next].map((to, index) => ({
+        ...billing({ network: to, owner, createQueue: index === 0 }),
+        name: to.prefix,
+      })) as [Part, Part];
+      service.declare(first);
+      await service.up();
+      service.declare(first, second);
+      const twice =
+        /owner-of-endpoint\.Billing is declared by two components of this program.* Run pulumi up --refresh then/;
+      assert.match((await service.up()).output.replaceAll(/\s+/g, " "), twice);
+      service.declare(second);
+      await service.up();
+      const { output } = await service.run(["preview", "--stack", "test"]);
+      assert.match(
+        output.replaceAll(/\s+/g, " "),
+        /owner-of-endpoint\.Billing is in this stack's state, and not on the/,
+      );
+      await service.up("--refresh");
+      assert.deepEqual(await service.preview("--refresh"), []);
+      await broker().management.get(`exchanges/${vhost}/rabbitmq-delay.owner-of-endpoint.Billing`);
     });
 
     // With removal: delete, the destroy of a stack that had only been given a vhost's name deleted all queues of all others in it.

@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
+import { isSameAddress } from "rabbitmq-delay-topology";
 import { looksLikeAddress, printError } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
 import { BrokerUrl, parseBrokerUrl } from "./managementApi";
 import { renderHtml } from "./review/html";
 import { renderMarkdown } from "./review/markdown";
-import { isSameAddress, plannedEndpoints } from "./review/planBroker";
+import { plannedEndpoints } from "./review/planBroker";
 import { Preview, parsePreview } from "./review/preview";
 import { secretsOf, withoutSecrets } from "./review/redact";
 import { Acceptance, Review, Verdict, reviewOf, verdicts } from "./review/review";

@@ -21,6 +21,8 @@ const right: Answers = {
   ],
   "/api/exchanges/%2F": [{ name: "amq.topic" }],
 };
+const queueNamed = (name: string): object => ({ name, vhost: "/", settings: { argumentsJson: "{}" } });
+const [emptyQueue, fullQueue] = [queueNamed("empty"), queueNamed("full")];
 const deleted = { steps: [queueStep("delete", "empty")] };
 
 describe("a review that asks the broker", () => {
@@ -138,6 +140,43 @@ describe("a review that asks the broker", () => {
       assert.match(report.findings[0]?.found ?? "", /published after the update would be lost/);
       assert.match(renderMarkdown(report, "prod"), new RegExp(`aliases: \\[\\{ name: "${name}" \\}\\]`));
     }
+  });
+
+  // The same in two updates, the new one first: the second was said to need care alone, and the queue that stayed was gone.
+  it("finds that an empty queue goes, which another resource still stands for", async () => {
+    const steps = [queueStep("same", "empty"), step("delete", "rabbitmq:index/queue:Queue", "old", emptyQueue)];
+    const { status, report } = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [1, "loss", "queue-twin-deleted"]);
+    const retained = step("delete", "rabbitmq:index/queue:Queue", "old", emptyQueue, { retainOnDelete: true });
+    const kept = await review({ steps: [queueStep("same", "empty"), retained] }, ["--management", address()]);
+    assert.deepEqual([kept.status, kept.report.verdict], [0, "safe"]);
+  });
+
+  // A full queue of one broker was counted on another, where a queue of its name was empty: care, and exit code 0.
+  it("counts no queue of another broker of the plan than the one that was asked", async () => {
+    const provider = (name: string, endpoint: string): PreviewStep =>
+      step("same", "pulumi:providers:rabbitmq", name, { endpoint });
+    const by = (name: string): object => ({
+      provider: `urn:pulumi:prod::shop::pulumi:providers:rabbitmq::${name}::id`,
+    });
+    const providers = [provider("here", address()), provider("there", "http://there:15672")];
+    for (const [name, severity] of [
+      ["here", "care"],
+      ["there", "loss"],
+    ] as const) {
+      const steps = [...providers, queueStep("delete", "empty", by(name)), queueStep("same", "full", by("here"))];
+      const { report } = await review({ steps }, ["--management", address()]);
+      assert.deepEqual([report.findings[0]?.rule, report.verdict], ["queue-deleted", severity]);
+    }
+    // A queue of the same name elsewhere is no twin.
+    const twins = [
+      ...providers,
+      queueStep("delete", "full", by("there")),
+      step("same", "rabbitmq:index/queue:Queue", "f", fullQueue, by("here")),
+    ];
+    const { report } = await review({ steps: twins }, ["--management", address()]);
+    assert.deepEqual([report.findings[0]?.rule, report.messagesAtRisk], ["queue-deleted", 0]);
+    assert.match(report.findings[0]?.found ?? "", /on another broker of this plan/);
   });
 
   // Dead letters that nothing takes stay in their queue past its TTL: the review said that the last was due in 0.3 s.

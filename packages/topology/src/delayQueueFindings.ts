@@ -3,6 +3,7 @@ import type { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
 import { describeDelay } from "./duration";
 import type { BindingPlan } from "./entities";
 import { appliesTo } from "./policyScope";
+import { networkOfDelivery } from "./recognize";
 import { topicMatches } from "./topic";
 
 /** A setting of a queue: the lower of argument and policy for a number, the argument before the policy for all else. */
@@ -67,7 +68,14 @@ function withoutTarget(queue: QueueOnBroker, targets: Targets): AuditFinding[] {
     return [{ rule: "no-target", severity: "warning", subject, message }];
   }
   if (typeof target !== "string") return [];
-  const missing = targets.missing(target, settingOf(queue, "dead-letter-routing-key"));
+  const key = settingOf(queue, "dead-letter-routing-key");
+  if (target === "" && key === queue.name) {
+    const message =
+      "passes its messages on to itself: the broker drops what comes back so, by its expiry alone; give it another target, or a queue " +
+      "between that a consumer empties";
+    return [{ rule: "missing-target", severity: "error", subject, message }];
+  }
+  const missing = targets.missing(target, key);
   if (missing === undefined) return [];
   const isKept = queue.type === "quorum" && settingOf(queue, "dead-letter-strategy") === "at-least-once";
   const harm = isKept ? "they stay, and stop the queue for all" : "each is lost when its time is up";
@@ -102,12 +110,22 @@ class Targets {
     if (found === undefined) {
       return { what: `exchange ${exchange}, which is not there`, remedy: "declare the exchange" };
     }
+    if (this.isDeadEnd(found)) {
+      return { what: `exchange ${exchange}, to which nothing is bound`, remedy: "bind something to it" };
+    }
     if (typeof key !== "string" || this.mayRoute(found, key)) return undefined;
     const named = JSON.stringify(key);
     return {
       what: `exchange ${exchange} with the key ${named}, with which it leads nowhere`,
       remedy: `bind something to it with ${named}`,
     };
+  }
+
+  /** Whether an exchange leads nowhere, whatever the key; a network's delivery exchange without endpoints is for another look. */
+  private isDeadEnd({ name, type, arguments: values }: VhostOnBroker["exchanges"][number]): boolean {
+    const isPlain = ["direct", "topic", "fanout", "headers"].includes(type ?? "");
+    if (!isPlain || networkOfDelivery(name) !== undefined || this.keysOf(name).size > 0) return false;
+    return values?.["alternate-exchange"] === undefined && !this.policies.some((policy) => appliesTo(policy, name));
   }
 
   private mayRoute({ name, type, arguments: values }: VhostOnBroker["exchanges"][number], key: string): boolean {

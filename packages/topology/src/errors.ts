@@ -23,11 +23,12 @@ export class DelayTopologyError extends Error {
 
 /**
  * Whether a text stands where it can't belong: at a property that nobody knows, or in place of an object, a list, a flag or a
- * number. It could be a password that was mistyped, so it is in no message.
+ * number. It could be a password that was mistyped, so it is in no message; nor is an address with a user, which may have one in it.
  */
 function isMisplaced(value: unknown, allowed: string): boolean {
+  if (typeof value !== "string") return false;
   return (
-    typeof value === "string" &&
+    /:\/\/.*@/s.test(value) ||
     /^(it must be (an object|a list|true or false|a whole number|a version|a delay network's descriptor)|known properties are)/.test(
       allowed,
     )

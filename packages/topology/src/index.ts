@@ -45,6 +45,7 @@ export {
 export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies";
 export { BrokerFault, BrokerFaultId, brokerFaultIds, brokerFaults, describeFault, faultsOf } from "./brokerFaults";
 export { holdsCredentials, shownAddress } from "./secrets";
+export { isSameAddress } from "./address";
 export { QueueOnBroker, VhostOnBroker, auditLeftovers, auditUncounted, networksOn } from "./brokerFindings";
 export { auditCollisions } from "./bindingCollisions";
 export { auditDelayQueues } from "./delayQueueFindings";

@@ -33,8 +33,13 @@ describe("delay queues of others", () => {
       exchanges: [
         { name: "back", type, arguments: {} },
         { name: "amq.direct", type: "direct", arguments: {} },
+        { name: "unbound", type, arguments: {} },
+        { name: network.deliveryExchange, type: "topic", arguments: {} },
       ],
-      bindings: [binding("back", "orders", type === "topic" ? "orders.#" : "orders")],
+      bindings: [
+        binding("back", "orders", type === "topic" ? "orders.#" : "orders"),
+        binding("amq.direct", "orders", "o"),
+      ],
       policies,
     };
     return auditDelayQueues(seen).map(({ rule, severity, message }) => `${severity} ${rule} ${message}`);
@@ -54,6 +59,15 @@ describe("delay queues of others", () => {
     const unbound = { ...wait, ...vhost, "x-dead-letter-routing-key": "ordrs" };
     assert.match(found(unbound)[0] ?? "", /^error missing-target .*exchange back with the key "ordrs".* leads nowhere/);
     assert.match(found(unbound, {}, [], "topic")[0] ?? "", /^error missing-target /);
+    for (const type of ["direct", "topic", "fanout", "headers"]) {
+      const nowhere = found({ ...wait, "x-dead-letter-exchange": "unbound" }, {}, [], type);
+      assert.match(
+        nowhere[0] ?? "",
+        /^error missing-target .*exchange unbound, to which nothing is bound: each is lost/,
+      );
+    }
+    const toItself = { ...wait, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "wait" };
+    assert.match(found(toItself)[0] ?? "", /^error missing-target passes its messages on to itself: the broker drops/);
     const kept = { type: "quorum" };
     assert.match(
       found({ ...unbound, "x-dead-letter-strategy": "at-least-once" }, kept)[0] ?? "",
@@ -79,6 +93,9 @@ describe("delay queues of others", () => {
     // Each message's own key counts.
     assert.deepEqual(found({ "x-message-ttl": 6000, "x-dead-letter-exchange": "amq.direct" }), []);
     assert.deepEqual(found({ "x-message-ttl": 6000, "x-dead-letter-exchange": "" }), []);
+    // Of a plugin's exchange nobody knows; of a network without endpoints, another look tells.
+    assert.deepEqual(found({ "x-message-ttl": 6000, "x-dead-letter-exchange": "unbound" }, {}, [], "x-random"), []);
+    assert.deepEqual(found({ "x-message-ttl": 6000, "x-dead-letter-exchange": network.deliveryExchange }), []);
     const alternate: FoundPolicy = {
       name: "parking",
       pattern: "^back$",

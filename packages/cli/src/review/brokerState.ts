@@ -5,6 +5,7 @@ import { FoundQueues, askForQueues, queueKey, strange } from "./askBroker";
 import { isNew } from "./clashes";
 import { EntityChange, brokerName, isReadable } from "./entityChange";
 import type { Finding } from "./findings";
+import { changesElsewhere } from "./planBroker";
 import { rules } from "./rules";
 import { isEndpoint } from "./urn";
 
@@ -28,8 +29,16 @@ export async function addBrokerState(
   now = new Date(),
 ): Promise<{ findings: Finding[]; messages: number }> {
   const queues = await askForQueues(changes, broker);
-  const told = findings.map((finding) => tell(finding, queues, changes, now));
-  const messages = messagesAtRisk(told, queues);
+  const isElsewhere = changesElsewhere(changes, broker.base.replace(/\/api$/, ""));
+  const told = findings.map((finding) =>
+    finding.queue !== undefined && isElsewhere(finding.urn)
+      ? { ...finding, found: ELSEWHERE }
+      : tell(finding, queues, changes, now),
+  );
+  const messages = messagesAtRisk(
+    told.filter(({ found }) => found !== ELSEWHERE),
+    queues,
+  );
   const idle = endpointsWithoutConsumer(changes, queues);
   const foreign = await foreignBindings(changes, broker, hasSames);
   const open = told.filter((finding) => !isSettled(finding, changes, foreign));
@@ -56,6 +65,7 @@ function messagesAtRisk(findings: Finding[], queues: FoundQueues): number {
     .reduce((sum, [, { messages }]) => sum + (typeof messages === "number" ? messages : 0), 0);
 }
 
+const ELSEWHERE = "it is on another broker of this plan than the one that was asked, so nobody can tell what it holds";
 const NOT_LISTED =
   "the broker that was asked does not list it, so nobody can tell what it holds; where somebody deleted it, pulumi refresh says so";
 /** What a queue's state is while its count is of now. */
@@ -79,7 +89,7 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
     return { ...finding, found: `its state is ${state}, so nobody can count what it holds` };
   if (messages === 0 && stuck === 0) {
     // An empty queue that goes for good is missed by all that is published from then on.
-    if (finding.rule === "queue-live-deleted") {
+    if (finding.rule === "queue-live-deleted" || finding.rule === "queue-twin-deleted") {
       return { ...finding, found: "empty at the last count; what is published after the update would be lost" };
     }
     const text = isLoss

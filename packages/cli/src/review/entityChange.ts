@@ -32,6 +32,8 @@ export interface EntityChange {
   dependencies: string[];
   /** Properties that the engine says differ; undefined where it says nothing. */
   reasons?: string[];
+  /** URN of what declares it. */
+  provider?: string;
   /** URNs of what declares it, before and after, where they are not the same. */
   otherProvider?: { before: string; after: string };
 }
@@ -87,6 +89,7 @@ function toChange(urn: string, steps: (PreviewStep & { op: ChangingStep })[]): E
     dependencies: oldState?.dependencies ?? [],
     causes: action === "replace" || action === "update" ? differences(oldState, newState, placeOf(kind)) : [],
     reasons: reasonsOf(steps),
+    provider: before ?? after,
     ...(before !== undefined && after !== undefined && before !== after ? { otherProvider: { before, after } } : {}),
   };
 }

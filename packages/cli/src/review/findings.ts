@@ -44,6 +44,8 @@ interface Surroundings {
   created: Map<string, EntityChange>;
   /** Entities that are there already, likewise. */
   existing: Map<string, EntityChange>;
+  /** Entities that the program still has after the update, likewise. */
+  staying: Map<string, EntityChange>;
   /** Namespaces of Kubernetes in which the program's clusters are. */
   namespaces: Set<string>;
 }
@@ -58,6 +60,10 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
       "after",
     ),
     existing: byIdentity(changes, "before"),
+    staying: byIdentity(
+      changes.filter(({ action }) => action !== "delete"),
+      "after",
+    ),
     namespaces: new Set(
       changes
         .filter(({ partOf }) => partOf === "RabbitMqCluster")
@@ -98,7 +104,7 @@ function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
       return judgement === undefined ? [] : [find(judgement.rule, change, judgement.detail)];
     }
     case "queue":
-      return judgeQueue(change, isLive);
+      return judgeQueue(change, isLive, hasTwin(change, surroundings));
     case "exchange":
       return judgeExchange(change, routing);
     case "binding":
@@ -210,14 +216,19 @@ function riskOf(change: EntityChange): Finding[] {
   });
 }
 
-function judgeQueue(change: EntityChange, isLive: boolean): Finding[] {
+/** Whether the program still has the same queue of the same broker, as another resource. */
+function hasTwin(change: EntityChange, { staying }: Surroundings): boolean {
+  const twin = staying.get(brokerIdentity(change, "before") ?? "");
+  return twin !== undefined && twin.provider === change.provider;
+}
+
+function judgeQueue(change: EntityChange, isLive: boolean, isTwin: boolean): Finding[] {
   const { action, isRetained } = change;
   if (action === "update") return unknownUpdate(change);
   if (action === "delete") {
-    if (isRetained) return isLive ? [] : [find("queue-kept", change)];
-    return [
-      isLive ? { ...find("queue-live-deleted", change), oldName: oldNameOf(change) } : find("queue-deleted", change),
-    ];
+    if (isRetained) return isLive || isTwin ? [] : [find("queue-kept", change)];
+    if (isLive) return [{ ...find("queue-live-deleted", change), oldName: oldNameOf(change) }];
+    return [find(isTwin ? "queue-twin-deleted" : "queue-deleted", change)];
   }
   return [find(isRetained ? "queue-kept-and-replaced" : "queue-replaced", change)];
 }

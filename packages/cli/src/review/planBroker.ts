@@ -1,3 +1,5 @@
+import { isSameAddress } from "rabbitmq-delay-topology";
+import type { EntityChange } from "./entityChange";
 import type { Preview } from "./preview";
 import { typeOf } from "./urn";
 
@@ -9,17 +11,6 @@ export function plannedEndpoints({ steps }: Pick<Preview, "steps">): unknown[] {
   );
 }
 
-/** Whether two addresses of a management API are one, as they are written. */
-export function isSameAddress(endpoint: unknown, url: string): boolean {
-  if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !URL.canParse(url)) return false;
-  const [one, other] = [endpoint, url].map((address) => {
-    const { protocol, hostname, port, pathname } = new URL(address);
-    const host = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? "localhost" : hostname;
-    return JSON.stringify([protocol, host, port, pathname.replace(/\/$/, "")]);
-  });
-  return one === other;
-}
-
 /** Where the plan declares, without a user, if all of it is at addresses that can be read and none is the given one. */
 export function otherPlace(preview: Pick<Preview, "steps">, url: string): string | undefined {
   const endpoints = plannedEndpoints(preview);
@@ -28,4 +19,16 @@ export function otherPlace(preview: Pick<Preview, "steps">, url: string): string
   );
   if (endpoints.length === 0 || hosts.includes("null")) return undefined;
   return endpoints.some((endpoint) => isSameAddress(endpoint, url)) ? undefined : [...new Set(hosts)].sort().join(", ");
+}
+
+/** Tells of each change whether it is on another broker than the one at an address. */
+export function changesElsewhere(changes: readonly EntityChange[], url: string): (urn: string) => boolean {
+  const providers = changes.filter(({ type }) => type === "pulumi:providers:rabbitmq");
+  const endpoints = new Map(providers.map(({ urn, before, after }) => [urn, (before ?? after)?.endpoint]));
+  const known = [...endpoints.values()].map(String);
+  // All at one address, by whatever name that is asked: a tunnel or a proxy may have another.
+  const isOne = known.every((endpoint) => endpoint === known[0] || isSameAddress(endpoint, known[0] as string));
+  if (isOne) return () => false;
+  const byUrn = new Map(changes.map((change) => [change.urn, change]));
+  return (urn) => !isSameAddress(endpoints.get(byUrn.get(urn)?.provider ?? ""), url);
 }

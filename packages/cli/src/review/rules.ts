@@ -43,6 +43,15 @@ export const rules = {
       'Tell the engine that it is the same: `aliases: [{ name: "OLD_NAME" }]` in the options of the renamed resource.',
     ],
   },
+  "queue-twin-deleted": {
+    severity: "loss",
+    title: "% would be deleted under one of its two logical names",
+    consequence:
+      "Both resources are one queue on the broker: the deletion of the one takes the live queue along, with its messages, and the other then stands for a queue that is not there.",
+    wayOut: [
+      "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it.",
+    ],
+  },
   "vhost-deleted": {
     severity: "loss",
     title: "% would be deleted",

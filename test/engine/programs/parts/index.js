@@ -1,7 +1,8 @@
 "use strict";
 
 // Components as the config lists them, each with its type, name and arguments. The network "$broker" is the one that the
-// broker's stack exports; a destination "$NAME" is the name output of the queue NAME, which the program declares then.
+// broker's stack exports; a destination "$NAME" is the name output of the queue NAME, which the program declares then. A type
+// "read" is a user that the program only reads.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 const components = require("rabbitmq-delay");
@@ -12,9 +13,14 @@ const password = config.get("brokerPassword") ?? "guest";
 const provider = new rabbitmq.Provider("broker", { endpoint: managementUrl, username, password });
 const { parts } = config.requireObject("network");
 
+let stack;
 for (const { type, name, args } of parts) {
+  if (type === "read") {
+    rabbitmq.User.get(name, args.user, undefined, { provider });
+    continue;
+  }
   const isElsewhere = args.network === "$broker";
-  const stack = isElsewhere ? new pulumi.StackReference(`organization/rabbitmq-delay/test`) : undefined;
+  if (isElsewhere) stack ??= new pulumi.StackReference(`organization/rabbitmq-delay/test`);
   const network = isElsewhere ? { network: stack.requireOutput("delayNetwork") } : {};
   const queue = /^\$(.*)$/.exec(args.destination ?? "")?.[1];
   const destination = queue === undefined ? {} : { destination: declareQueue(queue).name };
