@@ -100,12 +100,13 @@ describe("a store killed again and again", function () {
           }
           for (const id of ids) {
             const times = found.filter((arrival) => arrival.id === id).map(({ atMs }) => atMs);
-            for (const [index, atMs] of times.slice(1).entries()) {
+            for (const atMs of times.slice(1)) {
               copies++;
-              const before = times[index] as number;
-              const isKilled = spans.some(({ start, end }) => start <= atMs && end >= before);
+              // The first copy may have been on its way already when the kill came, and have arrived after that.
+              const sentMs = publisher.dueMs.get(body) as number;
+              const isKilled = spans.some(({ start, end }) => start <= atMs && end >= sentMs);
               const isRepeated = (publisher.attempts.get(body) as number) > copiesOf(body);
-              assert.ok(isKilled || isRepeated, `${body} came twice, and nothing was killed between`);
+              assert.ok(isKilled || isRepeated, `${body} came twice, and nothing was killed since it was due`);
             }
           }
         }
