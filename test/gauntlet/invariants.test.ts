@@ -81,6 +81,17 @@ describe("the gauntlet's invariants", () => {
     const holds: Plan = { ...plan, parts: [{ ...hold, ...shape }] };
     const lost = [published("a-0"), confirmed("a-0")];
     assert.deepEqual(broken([...lost, fault("broker-killed", 1200, 1300)], holds), []);
+    const left = {
+      kind: "ended",
+      part: "",
+      at: 9400,
+      isThrough: true,
+      remaining: { "a: hold.9s.0::Sales": 1 },
+    } as const;
+    assert.deepEqual(broken([...lost, fault("broker-killed", 1200, 1300), left], holds), []);
+    const more = { ...left, remaining: { "a: hold.9s.0::Sales": 2 } };
+    assert.deepEqual(broken([...lost, fault("broker-killed", 1200, 1300), more], holds), ["left-in-queue"]);
+    assert.deepEqual(broken([published("a-0"), fault("broker-killed", 9200, 9300), left], holds), ["left-in-queue"]);
     assert.deepEqual(broken([...lost, fault("broker-killed", 9200, 9300)], holds), ["lost"]);
     // Its queue was there before it came.
     const later = [published("a-1", 8000), confirmed("a-1", 8010)];
