@@ -59,6 +59,17 @@ describe("whose endpoints, users and queues are", () => {
         .map(({ routing_key: key }) => key)
         .sort();
 
+    /** A user that somebody else made, for one test. */
+    async function administrator(): Promise<{ boss: string; readUser: () => Promise<unknown> }> {
+      const { management } = broker();
+      const boss = `boss-${randomUUID().slice(0, 8)}`;
+      await management.call("PUT", `users/${boss}`, { password: "the boss's password", tags: "administrator" });
+      afterThisTest(async () => {
+        await management.call("DELETE", `users/${boss}`).catch(() => undefined);
+      });
+      return { boss, readUser: () => management.get(`users/${boss}`) };
+    }
+
     it("a service adds a pattern to its endpoint, and mends a claim that was lost", async () => {
       const service = await partsStack(await brokerStack());
       service.declare(billing());
@@ -144,13 +155,8 @@ describe("whose endpoints, users and queues are", () => {
     });
 
     it("a user that somebody else made keeps its password and its tags, and is taken over by adopt: true alone", async () => {
-      const { management } = broker();
-      const boss = `boss-${randomUUID().slice(0, 8)}`;
-      await management.call("PUT", `users/${boss}`, { password: "the boss's password", tags: "administrator" });
-      afterThisTest(async () => {
-        await management.call("DELETE", `users/${boss}`).catch(() => undefined);
-      });
-      const before = await management.get(`users/${boss}`);
+      const { boss, readUser } = await administrator();
+      const before = await readUser();
       const credentials = [{ password: "the service's password" }];
       const of = (args: object): Part[] => [
         { type: "EndpointUser", name: "user", args: { user: boss, credentials, consumes: ["Billing"], ...args } },
@@ -164,7 +170,7 @@ describe("whose endpoints, users and queues are", () => {
       const program = await TestStack.create(broker(), vhost);
       program.configure({ network: shape, delayedStore: { user: boss }, storePassword: "the store's password" });
       await refused(program, /user: "boss-\w+" is on the broker already/);
-      assert.deepEqual(await management.get(`users/${boss}`), before);
+      assert.deepEqual(await readUser(), before);
 
       service.declare(...of({ network, adopt: true }));
       await service.up();
@@ -216,13 +222,8 @@ describe("whose endpoints, users and queues are", () => {
 
     // The state has what is only read, too: an administrator got a service's password, lost his tags, and went with the service's stack.
     it("a user that the program only reads is not its own", async () => {
-      const { management } = broker();
-      const boss = `boss-${randomUUID().slice(0, 8)}`;
-      await management.call("PUT", `users/${boss}`, { password: "the boss's password", tags: "administrator" });
-      afterThisTest(async () => {
-        await management.call("DELETE", `users/${boss}`).catch(() => undefined);
-      });
-      const before = await management.get(`users/${boss}`);
+      const { boss, readUser } = await administrator();
+      const before = await readUser();
       const service = await partsStack();
       const read = { type: "read", name: "boss", args: { user: boss } };
       service.declare(read);
@@ -230,7 +231,7 @@ describe("whose endpoints, users and queues are", () => {
       const credentials = [{ password: "the service's password" }];
       service.declare(read, { type: "EndpointUser", name: "user", args: { user: boss, credentials, consumes: ["B"] } });
       await refused(service, /user: "boss-\w+" is on the broker already/);
-      assert.deepEqual(await management.get(`users/${boss}`), before);
+      assert.deepEqual(await readUser(), before);
     });
 
     // What a stack had on one broker counted as its own on another one: users there were taken over, and a vhost deleted with all queues.

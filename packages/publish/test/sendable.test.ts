@@ -6,13 +6,13 @@ import { ClientLibrary, sendable } from "../dist/sendable";
 
 /** The libraries' own encoders, which neither of them exports. */
 const modules = join(__dirname, "../../../node_modules");
-// eslint-disable-next-line @typescript-eslint/no-require-imports -- a file inside the package, which has no types
-const amqplib = require(join(modules, "amqplib/lib/codec.js")) as {
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- files inside the packages, which have no types
+const load = (file: string): unknown => require(join(modules, file));
+const amqplib = load("amqplib/lib/codec.js") as {
   encodeTable(buffer: Buffer, table: object, offset: number): number;
   decodeFields(fields: Buffer): Record<string, unknown>;
 };
-// eslint-disable-next-line @typescript-eslint/no-require-imports -- a file inside the package, which has no types
-const rabbitmqClient = require(join(modules, "rabbitmq-client/lib/codec.js")) as {
+const rabbitmqClient = load("rabbitmq-client/lib/codec.js") as {
   FrameType: { HEADER: number };
   encodeFrame(frame: object, maximumBytes: number): Buffer;
   decodeFrame(read: (bytes: number) => Promise<Buffer>): Promise<{ fields: Record<string, unknown> }>;
