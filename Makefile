@@ -4,21 +4,23 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help up down clean test lint bench bench-faults build review samples gauntlet gauntlet-ci
+.PHONY: help up down clean test test-types test-quick test-clients lint bench bench-faults build review samples gauntlet gauntlet-ci
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
-	@echo "make test    all tests, on RabbitMQ 3.10 and 4.3"
+	@echo "make test-quick    pure code, stand-ins and one broker"
+	@echo "make test    all packages on RabbitMQ 3.10 and 4.3, the engine, databases, Kubernetes"
+	@echo "make test-clients  other languages' clients and SDK programs"
 	@echo "make bench   all benches, each a ratio"
 	@echo "make bench-faults   what faults of a cluster of three nodes do to messages that wait"
-	@echo "make gauntlet  random workloads under random faults, checked by invariants (MINUTES=5 SEED=1)"
+	@echo "make gauntlet  random workloads under random faults, checked by invariants (MINUTES=5 SEED=1); gauntlet-ci takes three minutes"
 	@echo "make review  what the edits of stack dev would do, as a page"
 	@echo "make samples the sample reviews of docs/reviews, made anew"
 	@echo "make down    stop the local broker"
 	@echo "make clean   forget local broker, state and build"
 
 # Newer than the lock file: nothing to install.
-node_modules/.package-lock.json: package-lock.json package.json packages/*/package.json components/package.json
+node_modules/.package-lock.json: package-lock.json package.json packages/*/package.json components/package.json plugin/package.json
 	@# Node's own headers, where they came with it: SQLite's driver is compiled where there is no ready build of it.
 	@headers=$$(node -p 'path.resolve(process.execPath, "../..")'); \
 	test ! -f "$$headers/include/node/node.h" || export npm_config_nodedir="$$headers"; \
@@ -41,14 +43,32 @@ clean:
 	@test ! -f toolchain/dist/main.js || node toolchain/dist/main.js clean
 	rm -rf dist */dist packages/*/dist .local
 
+# What is published: without the command's package, which nobody imports.
+LIBRARIES := components $(filter-out packages/cli,$(wildcard packages/*))
 lint: build
 	npx eslint .
 	npx prettier --check --log-level warn .
+	npx depcruise --config .dependency-cruiser.cjs packages/*/src components plugin program index.ts toolchain/src
+	@for package in $(LIBRARIES) packages/cli; do npx publint --strict $$package >&2 || exit 1; done
+	@for package in $(LIBRARIES); do npx attw --pack $$package --profile node16 --quiet || exit 1; done
 
-test: build lint
+# The tests' own types; what is checked once is not checked again.
+test-types: build
+	@npx tsc -p tsconfig.test.json
+
+# Pure code, stand-ins, and what one broker answers at once.
+test-quick: test-types
+	TS_NODE_PROJECT=tsconfig.test.json npx mocha --config test/support/quickTier.js
+
+# All packages on both brokers, with the engine, databases and Kubernetes.
+test: test-types
 	@node toolchain/dist/main.js prepare-tests
-	npx tsc -p tsconfig.test.json
 	TS_NODE_PROJECT=tsconfig.test.json npx mocha
+
+# What runs programs that are not of Node: other languages' clients and SDKs.
+test-clients: test-types
+	@node toolchain/dist/main.js prepare-tests
+	TS_NODE_PROJECT=tsconfig.test.json npx mocha --config test/support/clientsTier.js
 
 # STACK and BROKER may name others; the page opens where there is a browser.
 STACK ?= dev

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding, thisStack } from "rabbitmq-delay";
-import { DelayNetworkOptions, delayNetwork, delayedStoreOf } from "rabbitmq-delay-topology";
+import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding } from "pulumi-rabbitmq-delay";
+import { thisStack } from "pulumi-rabbitmq-delay/program";
+import { DelayNetworkOptions, delayNetwork, delayedStoreOf } from "@rabbitmq-delay/topology";
 import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
@@ -23,7 +24,7 @@ export = (): Promise<Record<string, unknown>> =>
 async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
   const { removal } = config;
-  const network = delayNetwork(config.network as unknown as DelayNetworkOptions);
+  const network = delayNetwork({ ...(config.network as unknown as DelayNetworkOptions), vhost: config.vhost });
   checkProduction(config, network);
   const planned = { network, retries: retryDescriptorsOf(config), store: delayedStoreOf(config.delayedStore) };
   const {
@@ -61,8 +62,6 @@ async function declareStack(): Promise<Record<string, unknown>> {
       queueType,
       allow: config.allow,
       formerOwners: config.formerOwners,
-      vhost,
-      removal,
       brokerVersion,
     };
     const binding = new EndpointDelayBinding(name, args, { provider });

@@ -9,7 +9,8 @@ const { join } = require("node:path");
 endWithTheEngine();
 leaveStackTracesUnmapped();
 
-const sources = ["index.ts", "program", "components", "packages/topology/src"];
+const rooms = ["components", "packages/topology", "packages/broker"];
+const sources = ["index.ts", "program", ...rooms];
 const compiled = join(__dirname, "dist", "index.js");
 
 // When the engine was killed, nobody reads what the program prints. The SDK prints each error, also the one of that print,
@@ -31,7 +32,7 @@ function newest(path) {
 }
 
 function builtAt() {
-  const marks = [".", "components", "packages/topology"].map((room) => join(__dirname, room, "dist", ".tsbuildinfo"));
+  const marks = [".", ...rooms].map((room) => join(__dirname, room, "dist", ".tsbuildinfo"));
   try {
     return Math.max(...marks.map((mark) => statSync(mark).mtimeMs));
   } catch {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as amqp from "amqplib";
-import { DelayNetwork, delayNetwork, planEntities } from "rabbitmq-delay-topology";
+import { DelayNetwork, delayNetwork, planEntities } from "@rabbitmq-delay/topology";
 import { newestInstallation } from "../toolchain/dist/brokerInstallations";
 import { root } from "../toolchain/dist/paths";
 import { TestBroker, removeTestBroker, startTestBroker } from "../test/support/brokers";

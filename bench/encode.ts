@@ -1,4 +1,4 @@
-import { EncodedDelay, delayNetwork, encodeDelay } from "rabbitmq-delay-topology";
+import { EncodedDelay, delayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
 import { report } from "./statistics";
 
 const CALLS = 200_000;

@@ -1,6 +1,6 @@
 import * as amqp from "amqplib";
-import { createDelayPublisher, holdFor } from "rabbitmq-delay-publish";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { createDelayPublisher, holdFor } from "@rabbitmq-delay/publish";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { newestInstallation } from "../toolchain/dist/brokerInstallations";
 import { TestBroker, removeTestBroker, startTestBroker } from "../test/support/brokers";
 import { inVhost } from "./declare";

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import * as amqp from "amqplib";
-import { createDelayPublisher, dueHeader } from "rabbitmq-delay-publish";
-import { DelayNetwork, Radix, delayNetwork } from "rabbitmq-delay-topology";
+import { createDelayPublisher, dueHeader } from "@rabbitmq-delay/publish";
+import { DelayNetwork, Radix, delayNetwork } from "@rabbitmq-delay/topology";
 import { localInstallation, newestInstallation } from "../toolchain/dist/brokerInstallations";
 import { TestBroker, removeTestBroker, startTestBroker } from "../test/support/brokers";
 import { percentile, report } from "./statistics";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DelayNetwork, delayNetwork, parkingPolicy, planBinding, planEntities } from "rabbitmq-delay-topology";
+import { DelayNetwork, delayNetwork, parkingPolicy, planBinding, planEntities } from "@rabbitmq-delay/topology";
 import { newestInstallation } from "../toolchain/dist/brokerInstallations";
 import { findOpenTofu } from "../toolchain/dist/openTofu";
 import { run as runCommand } from "../toolchain/dist/run";

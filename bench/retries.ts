@@ -1,6 +1,6 @@
 import * as amqp from "amqplib";
-import { RetryPolicy, consumeWithRetries, throughRetryIntervals } from "rabbitmq-delay-publish";
-import { planRetry, planReturnBinding, retryIntervals } from "rabbitmq-delay-topology";
+import { RetryPolicy, consumeWithRetries, throughDeclared } from "@rabbitmq-delay/publish";
+import { planRetry, planReturnBinding, retryIntervals } from "@rabbitmq-delay/topology";
 import { localInstallation, newestInstallation } from "../toolchain/dist/brokerInstallations";
 import { TestBroker, removeTestBroker, startTestBroker } from "../test/support/brokers";
 import { declareOverAmqp } from "../test/support/declare";
@@ -44,7 +44,7 @@ const ours: Consume = (channel, onSuccess) =>
       if (redeliveries === 0) throw new Error("not yet");
       onSuccess();
     },
-    { policy: RetryPolicy.interval(1, 10), mechanism: throughRetryIntervals(intervals), prefetch: PREFETCH },
+    { policy: RetryPolicy.interval(1, 10), mechanism: throughDeclared(intervals), prefetch: PREFETCH },
   );
 
 const bare: Consume = async (channel, onSuccess) => {

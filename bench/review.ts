@@ -1,7 +1,7 @@
-import { renderMarkdown } from "../packages/cli/dist/review/markdown";
-import { parsePreview } from "../packages/cli/dist/review/preview";
-import { reviewOf } from "../packages/cli/dist/review/review";
-import { planBinding, planEntities, delayNetwork } from "rabbitmq-delay-topology";
+import { renderMarkdown } from "../packages/review/dist/report/markdown";
+import { parsePreview } from "../packages/review/dist/preview/preview";
+import { reviewOf } from "../packages/review/dist/review";
+import { planBinding, planEntities, delayNetwork } from "@rabbitmq-delay/topology";
 import { report } from "./statistics";
 
 const RESOURCES = 5000;

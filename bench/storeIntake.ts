@@ -1,12 +1,6 @@
-import {
-  BatchPublisher,
-  BrokerConnection,
-  Intake,
-  SteadyClock,
-  declarePlan,
-  defaultLimits,
-} from "rabbitmq-delay-store";
-import { delayedStore, planDelayedStore } from "rabbitmq-delay-topology";
+import { defaultLimits } from "@rabbitmq-delay/store";
+import { BatchPublisher, BrokerConnection, Intake, SteadyClock, declarePlan } from "@rabbitmq-delay/store/testing";
+import { delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
 import { inVhost } from "./declare";
 import { report } from "./statistics";
 import { StoreGround, countdown, emptyStore, onStoreGround, workChannel } from "./storeParts";

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import type { DelayedMessageStore } from "rabbitmq-delay-store";
+import type { DelayedMessageStore } from "@rabbitmq-delay/store";
 import { startDispatcher } from "../test/support/dispatchers";
 import { inVhost } from "./declare";
 import { percentile, report } from "./statistics";

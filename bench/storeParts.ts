@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as amqp from "amqplib";
-import { DelayedMessageStore, NewDelayedMessage, delayedMessage, openStore } from "rabbitmq-delay-store";
+import { DelayedMessageStore, NewDelayedMessage, delayedMessage, openStore } from "@rabbitmq-delay/store";
 import { newestInstallation } from "../toolchain/dist/brokerInstallations";
 import { PostgresServer, postgresInstallation, removePostgres, startPostgres } from "../toolchain/dist/postgresServer";
 import { TestBroker, removeTestBroker, startTestBroker } from "../test/support/brokers";

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayTopologyError } from "rabbitmq-delay-topology";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
 
 /** A text that fits a rule. @throws DelayTopologyError naming the property */
 export function checkText(property: string, value: unknown, rule: RegExp, allowed: string): string {

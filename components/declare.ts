@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import type { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan } from "rabbitmq-delay-topology";
+import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, topicMatches } from "@rabbitmq-delay/topology";
 
 /**
  * Where a broker dies between a create and its reading back, the engine plans an update that the provider doesn't know for
@@ -65,18 +65,21 @@ export class Declarer {
    * @param label last part of the logical name
    * @param source name of the source exchange, as that resource's output: a replaced exchange then replaces its bindings
    * @param destination name of the bound queue or exchange, likewise
+   * @param former last part of the logical name that it may have in the state
    */
   binding(
     label: string,
     plan: { destinationType: pulumi.Input<BindingPlan["destinationType"]>; routingKey: pulumi.Input<string> },
     source: pulumi.Input<string>,
     destination: pulumi.Input<string>,
+    former?: string,
   ): rabbitmq.Binding {
     const { destinationType, routingKey } = plan;
+    const aliases = former === undefined ? {} : { aliases: [{ name: `${this.name}-${former}` }] };
     return new rabbitmq.Binding(
       `${this.name}-${label}`,
       { source, vhost: this.vhost, destination, destinationType, routingKey },
-      this.options,
+      { ...this.options, ...aliases },
     );
   }
 
@@ -120,11 +123,29 @@ export function declareEntities(
     if (source === undefined || destination === undefined) {
       throw new Error(`the plan binds ${binding.source} to ${binding.destination} without declaring both`);
     }
-    const label = `${binding.source}-to-${binding.destination}`;
-    declarerOf({ name: binding.source }).binding(label, binding, source.name, destination.name);
+    const { label, former } = labelOf(binding, plan.bindings);
+    declarerOf({ name: binding.source }).binding(label, binding, source.name, destination.name, former);
   }
   const bound = [...queues].filter(([name]) => used.includes(name)).map(([, queue]) => queue);
   return [...exchanges.values(), ...bound].map(({ name }) => name);
+}
+
+/**
+ * A binding is named by what it binds, and by its key too where there are several between the two, as a work queue has them for its
+ * patterns. One that becomes one of several, or is left of them, keeps its resource: another one would be made for the same binding, which
+ * the end of the old one then deletes.
+ */
+function labelOf(binding: BindingPlan, all: readonly BindingPlan[]): { label: string; former?: string } {
+  const { source, destination, destinationType, routingKey } = binding;
+  const between = all.filter(
+    (other) =>
+      other.source === source && other.destination === destination && other.destinationType === destinationType,
+  );
+  const [alone, keyed] = [`${source}-to-${destination}`, `${source}-to-${destination}/${routingKey}`];
+  // Alone stands one key: that by which the queue's own name reaches it.
+  const mayBeAlone = between.find((other) => topicMatches(other.routingKey, destination)) === binding;
+  if (between.length === 1) return { label: alone, former: mayBeAlone ? keyed : undefined };
+  return { label: keyed, former: mayBeAlone ? alone : undefined };
 }
 
 /** Compact and with sorted keys, as the provider writes it when it reads a queue back; else each refresh shows a change. */

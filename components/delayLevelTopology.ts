@@ -5,12 +5,12 @@ import {
   networkLimitPolicies,
   parkingPolicy,
   planEntities,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, toDescriptor } from "./descriptor";
 import { Matching, Preset, QueueType, Removal } from "./enums";
 import { rememberNetwork } from "./knownNetworks";
-import { vhostOnceLooked } from "./preflight/look";
+import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 
 /** What a delay network is made from. */
@@ -70,12 +70,15 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
     const set = policies.map((policy) => declarer.policy(policy));
     const ready = pulumi.all(declareEntities(plan, () => declarer, set));
 
-    this.network = ready.apply(() => toDescriptor(network));
-    rememberNetwork(
-      [this, this.network],
+    const place: pulumi.Output<string> = pulumi.output(vhost ?? "/");
+    this.network = ready.apply(() => place).apply((known) => toDescriptor({ ...network, vhost: known }));
+    rememberNetwork([this, this.network], {
       network,
-      ready.apply(() => network.deliveryExchange),
-    );
+      deliveryExchange: ready.apply(() => network.deliveryExchange),
+      vhost: vhost ?? "/",
+      provider: this.getProvider("rabbitmq:index/exchange:Exchange"),
+      removal,
+    });
     this.registerOutputs({ network: this.network });
   }
 }

@@ -7,11 +7,11 @@ import {
   deliveryLimitPolicies,
   planDelayedStore,
   planStoreAccess,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { Declarer, declareEntities } from "./declare";
 import { DeliveryType, Removal } from "./enums";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
-import { lookFirst } from "./preflight/look";
+import { lookFirst } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 import { StoreDeploymentArgs, checkDeployment, declareDeployment } from "./store/deployment";
 import { thisStack } from "./thisStack";

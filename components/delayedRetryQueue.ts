@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { checkVersion } from "@rabbitmq-delay/broker";
 import {
   DelayedRetry,
   DelayedRetryOptions,
@@ -7,12 +8,11 @@ import {
   delayedRetryVersion,
   deliveryLimitPolicies,
   planDelayedRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
+import type { BrokerAddressArgs } from "./brokerAddress";
 import { Declarer } from "./declare";
 import { DelayedRetrySettings, DelayedRetryType, Removal } from "./enums";
-import { checkVersion } from "./preflight/brokerVersion";
-import type { BrokerAddress } from "./preflight/managementApi";
-import { vhostOnceLooked } from "./preflight/look";
+import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 
 /** A quorum queue whose failed messages the broker itself delays. */
@@ -23,7 +23,7 @@ export interface DelayedRetryQueueArgs {
    * The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
    * without a word and don't delay.
    */
-  broker: pulumi.Input<BrokerAddress>;
+  broker: pulumi.Input<BrokerAddressArgs>;
   /** `failed` (default), `returned` or `all`. */
   type?: DelayedRetryType;
   /** Delay of the first redelivery, in milliseconds; the nth is n times as long. */
@@ -109,7 +109,7 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
 }
 
 /** Resolves when the broker is known to heed the settings, also in a preview. */
-function newEnough(broker: pulumi.Input<BrokerAddress>, descriptor: DelayedRetry): pulumi.Output<string> {
+function newEnough(broker: pulumi.Input<BrokerAddressArgs>, descriptor: DelayedRetry): pulumi.Output<string> {
   const need = { version: delayedRetryVersion(descriptor), reason: `the delayed retry of queue ${descriptor.queue}` };
   return pulumi.output(broker).apply((address) => checkVersion(address, [need]));
 }

@@ -1,12 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { DelayNetwork } from "rabbitmq-delay-topology";
+import type { DelayNetwork } from "@rabbitmq-delay/topology";
 
 /** A delay network's descriptor in types that every Pulumi language has; its meaning is that of `DelayNetwork`. */
 export interface DelayNetworkDescriptor {
   /** Always `delay-network`. */
   kind: string;
-  /** Version of the descriptor's format, 1. */
+  /** Version of the descriptor's format: 2, or 1 in what an earlier release wrote. */
   version: number;
+  /** The vhost that it is declared in; a descriptor of version 1 does not say. */
+  vhost?: string;
   /** `nservicebus`, `nservicebus-v1`, `celery` or `custom`. */
   preset: string;
   /** What all names of the network start with. */
@@ -23,8 +25,10 @@ export interface DelayNetworkDescriptor {
   matching: string;
   /** The exchange of each level; the index is the level. */
   entryExchanges: string[];
-  /** The exchange that endpoints are bound to. */
+  /** The topic exchange that every message reaches when its delay is over. */
   deliveryExchange: string;
+  /** The exchange that endpoints are bound to, which is the delivery exchange; a descriptor of version 1 does not name it. */
+  bindingExchange?: string;
   /** The exchange that gets what no binding takes. */
   parkingExchange?: string;
   /** The queue that keeps what no binding takes. */

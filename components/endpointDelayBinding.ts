@@ -16,16 +16,38 @@ import {
   planErrorQueue,
   planOwnership,
   planReturnBinding,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
-import { checkArguments } from "./knownArguments";
+import { joinedVhost, joiningOptions } from "./joinedNetwork";
+import { Properties, checkArguments } from "./knownArguments";
 import { knownNetwork, rememberEndpoint } from "./knownNetworks";
-import { Wanted, vhostOnceLooked } from "./preflight/look";
+import { Wanted, vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 import { thisStack } from "./thisStack";
 import type { RetryIntervalsDescriptor } from "./retryIntervalQueues";
+
+const KNOWN: Properties<EndpointDelayBindingArgs> = {
+  endpoint: true,
+  topology: true,
+  network: true,
+  retryIntervals: true,
+  endpointType: true,
+  patterns: true,
+  destination: true,
+  createQueue: true,
+  queueType: true,
+  queueArguments: true,
+  errorQueue: true,
+  removal: true,
+  owner: true,
+  formerOwners: true,
+  adopt: true,
+  allow: true,
+  vhost: true,
+  brokerVersion: true,
+};
 
 /** Which queue or exchange receives delayed or returned messages, and from where. */
 export interface EndpointDelayBindingArgs {
@@ -45,7 +67,7 @@ export interface EndpointDelayBindingArgs {
   endpointType?: EndpointType;
   /**
    * Destinations that reach this endpoint, `*` for any one word; default: the endpoint's name. A consumer whose failed messages come
-   * back over the network then has to say one of them; see `throughDelayNetwork`'s `destination`.
+   * back over the network then has to say one of them; see `throughDeclared`'s `destination`.
    */
   patterns?: string[];
   /**
@@ -65,7 +87,8 @@ export interface EndpointDelayBindingArgs {
    */
   errorQueue?: string;
   /**
-   * What happens to the declared queue when it leaves the program: `retain` (default) or `delete`. Its bindings always go; the error
+   * What happens to the declared queue when it leaves the program: `retain` or `delete`. Default: that of the topology, where this
+   * program declares it in TypeScript or JavaScript, else `retain`. Its bindings always go; the error
    * queue always stays, because another service may use it too.
    */
   removal?: Removal;
@@ -86,7 +109,7 @@ export interface EndpointDelayBindingArgs {
    * the messages of `Europe.Sales` as well. Default: none; such endpoints of one topology are refused on vendors' presets.
    */
   allow?: string[];
-  /** The vhost of the network; default `/`. */
+  /** The vhost; default the network's, and `/` where its descriptor, of version 1, does not say or there is none. Another than the network's is refused. */
   vhost?: pulumi.Input<string>;
   /**
    * The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
@@ -109,20 +132,22 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
   public readonly bindingKeys: pulumi.Output<string[]>;
 
   constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
-    checkArguments("binding", args);
+    checkArguments(KNOWN, args, "binding");
     const endpoint: Endpoint = { name: args.endpoint, type: args.endpointType, patterns: args.patterns };
+    const joined = joinedVhost(args);
     const bindings = planEndpoint(args, endpoint);
-    const options = removalOptions(args.removal);
+    const removal = args.removal ?? knownNetwork(args.topology ?? args.network)?.removal;
+    const options = removalOptions(removal);
     checkQueueArguments(args);
     const claims = planClaims(args, endpoint);
-    super("rabbitmq-delay:index:EndpointDelayBinding", name, {}, opts);
+    super("rabbitmq-delay:index:EndpointDelayBinding", name, {}, joiningOptions(args, opts));
 
     const queue = args.createQueue ? planQueue(args) : undefined;
     const errors = args.errorQueue === undefined ? undefined : planErrorQueue(args.errorQueue);
     const limits = limitsOf(args, queue);
     const errorLimits = deliveryLimitPolicies(errors?.queues ?? [], args);
     const { formerOwners, adopt, brokerVersion } = args;
-    const vhost = vhostOnceLooked(this, args.vhost, {
+    const vhost = vhostOnceLooked(this, joined, {
       claims,
       formerOwners,
       adopt,
@@ -135,7 +160,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       destination: destinationOf(args, opts),
       policies: pulumi.all([...limits, ...errorLimits]),
       endpointQueues: queue === undefined ? [] : [queue.name],
-      replaceable: isReplaced(args.removal),
+      replaceable: isReplaced(removal),
       areBindingsClaimed: args.owner === undefined && pulumi.Output.isInstance(args.network),
     });
     const claimed = claims.map((claim) => new Declarer(name, vhost, { parent: this }).exchange(claim));

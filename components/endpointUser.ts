@@ -1,11 +1,27 @@
 import * as pulumi from "@pulumi/pulumi";
-import { AccessPlan, parseDelayNetwork, parseRetryDescriptor, planAccess } from "rabbitmq-delay-topology";
+import { AccessPlan, parseDelayNetwork, parseRetryDescriptor, planAccess } from "@rabbitmq-delay/topology";
 import { Declarer } from "./declare";
 import type { DelayNetworkDescriptor } from "./descriptor";
-import { checkArguments } from "./knownArguments";
+import { joinedVhost, joiningOptions } from "./joinedNetwork";
+import { Properties, checkArguments } from "./knownArguments";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
-import { lookFirst } from "./preflight/look";
+import { lookFirst } from "./look";
 import { thisStack } from "./thisStack";
+
+const KNOWN: Properties<EndpointUserArgs> = {
+  user: true,
+  credentials: true,
+  consumes: true,
+  network: true,
+  destinations: true,
+  retries: true,
+  publishes: true,
+  errorQueue: true,
+  owner: true,
+  formerOwners: true,
+  adopt: true,
+  vhost: true,
+};
 
 /** What a service does on the broker, and its logins. */
 export interface EndpointUserArgs {
@@ -40,7 +56,7 @@ export interface EndpointUserArgs {
    * stack; default false: one that this stack has not claimed is refused. It is needed for one update.
    */
   adopt?: boolean;
-  /** The vhost, which is the only one that it sees; default `/`. */
+  /** The vhost, which is the only one that it sees; default the network's, and `/` without one. Another than the network's is refused. */
   vhost?: pulumi.Input<string>;
 }
 
@@ -56,15 +72,16 @@ export class EndpointUser extends pulumi.ComponentResource {
   public readonly passwords: pulumi.Output<string[]>;
 
   constructor(name: string, args: EndpointUserArgs, opts?: pulumi.ComponentResourceOptions) {
-    checkArguments("user", args);
+    checkArguments(KNOWN, args, "user");
     const logins = checkCredentials(args);
     const access = planOf(args);
     const claims = claimsOf(args.user, logins, args.owner ?? thisStack());
-    super("rabbitmq-delay:index:EndpointUser", name, {}, opts);
+    const joined = joinedVhost(args);
+    super("rabbitmq-delay:index:EndpointUser", name, {}, joiningOptions(args, opts));
 
     const { formerOwners, adopt } = args;
     const users = logins.map(({ user }) => user);
-    const { vhost, ready } = lookFirst(this, args.vhost, { claims, formerOwners, adopt, users, makesUsers: true });
+    const { vhost, ready } = lookFirst(this, joined, { claims, formerOwners, adopt, users, makesUsers: true });
     const claimed = claims.map((plan) => new Declarer(name, vhost, { parent: this }).exchange(plan));
     const isLimited = args.network !== undefined && args.destinations !== undefined;
     const rights = { vhost, access, isLimited, ready };

@@ -5,12 +5,14 @@ import {
   deliveryLimitPolicies,
   holdQueues,
   planHoldQueues,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { Declarer } from "./declare";
 import { QueueType, Removal } from "./enums";
-import { checkArguments } from "./knownArguments";
-import { vhostOnceLooked } from "./preflight/look";
+import { Properties, checkArguments } from "./knownArguments";
+import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
+
+const KNOWN_OF_DESTINATION: Properties<HoldDestinationArgs> = { exchange: true, routingKey: true };
 
 /** Where held messages go when their time is over. */
 export interface HoldDestinationArgs {
@@ -84,7 +86,7 @@ export class HoldQueues extends pulumi.ComponentResource {
     const { vhost, removal, brokerVersion, ...shape } = args;
     const descriptor = holdQueues(shape as HoldQueuesOptions);
     args.destinations.forEach((destination, index) =>
-      checkArguments("holdDestination", destination, `destinations[${index}]`),
+      checkArguments(KNOWN_OF_DESTINATION, destination, `destinations[${index}]`, `destinations[${index}].`),
     );
     const options = removalOptions(removal);
     const queues = planHoldQueues(descriptor);

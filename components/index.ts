@@ -6,8 +6,6 @@ export { HoldDestinationArgs, HoldQueues, HoldQueuesArgs, HoldQueuesDescriptor }
 export { DelayedRetryDescriptor, DelayedRetryQueue, DelayedRetryQueueArgs } from "./delayedRetryQueue";
 export { EndpointUser, EndpointUserArgs } from "./endpointUser";
 export { EndpointCredential } from "./logins";
-export { VHOST_RULE } from "./checks";
-export { checkImage } from "./cluster/image";
 export { RabbitMqCluster } from "./rabbitMqCluster";
 export {
   ClusterAccessArgs,
@@ -39,10 +37,4 @@ export {
   Rejection,
   Removal,
 } from "./enums";
-export { BrokerAddress, ManagementApi } from "./preflight/managementApi";
-export { BrokerCheckError } from "./preflight/brokerCheckError";
-export { VersionNeed, checkVersion } from "./preflight/brokerVersion";
-export { checkBroker, Expectation } from "./preflight/checkBroker";
-export { checkAddress } from "./preflight/managementApi";
-export { rememberLook } from "./preflight/look";
-export { thisStack } from "./thisStack";
+export { BrokerAddressArgs } from "./brokerAddress";

@@ -1,11 +1,18 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { BoundPatterns, DelayNetwork, EndpointPlan } from "rabbitmq-delay-topology";
+import { BoundPatterns, DelayNetwork, EndpointPlan } from "@rabbitmq-delay/topology";
+import type { Removal } from "./enums";
 
 /** A network that a topology of this program declares. */
 export interface KnownNetwork {
   network: DelayNetwork;
   /** Name of the delivery exchange, once the network is there. */
   deliveryExchange: pulumi.Output<string>;
+  /** What joins it is declared in the same vhost, */
+  vhost: pulumi.Input<string>;
+  /** by the same provider, */
+  provider: pulumi.ProviderResource | undefined;
+  /** and kept or deleted in the same way, unless its own arguments say otherwise. */
+  removal: Removal | undefined;
   bound: BoundPatterns;
 }
 
@@ -16,12 +23,8 @@ const known = new WeakMap<object, KnownNetwork>();
  * Notes which network a topology of this program declares, so that its endpoints are checked before anything is made.
  * @param sources what may be given for it: the topology, and its output
  */
-export function rememberNetwork(
-  sources: object[],
-  network: DelayNetwork,
-  deliveryExchange: pulumi.Output<string>,
-): void {
-  const one = { network, deliveryExchange, bound: new BoundPatterns() };
+export function rememberNetwork(sources: object[], declared: Omit<KnownNetwork, "bound">): void {
+  const one = { ...declared, bound: new BoundPatterns() };
   for (const source of sources) known.set(source, one);
 }
 

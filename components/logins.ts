@@ -1,8 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import { AccessPlan, DelayTopologyError, OwnershipPlan, planOwnership } from "rabbitmq-delay-topology";
+import { AccessPlan, DelayTopologyError, OwnershipPlan, planOwnership } from "@rabbitmq-delay/topology";
 import { generated } from "./generated";
-import { checkArguments } from "./knownArguments";
+import { Properties, checkArguments } from "./knownArguments";
+
+const KNOWN: Properties<EndpointCredential> = { suffix: true, password: true };
 
 /** One login of a service. A service has two while its password changes. */
 export interface EndpointCredential {
@@ -41,7 +43,7 @@ export function checkCredentials({ user, credentials }: { user: string; credenti
       const allowed = "it must be an object with suffix and password, both of which may be left out";
       throw new DelayTopologyError(`credentials[${index}]`, credential, allowed);
     }
-    checkArguments("credential", credential, `credentials[${index}]`);
+    checkArguments(KNOWN, credential, `credentials[${index}]`, `credentials[${index}].`);
     const { suffix, password } = credential;
     if (password === "" || password === null) {
       const allowed = "it must be a secret, or left out for a generated one";
@@ -110,10 +112,12 @@ export function declareLogin(
   options: pulumi.CustomResourceOptions,
 ): DeclaredLogin {
   const password = pulumi.secret(given ?? generated(`${name}-${user}`, { parent: options.parent }));
+  // What replaces a user or its rights has their names, so the old ones have to go first.
+  const replaced = { ...options, deleteBeforeReplace: true };
   const account = new rabbitmq.User(
     `${name}-${user}`,
     { name: mayStart.apply(() => user), password, tags: [] },
-    options,
+    replaced,
   );
   const { configure, write, read } = {
     configure: access.apply((plan) => plan.configure),
@@ -123,13 +127,13 @@ export function declareLogin(
   const permissions = new rabbitmq.Permissions(
     `${name}-${user}`,
     { user: account.name, vhost, permissions: { configure, write, read } },
-    options,
+    replaced,
   );
   const topics = isLimited
     ? new rabbitmq.TopicPermissions(
         `${name}-${user}`,
         { user: account.name, vhost, permissions: access.apply((plan) => plan.topics) },
-        options,
+        replaced,
       )
     : undefined;
   const ready = pulumi.all([account.name, permissions.id, topics?.id ?? ""]);

@@ -5,7 +5,8 @@ import { declareCluster } from "./cluster/declareCluster";
 import { amqpUrl, clusterPorts } from "./cluster/places";
 import { untilReady } from "./cluster/ready";
 import { checkGivenSecrets, clusterSecrets } from "./cluster/secrets";
-import { ClusterShape, clusterShape } from "./cluster/shape";
+import { ClusterShape } from "./cluster/shape";
+import { clusterShape } from "./cluster/clusterShape";
 import { secretNames } from "./cluster/statefulSet";
 import { removalOptions } from "./removal";
 

@@ -6,10 +6,10 @@ import {
   deliveryLimitPolicies,
   planRetryIntervals,
   retryIntervals,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Removal } from "./enums";
-import { vhostOnceLooked } from "./preflight/look";
+import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 
 /** Which intervals there shall be queues for. */

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { WorkRetry, WorkRetryOptions, deliveryLimitPolicies, planWorkRetry, workRetry } from "rabbitmq-delay-topology";
+import { WorkRetry, WorkRetryOptions, deliveryLimitPolicies, planWorkRetry, workRetry } from "@rabbitmq-delay/topology";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Rejection, Removal } from "./enums";
-import { vhostOnceLooked } from "./preflight/look";
+import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 
 /** A work queue, and how what fails in it is tried again. */

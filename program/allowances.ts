@@ -1,4 +1,4 @@
-import { brokerFaultIds } from "rabbitmq-delay-topology";
+import { brokerFaultIds } from "@rabbitmq-delay/broker";
 
 /** What a production stack refuses, unless its config allows it in these words, and faults of brokers that are known of. */
 export const allowances = [

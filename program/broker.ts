@@ -1,16 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import {
-  BrokerAddress,
-  BrokerCheckError,
-  Expectation,
-  RabbitMqCluster,
-  RabbitMqClusterArgs,
-  checkBroker,
-  checkImage,
-  checkVersion,
-  rememberLook,
-} from "rabbitmq-delay";
+import { BrokerAddress, BrokerCheckError, Expectation, checkBroker, checkVersion } from "@rabbitmq-delay/broker";
+import { RabbitMqCluster, RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
+import { checkImage, rememberLook, stackState } from "pulumi-rabbitmq-delay/program";
 import type { ProgramConfig } from "./config";
 
 /** The broker that a stack declares on. */
@@ -62,7 +54,7 @@ async function findElsewhere(
 
 /** @returns the broker's address, once nothing speaks against it */
 async function looked(broker: BrokerAddress, expectation: Expectation): Promise<BrokerAddress> {
-  const warnings = await checkBroker(broker, expectation);
+  const warnings = await checkBroker(stackState, broker, expectation);
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
   return broker;
 }

@@ -1,12 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
-import { BrokerAddress, VHOST_RULE, checkAddress } from "rabbitmq-delay";
+import { BrokerAddress, checkAddress } from "@rabbitmq-delay/broker";
+import { VHOST_RULE } from "pulumi-rabbitmq-delay/program";
 import {
   BrokerConfigKey,
   EndpointConfigKey,
   NAME_PAIR,
   StackConfigKey,
+  checkNetworkConfig,
   checkStackConfigKeys,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { z } from "zod";
 import { Allowance, allowances } from "./allowances";
 
@@ -152,6 +154,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     );
   }
   const { broker = {}, network, removal = "retain", endpoints = [], production = false, allow = [] } = parsed.data;
+  checkNetworkConfig(network);
   const { formerOwners = [] } = parsed.data;
   const { retryIntervals = {}, workQueues = [], holdQueues = {}, delayedRetryQueues = [] } = parsed.data;
   const { delayedStore = {}, cluster = {}, createVhost = false } = parsed.data;

@@ -1,4 +1,4 @@
-import { Expectation, VersionNeed } from "rabbitmq-delay";
+import type { Expectation, VersionNeed } from "@rabbitmq-delay/broker";
 import {
   DelayNetwork,
   DelayedStore,
@@ -17,7 +17,7 @@ import {
   planDelayedStore,
   planEntities,
   planRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import type { ProgramConfig } from "./config";
 import { PRODUCTION_NODES } from "./production";
 

@@ -1,4 +1,4 @@
-import { DelayNetwork, shownAddress } from "rabbitmq-delay-topology";
+import { DelayNetwork, shownAddress } from "@rabbitmq-delay/topology";
 import type { Allowance } from "./allowances";
 import { ConfigError, ProgramConfig } from "./config";
 

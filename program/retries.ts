@@ -9,8 +9,8 @@ import {
   RetryIntervalsDescriptor,
   WorkRetryQueues,
   WorkRetryQueuesArgs,
-} from "rabbitmq-delay";
-import { DelayTopologyError, RetryConfig, RetryDescriptor, retryDescriptors } from "rabbitmq-delay-topology";
+} from "pulumi-rabbitmq-delay";
+import { DelayTopologyError, RetryConfig, RetryDescriptor, retryDescriptors } from "@rabbitmq-delay/topology";
 import type { StackBroker } from "./broker";
 import type { ProgramConfig } from "./config";
 

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayedMessageStore, DelayedMessageStoreArgs, StoreDeploymentArgs } from "rabbitmq-delay";
+import { DelayedMessageStore, DelayedMessageStoreArgs, StoreDeploymentArgs } from "pulumi-rabbitmq-delay";
 import type { StackBroker } from "./broker";
 import type { ProgramConfig } from "./config";
 

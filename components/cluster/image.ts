@@ -1,5 +1,5 @@
-import { DelayTopologyError, isAtLeast } from "rabbitmq-delay-topology";
-import type { VersionNeed } from "../preflight/brokerVersion";
+import { DelayTopologyError, isAtLeast } from "@rabbitmq-delay/topology";
+import type { VersionNeed } from "@rabbitmq-delay/broker";
 
 /** The newest release that this package is tested with; at-least-once dead-lettering wants 4.3.5 or newer. */
 export const DEFAULT_IMAGE = "rabbitmq:4.3.6";

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { ResourceToken, resourceRule } from "rabbitmq-delay-topology";
+import { ResourceToken, resourceRule } from "@rabbitmq-delay/topology";
 import type { Metadata } from "./manifest";
 
 /**

@@ -9,7 +9,7 @@ import {
   ingressManifest,
   networkPolicyManifest,
   nodesServiceManifest,
-} from "./network";
+} from "./services";
 import { operatorClusterManifest } from "./operatorCluster";
 import type { ClusterShape } from "./shape";
 import { configMapManifest, serviceAccountManifest, statefulSetManifest } from "./statefulSet";

@@ -1,4 +1,4 @@
-import { checkKnown } from "rabbitmq-delay-topology";
+import { checkKnown } from "@rabbitmq-delay/topology";
 import type {
   ClusterAccessArgs,
   ClusterIngressArgs,

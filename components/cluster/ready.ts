@@ -1,6 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { BrokerCheckError } from "../preflight/brokerCheckError";
-import { BrokerAddress, ManagementApi, ManagementApiError } from "../preflight/managementApi";
+import { BrokerCheckError, BrokerAddress, ManagementApi, ManagementApiError } from "@rabbitmq-delay/broker";
 
 /** How often the cluster is asked, and how often somebody who waits is told. */
 const PAUSE_MS = 1000;

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayTopologyError } from "rabbitmq-delay-topology";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { ClusterMode } from "../enums";
 import { generated } from "../generated";
 import { defaultUserConf } from "./brokerConfig";

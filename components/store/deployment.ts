@@ -4,17 +4,28 @@ import * as random from "@pulumi/random";
 import type { ConfigMap } from "kubernetes-types/core/v1";
 import type { Deployment } from "kubernetes-types/apps/v1";
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1";
-import { DelayTopologyError, DelayedStore, checkInteger } from "rabbitmq-delay-topology";
+import { DelayTopologyError, DelayedStore, checkInteger } from "@rabbitmq-delay/topology";
 import { checkText } from "../checks";
 import { KubernetesResource, ManifestInput } from "../cluster/kubernetesResource";
-import { checkArguments } from "../knownArguments";
+import { Properties, checkArguments } from "../knownArguments";
 import { Manifest, manifestOf } from "../cluster/manifest";
+
+const KNOWN: Properties<StoreDeploymentArgs> = {
+  namespace: true,
+  image: true,
+  amqpUrl: true,
+  databaseSecret: true,
+  databaseSecretKey: true,
+  replicas: true,
+  memoryMiB: true,
+  caSecret: true,
+};
 
 /** The store's process on Kubernetes, beside its database. */
 export interface StoreDeploymentArgs {
   /** Namespace, which exists. */
   namespace: string;
-  /** Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm packages `rabbitmq-delay-cli` and `rabbitmq-delay-store`. */
+  /** Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`. */
   image: string;
   /** The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`. */
   amqpUrl: pulumi.Input<string>;
@@ -45,7 +56,7 @@ const SHUTDOWN_SECONDS = 60;
 
 /** @throws DelayTopologyError that names the refused property, its value and what is allowed */
 export function checkDeployment(args: StoreDeploymentArgs, hasUser: boolean): void {
-  checkArguments("deployment", args, "deployment");
+  checkArguments(KNOWN, args, "deployment", "deployment.");
   const { namespace, image, databaseSecret, caSecret, amqpUrl, replicas = 2, memoryMiB = 512 } = args;
   const names = { namespace, databaseSecret, ...(caSecret === undefined ? {} : { caSecret }) };
   for (const [property, value] of Object.entries(names)) {

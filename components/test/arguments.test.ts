@@ -1,11 +1,11 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 
 const network = delayNetwork({ preset: "celery" });
 
 describe("arguments of components", () => {
-  let components: typeof import("rabbitmq-delay");
+  let components: typeof import("pulumi-rabbitmq-delay");
 
   before(async () => {
     await pulumi.runtime.setMocks(
@@ -14,7 +14,7 @@ describe("arguments of components", () => {
       "stack",
       true,
     );
-    components = await import("rabbitmq-delay");
+    components = await import("pulumi-rabbitmq-delay");
   });
 
   // A misspelled removal was retain or, worse, none; a misspelled password was a generated one that no service had.

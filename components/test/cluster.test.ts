@@ -1,15 +1,16 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import * as pulumi from "@pulumi/pulumi";
-import { BrokerCheckError, RabbitMqCluster } from "rabbitmq-delay";
-import type { RabbitMqClusterArgs } from "rabbitmq-delay";
+import { BrokerCheckError } from "@rabbitmq-delay/broker";
+import { RabbitMqCluster } from "pulumi-rabbitmq-delay";
+import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
 import { advancedConfig, enabledPlugins, operatorConf, rabbitmqConf } from "../dist/cluster/brokerConfig";
 import { networkDashboard } from "../dist/cluster/dashboard";
 import { imageVersion } from "../dist/cluster/image";
 import { KUBERNETES_PLUGIN_VERSION } from "../dist/cluster/kubernetesResource";
 import { memoryPlan } from "../dist/cluster/memory";
 import { untilReady } from "../dist/cluster/ready";
-import { clusterShape } from "../dist/cluster/shape";
+import { clusterShape } from "../dist/cluster/clusterShape";
 import { preStopScript } from "../dist/cluster/statefulSet";
 import { versions } from "../../toolchain/dist/versions";
 

@@ -2,15 +2,15 @@ import { strict as assert } from "node:assert";
 import { Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as pulumi from "@pulumi/pulumi";
-import { ComponentName, componentKinds, delayNetwork, resourceKinds, resourceRule } from "rabbitmq-delay-topology";
-import type { RabbitMqClusterArgs } from "rabbitmq-delay";
+import { ComponentName, componentKinds, delayNetwork, resourceKinds, resourceRule } from "@rabbitmq-delay/topology";
+import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
 
 /**
  * A review judges a resource by the table of kinds: what a component makes and the table lacks would be passed as something of which
  * nothing is known, such as the cluster whose deletion takes all messages along.
  */
 describe("the table of what components make", () => {
-  let components: typeof import("rabbitmq-delay");
+  let components: typeof import("pulumi-rabbitmq-delay");
   let made: Set<string>;
 
   /** Says which version a broker has, which one component asks for. */
@@ -34,7 +34,7 @@ describe("the table of what components make", () => {
       "stack",
       true,
     );
-    components = await import("rabbitmq-delay");
+    components = await import("pulumi-rabbitmq-delay");
   });
   after(() => void api.close());
   beforeEach(() => (made = new Set()));

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { DelayTopologyError, delayNetwork } from "rabbitmq-delay-topology";
-import { DelayLevelTopology, EndpointDelayBinding, EndpointUser } from "rabbitmq-delay";
+import { DelayTopologyError, delayNetwork } from "@rabbitmq-delay/topology";
+import { DelayLevelTopology, EndpointDelayBinding, EndpointUser } from "pulumi-rabbitmq-delay";
 import { StoreDeploymentArgs, checkDeployment } from "../dist/store/deployment";
 
 const password = "hunter2hunter2";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { delayNetwork, retryIntervals as retryIntervalsOf } from "rabbitmq-delay-topology";
+import { delayNetwork, retryIntervals as retryIntervalsOf } from "@rabbitmq-delay/topology";
 
 interface Made {
   type: string;
@@ -11,7 +11,7 @@ interface Made {
 /** Mocks see types, names and inputs only; parents, retention and aliases are checked on the real engine. */
 describe("components' children", () => {
   let made: Made[] = [];
-  let components: typeof import("rabbitmq-delay");
+  let components: typeof import("pulumi-rabbitmq-delay");
 
   before(async () => {
     await pulumi.runtime.setMocks(
@@ -26,7 +26,7 @@ describe("components' children", () => {
       "stack",
       false,
     );
-    components = await import("rabbitmq-delay");
+    components = await import("pulumi-rabbitmq-delay");
   });
 
   beforeEach(() => (made = []));
@@ -281,7 +281,7 @@ describe("components' children", () => {
       [() => new DelayLevelTopology("x", { preset: "celery", removal: "keep" as "retain" }), /removal: "keep"/],
       [() => new EndpointDelayBinding("x", { endpoint: "a" }), /give one of topology and network/],
       [() => new EndpointDelayBinding("x", { endpoint: "a.*", network }), /endpoint\.name/],
-      [() => new EndpointDelayBinding("x", { endpoint: "a", network: { ...network, version: 2 } }), /version: 2/],
+      [() => new EndpointDelayBinding("x", { endpoint: "a", network: { ...network, version: 3 } }), /version: 3/],
       [
         () => new EndpointDelayBinding("x", { endpoint: "a", network, createQueue: true, endpointType: "exchange" }),
         /createQueue/,

@@ -1,7 +1,7 @@
 """A delay network, an endpoint and a work queue with retries.
 
 The components run in their own process; here they are classes that name their type, arguments and outputs.
-`pulumi package add ../../components` generates such classes with types and documentation.
+`pulumi package add ../../plugin` generates such classes with types and documentation.
 """
 
 import pulumi

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { EndpointDelayBinding, EndpointUser } from "rabbitmq-delay";
+import { EndpointDelayBinding, EndpointUser } from "pulumi-rabbitmq-delay";
 
 const config = new pulumi.Config();
 const endpoint = config.require("endpoint");
@@ -14,10 +14,10 @@ const vhost = broker.requireOutput("vhost") as pulumi.Output<string>;
 const amqpUrl = (config.get("amqpUrl") ?? broker.requireOutput("amqpUrl")) as pulumi.Input<string>;
 
 // The queue, and the binding by which its delayed messages come. A name that another service has is refused.
-const binding = new EndpointDelayBinding(endpoint, { endpoint, network, createQueue: true, vhost });
+const binding = new EndpointDelayBinding(endpoint, { endpoint, network, createQueue: true });
 
 // A user that consumes this queue, publishes into the network, and may do nothing else. Its password is generated.
-const user = new EndpointUser(name, { user: name, credentials: [{}], consumes: [endpoint], network, vhost });
+const user = new EndpointUser(name, { user: name, credentials: [{}], consumes: [endpoint], network });
 
 const labels = { "app.kubernetes.io/name": name };
 const metadata = { namespace: config.get("namespace") ?? "default", labels };

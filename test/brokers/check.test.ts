@@ -5,17 +5,16 @@ import type { AddressInfo } from "node:net";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brokerFaultIds, faultsOf } from "@rabbitmq-delay/broker";
 import {
-  brokerFaultIds,
   delayNetwork,
   delayedStore,
   encodeDelay,
-  faultsOf,
   networkLimitPolicies,
   planDelayedStore,
   planRetry,
   retryIntervals,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
@@ -84,37 +83,37 @@ describe("rabbitmq-delay check", () => {
       };
       writeFileSync(file, JSON.stringify({ config }));
       const url = broker().management.url;
-      const alone = await check("--config", file, "--json");
+      const alone = await check("--stack-config", file, "--json");
       assert.deepEqual([alone.code, rulesOf(alone.output)], [0, ["at-most-once"]]);
 
       await declareAll(broker().management, vhost, ["Sales"]);
       const channel = await openChannel(broker(), vhost);
       await channel.assertQueue("Old", { durable: true });
       await channel.bindQueue("Old", network.deliveryExchange, "#.Sales");
-      const compared = await check("--config", file, "--json", "--broker", url, ...allowed);
+      const compared = await check("--stack-config", file, "--json", "--management", url, ...allowed);
       assert.equal(compared.code, 1, compared.output);
       assert.deepEqual(rulesOf(compared.output), ["at-most-once", "collision", "missing-endpoint", "missing-queues"]);
 
       await channel.unbindQueue("Old", network.deliveryExchange, "#.Sales");
-      const mended = await check("--config", file, "--management", url, ...allowed);
+      const mended = await check("--stack-config", file, "--management", url, ...allowed);
       assert.equal(mended.code, 0, mended.output);
       assert.match(mended.output, /^warning {2}queue mt-delay-5000: .*at most once/m);
       assert.match(mended.output, /^0 errors, 3 warnings$/m);
-      assert.equal((await check("--config", file, "--broker", url, "--fail-on", "warning")).code, 1);
+      assert.equal((await check("--stack-config", file, "--management", url, "--fail-on", "warning")).code, 1);
     });
 
     it("says what is wrong with its input", async () => {
       const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-check-")), "Pulumi.prod.yaml");
       writeFileSync(file, "config:\n  other:network: [");
-      assert.match((await check("--config", file)).output, /is not YAML/);
+      assert.match((await check("--stack-config", file)).output, /is not YAML/);
       writeFileSync(file, "config:\n  shop:endpoints: []\n");
-      const none = await check("--config", file);
+      const none = await check("--stack-config", file);
       assert.deepEqual([none.code, /has no network/.test(none.output)], [2, true]);
-      const both = await check("--config", file, "--preset", "celery");
-      assert.match(both.output, /leave the others out/);
-      const away = await check("--preset", "celery", "--broker", "http://127.0.0.1:4");
+      const both = await check("--stack-config", file, "--preset", "celery");
+      assert.match(both.output, /cannot be used with option/);
+      const away = await check("--preset", "celery", "--management", "http://127.0.0.1:4");
       assert.equal(away.code, 3);
-      const vhost = await check("--preset", "celery", "--broker", broker().management.url, "--vhost", "nowhere");
+      const vhost = await check("--preset", "celery", "--management", broker().management.url, "--vhost", "nowhere");
       assert.match(vhost.output, /there is no vhost nowhere/);
       assert.equal(vhost.code, 3);
       assert.equal((await check("--management", "--vhost", "nowhere")).code, 2);
@@ -302,7 +301,7 @@ describe("rabbitmq-delay check", () => {
       const vhost = await management.createVhost();
       const file = configFile({ "rabbitmq-delay:network": shape, "rabbitmq-delay:endpoints": [{ name: "Sales" }] });
       const errors = async (): Promise<string[]> =>
-        (await look(vhost, "--config", file))
+        (await look(vhost, "--stack-config", file))
           .filter(({ severity }) => severity === "error")
           .map(({ rule, message }) => `${rule}: ${message}`);
       const restore = (): Promise<void> => declareAll(management, vhost, ["Sales"]);
@@ -361,7 +360,7 @@ describe("rabbitmq-delay check", () => {
         gone.some((text) => /^missing-part: exchange \S+delivery is not on the broker/.test(text)),
         gone.join("\n"),
       );
-      assert.equal((await check("--config", file, "--management", management.url, "--vhost", vhost)).code, 1);
+      assert.equal((await check("--stack-config", file, "--management", management.url, "--vhost", vhost)).code, 1);
     });
 
     it("compares other networks of the vhost, retries and the store as well", async () => {
@@ -382,7 +381,7 @@ describe("rabbitmq-delay check", () => {
         "rabbitmq-delay:retryIntervals": { intervals: ["5s", "1m"] },
         "rabbitmq-delay:delayedStore": { toQueues: true },
       };
-      const findings = await look(vhost, "--config", configFile(config));
+      const findings = await look(vhost, "--stack-config", configFile(config));
       const missing = texts(findings, "missing-part").filter((text) => !text.includes("policy"));
       assert.deepEqual(
         missing.map((text) => text.replace(/ (is not on|with the key).*/, "")),

@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { delayNetwork, delayedStore, planDelayedStore, planEntities } from "rabbitmq-delay-topology";
+import { delayNetwork, delayedStore, planDelayedStore, planEntities } from "@rabbitmq-delay/topology";
 import { root } from "../../toolchain/dist/paths";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker, ownTestBroker } from "../support/brokers";

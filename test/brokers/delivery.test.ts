@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import type { ConsumeMessage } from "amqplib";
-import { createDelayPublisher, dueHeader } from "rabbitmq-delay-publish";
-import { DelayNetwork, DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
+import { createDelayPublisher, dueHeader } from "@rabbitmq-delay/publish";
+import { DelayNetwork, DelayNetworkOptions, delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { workRetry } from "rabbitmq-delay-topology";
+import { workRetry } from "@rabbitmq-delay/topology";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";

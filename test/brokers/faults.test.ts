@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import type * as amqp from "amqplib";
-import { createDelayPublisher } from "rabbitmq-delay-publish";
-import { delayNetwork, encodeDelay } from "rabbitmq-delay-topology";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { delayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
 import { crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";

@@ -1,8 +1,15 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
 import type { ConfirmChannel, ConsumeMessage } from "amqplib";
-import { HoldOptions, HoldQueueUse, MessageRefusedError, dueHeader, holdFor } from "rabbitmq-delay-publish";
-import { holdQueues, planRetry } from "rabbitmq-delay-topology";
+import {
+  HoldOptions,
+  HoldQueueUse,
+  MessageRefusedError,
+  dueHeader,
+  holdFor,
+  PublishChannel,
+} from "@rabbitmq-delay/publish";
+import { holdQueues, planRetry } from "@rabbitmq-delay/topology";
 import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { clients } from "../support/clients";
@@ -231,14 +238,18 @@ describe("holdFor", () => {
     it("refuses what could lose a message, or make too many queues", async () => {
       const { channel } = await setUp(broker());
       const hold = { delayMs: 50, ...sales };
-      const refuses = (message: RegExp, options: HoldOptions = {}, given = {}, on: unknown = channel): Promise<void> =>
-        assert.rejects(holdFor(on, { ...hold, ...given }, { body: "x", ...given }, options), message);
+      const refuses = (
+        message: RegExp,
+        options: HoldOptions = {},
+        given = {},
+        on: PublishChannel = channel,
+      ): Promise<void> => assert.rejects(holdFor(on, { ...hold, ...given }, { body: "x", ...given }, options), message);
       await refuses(/leaseMs: 250 .*longer than confirmTimeoutMs, 250/, { leaseMs: 250, confirmTimeoutMs: 250 });
       await refuses(/leaseMs: 600 .*quorum queue's lease/, { leaseMs: 600, queueType: "quorum" });
       await refuses(/delayMs: 0 is not allowed/, {}, { delayMs: 0 });
       await refuses(/expiration: the lower/, {}, { expiration: "5" });
       await refuses(/routingKey: "é+" .*256 bytes/, {}, { routingKey: "é".repeat(128) });
-      await refuses(/channel: it must be/, {}, {}, { publish: () => true });
+      await refuses(/channel: it must be/, {}, {}, { publish: () => true } as never);
       const prefix = `cap-${randomUUID()}`;
       await refuses(/maxQueues: this connection has 0 hold queues/, { prefix, maxQueues: 0 });
       // Node's timers would fire at once: every message would be reported as unconfirmed, and published again.

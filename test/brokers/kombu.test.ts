@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { createDelayPublisher } from "rabbitmq-delay-publish";
-import { DelayNetworkOptions, delayNetwork, encodeDelay, planEntities } from "rabbitmq-delay-topology";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { DelayNetworkOptions, delayNetwork, encodeDelay, planEntities } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";

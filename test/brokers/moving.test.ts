@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
-import { createDelayPublisher, dueHeader } from "rabbitmq-delay-publish";
-import { delayNetwork, levelExchangeName, levelQueueName } from "rabbitmq-delay-topology";
+import { createDelayPublisher, dueHeader } from "@rabbitmq-delay/publish";
+import { delayNetwork, levelExchangeName, levelQueueName } from "@rabbitmq-delay/topology";
 import { enablePlugin } from "../../toolchain/dist/brokerControl";
 import { localInstallation, newestInstallation } from "../../toolchain/dist/brokerInstallations";
 import { ownTestBroker } from "../support/brokers";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as amqp from "amqplib";
-import { DelayNetworkOptions, delayNetwork, planEntities } from "rabbitmq-delay-topology";
+import { DelayNetworkOptions, delayNetwork, planEntities } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { DelayPublisher, MessageRefusedError, createDelayPublisher } from "rabbitmq-delay-publish";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { DelayPublisher, MessageRefusedError, createDelayPublisher } from "@rabbitmq-delay/publish";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { clients } from "../support/clients";

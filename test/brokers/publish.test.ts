@@ -12,8 +12,8 @@ import {
   createDelayPublisher,
   dueHeader,
   nserviceBusDelayHeader,
-} from "rabbitmq-delay-publish";
-import { delayNetwork } from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/publish";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { Client, clients } from "../support/clients";
@@ -193,6 +193,6 @@ describe("publishing", () => {
   });
 
   it("refuses a channel without confirms", () => {
-    assert.throws(() => createDelayPublisher({ publish: () => true }, network), MessageRefusedError);
+    assert.throws(() => createDelayPublisher({ publish: () => true } as never, network), MessageRefusedError);
   });
 });

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { createDelayPublisher, isBrokerHeader } from "rabbitmq-delay-publish";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { createDelayPublisher, isBrokerHeader } from "@rabbitmq-delay/publish";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { afterThisTest } from "../support/cleanup";

@@ -10,10 +10,9 @@ import {
   dueHeader,
   errorHeaders,
   nserviceBusDelayHeader,
-  throughDelayNetwork,
+  throughDeclared,
   throughHoldsOnDemand,
-  throughRetryIntervals,
-} from "rabbitmq-delay-publish";
+} from "@rabbitmq-delay/publish";
 import {
   PolicyPlan,
   delayNetwork,
@@ -21,7 +20,7 @@ import {
   planRetryIntervals,
   retryIntervals,
   workRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
@@ -155,7 +154,7 @@ describe("consumeWithRetries", () => {
       await bound(intervals)(channel, "other");
       await channel.assertQueue("other_error");
       const seen: string[] = [];
-      const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughRetryIntervals(intervals) };
+      const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughDeclared(intervals) };
       const handler = (queue: string) => (message: ReceivedMessage) => {
         seen.push(`${queue} ${message.body.toString()} ${message.redeliveries}`);
         if (message.redeliveries === 0) throw new Error("once more");
@@ -218,7 +217,7 @@ describe("consumeWithRetries", () => {
 
     it("over a network whose binding has patterns, messages come back by the destination that the consumer says", async () => {
       const way = ways["a delay network"] as Way;
-      const mechanism = throughDelayNetwork(network, { destination: "orders.retry" });
+      const mechanism = throughDeclared(network, { destination: "orders.retry" });
       const { tries, consume, publish } = await setUp(broker(), {
         mechanism,
         declare: (channel, queue) => declareNetwork(channel, { name: queue, patterns: ["orders.*"] }),
@@ -244,7 +243,7 @@ describe("consumeWithRetries", () => {
 
     it("a copy that comes back to no queue is parked: a forgotten binding loses no message", async () => {
       const { channel, consume, publish } = await setUp(broker(), {
-        mechanism: throughRetryIntervals(intervals),
+        mechanism: throughDeclared(intervals),
         declare: (on) => declareOverAmqp(on, planRetryIntervals(intervals)),
       });
       const { policy } = planRetryIntervals(intervals);
@@ -293,9 +292,9 @@ describe("consumeWithRetries", () => {
       const nserviceBus = delayNetwork({ preset: "nservicebus" });
       const headers = { tenant: "a", [dueHeader]: "2020-01-01T00:00:00.000Z", [nserviceBusDelayHeader]: 5 };
       const cases: [RetryMechanism, Way["declare"], string, number][] = [
-        [throughRetryIntervals(long), bound(long), "mt-delay-60000", 60_000],
+        [throughDeclared(long), bound(long), "mt-delay-60000", 60_000],
         [
-          throughDelayNetwork(nserviceBus),
+          throughDeclared(nserviceBus),
           (channel, queue) => declareNetwork(channel, { name: queue }, nserviceBus),
           "nsb.v2.delay-level-05",
           60_000,

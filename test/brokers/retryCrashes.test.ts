@@ -13,9 +13,8 @@ import {
   consumeWithRetries,
   errorHeaders,
   throughDeclared,
-  throughDelayedRetry,
   throughHoldsOnDemand,
-} from "rabbitmq-delay-publish";
+} from "@rabbitmq-delay/publish";
 import {
   DelayNetwork,
   RetryDescriptor,
@@ -28,7 +27,7 @@ import {
   planReturnBinding,
   retryIntervals,
   workRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
@@ -183,7 +182,7 @@ describe("the broker's delayed retry", () => {
       await declareOverAmqp(channel, planRetry(native));
       const dead = await Receiver.on(channel, ["native.dead"]);
       channel.sendToQueue("native", Buffer.from("x"), { persistent: true });
-      const mechanism = throughDelayedRetry(native);
+      const mechanism = throughDeclared(native);
       const policy = RetryPolicy.declared(native);
       const counts: number[] = [];
       while (dead.arrivals.length === 0) {
@@ -233,7 +232,7 @@ describe("the broker's delayed retry", () => {
       const dead = await Receiver.on(channel, ["native.dead"]);
       for (const body of ["bad", "b", "c", "d"]) channel.sendToQueue("native", Buffer.from(body));
       await channel.waitForConfirms();
-      const options = { policy: RetryPolicy.declared(native), mechanism: throughDelayedRetry(native) };
+      const options = { policy: RetryPolicy.declared(native), mechanism: throughDeclared(native) };
       const handled = new Set<string>();
       while (handled.size < 3 || dead.arrivals.length === 0) {
         const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);

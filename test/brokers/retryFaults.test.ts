@@ -9,16 +9,16 @@ import {
   RetryPolicy,
   consumeWithRetries,
   errorHeaders,
-  throughRetryIntervals,
-} from "rabbitmq-delay-publish";
-import { planRetryIntervals, planReturnBinding, retryIntervals } from "rabbitmq-delay-topology";
+  throughDeclared,
+} from "@rabbitmq-delay/publish";
+import { planRetryIntervals, planReturnBinding, retryIntervals } from "@rabbitmq-delay/topology";
 import { crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 
 const intervals = retryIntervals({ intervals: [100, 5000], queueType: "quorum", prefix: "own-retry" });
-const mechanism = throughRetryIntervals(intervals);
+const mechanism = throughDeclared(intervals);
 const MESSAGES = 200;
 
 describe("faults of retries", () => {

@@ -13,7 +13,7 @@ import {
   holdFor,
   throughDelayedExchange,
   throughHoldsOnDemand,
-} from "rabbitmq-delay-publish";
+} from "@rabbitmq-delay/publish";
 import { Connection } from "rabbitmq-client";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker, ownTestBroker } from "../support/brokers";

@@ -8,14 +8,12 @@ import {
   RetryPolicy,
   consumeWithRetries,
   errorHeaders,
-  throughDelayNetwork,
+  throughDeclared,
   throughDelayedExchange,
-  throughHoldQueues,
   throughHoldsOnDemand,
-  throughRetryIntervals,
-  throughWorkRetry,
-} from "rabbitmq-delay-publish";
-import { planRetryIntervals } from "rabbitmq-delay-topology";
+  AmqplibConsumerChannel,
+} from "@rabbitmq-delay/publish";
+import { planRetryIntervals } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
@@ -38,15 +36,15 @@ describe("a consumer with retries starts", () => {
   onEachBroker((broker) => {
     it("refuses at start what would fail later", async () => {
       const { channel } = await setUp(broker(), ways["interval queues"] as Way);
-      const start = async (options: RetryConsumerOptions, on: unknown = channel): Promise<unknown> =>
+      const start = async (options: RetryConsumerOptions, on: AmqplibConsumerChannel = channel): Promise<unknown> =>
         consumeWithRetries(on, "work", () => undefined, options);
-      const mechanism = throughRetryIntervals(intervals);
+      const mechanism = throughDeclared(intervals);
       const policy = RetryPolicy.interval(1, 40);
       await assert.rejects(start({ policy }), /mechanism: undefined is not allowed/);
       await assert.rejects(start({ policy: RetryPolicy.interval(1, 70), mechanism }), /delayMs: 70 .*40, 150 ms/);
       const tooMany = {
         policy: RetryPolicy.interval(3, 40),
-        mechanism: throughWorkRetry(work),
+        mechanism: throughDeclared(work),
         errorQueue: "work_error",
       };
       await assert.rejects(start(tooMany), /policy: "3 redeliveries" is not allowed; .*at most 2 redeliveries/);
@@ -55,7 +53,10 @@ describe("a consumer with retries starts", () => {
       await assert.rejects(start({ policy, mechanism, prefetch: 0 }), /prefetch: 0 /);
       await assert.rejects(start({ policy, mechanism, concurrency: 11 }), /concurrency: 11 .*from 1 to 10/);
       await assert.rejects(start({ policy, mechanism, handlerTimeoutMs: -1 }), /handlerTimeoutMs: -1 /);
-      await assert.rejects(start({ policy, mechanism }, { publish: () => true }), /channel: it must be amqplib/);
+      await assert.rejects(
+        start({ policy, mechanism }, { publish: () => true } as never),
+        /channel: it must be amqplib/,
+      );
       const late = { policy, mechanism, handlerTimeoutMs: 2 ** 31 };
       await assert.rejects(start(late), /handlerTimeoutMs: 2147483648 .*to 2147483647/);
       await assert.rejects(
@@ -77,14 +78,14 @@ describe("a consumer with retries starts", () => {
         });
       const of = (exchange: string): RegExp => new RegExp(`mechanism: "${exchange}" is not allowed; .*must exist`);
       await channel.deleteExchange("mt-delay-return");
-      await assert.rejects(start(throughRetryIntervals(intervals)), of("mt-delay-return"));
-      await assert.rejects(start(throughRetryIntervals(safeIntervals)), of("own-retry-40"));
+      await assert.rejects(start(throughDeclared(intervals)), of("mt-delay-return"));
+      await assert.rejects(start(throughDeclared(safeIntervals)), of("own-retry-40"));
       await declareOverAmqp(channel, { ...planRetryIntervals(safeIntervals), bindings: [] });
       await channel.deleteQueue("own-retry-parking");
-      await assert.rejects(start(throughRetryIntervals(safeIntervals)), of("own-retry-parking"));
-      await assert.rejects(start(throughDelayNetwork(network)), of("retry.r4x3u10.level-01"));
-      await assert.rejects(start(throughHoldQueues(holds)), of("hold.40.0::work"));
-      await assert.rejects(start(throughWorkRetry(work)), of("work.retry-40"));
+      await assert.rejects(start(throughDeclared(safeIntervals)), of("own-retry-parking"));
+      await assert.rejects(start(throughDeclared(network)), of("retry.r4x3u10.level-01"));
+      await assert.rejects(start(throughDeclared(holds)), of("hold.40.0::work"));
+      await assert.rejects(start(throughDeclared(work)), of("work.retry-40"));
       await assert.rejects(start(throughDelayedExchange("delayed")), of("delayed"));
       const exchange = { errorExchange: "errors" };
       await assert.rejects(start(throughHoldsOnDemand(), exchange), /errorExchange: "errors" .*must exist/);
@@ -115,7 +116,7 @@ describe("a consumer with retries starts", () => {
     }
 
     it("a user without the default exchange is refused at start, with the reason; an error exchange needs no such right", async () => {
-      const mechanism = throughDelayNetwork(network);
+      const mechanism = throughDeclared(network);
       const { channel } = await setUp(broker(), { ...(ways["a delay network"] as Way), mechanism });
       const { open } = await userWith({ write: [...network.entryExchanges, "work_error"], read: ["work"] });
       const policy = RetryPolicy.interval(1, 20);
@@ -143,7 +144,7 @@ describe("a consumer with retries starts", () => {
       const fail = (): void => {
         throw new Error("broken");
       };
-      const mechanism = throughRetryIntervals(intervals);
+      const mechanism = throughDeclared(intervals);
       const own = await open();
       const consumer = await consumeWithRetries(own, "work", fail, { policy: RetryPolicy.interval(1, 40), mechanism });
       await permit({ ...rights, write: ["amq.default", "work_error"] });
@@ -159,7 +160,7 @@ describe("a consumer with retries starts", () => {
       await setUp(broker(), ways["interval queues"] as Way);
       const channel = await openChannel(broker(), vhost);
       const { signal } = new AbortController();
-      const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughRetryIntervals(intervals), signal };
+      const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughDeclared(intervals), signal };
       const count = (): number[] => [
         ...[...channel.eventNames()].map((event) => channel.listenerCount(event)),
         getEventListeners(signal, "abort").length,

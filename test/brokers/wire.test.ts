@@ -5,9 +5,9 @@ import {
   consumeWithRetries,
   createDelayPublisher,
   nserviceBusDelayHeader,
-  throughDelayNetwork,
-} from "rabbitmq-delay-publish";
-import { DelayNetworkOptions, delayNetwork } from "rabbitmq-delay-topology";
+  throughDeclared,
+} from "@rabbitmq-delay/publish";
+import { DelayNetworkOptions, delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { clients } from "../support/clients";
@@ -98,7 +98,7 @@ describe("on the wire, a network of NServiceBus", () => {
           if (seen.length === 1) throw new Error("later");
           done();
         },
-        { policy: RetryPolicy.intervals([1000]), mechanism: throughDelayNetwork(network) },
+        { policy: RetryPolicy.intervals([1000]), mechanism: throughDeclared(network) },
       );
       const headers = { [TIME_SENT]: sentAt, [nserviceBusDelayHeader]: 9 };
       const publisher = await (await connect(broker(), vhost)).createConfirmChannel();

@@ -7,10 +7,9 @@ import {
   consumeWithRetries,
   createDelayPublisher,
   errorHeaders,
-  throughDelayNetwork,
-  throughWorkRetry,
-} from "rabbitmq-delay-publish";
-import { WorkRetry, delayNetwork, levelQueueName } from "rabbitmq-delay-topology";
+  throughDeclared,
+} from "@rabbitmq-delay/publish";
+import { WorkRetry, delayNetwork, levelQueueName } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
@@ -65,7 +64,7 @@ describe("a service's user", () => {
       await assert.rejects(as("a", "%2F"), /ConnectionClose/);
 
       const { workRetry } = (await stack.outputs()) as { workRetry: WorkRetry };
-      const options = { policy: RetryPolicy.declared(workRetry), mechanism: throughWorkRetry(workRetry) };
+      const options = { policy: RetryPolicy.declared(workRetry), mechanism: throughDeclared(workRetry) };
       const tries: number[] = [];
       const handler = ({ redeliveries }: { redeliveries: number }): void => {
         tries.push(redeliveries);
@@ -83,7 +82,7 @@ describe("a service's user", () => {
       // consumer, and came again at each restart.
       const byNetwork = await consumeWithRetries(await as("a"), "Sales", () => Promise.reject(new Error("never")), {
         policy: RetryPolicy.intervals([10]),
-        mechanism: throughDelayNetwork(network),
+        mechanism: throughDeclared(network),
         errorQueue: "Sales_error",
         errorExchange: "Sales_error",
       });

@@ -1,7 +1,8 @@
 import { strict as assert } from "node:assert";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { brokerFaultIds, delayNetwork, faultsOf, planEntities } from "rabbitmq-delay-topology";
+import { brokerFaultIds, faultsOf } from "@rabbitmq-delay/broker";
+import { delayNetwork, planEntities } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { StackConfig, TestStack } from "../support/stack";

@@ -1,13 +1,10 @@
 import { strict as assert } from "node:assert";
-import { readFileSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import * as amqp from "amqplib";
-import type { BindingPlan, PolicyPlan } from "rabbitmq-delay-topology";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
-import { StackConfig, StateResource, Step, TestStack } from "../support/stack";
+import { restoreState } from "../support/recordedState";
+import { StackConfig, Step, TestStack } from "../support/stack";
 
 /** Longer than any test, so that what waits in a queue is still there. */
 const HOUR_MS = 3_600_000;
@@ -85,7 +82,7 @@ describe("delivery limits", () => {
     it("a stack of 0.1.0 gets additions alone: no queue is replaced, and what waits in its queues still waits", async () => {
       const stack = await TestStack.inNewVhost(broker());
       const { vhost } = stack;
-      await restore(broker(), stack);
+      await restoreState(broker(), stack, "state-0.1.0.json");
       const before = await queuesOf(vhost);
       const channel = await openChannel(broker(), vhost);
       for (const { name } of before) channel.sendToQueue(name, Buffer.from(name), { persistent: true });
@@ -183,45 +180,6 @@ describe("delivery limits", () => {
     });
   });
 });
-
-/** Puts the recorded state into a stack, and what it says is there onto the broker, as the version that it was recorded of left both. */
-async function restore(broker: TestBroker, stack: TestStack): Promise<void> {
-  const { vhost } = stack;
-  const state = readFileSync(join(__dirname, "fixtures", "state-0.1.0.json"), "utf8")
-    .replaceAll("VHOST", vhost)
-    .replaceAll("MANAGEMENT_URL", broker.node.managementUrl);
-  const { deployment } = JSON.parse(state) as { deployment: { resources: StateResource[] } };
-  const inputsOf = <T>(type: string): T[] =>
-    deployment.resources.filter((resource) => resource.type.endsWith(`:${type}`)).map(({ inputs }) => inputs as T);
-  const { management } = broker;
-  const path = (name: string): string => encodeURIComponent(name);
-  for (const { name, settings } of inputsOf<{ name: string; settings: { type: string } }>("Exchange")) {
-    const { type } = settings;
-    await management.call("PUT", `exchanges/${vhost}/${path(name)}`, { type, durable: true });
-  }
-  for (const { name, settings } of inputsOf<{ name: string; settings: { argumentsJson: string } }>("Queue")) {
-    const body = { durable: true, arguments: JSON.parse(settings.argumentsJson) as object };
-    await management.call("PUT", `queues/${vhost}/${path(name)}`, body);
-  }
-  for (const { source, destination, destinationType, routingKey } of inputsOf<BindingPlan>("Binding")) {
-    const kind = destinationType === "queue" ? "q" : "e";
-    const body = { routing_key: routingKey };
-    await management.call("POST", `bindings/${vhost}/e/${path(source)}/${kind}/${path(destination)}`, body);
-  }
-  for (const { name, policy } of inputsOf<{ name: string; policy: Omit<PolicyPlan, "name"> }>("Policy")) {
-    const { pattern, applyTo, priority, definition } = policy;
-    const numbers = Object.entries(definition).map(([key, value]) => [
-      key,
-      /^-?\d+$/.test(String(value)) ? +value : value,
-    ]);
-    const body = { pattern, "apply-to": applyTo, priority, definition: Object.fromEntries(numbers) as object };
-    await management.call("PUT", `policies/${vhost}/${path(name)}`, body);
-  }
-  const file = join(tmpdir(), `state-${vhost}.json`);
-  writeFileSync(file, state);
-  const { code, output } = await stack.run(["stack", "import", "--stack", "test", "--file", file]);
-  assert.equal(code, 0, output);
-}
 
 /** Takes a message of each queue and settles none; the connection ends without a word, as that of a killed process. */
 async function crashWhileConsuming({ node }: TestBroker, vhost: string, queues: string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { createDelayPublisher } from "rabbitmq-delay-publish";
-import { delayNetwork, planEntities } from "rabbitmq-delay-topology";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { delayNetwork, planEntities } from "@rabbitmq-delay/topology";
 import { killNode } from "../../toolchain/dist/brokerNode";
 import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createDelayPublisher } from "rabbitmq-delay-publish";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
 import {
   DelayNetwork,
   delayNetwork,
@@ -11,7 +11,7 @@ import {
   planDelayedStore,
   planEntities,
   planWorkRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
@@ -23,7 +23,7 @@ import { temporaryFolder } from "../support/databases";
 import { Receiver } from "../support/receive";
 
 const quiet = (): void => undefined;
-const executable = join(root, "components", "pulumi-resource-rabbitmq-delay");
+const executable = join(root, "plugin", "pulumi-resource-rabbitmq-delay");
 
 interface Schema {
   resources: Record<string, { isComponent: boolean; inputProperties: Record<string, { plain?: boolean }> }>;
@@ -97,7 +97,10 @@ describe("the components in other languages", () => {
 
         const outputs = await asked<Record<string, unknown>>("stack", "output", "--json");
         const network: DelayNetwork = parseDelayNetwork(outputs.delayNetwork);
-        assert.deepEqual(network, delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 4 }));
+        assert.deepEqual(
+          network,
+          delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 4, vhost: network.vhost }),
+        );
         const planned = [
           ...planEntities(network).queues,
           ...planWorkRetry(parseWorkRetry(outputs.workRetry)).queues,

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
 import { freePort } from "../../toolchain/dist/ports";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
@@ -11,7 +11,6 @@ import { StackConfig, TestStack } from "../support/stack";
 import { TcpProxy } from "../support/tcpProxy";
 
 const shape = { preset: "custom", prefix: "orders", radix: 2, levels: 2, unitMs: 10 } as const;
-const network = delayNetwork(shape);
 const UP = ["up", "--yes", "--skip-preview", "--stack", "test"];
 
 interface Part {
@@ -23,15 +22,16 @@ interface Part {
 describe("whose endpoints, users and queues are", () => {
   onEachBroker((broker) => {
     let vhost: string;
+    let network: DelayNetwork;
 
     beforeEach(async () => {
       vhost = await broker().management.createVhost();
+      network = delayNetwork({ ...shape, vhost });
     });
 
     async function brokerStack(config: Partial<StackConfig> = {}): Promise<TestStack> {
       const stack = await TestStack.create(broker(), vhost);
-      stack.configure({ network: shape, ...config });
-      await stack.up();
+      await stack.bringUp({ network: shape, ...config });
       return stack;
     }
 
@@ -308,7 +308,7 @@ describe("whose endpoints, users and queues are", () => {
 
     // The endpoint's claim went with the network that it left: each later preview was refused, and another stack could take the name.
     it("an endpoint moves from one network to another, and keeps its claim by up --refresh", async () => {
-      const next = delayNetwork({ ...shape, prefix: "next" });
+      const next = delayNetwork({ ...shape, prefix: "next", vhost });
       await brokerStack();
       await broker().management.declare(vhost, next, []);
       const service = await partsStack();

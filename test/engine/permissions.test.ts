@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as amqp from "amqplib";
 import { fetch } from "undici";
-import { delayNetwork, encodeDelay } from "rabbitmq-delay-topology";
+import { delayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { TestStack } from "../support/stack";

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { StackConfig, TestStack } from "../support/stack";
@@ -93,8 +93,7 @@ describe("what the broker would refuse half-way is refused before anything is ma
     it("a deployer who may not read or write what is bound, where both ends are there, and who may not make claims", async () => {
       const { management } = broker();
       const brokerStack = await TestStack.create(broker(), vhost);
-      brokerStack.configure({ network: shape });
-      await brokerStack.up();
+      await brokerStack.bringUp({ network: shape });
       for (const name of ["Billing", "Sales2"]) {
         await management.call("PUT", `queues/${vhost}/${name}`, {
           durable: true,
@@ -123,8 +122,7 @@ describe("what the broker would refuse half-way is refused before anything is ma
 
     it("another's queue with an endpoint's name and other arguments, under removal: delete too", async () => {
       const stack = await TestStack.create(broker(), vhost);
-      stack.configure({ network: shape });
-      await stack.up();
+      await stack.bringUp({ network: shape });
       const values = { "x-queue-type": "quorum", "x-max-length": 1000 };
       await broker().management.call("PUT", `queues/${vhost}/Sales`, { durable: true, arguments: values });
       stack.configure({ network: shape, endpoints: [{ name: "Sales", createQueue: true }] });
@@ -135,8 +133,7 @@ describe("what the broker would refuse half-way is refused before anything is ma
     it("a policy of this stack's own that somebody gave a TTL", async () => {
       const { management } = broker();
       const stack = await TestStack.create(broker(), vhost);
-      stack.configure({ network: shape });
-      await stack.up();
+      await stack.bringUp({ network: shape });
       const name = network.parkingExchange as string;
       const [parking] = await management
         .get<object[]>(`policies/${vhost}`)
@@ -179,8 +176,7 @@ describe("what the broker would refuse half-way is refused before anything is ma
 
     it("a service's stack that takes an endpoint of the broker's stack, whose binding would go with it", async () => {
       const brokerStack = await TestStack.create(broker(), vhost);
-      brokerStack.configure({ network: shape, endpoints: [{ name: "Billing", createQueue: true }] });
-      await brokerStack.up();
+      await brokerStack.bringUp({ network: shape, endpoints: [{ name: "Billing", createQueue: true }] });
       const service = await serviceStack(brokerStack);
       await refuses(
         service,
@@ -197,8 +193,7 @@ describe("what the broker would refuse half-way is refused before anything is ma
 
     it("a service's stack that takes a name which a stack without claims has bound", async () => {
       const brokerStack = await TestStack.create(broker(), vhost);
-      brokerStack.configure({ network: shape });
-      await brokerStack.up();
+      await brokerStack.bringUp({ network: shape });
       const { management } = broker();
       await management.call("PUT", `queues/${vhost}/Billing`, {
         durable: true,
@@ -214,8 +209,7 @@ describe("what the broker would refuse half-way is refused before anything is ma
 
     it("a service's deployer without rights, in the service's own stack", async () => {
       const brokerStack = await TestStack.create(broker(), vhost);
-      brokerStack.configure({ network: shape });
-      await brokerStack.up();
+      await brokerStack.bringUp({ network: shape });
       const user = await deployer("management");
       const service = await serviceStack(brokerStack, as(user, { network: shape }));
       await refuses(service, /user deployer-\w+ lacks the tag policymaker/);
@@ -224,8 +218,7 @@ describe("what the broker would refuse half-way is refused before anything is ma
     // A service's own stack was not protected: its messages came early or were dropped, or half of it was made.
     it("a service's own stack whose queue is there with other arguments, meets a foreign policy, or finds no room", async () => {
       const brokerStack = await TestStack.create(broker(), vhost);
-      brokerStack.configure({ network: shape });
-      await brokerStack.up();
+      await brokerStack.bringUp({ network: shape });
       const { management } = broker();
       const service = await serviceStack(brokerStack);
       const queue = `queues/${vhost}/Billing`;

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { RetryPolicy, consumeWithRetries, throughRetryIntervals } from "rabbitmq-delay-publish";
-import { parseRetryIntervals, planRetryIntervals, retryIntervals } from "rabbitmq-delay-topology";
+import { RetryPolicy, consumeWithRetries, throughDeclared } from "@rabbitmq-delay/publish";
+import { parseRetryIntervals, planRetryIntervals, retryIntervals } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
@@ -35,7 +35,7 @@ describe("interval queues of a stack", () => {
       await channel.assertQueue("work_error");
       const tries: number[] = [];
       const policy = RetryPolicy.intervals([50, 200]);
-      const mechanism = throughRetryIntervals(parseRetryIntervals(outputs.retryIntervals));
+      const mechanism = throughDeclared(parseRetryIntervals(outputs.retryIntervals));
       const succeeded = new Promise<void>((resolve, reject) => {
         const handler = ({ redeliveries }: { redeliveries: number }): void => {
           tries.push(redeliveries);

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { RetryPolicy, consumeWithRetries, throughDeclared } from "rabbitmq-delay-publish";
-import { RetryDescriptor, parseRetryDescriptor, planRetry } from "rabbitmq-delay-topology";
+import { RetryPolicy, consumeWithRetries, throughDeclared } from "@rabbitmq-delay/publish";
+import { RetryDescriptor, parseRetryDescriptor, planRetry } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
@@ -54,6 +54,28 @@ describe("retry queues of a stack", () => {
       );
       await stack.destroy();
       assert.deepEqual(await broker().management.queues(vhost), []);
+    });
+
+    it("bind a work queue by each of its patterns, and an edit of them leaves the others bound", async () => {
+      const edit = async (patterns: string[], expected: string[]): Promise<void> => {
+        stack.configure({ network: config.network, workQueues: [{ queue: "work", delays: [100], patterns }] });
+        const steps = (await stack.preview()).filter(({ urn }) => urn.includes("work-work-to-work"));
+        assert.deepEqual(steps.map(({ op, urn }) => `${op} ${urn.split("::").at(-1)}`).sort(), expected);
+        await stack.up();
+        const found = await broker().management.get<{ source: string; routing_key: string }[]>(
+          `queues/${vhost}/work/bindings`,
+        );
+        const keys = found.filter(({ source }) => source === "work").map((binding) => binding.routing_key);
+        const own = patterns.includes("#") ? [] : ["work"];
+        assert.deepEqual(keys.sort(), [...patterns, ...own].sort());
+      };
+      await edit(["#"], ["create work-work-to-work"]);
+      await edit(["night.*", "#"], ["create work-work-to-work/night.*"]);
+      await edit(["#"], ["delete work-work-to-work/night.*"]);
+      await edit(
+        ["night.*", "day.#"],
+        ["create work-work-to-work/day.#", "create work-work-to-work/night.*", "replace work-work-to-work/work"],
+      );
     });
 
     it("keep what may hold messages when it leaves the program, unless told to delete it", async () => {

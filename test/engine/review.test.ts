@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
-import { createDelayPublisher } from "rabbitmq-delay-publish";
-import { delayNetwork } from "rabbitmq-delay-topology";
-import type { Review, Verdict } from "../../packages/cli/dist/review/review";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { delayNetwork } from "@rabbitmq-delay/topology";
+import type { Review } from "../../packages/review/dist/review";
+import type { Verdict } from "../../packages/review/dist/verdict";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
@@ -116,8 +117,7 @@ describe("a review of a change", () => {
       it(`foretells what becomes of waiting messages: ${name}`, async () => {
         const stack = await TestStack.create(broker(), vhost);
         const { removal = "delete" } = edit;
-        stack.configure({ ...before, removal });
-        await stack.up();
+        await stack.bringUp({ ...before, removal });
         const channel = await openChannel(broker(), vhost);
         channel.sendToQueue("work", Buffer.from("waiting"), { persistent: true });
         stack.configure({ ...before, removal, ...edit.after });
@@ -156,8 +156,7 @@ describe("a review of a change", () => {
 
     it("knows every edit of a network as another network, and a renamed endpoint as another endpoint", async () => {
       const stack = await TestStack.create(broker(), vhost);
-      stack.configure({ ...before, removal: "delete" });
-      await stack.up();
+      await stack.bringUp({ ...before, removal: "delete" });
       const edits = [{ unitMs: 20 }, { levels: 5 }, { prefix: "other" }, { queueType: "classic" }, undefined];
       for (const edit of edits) {
         const other = edit === undefined ? { preset: "celery" } : { ...shape, ...edit };
@@ -194,8 +193,7 @@ describe("a review of a change", () => {
 
     it("says how many messages are in question, until when, and what it lets pass", async () => {
       const stack = await TestStack.create(broker(), vhost);
-      stack.configure(before);
-      await stack.up();
+      await stack.bringUp(before);
       const channel = await openChannel(broker(), vhost);
       const publisher = createDelayPublisher(channel, network);
       await Promise.all([1, 2, 3].map(() => publisher.publish("Billing", "x", { delayMs: 40_000 })));
@@ -226,8 +224,7 @@ describe("a review of a change", () => {
 
     it("knows drift, down to the argument that somebody changed", async () => {
       const stack = await TestStack.create(broker(), vhost);
-      stack.configure(before);
-      await stack.up();
+      await stack.bringUp(before);
       const channel = await openChannel(broker(), vhost);
       await channel.unbindQueue("Billing", network.deliveryExchange, "*.*.*.*.*.*.Billing");
       const gone = await stack.review("--refresh");
@@ -276,8 +273,7 @@ describe("a review of a change", () => {
 
     it("believes no broker that has nothing of what the state has", async () => {
       const stack = await TestStack.create(broker(), vhost);
-      stack.configure(before);
-      await stack.up();
+      await stack.bringUp(before);
       await untilCounted(broker(), vhost, 0);
       stack.configure({ ...before, workQueues: [] });
       const right = await stack.review("--management", broker().management.url);
@@ -288,13 +284,12 @@ describe("a review of a change", () => {
     });
 
     it("keeps what the network parks: a policy that goes is a loss, and one that stays is none, though its limit is back", async () => {
-      const stack = await TestStack.create(broker(), vhost);
       for (const [removal, verdict] of [
         ["delete", "loss"],
         ["retain", isNewest ? "care" : "safe"],
       ] as const) {
-        stack.configure({ ...before, removal });
-        await stack.up();
+        const stack = await TestStack.inNewVhost(broker());
+        await stack.bringUp({ ...before, removal });
         stack.configure({ ...before, removal, network: { ...shape, parking: false } });
         const { report, output } = await stack.review();
         assert.equal(report?.verdict, verdict, output);

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createDelayPublisher } from "rabbitmq-delay-publish";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
-import { createDelayPublisher } from "rabbitmq-delay-publish";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createDelayPublisher } from "rabbitmq-delay-publish";
-import { DelayNetwork, delayNetwork, planEntities } from "rabbitmq-delay-topology";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { DelayNetwork, delayNetwork, planEntities } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
@@ -45,7 +45,7 @@ describe("a stack", () => {
       assert.doesNotMatch((await stack.refresh()).output, /\d+ (updated|deleted|created)/);
       assert.deepEqual(await stack.preview(), [], "after a refresh");
       const outputs = await stack.outputs();
-      assert.deepEqual(outputs.delayNetwork, network);
+      assert.deepEqual(outputs.delayNetwork, { ...network, vhost: outputs.vhost });
       assert.match(
         String(outputs["endpoint Sales"]),
         /^queue Sales gets \*\.\*\.\*\.Sales from orders\.r4x3u10\.delivery$/,
@@ -60,8 +60,7 @@ describe("a stack", () => {
     });
 
     it("adds and removes one endpoint with its resources alone", async () => {
-      stack.configure(config);
-      await stack.up();
+      await stack.bringUp(config);
       stack.configure({ ...config, endpoints: [...endpoints, { name: "Billing", createQueue: true }] });
       assert.deepEqual(
         changes(await stack.preview()),
@@ -90,8 +89,7 @@ describe("a stack", () => {
     });
 
     it("finds and repairs what was deleted or changed behind its back", async () => {
-      stack.configure(config);
-      await stack.up();
+      await stack.bringUp(config);
       const { management } = broker();
       const [gone, changed] = planEntities(network)
         .queues.slice(1)
@@ -125,8 +123,7 @@ describe("a stack", () => {
     });
 
     it("keeps its URNs: they are what an edit is compared by", async () => {
-      stack.configure(config);
-      await stack.up();
+      await stack.bringUp(config);
       const resources = await stack.resources();
       const urns = resources.map(({ urn }) => urn).sort();
       const file = join(__dirname, "urns.snapshot.json");

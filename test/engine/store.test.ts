@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
-import { DelayedStore, parseDelayedStore } from "rabbitmq-delay-topology";
+import { DelayedStore, parseDelayedStore } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { temporaryFolder } from "../support/databases";

@@ -1,3 +1,4 @@
+import type { PublishChannel } from "@rabbitmq-delay/publish";
 import * as amqp from "amqplib";
 import { Connection } from "rabbitmq-client";
 
@@ -7,7 +8,7 @@ export type ClientLibrary = "amqplib" | "rabbitmq-client";
 /** A channel with confirms that is opened anew when it ends. */
 export class LastingChannel {
   /** Undefined while there is none. */
-  channel: unknown;
+  channel: PublishChannel | undefined;
   private isOver = false;
   private close: () => Promise<unknown> = () => Promise.resolve();
   private readonly running: Promise<void>;

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { delayNetwork, encodeDelay, planBinding } from "rabbitmq-delay-topology";
+import { delayNetwork, encodeDelay, planBinding } from "@rabbitmq-delay/topology";
 import { isDoubtedJump } from "./plan/drawClockJump";
 import { possibleFor } from "./plan/drawFaults";
 import { brokerOf, describePlan, drawPlan } from "./plan/draw";

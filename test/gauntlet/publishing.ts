@@ -1,6 +1,6 @@
 import type { ConfirmChannel } from "amqplib";
-import { MessageReturnedError, createDelayPublisher } from "rabbitmq-delay-publish";
-import { DelayNetwork, encodeDelay } from "rabbitmq-delay-topology";
+import { MessageReturnedError, createDelayPublisher } from "@rabbitmq-delay/publish";
+import { DelayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
 import type { LastingChannel } from "./channels";
 import type { History } from "./history";
 import type { DelayedPlannedMessage, PlannedMessage, Publisher } from "./plan/types";

@@ -2,10 +2,11 @@
 import { join } from "node:path";
 import { root } from "../../toolchain/dist/paths";
 
-export { BrokerInstallation } from "../../toolchain/dist/brokerCommand";
+export { BrokerInstallation } from "../../toolchain/dist/broker";
 export { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 export { localInstallation, newestInstallation } from "../../toolchain/dist/brokerInstallations";
-export { BrokerNode, killNode, startNode, stopNode } from "../../toolchain/dist/brokerNode";
+export { killNode, startNode, stopNode } from "../../toolchain/dist/brokerNode";
+export { BrokerNode } from "../../toolchain/dist/broker";
 export { findFakeTime } from "../../toolchain/dist/fakeTime";
 export { freePort } from "../../toolchain/dist/ports";
 export {

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { RabbitMqClusterArgs } from "rabbitmq-delay";
+import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
 import { ControlPlane, kubectl } from "../../toolchain/dist/controlPlane";
 import { CapturedManifest, captureManifests } from "../support/capture";
 import { objects, onKubernetes, restrictedNamespace, tlsSecret, until } from "../support/controlPlanes";
@@ -152,7 +152,7 @@ interface PodTemplate {
 }
 
 async function manifestsOf(args: RabbitMqClusterArgs): Promise<CapturedManifest[]> {
-  const { RabbitMqCluster } = await import("rabbitmq-delay");
+  const { RabbitMqCluster } = await import("pulumi-rabbitmq-delay");
   return captureManifests(() => new RabbitMqCluster("rabbit", args));
 }
 

@@ -19,7 +19,7 @@ describe("what the operator makes of a cluster", () => {
       it("boots a node: its own settings, ours after them, our plugins and our user", async () => {
         const namespace = await restrictedNamespace(plane());
         await tlsSecret(plane(), namespace, "certificate");
-        const { RabbitMqCluster } = await import("rabbitmq-delay");
+        const { RabbitMqCluster } = await import("pulumi-rabbitmq-delay");
         const args = {
           namespace,
           mode: "operator",

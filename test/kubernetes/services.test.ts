@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as amqp from "amqplib";
-import { createDelayPublisher } from "rabbitmq-delay-publish";
-import { DelayNetwork, delayNetwork } from "rabbitmq-delay-topology";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { TestBroker, onEachBroker } from "../support/brokers";
@@ -37,7 +37,7 @@ let modules: Promise<string> | undefined;
 async function installed(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-packages-"));
   cpSync(join(example, "package.json"), join(folder, "package.json"));
-  const own = ["components", "packages/topology"].map((path) => join(root, path));
+  const own = ["components", "packages/topology", "packages/broker"].map((path) => join(root, path));
   await run("npm", ["pack", "--pack-destination", folder, ...own], { cwd: root });
   const archives = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
   const quiet = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"];

@@ -4,8 +4,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fetch } from "undici";
-import type { DelayedMessageStoreArgs } from "rabbitmq-delay";
-import { delayedStore, planDelayedStore, planStoreAccess } from "rabbitmq-delay-topology";
+import type { DelayedMessageStoreArgs } from "pulumi-rabbitmq-delay";
+import { delayedStore, planDelayedStore, planStoreAccess } from "@rabbitmq-delay/topology";
 import { kubectl } from "../../toolchain/dist/controlPlane";
 import { root } from "../../toolchain/dist/paths";
 import { freePort } from "../../toolchain/dist/ports";
@@ -29,13 +29,13 @@ const least = {
 };
 
 async function manifestsOf(args: DelayedMessageStoreArgs): Promise<CapturedManifest[]> {
-  const { DelayedMessageStore } = await import("rabbitmq-delay");
+  const { DelayedMessageStore } = await import("pulumi-rabbitmq-delay");
   return captureManifests(() => new DelayedMessageStore("store", args));
 }
 
 describe("the store's process on Kubernetes", () => {
   it("what it can't run with is refused", async () => {
-    const { DelayedMessageStore } = await import("rabbitmq-delay");
+    const { DelayedMessageStore } = await import("pulumi-rabbitmq-delay");
     const refuses = (change: object, message: RegExp): void =>
       assert.throws(
         () => new DelayedMessageStore("x", { ...least, deployment: { ...least.deployment, ...change } }),

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
 import * as pulumi from "@pulumi/pulumi";
-import { DelayNetworkOptions, delayNetwork, delayedStoreOf } from "rabbitmq-delay-topology";
+import { DelayNetworkOptions, delayNetwork, delayedStoreOf } from "@rabbitmq-delay/topology";
 import { readConfig } from "../../program/config";
 import { retryDescriptorsOf } from "../../program/retries";
 

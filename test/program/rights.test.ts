@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ManagementApi } from "rabbitmq-delay";
-import { checkQueueLimit, queueLimitOf } from "../../components/dist/preflight/checkLimits";
-import { checkRights } from "../../components/dist/preflight/rights";
+import { ManagementApi } from "@rabbitmq-delay/broker";
+import { checkQueueLimit, queueLimitOf } from "../../packages/broker/dist/preflight/checkLimits";
+import { checkRights } from "../../packages/broker/dist/preflight/rights";
 import { afterThisTest } from "../support/cleanup";
 
 /** A management API that gives these answers, and 404 to all else; what is asked of it is noted. */

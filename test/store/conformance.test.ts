@@ -1,4 +1,4 @@
-import { conformanceTests, openStore } from "rabbitmq-delay-store";
+import { conformanceTests, openStore } from "@rabbitmq-delay/store";
 import { onEachDatabase } from "../support/databases";
 
 describe("a store", () => {

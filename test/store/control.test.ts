@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
 import * as amqp from "amqplib";
 import type { ConfirmChannel } from "amqplib";
-import { StoreMismatchError, askStore } from "rabbitmq-delay-store";
+import { StoreMismatchError, askStore } from "@rabbitmq-delay/store";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 

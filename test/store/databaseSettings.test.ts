@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { Client } from "pg";
-import { DelayedMessage, delayedMessage } from "rabbitmq-delay-store";
+import { DelayedMessage, delayedMessage } from "@rabbitmq-delay/store";
 import { ownEndpoint, readyStore, sharedPostgres } from "../support/databases";
 
 describe("PostgreSQL with settings of its own", () => {

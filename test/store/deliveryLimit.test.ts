@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import Database from "better-sqlite3";
 import type { ConfirmChannel } from "amqplib";
-import { BrokerConnection } from "rabbitmq-delay-store";
+import { BrokerConnection } from "@rabbitmq-delay/store/testing";
 import { consumeBatches } from "../../packages/store/dist/broker/consumer";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";

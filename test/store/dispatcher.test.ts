@@ -1,12 +1,13 @@
 import { strict as assert } from "node:assert";
 import type { ConfirmChannel } from "amqplib";
-import { errorHeaders } from "rabbitmq-delay-publish";
-import { DelayedMessage, DelayedMessageStore, SteadyClock, delayedMessage, openStore } from "rabbitmq-delay-store";
+import { errorHeaders } from "@rabbitmq-delay/publish";
+import { DelayedMessage, DelayedMessageStore, delayedMessage, openStore } from "@rabbitmq-delay/store";
+import { SteadyClock } from "@rabbitmq-delay/store/testing";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
-import { onEachDatabase, ownEndpoint, readyStore } from "../support/databases";
+import { onEachDatabase, ownEndpoint, readyStore, sharedPostgres, temporaryFolder } from "../support/databases";
 import { errorQueue, runDispatcher } from "../support/dispatchers";
 import { Receiver } from "../support/receive";
 
@@ -296,7 +297,6 @@ describe("Dispatcher", () => {
 describe("a store and the caller's transaction", () => {
   it("PostgreSQL: committed together, or not at all", async () => {
     const { Client, Pool } = await import("pg");
-    const { sharedPostgres } = await import("../support/databases");
     const { url } = await sharedPostgres();
     const endpoint = ownEndpoint();
     const store = await readyStore(url, endpoint);
@@ -329,7 +329,6 @@ describe("a store and the caller's transaction", () => {
   });
 
   it("SQLite: opens while another one dispatches, and waits for its turn", async () => {
-    const { temporaryFolder } = await import("../support/databases");
     const [address, endpoint] = [`sqlite:${temporaryFolder()}/delayed.db`, ownEndpoint()];
     const store = await readyStore(address, endpoint);
     await store.store(delayedMessage({ messageId: "a", routingKey: "work", body: "x", delayMs: 0 }));
@@ -346,7 +345,6 @@ describe("a store and the caller's transaction", () => {
 
   it("SQLite: committed together, or not at all", async () => {
     const { default: Database } = await import("better-sqlite3");
-    const { temporaryFolder } = await import("../support/databases");
     const path = `${temporaryFolder()}/business.db`;
     const endpoint = ownEndpoint();
     const store: DelayedMessageStore = await readyStore(`sqlite:${path}`, endpoint);

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { Client } from "pg";
-import { delayedMessage } from "rabbitmq-delay-store";
+import { delayedMessage } from "@rabbitmq-delay/store";
 import { afterThisTest } from "../support/cleanup";
 import { ownEndpoint, readyStore, sharedPostgres } from "../support/databases";
 

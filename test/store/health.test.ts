@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
-import { planStoreAccess, delayedStore } from "rabbitmq-delay-topology";
+import { planStoreAccess, delayedStore } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { temporaryFolder } from "../support/databases";
 import { StoreProcess } from "../support/storeService";

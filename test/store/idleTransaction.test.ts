@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { Client } from "pg";
-import { DelayedMessage, PostgresDelayedMessageStore, StoreMismatchError, delayedMessage } from "rabbitmq-delay-store";
+import { DelayedMessage, PostgresDelayedMessageStore, StoreMismatchError, delayedMessage } from "@rabbitmq-delay/store";
 import { afterThisTest } from "../support/cleanup";
 import { ownEndpoint, sharedPostgres } from "../support/databases";
 

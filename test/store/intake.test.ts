@@ -2,16 +2,9 @@ import { strict as assert } from "node:assert";
 import Database from "better-sqlite3";
 import * as fc from "fast-check";
 import { Client } from "pg";
-import {
-  DelayedMessageStore,
-  Intake,
-  IntakeParts,
-  IntakeReceipts,
-  NewDelayedMessage,
-  SteadyClock,
-  defaultLimits,
-} from "rabbitmq-delay-store";
-import { delayedStore } from "rabbitmq-delay-topology";
+import { DelayedMessageStore, IntakeReceipts, NewDelayedMessage, defaultLimits } from "@rabbitmq-delay/store";
+import { Intake, IntakeParts, SteadyClock } from "@rabbitmq-delay/store/testing";
+import { delayedStore } from "@rabbitmq-delay/topology";
 import { afterThisTest } from "../support/cleanup";
 import { onEachDatabase, ownEndpoint, readyStore } from "../support/databases";
 import { FakeClient, FakeIntakeQueue } from "../support/fakeIntakeQueue";

@@ -12,6 +12,8 @@ const ROUNDS = 25;
 const MESSAGES_A_ROUND = 50;
 const SEED = 4711;
 const LONGEST_DELAY_MS = 1500;
+/** For how long a store knows a message without an id that the broker delivers again (docs/store.md), less what it takes to notice. */
+const KNOWN_FOR_MS = 15_000 - 2000;
 
 describe("a store killed again and again", function () {
   this.timeout(600_000);
@@ -62,6 +64,7 @@ describe("a store killed again and again", function () {
         const done: Record<string, number> = {};
         const spans: { start: number; end: number }[] = [];
         const publishing: Promise<void>[] = [];
+        const longOutages: number[] = [];
         for (let round = 0; round < ROUNDS; round++) {
           for (let index = 0; index < MESSAGES_A_ROUND; index++) {
             publishing.push(publisher.publish(messageOf(round, index, Math.floor(random() * LONGEST_DELAY_MS))));
@@ -74,6 +77,9 @@ describe("a store killed again and again", function () {
           const start = Date.now();
           await kills[kind]?.();
           spans.push({ start, end: Date.now() });
+          // Where the machine is slow, the next kill would come before anything was delivered again.
+          await service.untilHealth(({ isReady }) => isReady);
+          if (Date.now() - start >= KNOWN_FOR_MS) longOutages.push(start);
         }
         await Promise.all(publishing);
         const bodies = [...publisher.attempts.keys()];
@@ -87,12 +93,16 @@ describe("a store killed again and again", function () {
         assert.equal((await reading.checkQueue(`${name}.error`)).messageCount, 0);
 
         let copies = 0;
+        let renamed = 0;
         assert.deepEqual([...arrivals.keys()].sort(), bodies.sort(), "all of them, and nothing else");
         for (const [body, found] of arrivals) {
           const ids = idsIn(arrivals, body);
           // A publisher whose confirm was lost publishes once more, and without an id that is another message.
           const most = isNamed(body) ? 1 : (publisher.attempts.get(body) as number);
-          assert.ok(ids.length <= most, `${body}: ${ids.length} ids of ${most} messages`);
+          if (ids.length > most) renamed++;
+          const publishedMs = (publisher.dueMs.get(body) as number) - LONGEST_DELAY_MS;
+          const isExplained = !isNamed(body) && longOutages.some((startMs) => publishedMs <= startMs);
+          assert.ok(ids.length <= most || isExplained, `${body}: ${ids.length} ids of ${most} messages`);
           assert.ok(!isNamed(body) || ids[0] === body, `${body} came as ${ids.join(", ")}`);
           for (const { atMs } of found) {
             const earlyMs = (publisher.dueMs.get(body) as number) - atMs;
@@ -112,7 +122,8 @@ describe("a store killed again and again", function () {
         }
         const said = Object.entries(done).map(([kind, count]) => `${count} ${kind}`);
         console.log(
-          `        killed: ${said.join(", ")}; ${bodies.length} bodies, ${copies} copies (${publisher.repeated} published again)`,
+          `        killed: ${said.join(", ")}; ${bodies.length} bodies, ${copies} copies (${publisher.repeated} published again); ` +
+            `${longOutages.length} outages of more than ${KNOWN_FOR_MS / 1000} s, ${renamed} messages under another id by them`,
         );
       });
     });

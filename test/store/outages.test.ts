@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
 import { Client } from "pg";
-import { DelayedMessageStore, delayedMessage } from "rabbitmq-delay-store";
+import { DelayedMessageStore, delayedMessage } from "@rabbitmq-delay/store";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { killNode, startNode } from "../../toolchain/dist/brokerNode";
 import { freePort } from "../../toolchain/dist/ports";

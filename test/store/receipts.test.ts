@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import Database from "better-sqlite3";
 import { Client } from "pg";
-import { MessageRefusedError } from "rabbitmq-delay-publish";
-import { DelayedMessageStore, IntakeReceipts, TakenMessage, delayedMessage } from "rabbitmq-delay-store";
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
+import { DelayedMessageStore, IntakeReceipts, TakenMessage, delayedMessage } from "@rabbitmq-delay/store";
 import { onEachDatabase, ownEndpoint, readyStore } from "../support/databases";
 
 describe("receipts that a crash has left", () => {

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import type { ConfirmChannel } from "amqplib";
-import { errorHeaders } from "rabbitmq-delay-publish";
-import { StoreAnswers, delayedMessage } from "rabbitmq-delay-store";
+import { errorHeaders } from "@rabbitmq-delay/publish";
+import { StoreAnswers, delayedMessage } from "@rabbitmq-delay/store";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import Database from "better-sqlite3";
 import { Client } from "pg";
-import { openStore } from "rabbitmq-delay-store";
+import { openStore } from "@rabbitmq-delay/store";
 import { afterThisTest } from "../support/cleanup";
 import { onEachDatabase, ownEndpoint } from "../support/databases";
 import { runCommand } from "../support/storeService";

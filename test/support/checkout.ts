@@ -13,6 +13,7 @@ const SHARED = [
   "dist",
   "packages",
   "components",
+  "plugin",
   "program",
   "index.ts",
   "tsconfig.json",

@@ -1,9 +1,10 @@
+import type { PublishChannel } from "@rabbitmq-delay/publish";
 import * as amqp from "amqplib";
 import { Connection } from "rabbitmq-client";
 
 /** A channel with confirms, of one of the client libraries. */
 export interface Client {
-  channel: unknown;
+  channel: PublishChannel;
   close: () => Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DelayedMessageStore, openStore } from "rabbitmq-delay-store";
+import { DelayedMessageStore, openStore } from "@rabbitmq-delay/store";
 import {
   PostgresServer,
   postgresInstallation,

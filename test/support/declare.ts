@@ -1,1 +1,1 @@
-export { declarePlan as declareOverAmqp } from "rabbitmq-delay-store";
+export { declarePlan as declareOverAmqp } from "@rabbitmq-delay/store/testing";

@@ -1,13 +1,13 @@
+import { DelayedMessageStore } from "@rabbitmq-delay/store";
 import {
   BatchPublisher,
   BrokerConnection,
-  DelayedMessageStore,
   DispatchOptions,
   Dispatcher,
   DispatcherEvents,
   SteadyClock,
   dispatchSettings,
-} from "rabbitmq-delay-store";
+} from "@rabbitmq-delay/store/testing";
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
 

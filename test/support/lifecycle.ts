@@ -1,9 +1,10 @@
+import { join } from "node:path";
 import { stopAllBrokers } from "./brokers";
 import { cleanUp } from "./cleanup";
 import { stopSharedControlPlane } from "./controlPlanes";
 import { stopAllDatabases } from "./databases";
 import { hearRejections, openRejections } from "./rejections";
-import { closeRegisters, openRegisters } from "./servers";
+import { closeRegisters, openRegisters, runFolder } from "./servers";
 
 export const mochaHooks = {
   /** Once for each file: a process that runs several forgets its listeners after each, and would pass over what nobody caught. */
@@ -16,6 +17,7 @@ let isOver = true;
 /** Mocha calls this before it starts the processes that run the files. */
 export function mochaGlobalSetup(): void {
   openRegisters();
+  keepCompiled();
   openRejections();
   isOver = false;
   // Where one of those processes dies between two files, Mocha may end without a word, and with 0.
@@ -31,4 +33,11 @@ export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.all([stopAllBrokers(), stopAllDatabases(), stopSharedControlPlane()]);
   closeRegisters();
   isOver = true;
+}
+
+/** Has every Node process that the run starts keep what it compiles, and take what others kept. */
+function keepCompiled(): void {
+  process.env.RABBITMQ_DELAY_TEST_COMPILED = runFolder("compiled");
+  const hook = `--require ${join(__dirname, "compileCache.js")}`;
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ""} ${hook}`.trim();
 }

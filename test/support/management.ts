@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { fetch } from "undici";
 import { renderDefinitions } from "../../packages/cli/dist/render/definitions";
 import { networkPlan } from "../../packages/cli/dist/render/plan";
-import type { DelayNetwork } from "rabbitmq-delay-topology";
+import type { DelayNetwork } from "@rabbitmq-delay/topology";
 import { afterThisTest } from "./cleanup";
 
 /** A queue as the management API shows it. */
@@ -40,10 +40,15 @@ export class Management {
   /** A vhost of its own for a test, which is deleted after it. */
   async createVhost(): Promise<string> {
     const vhost = `test-${randomUUID()}`;
-    await this.call("PUT", `vhosts/${vhost}`);
-    await this.call("PUT", `permissions/${vhost}/guest`, { configure: ".*", write: ".*", read: ".*" });
+    await this.putVhost(vhost);
     afterThisTest(() => this.deleteVhost(vhost));
     return vhost;
+  }
+
+  /** A vhost that `guest` may use. */
+  async putVhost(vhost: string): Promise<void> {
+    await this.call("PUT", `vhosts/${vhost}`);
+    await this.call("PUT", `permissions/${vhost}/guest`, { configure: ".*", write: ".*", read: ".*" });
   }
 
   deleteVhost(vhost: string): Promise<void> {

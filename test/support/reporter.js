@@ -1,16 +1,21 @@
 "use strict";
 
+const { readFileSync } = require("node:fs");
+const { cpus } = require("node:os");
 const { relative } = require("node:path");
 const { reporters } = require("mocha");
 const { closeRejections, listRejections } = require("./rejections");
 
 const SLOWEST = 10;
+/** The unit of /proc/stat, on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
 
 /** Mocha's own report, where the time went, and a last line that a CI can count by. */
 module.exports = class CountingReporter extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
     this.ended = [];
+    this.busyAtStart = processorSeconds();
     runner.on("test end", (test) => this.ended.push(test));
   }
 
@@ -41,8 +46,18 @@ module.exports = class CountingReporter extends reporters.Spec {
         "The slowest files, by their tests",
         [...byFile].map(([file, ms]) => [ms, relative(process.cwd(), file ?? "")]),
       );
+    const busy = processorSeconds() - this.busyAtStart;
+    if (!Number.isNaN(busy))
+      console.log(`  This machine's ${cpus().length} processors worked for ${Math.round(busy)} s meanwhile.\n`);
   }
 };
+
+/** What all processors have worked since the machine started, for whomever; on Linux alone. */
+function processorSeconds() {
+  if (process.platform !== "linux") return NaN;
+  const [, user, nice, system] = readFileSync("/proc/stat", "utf8").split(/\s+/).map(Number);
+  return (user + nice + system) / TICKS_PER_SECOND;
+}
 
 function print(title, timed) {
   console.log(`  ${title}:`);

@@ -6,13 +6,9 @@ import {
   RetryHandler,
   RetryMechanism,
   consumeWithRetries,
-  throughDelayNetwork,
-  throughDelayedRetry,
-  throughHoldQueues,
+  throughDeclared,
   throughHoldsOnDemand,
-  throughRetryIntervals,
-  throughWorkRetry,
-} from "rabbitmq-delay-publish";
+} from "@rabbitmq-delay/publish";
 import {
   Endpoint,
   RetryDescriptor,
@@ -26,7 +22,7 @@ import {
   planReturnBinding,
   retryIntervals,
   workRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
 import { openChannel } from "./connect";
@@ -71,21 +67,21 @@ export async function declareNetwork(channel: ConfirmChannel, endpoint: Endpoint
 }
 
 export const ways: Record<string, Way> = {
-  "interval queues": { mechanism: throughRetryIntervals(intervals), declare: bound(intervals) },
-  "interval queues, quorum": { mechanism: throughRetryIntervals(safeIntervals), declare: bound(safeIntervals) },
+  "interval queues": { mechanism: throughDeclared(intervals), declare: bound(intervals) },
+  "interval queues, quorum": { mechanism: throughDeclared(safeIntervals), declare: bound(safeIntervals) },
   "a delay network": {
-    mechanism: throughDelayNetwork(network),
+    mechanism: throughDeclared(network),
     declare: (channel, queue) => declareNetwork(channel, { name: queue }),
   },
   "a work queue's retry queues": {
-    mechanism: throughWorkRetry(work),
+    mechanism: throughDeclared(work),
     declare: declared(work),
     errorQueue: work.deadQueue,
   },
-  "hold queues": { mechanism: throughHoldQueues(holds), declare: declared(holds) },
+  "hold queues": { mechanism: throughDeclared(holds), declare: declared(holds) },
   "hold queues on demand": { mechanism: throughHoldsOnDemand(), declare: () => Promise.resolve() },
   "the broker's delayed retry": {
-    mechanism: throughDelayedRetry(native),
+    mechanism: throughDeclared(native),
     declare: declared(native),
     delaysMs: [60, 100],
     isNew: true,

@@ -70,10 +70,15 @@ export class ServerRegister<Server> {
   }
 
   private folder(): string {
-    const folder = join((process.env[FOLDER] ??= mkdtempSync(join(tmpdir(), "rabbitmq-delay-servers-"))), this.kind);
-    mkdirSync(folder, { recursive: true });
-    return folder;
+    return runFolder(this.kind);
   }
+}
+
+/** A folder that all processes of a run share, and that goes with it. */
+export function runFolder(name: string): string {
+  const folder = join((process.env[FOLDER] ??= mkdtempSync(join(tmpdir(), "rabbitmq-delay-servers-"))), name);
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
 /** In the first process, before the others are started. */

@@ -1,12 +1,15 @@
 import { ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Engine, findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
-import type { Review } from "../../packages/cli/dist/review/review";
+import type { Review } from "../../packages/review/dist/review";
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
+import { keyServer, keyServerEnvironment } from "./keyServer";
+import { runFolder } from "./servers";
 
 /** One planned step of `pulumi preview --json`. */
 export interface Step {
@@ -68,6 +71,7 @@ export class TestStack {
     readonly vhost: string,
     private readonly program: string,
     private readonly backend: string,
+    private readonly keys: Record<string, string>,
   ) {}
 
   /** What runs of `pulumi` get beside their usual environment; the folders come before those of PATH. */
@@ -80,13 +84,11 @@ export class TestStack {
   static async create(broker: TestBroker, vhost: string, program = root, beside?: TestStack): Promise<TestStack> {
     engine ??= findEngine(() => undefined);
     const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-stack-"));
-    const stack = new TestStack(folder, await engine, broker, vhost, program, beside?.backend ?? folder);
+    const keys = await keyServerEnvironment();
+    const stack = new TestStack(folder, await engine, broker, vhost, program, beside?.backend ?? folder, keys);
     afterThisTest(() => stack.remove());
     stack.configure({ network: { preset: "celery" } });
-    // Initialized from a folder of its own, or the engine would write a config file into the program's.
-    const project = /^name: .*$/m.exec(readFileSync(join(program, "Pulumi.yaml"), "utf8"))?.[0];
-    writeFileSync(join(folder, "Pulumi.yaml"), `${project}\nruntime: nodejs\n`);
-    await stack.mustRun(["stack", "init", NAME, "--cwd", folder]);
+    stack.init();
     return stack;
   }
 
@@ -95,29 +97,48 @@ export class TestStack {
     return TestStack.create(broker, await broker.management.createVhost());
   }
 
+  /**
+   * Writes what `pulumi stack init` would, without the second that it takes.
+   */
+  private init(): void {
+    const folder = dirname(this.stateFile);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(this.backend, ".pulumi", "meta.yaml"), "version: 1\n");
+    const latest = {
+      manifest: { time: new Date().toISOString(), magic: "", version: "" },
+      secrets_providers: { type: "cloud", state: { url: keyServer.url, encryptedkey: keyServer.encryptedKey } },
+      metadata: {},
+    };
+    const checkpoint = { stack: `organization/${this.project}/${NAME}`, latest };
+    writeFileSync(this.stateFile, JSON.stringify({ version: 3, checkpoint }));
+  }
+
   /** Sets the stack's config, whole. */
   configure(config: StackConfig): void {
-    const salt = /^encryptionsalt: (.*)$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[1];
     const place = config.cluster === undefined ? { managementUrl: this.broker.node.managementUrl } : {};
     const broker = { ...place, vhost: this.vhost, ...config.broker };
     const entries = Object.entries({ removal: "delete", ...config, broker }).map(([key, value]) => [
       `rabbitmq-delay:${key}`,
       value,
     ]);
-    writeFileSync(this.configFile, JSON.stringify({ config: Object.fromEntries(entries), encryptionsalt: salt }));
+    this.writeConfig(Object.fromEntries(entries));
+  }
+
+  private writeConfig(config: Record<string, unknown>): void {
+    const { url: secretsprovider, encryptedKey: encryptedkey } = keyServer;
+    writeFileSync(this.configFile, JSON.stringify({ config, secretsprovider, encryptedkey }));
   }
 
   /** Sets the config of another project's stack, whole. */
   configureProject(project: string, config: Record<string, string>): void {
-    const salt = /^encryptionsalt: (.*)$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[1];
     const entries = Object.entries(config).map(([key, value]) => [`${project}:${key}`, value]);
-    writeFileSync(this.configFile, JSON.stringify({ config: Object.fromEntries(entries), encryptionsalt: salt }));
+    this.writeConfig(Object.fromEntries(entries));
   }
 
   /** Takes a stack's config file of the project's own as it stands. */
   configureFrom(file: string): void {
-    const salt = /^encryptionsalt: .*$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[0];
-    writeFileSync(this.configFile, `${readFileSync(join(root, file), "utf8")}\n${salt}\n`);
+    const text = readFileSync(join(root, file), "utf8");
+    writeFileSync(this.configFile, `${text}\nencryptionsalt: ${encryptionSalt()}\n`);
   }
 
   /** Adds folders to PATH, for plugins, and variables. */
@@ -127,6 +148,33 @@ export class TestStack {
 
   up(...more: string[]): Promise<RunEnd> {
     return this.mustRun(["up", "--yes", "--skip-preview", "--stack", NAME, ...more]);
+  }
+
+  /**
+   * Configures a new stack and brings it up, where that is what a test starts from: the first time by the engine, and then as a
+   * copy of the state and of the vhost as the engine had left them.
+   * @throws Error where the stack has resources already
+   */
+  async bringUp(config: StackConfig): Promise<void> {
+    if (readFileSync(this.stateFile, "utf8").includes('"resources"'))
+      throw new Error("bringUp: only a new stack is brought up as a copy");
+    this.configure(config);
+    const { management } = this.broker;
+    const here = { "@VHOST@": this.vhost, "@MANAGEMENT_URL@": management.url };
+    const recording = recordingOf([this.program, this.project, await management.version(), replaceAll(config, here)]);
+    if (!existsSync(recording)) {
+      await this.up();
+      const state = JSON.parse(readFileSync(this.stateFile, "utf8")) as object;
+      const definitions = await management.get<object>(`definitions/${this.vhost}`);
+      writeFileSync(`${recording}.${process.pid}`, JSON.stringify(replaceAll({ state, definitions }, here)));
+      renameSync(`${recording}.${process.pid}`, recording);
+      return;
+    }
+    const there = Object.fromEntries(Object.entries(here).map(([name, value]) => [value, name]));
+    const recorded = JSON.parse(readFileSync(recording, "utf8")) as { state: object; definitions: object };
+    const { state, definitions } = replaceAll(recorded, there);
+    writeFileSync(this.stateFile, JSON.stringify(state));
+    await management.call("POST", `definitions/${this.vhost}`, definitions);
   }
 
   async destroy(): Promise<void> {
@@ -160,7 +208,7 @@ export class TestStack {
   /** The same in the form that people read. */
   reviewAsText(format: string, ...more: string[]): Promise<RunEnd> {
     const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
-    const args = [command, "review", "--format", format, "--stack", NAME, "--config-file", this.configFile, ...more];
+    const args = [command, "review", "--format", format, "--stack", NAME, "--stack-config", this.configFile, ...more];
     return new Promise((resolve, reject) => {
       const child = spawn(process.execPath, args, { cwd: this.program, env: this.environment });
       let output = "";
@@ -230,8 +278,12 @@ export class TestStack {
 
   /** The stack's state as it lies on disk. */
   get stateFile(): string {
-    const [project] = readdirSync(join(this.backend, ".pulumi", "stacks"));
-    return join(this.backend, ".pulumi", "stacks", project as string, `${NAME}.json`);
+    return join(this.backend, ".pulumi", "stacks", this.project, `${NAME}.json`);
+  }
+
+  private get project(): string {
+    const file = readFileSync(join(this.program, "Pulumi.yaml"), "utf8");
+    return /^name: (.*)$/m.exec(file)?.[1] as string;
   }
 
   private get configFile(): string {
@@ -243,15 +295,38 @@ export class TestStack {
     return {
       PATH: [this.engine.binFolder, ...this.more.folders, process.env.PATH].join(":"),
       HOME: process.env.HOME,
+      NODE_OPTIONS: process.env.NODE_OPTIONS,
+      RABBITMQ_DELAY_TEST_COMPILED: process.env.RABBITMQ_DELAY_TEST_COMPILED,
       PULUMI_HOME: this.engine.home,
       PULUMI_BACKEND_URL: `file://${this.backend}`,
       PULUMI_CONFIG_PASSPHRASE: "dev",
       PULUMI_SKIP_UPDATE_CHECK: "true",
       PULUMI_EXPERIMENTAL: "true",
       PULUMI_SKIP_CHECKPOINTS: "true",
+      ...this.keys,
       ...this.more.variables,
     };
   }
+}
+
+/** That of stack dev, whose passphrase tests use. */
+function encryptionSalt(): string {
+  return /^encryptionsalt: (.*)$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[1] as string;
+}
+
+/** Where what the engine made of a program and its config is kept for the rest of the run. */
+function recordingOf(made: unknown): string {
+  const name = createHash("sha1").update(JSON.stringify(made)).digest("hex");
+  return join(runFolder("stacks"), `${name}.json`);
+}
+
+/** A value with each of the texts replaced by the name that it has. */
+function replaceAll<T>(value: T, names: Record<string, string>): T {
+  const text = Object.entries(names).reduce(
+    (changed, [name, old]) => changed.replaceAll(old, name),
+    JSON.stringify(value),
+  );
+  return JSON.parse(text) as T;
 }
 
 /** Which commands read the stack's config. */

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { Server, createServer } from "node:net";
 import { join } from "node:path";
-import type { BrokerNode } from "../../toolchain/dist/brokerNode";
+import type { BrokerNode } from "../../toolchain/dist/broker";
 import { isFree } from "../../toolchain/dist/ports";
 import { processesWith } from "../../toolchain/dist/processes";
 import { Checkout } from "../support/checkout";

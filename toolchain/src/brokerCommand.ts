@@ -1,13 +1,5 @@
+import type { BrokerInstallation, BrokerNode } from "./broker";
 import { join } from "node:path";
-import type { BrokerNode } from "./brokerNode";
-
-/** Where a RabbitMQ is installed: on this machine, or in a folder that is entered with chroot. */
-export interface BrokerInstallation {
-  /** `""` for this machine. */
-  root: string;
-  /** The server's start script, seen from inside the root. */
-  script: string;
-}
 
 /** A command as it is started inside an installation. */
 export function commandInside({ root }: BrokerInstallation, command: string): [string, string[]] {

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { commandInside, nodeEnvironment } from "./brokerCommand";
-import type { BrokerNode } from "./brokerNode";
+import type { BrokerNode } from "./broker";
 import { run } from "./run";
 
 /** Tells a node something by RabbitMQ's own command; gives what it prints. @throws Error when it refuses */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { BrokerInstallation } from "./brokerCommand";
+import type { BrokerInstallation } from "./broker";
 import { Way, cached } from "./cache";
 import { QUIET, forbidServices, installPackages, isRootOnDebian } from "./debianPackages";
 import { hasCommand, run, whichCommand } from "./run";

@@ -1,29 +1,16 @@
 import { ChildProcess, spawn } from "node:child_process";
+import type { BrokerInstallation, BrokerNode } from "./broker";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import pWaitFor from "p-wait-for";
 import { fetch } from "undici";
-import { BrokerInstallation, commandInside, nodeEnvironment } from "./brokerCommand";
+import { commandInside, nodeEnvironment } from "./brokerCommand";
 import { recoverQuorumQueues } from "./brokerRecovery";
 import { interrupted } from "./interruption";
 import { freePort, isFree } from "./ports";
 import { startOf } from "./processes";
 import { run } from "./run";
-
-/** A private node's files and ports; all ports on loopback. */
-export interface BrokerNode {
-  name: string;
-  installation: BrokerInstallation;
-  /** Data, logs and config, seen from inside the root. */
-  folder: string;
-  ports: { amqp: number; management: number; distribution: number; epmd: number };
-  amqpUrl: string;
-  managementUrl: string;
-  /** The process group. */
-  processId: number;
-  /** When its first process started; with it the number is not taken for that of a later process. */
-  processStart?: string;
-}
 
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 30_000;
@@ -141,12 +128,11 @@ export async function killNode(node: BrokerNode): Promise<void> {
 }
 
 async function endNode(node: BrokerNode, signal: NodeJS.Signals): Promise<void> {
-  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  const hasEnded = (): boolean => !isAlive(node);
   signalGroup(node, signal);
-  while (isAlive(node)) {
-    if (Date.now() > deadline) signalGroup(node, "SIGKILL");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const kill = (): void => signalGroup(node, "SIGKILL");
+  await pWaitFor(hasEnded, { interval: 50, timeout: { milliseconds: STOP_TIMEOUT_MS, fallback: kill } });
+  await pWaitFor(hasEnded, { interval: 50 });
 }
 
 function signalGroup(node: BrokerNode, signal: NodeJS.Signals): void {
@@ -167,32 +153,33 @@ async function stopPortMapper({ installation, ports }: BrokerNode): Promise<void
 
 /** Waits until the management API answers and the node takes work. */
 async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
   let exited = false;
   child.once("exit", () => (exited = true));
   child.once("error", () => (exited = true));
-  while (!(await answers(node.managementUrl))) {
+  const refuse = (what: string): never => {
+    const log = readFileSync(join(node.installation.root + node.folder, "console.log"), "utf8");
+    const end = log.trim().split("\n").slice(-6).join("\n");
+    throw new Error(`the broker ${node.name} ${what}; the end of its log:\n${end}`);
+  };
+  const isThere = async (): Promise<boolean> => {
     interrupted.throwIfAborted();
-    if (exited || Date.now() > deadline) {
-      const log = readFileSync(join(node.installation.root + node.folder, "console.log"), "utf8");
-      const what = exited ? "ended while starting" : `did not answer within ${START_TIMEOUT_MS / 1000} s`;
-      throw new Error(
-        `the broker ${node.name} ${what}; the end of its log:\n${log.trim().split("\n").slice(-6).join("\n")}`,
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    if (await answers(node.managementUrl)) return true;
+    return exited ? refuse("ended while starting") : false;
+  };
+  const late = (): never => refuse(`did not answer within ${START_TIMEOUT_MS / 1000} s`);
+  await pWaitFor(isThere, { interval: 100, timeout: { milliseconds: START_TIMEOUT_MS, fallback: late } });
 }
 
 /** Whether a node's management API answers and it takes work, now or a moment later. */
 export async function isReady({ managementUrl }: Pick<BrokerNode, "managementUrl">): Promise<boolean> {
-  const deadline = Date.now() + ANSWER_TIMEOUT_MS;
-  while (!(await answers(managementUrl))) {
+  let isLate = false;
+  const isThere = (): Promise<boolean> => {
     interrupted.throwIfAborted();
-    if (Date.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  return true;
+    return answers(managementUrl);
+  };
+  const late = (): void => void (isLate = true);
+  await pWaitFor(isThere, { interval: 100, timeout: { milliseconds: ANSWER_TIMEOUT_MS, fallback: late } });
+  return !isLate;
 }
 
 /** Both answer only late in the start; the overview is the last one to on 4.3. */

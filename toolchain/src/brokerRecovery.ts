@@ -1,5 +1,5 @@
 import { rabbitmqctl } from "./brokerControl";
-import type { BrokerNode } from "./brokerNode";
+import type { BrokerNode } from "./broker";
 
 /**
  * Lets the servers of quorum queues that have no leader elect one, and gives each its settings again; true if any server

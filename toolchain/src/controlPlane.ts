@@ -2,6 +2,7 @@ import { ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pWaitFor from "p-wait-for";
 import type { KubernetesPrograms } from "./kubernetesPrograms";
 import { freePort } from "./ports";
 import { run } from "./run";
@@ -111,25 +112,23 @@ function launch(plane: ControlPlane, program: string, args: string[], env = proc
 }
 
 async function until({ processes, folder }: ControlPlane, works: () => Promise<unknown>): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  for (;;) {
-    const error = await works().then(
+  let failure: Error | undefined;
+  const refuse = (ended?: string): never => {
+    const name = (ended ?? "kube-apiserver").split("/").at(-1) as string;
+    const log = readFileSync(join(folder, "logs", name), "utf8").trim();
+    const end = log.split("\n").slice(-5).join("\n");
+    throw new Error(`the control plane does not start (${failure?.message}); the end of the log of ${name}:\n${end}`);
+  };
+  const isReached = async (): Promise<boolean> => {
+    failure = await works().then(
       () => undefined,
       (reason: Error) => reason,
     );
-    if (error === undefined) return;
+    if (failure === undefined) return true;
     const ended = processes.find(({ exitCode }) => exitCode !== null)?.spawnfile;
-    if (ended !== undefined || Date.now() > deadline) {
-      const name = (ended ?? "kube-apiserver").split("/").at(-1) as string;
-      const log = readFileSync(join(folder, "logs", name), "utf8")
-        .trim()
-        .split("\n")
-        .slice(-5)
-        .join("\n");
-      throw new Error(`the control plane does not start (${error.message}); the end of the log of ${name}:\n${log}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    return ended === undefined ? false : refuse(ended);
+  };
+  await pWaitFor(isReached, { interval: 100, timeout: { milliseconds: START_TIMEOUT_MS, fallback: () => refuse() } });
 }
 
 /** The server's certificate is made by itself at its start, for a port that nobody else knows. */

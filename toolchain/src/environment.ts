@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "./engine";
-import type { LocalBroker } from "./localBroker";
+import { LocalBroker, OWN_BROKER_VARIABLE } from "./localBroker";
 import { localFolder } from "./paths";
 
 /** The file that a shell sources to use plain `pulumi` and `rabbitmq-delay` on this checkout. */
@@ -25,12 +25,6 @@ export function pulumiEnvironment(engine: Engine, given: NodeJS.ProcessEnv = pro
       : {}),
   };
 }
-
-/**
- * Tells RABBITMQ_URL out of {@link environmentFile}, when it names a broker that this checkout started, from one that a person set:
- * a shell keeps it when that broker is gone.
- */
-export const OWN_BROKER_VARIABLE = "RABBITMQ_DELAY_OWN_BROKER";
 
 /** Where the broker is. */
 export function brokerEnvironment(broker: LocalBroker): Record<string, string> {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BrokerInstallation } from "./brokerCommand";
+import type { BrokerInstallation } from "./broker";
 import { localInstallation, newestInstallation } from "./brokerInstallations";
-import { BrokerNode, isAlive, isReady, startNode, stopNode } from "./brokerNode";
-import { OWN_BROKER_VARIABLE } from "./environment";
+import { isAlive, isReady, startNode, stopNode } from "./brokerNode";
+import { BrokerNode } from "./broker";
 import { localFolder } from "./paths";
 import { hasCommand, run } from "./run";
 
@@ -136,3 +136,9 @@ async function startContainer(progress: (line: string) => void): Promise<LocalBr
   const address = { amqpUrl: "amqp://guest:guest@127.0.0.1:5672", managementUrl: "http://127.0.0.1:15672" };
   return broker(writeNote({ kind: "docker", ...address }), "running");
 }
+
+/**
+ * Tells RABBITMQ_URL out of the environment file, when it names a broker that this checkout started, from one that a person set:
+ * a shell keeps it when that broker is gone.
+ */
+export const OWN_BROKER_VARIABLE = "RABBITMQ_DELAY_OWN_BROKER";

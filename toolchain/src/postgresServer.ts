@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pWaitFor from "p-wait-for";
 import { installPackages, isRootOnDebian } from "./debianPackages";
 import { freePort } from "./ports";
 import { run } from "./run";
@@ -102,7 +103,7 @@ export async function stopPostgres(
     }
   };
   if (isAlive()) process.kill(processId, signal);
-  while (isAlive()) await new Promise((resolve) => setTimeout(resolve, 20));
+  await pWaitFor(() => !isAlive(), { interval: 20 });
 }
 
 /** Stops a server and removes its data. */

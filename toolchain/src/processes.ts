@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
+import pWaitFor from "p-wait-for";
 
 /**
  * What tells a process from a later one of the same number, as after a restart of the machine: when it started.
@@ -43,9 +44,10 @@ function environmentOf(processId: string): string[] {
 
 /** Waits a moment for such processes to end by themselves, and kills those that do not. */
 export async function endProcessesWith(name: string, value: string, graceMs: number): Promise<void> {
-  const deadline = Date.now() + graceMs;
-  while (processesWith(name, value).length > 0 && Date.now() < deadline)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  const haveEnded = (): boolean => processesWith(name, value).length === 0;
+  if (graceMs > 0) {
+    await pWaitFor(haveEnded, { interval: 50, timeout: { milliseconds: graceMs, fallback: () => undefined } });
+  }
   for (const processId of processesWith(name, value)) {
     try {
       process.kill(processId, "SIGKILL");

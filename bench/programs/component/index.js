@@ -3,7 +3,7 @@
 // The components as a user would use them: one network, and the endpoints of the config.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
-const { DelayLevelTopology, EndpointDelayBinding } = require("rabbitmq-delay");
+const { DelayLevelTopology, EndpointDelayBinding } = require("pulumi-rabbitmq-delay");
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost } = config.requireObject("broker");

@@ -3,7 +3,7 @@
 // The same resources without components, all at the top level.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
-const { delayNetwork, parkingPolicy, planBinding, planEntities } = require("rabbitmq-delay-topology");
+const { delayNetwork, parkingPolicy, planBinding, planEntities } = require("@rabbitmq-delay/topology");
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost } = config.requireObject("broker");

@@ -2,7 +2,7 @@
 
 // A service's own stack that joins the network of make up's stack, for retries after any delay.
 const pulumi = require("@pulumi/pulumi");
-const { EndpointDelayBinding } = require("rabbitmq-delay");
+const { EndpointDelayBinding } = require("pulumi-rabbitmq-delay");
 const { provider, queue } = require("../shared/broker");
 
 const broker = new pulumi.StackReference(process.env.DELAY_STACK ?? "organization/rabbitmq-delay/dev");

@@ -1,6 +1,6 @@
 "use strict";
 
-const { RetryPolicy, throughDelayedRetry } = require("rabbitmq-delay-publish");
+const { RetryPolicy, throughDeclared } = require("@rabbitmq-delay/publish");
 const { outputs, run, showRetries } = require("../shared/timeline");
 
 const { delayedRetry } = outputs();
@@ -10,6 +10,6 @@ run(() =>
     queue: delayedRetry.queue,
     // The broker's delays grow by themselves: 0.5, 1, 1.2 seconds.
     policy: RetryPolicy.declared(delayedRetry),
-    mechanism: throughDelayedRetry(delayedRetry),
+    mechanism: throughDeclared(delayedRetry),
   }),
 );

@@ -1,7 +1,7 @@
 "use strict";
 
 // RabbitMQ 4.3's own delayed retry; against an older broker, the preview fails and says so.
-const { DelayedRetryQueue } = require("rabbitmq-delay");
+const { DelayedRetryQueue } = require("pulumi-rabbitmq-delay");
 const { broker, provider } = require("../shared/broker");
 
 const payments = new DelayedRetryQueue(

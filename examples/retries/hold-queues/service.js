@@ -1,6 +1,6 @@
 "use strict";
 
-const { RetryPolicy, holdFor, throughHoldQueues } = require("rabbitmq-delay-publish");
+const { RetryPolicy, holdFor, throughDeclared } = require("@rabbitmq-delay/publish");
 const { outputs, run, show, showRetries, withChannel } = require("../shared/timeline");
 
 const { holdQueues } = outputs();
@@ -17,7 +17,7 @@ run(async () => {
   await showRetries({
     queue: "example-reminders",
     policy: RetryPolicy.declared(holdQueues),
-    mechanism: throughHoldQueues(holdQueues),
+    mechanism: throughDeclared(holdQueues),
     expected: ["reminder"],
   });
 });

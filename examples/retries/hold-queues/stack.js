@@ -2,7 +2,7 @@
 
 // Hold queues for the service's own retries, declared ahead, and an exchange for reminders that are held on demand.
 const rabbitmq = require("@pulumi/rabbitmq");
-const { HoldQueues } = require("rabbitmq-delay");
+const { HoldQueues } = require("pulumi-rabbitmq-delay");
 const { provider, queue } = require("../shared/broker");
 
 const reminders = queue("example-reminders");

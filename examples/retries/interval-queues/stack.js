@@ -1,7 +1,7 @@
 "use strict";
 
 // Interval queues as MassTransit declares them, here under a prefix of their own and as quorum queues.
-const { EndpointDelayBinding, RetryIntervalQueues } = require("rabbitmq-delay");
+const { EndpointDelayBinding, RetryIntervalQueues } = require("pulumi-rabbitmq-delay");
 const { provider, queue } = require("../shared/broker");
 
 const removal = "delete";

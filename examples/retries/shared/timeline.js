@@ -2,7 +2,7 @@
 
 const { readFileSync } = require("node:fs");
 const amqp = require("amqplib");
-const { consumeWithRetries } = require("rabbitmq-delay-publish");
+const { consumeWithRetries } = require("@rabbitmq-delay/publish");
 
 const start = Date.now();
 const COLUMNS_PER_SECOND = 8;

@@ -1,6 +1,6 @@
 "use strict";
 
-const { RetryPolicy, throughWorkRetry } = require("rabbitmq-delay-publish");
+const { RetryPolicy, throughDeclared } = require("@rabbitmq-delay/publish");
 const { outputs, run, showRetries } = require("../shared/timeline");
 
 const { workRetry } = outputs();
@@ -12,6 +12,6 @@ run(() =>
     routingKey: "invoice.created",
     // The stack says how often and when.
     policy: RetryPolicy.declared(workRetry),
-    mechanism: throughWorkRetry(workRetry),
+    mechanism: throughDeclared(workRetry),
   }),
 );

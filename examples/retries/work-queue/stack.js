@@ -1,7 +1,7 @@
 "use strict";
 
 // A work queue behind an exchange of its own; what fails comes back under the same routing key, three times at most.
-const { WorkRetryQueues } = require("rabbitmq-delay");
+const { WorkRetryQueues } = require("pulumi-rabbitmq-delay");
 const { provider } = require("../shared/broker");
 
 const work = new WorkRetryQueues(

@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
-import { shownAddress } from "rabbitmq-delay-topology";
+import { secretsOf, withoutSecrets } from "@rabbitmq-delay/review";
+import { shownAddress } from "@rabbitmq-delay/topology";
+import { addExample } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
-import { secretsOf, withoutSecrets } from "./review/redact";
+import { readText } from "./files";
 
 interface CommentOptions {
   on: keyof typeof forges;
@@ -62,14 +63,15 @@ const forges = {
 
 /** `comment`: the one comment of a review, made or brought up to date. */
 export function addComment(program: Command): void {
-  program
+  const command = program
     .command("comment")
-    .description("post a review in Markdown as one comment of a pull request, or update the one that is there")
+    .description("post a review in Markdown as one comment of a pull request, or update the one that is there");
+  command
     .argument("<file>", "the report of review --format markdown")
     .addOption(new Option("--on <forge>", "where").choices(Object.keys(forges)).makeOptionMandatory())
     .option("--request <number>", "number of the pull or merge request; in a pipeline of one it is known")
     .action(async (file: string, { on, request }: CommentOptions) => {
-      const body = read(file);
+      const body = readText(file);
       const marker = /^<!-- rabbitmq-delay review of .* -->/.exec(body)?.[0];
       if (marker === undefined) {
         throw new CommandError(
@@ -79,14 +81,7 @@ export function addComment(program: Command): void {
       }
       console.log(await post(forges[on](request, process.env), marker, body));
     });
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new CommandError(exitCodes.badInput, `${file} can't be read (${(error as Error).message})`);
-  }
+  addExample(command, "rabbitmq-delay comment review.md --on github");
 }
 
 /** @returns what was done, a line */
@@ -123,6 +118,10 @@ async function find(forge: Forge, marker: string): Promise<Comment | undefined> 
   );
 }
 
+/**
+ * By Node's own fetch, and no forge's client: a redirection must not carry the token to another host, which GitLab's does and can't be
+ * told not to, and the API's address is the one that the pipeline names, with whatever path it has.
+ */
 async function call({ headers }: Forge, method: string, url: string, body?: object): Promise<unknown> {
   let response: Response;
   try {

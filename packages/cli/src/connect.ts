@@ -1,25 +1,29 @@
 import * as amqp from "amqplib";
-import { shownAddress } from "rabbitmq-delay-topology";
+import { shownAddress } from "@rabbitmq-delay/topology";
 import { CommandError, exitCodes } from "./failure";
+import { readBytes } from "./files";
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Connects to the broker that `--amqp` names.
+ * @param caFile what `--ca` names: the certificate authority of an `amqps` address, in the place of those that Node.js knows
  * @throws CommandError for an address that is none, where nobody answers, or a broker that refuses the user or the vhost; no
  * message shows the user's password
  */
-export async function connect(url: string): Promise<amqp.ChannelModel> {
+export async function connect(url: string, caFile?: string): Promise<amqp.ChannelModel> {
   const where = shownAddress(url);
-  if (!/^amqps?:\/\//.test(where)) {
+  if (!/^amqps?:\/\/./.test(where)) {
     throw new CommandError(
       exitCodes.badInput,
       "--amqp: it must be an address like amqp://user:password@host:5672/vhost, with @, /, # and ? in a password written as " +
         "%40, %2F, %23 and %3F",
     );
   }
+  const isSecured = where.startsWith("amqps:") && caFile !== undefined;
+  const ca = isSecured ? { ca: [readBytes(caFile, "--ca")] } : {};
   try {
-    return await amqp.connect(url, { timeout: CONNECT_TIMEOUT_MS });
+    return await amqp.connect(url, { timeout: CONNECT_TIMEOUT_MS, ...ca });
   } catch (error) {
     throw new CommandError(exitCodes.outOfReach, `--amqp: ${reasonOf(url, where, error)}`);
   }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { DecodedKey, DelayNetwork, decodeRoutingKey, queueTtlMs, readableDelay } from "rabbitmq-delay-topology";
+import { DecodedKey, DelayNetwork, decodeRoutingKey, queueTtlMs, readableDelay } from "@rabbitmq-delay/topology";
+import { addExample, commonOptions } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
 import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
 import { printRows } from "./print";
@@ -13,11 +14,12 @@ interface DecodeOptions extends NetworkOptions {
 
 /** `decode`: what a routing key says. */
 export function addDecode(program: Command): void {
-  addNetworkOptions(program.command("decode").description("the delay and destination in a routing key"))
+  const command = program.command("decode").description("the delay and destination in a routing key");
+  addNetworkOptions(command)
     .requiredOption("--key <key>", "the routing key")
     .option("--exchange <name>", "the exchange that the message was published to, which tells networks apart")
     .option("--destination <name>", "the destination that it should have")
-    .option("--json", "print JSON")
+    .addOption(commonOptions.json())
     .addHelpText(
       "after",
       "\nA key of a network with another number of levels, or with higher digits, is refused. A key alone does not tell its " +
@@ -34,6 +36,7 @@ export function addDecode(program: Command): void {
           destination: decoded.destination,
         });
     });
+  addExample(command, "rabbitmq-delay decode --network network.json --key 0.0.1.2.Sales --exchange orders.level-01");
 }
 
 /** @throws CommandError for a key that is another network's, as far as it can be told */

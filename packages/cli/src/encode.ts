@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
-import { encodeDelay, readableDelay } from "rabbitmq-delay-topology";
+import { encodeDelay, readableDelay } from "@rabbitmq-delay/topology";
+import { addExample, commonOptions } from "./commonOptions";
 import { DelayOptions, addDelayOptions, delayOf } from "./delayOption";
 import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
 import { printRows } from "./print";
@@ -13,10 +14,13 @@ interface EncodeOptions extends NetworkOptions, DelayOptions {
 /** `encode`: where and with which key a message is published. */
 export function addEncode(program: Command): void {
   const command = program.command("encode").description("the exchange and routing key that delay a message");
-  addDelayOptions(addNetworkOptions(command))
+  addExample(
+    addDelayOptions(addNetworkOptions(command)),
+    "rabbitmq-delay encode --preset nservicebus --delay 10s --destination Sales",
+  )
     .requiredOption("--destination <name>", "the endpoint")
     .option("--tolerance <fraction>", "how much later it may be, for fewer hops", fraction)
-    .option("--json", "print JSON")
+    .addOption(commonOptions.json())
     .action((options: EncodeOptions) => {
       const { delayMs, at } = delayOf(options);
       const encoded = encodeDelay(
@@ -32,6 +36,6 @@ export function addEncode(program: Command): void {
 
 function fraction(text: string): number {
   const value = Number(text);
-  if (text.trim() === "" || !(value >= 0)) throw new InvalidArgumentError("it must be a number from 0, e.g. 0.01.");
+  if (text.trim() === "" || !(value >= 0)) throw new InvalidArgumentError("It must be a number from 0, e.g. 0.01.");
   return value;
 }

@@ -17,8 +17,10 @@ export function shownError(text: string, args: string[] = process.argv.slice(2))
   let shown = text.replace(/(unknown option '--[^'=]*)=.*'/gs, `$1=${HIDDEN}'`);
   shown = shown.replace(/(unknown option '-[^-'])[^']+'/g, `$1${HIDDEN}'`);
   // A number or a choice that was mistyped is short, or of figures; what is longer may be a password without an address.
-  shown = shown.replace(/(argument ')(.*)(' is invalid\.)/gs, (_, before: string, value: string, after: string) =>
-    [before, /^([a-z]{0,8}|[-\d.,]{0,20})$/.test(value) ? value : HIDDEN, after].join(""),
+  shown = shown.replace(
+    /((?:argument|value) ')(.*)(' (?:from env '\w+' )?is invalid\.)/gs,
+    (_, before: string, value: string, after: string) =>
+      [before, /^([a-z]{0,8}|[-\d.,]{0,20})$/.test(value) ? value : HIDDEN, after].join(""),
   );
   // A part of one argument may be another one.
   const given = [...new Set(args.flatMap(partsOf))].sort((a, b) => b.length - a.length);

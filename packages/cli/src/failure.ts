@@ -10,3 +10,10 @@ export class CommandError extends Error {
     super(message);
   }
 }
+
+/** Whether an error is one that code makes by a mistake in it, and no system or library by intent. */
+export function isOwnFault(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  const isMistake = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
+  return isMistake && code === undefined && cause === undefined;
+}

@@ -1,47 +1,51 @@
-import { Command, InvalidArgumentError } from "commander";
-import { DelayNetwork, DelayNetworkOptions, delayNetwork, parseDelayNetwork } from "rabbitmq-delay-topology";
+import { Command, Option } from "commander";
+import {
+  DelayNetwork,
+  DelayNetworkOptions,
+  delayNetwork,
+  matchings,
+  parseDelayNetwork,
+  presets,
+  queueTypes,
+} from "@rabbitmq-delay/topology";
+import { wholeNumber } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
 import { readJson } from "./readJson";
 
 /** The options by which a network is named. */
-export interface NetworkOptions {
+export interface NetworkOptions extends Partial<DelayNetworkOptions> {
   network?: string;
-  preset?: string;
-  prefix?: string;
-  radix?: number;
-  levels?: number;
-  unitMs?: number;
-  queueType?: string;
-  matching?: string;
 }
+
+/** What shapes a network that no file describes, by the names that the options have in code. */
+export const shapeOptions = ["preset", "prefix", "radix", "levels", "unitMs", "queueType", "matching"] as const;
 
 /** Adds the options that name a network: a descriptor's file, or a preset with its shape. */
 export function addNetworkOptions(command: Command): Command {
   return command
-    .option(
-      "--network <file>",
-      "a network's descriptor, or the output of pulumi stack output --json; - reads it from standard input",
+    .addOption(
+      new Option(
+        "--network <file>",
+        "a network's descriptor, or the output of pulumi stack output --json; - reads it from standard input",
+      ).conflicts([...shapeOptions]),
     )
-    .option("--preset <preset>", "nservicebus, nservicebus-v1, celery or custom")
+    .addOption(new Option("--preset <preset>", "or a preset, with what follows").choices(presets))
     .option("--prefix <name>", "start of all names (custom, celery)")
-    .option("--radix <number>", "digits per level: 2, 4, 8 or 16 (custom)", wholeNumber)
-    .option("--levels <number>", "number of levels (custom)", wholeNumber)
-    .option("--unit-ms <ms>", "smallest delay in milliseconds (custom)", wholeNumber)
-    .option("--queue-type <type>", "quorum or classic (custom, celery)")
-    .option("--matching <matching>", "exact or suffix");
+    .option("--radix <number>", "digits per level: 2, 4, 8 or 16 (custom)", wholeNumber(2, 16))
+    .option("--levels <number>", "number of levels (custom)", wholeNumber(1))
+    .option("--unit-ms <ms>", "smallest delay in milliseconds (custom)", wholeNumber(1))
+    .addOption(new Option("--queue-type <type>", "of the levels' queues (custom, celery)").choices(queueTypes))
+    .addOption(new Option("--matching <matching>", "how endpoints' bindings match").choices(matchings));
 }
 
 /** The network that the options name. @throws CommandError, or DelayTopologyError from the topology's own checks */
-export function networkOf(options: NetworkOptions): DelayNetwork {
-  const { network, preset, prefix, radix, levels, unitMs, queueType, matching } = options;
-  if ((network === undefined) === (preset === undefined)) {
+export function networkOf({ network, ...options }: NetworkOptions): DelayNetwork {
+  if (network !== undefined) return parseDelayNetwork(readDescriptor(network), "--network");
+  if (options.preset === undefined) {
     throw new CommandError(exitCodes.badInput, "give exactly one of --network FILE and --preset PRESET");
   }
-  if (network !== undefined) return parseDelayNetwork(readDescriptor(network), "--network");
-  const given = Object.entries({ preset, prefix, radix, levels, unitMs, queueType, matching });
-  return delayNetwork(
-    Object.fromEntries(given.filter(([, value]) => value !== undefined)) as unknown as DelayNetworkOptions,
-  );
+  const given = shapeOptions.map((name) => [name, options[name]]).filter(([, value]) => value !== undefined);
+  return delayNetwork(Object.fromEntries(given) as DelayNetworkOptions);
 }
 
 /** A descriptor, or a stack's outputs with one in them. */
@@ -49,9 +53,4 @@ function readDescriptor(file: string): unknown {
   const value = readJson("--network", file);
   const outputs = value as { kind?: unknown; delayNetwork?: unknown } | null;
   return outputs?.kind === undefined && outputs?.delayNetwork !== undefined ? outputs.delayNetwork : value;
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("it must be a whole number.");
-  return Number(text);
 }

@@ -1,20 +1,22 @@
-import { readFileSync } from "node:fs";
-import { Command } from "commander";
-import { DelayPublishError, MessageRefusedError, PublishReceipt, createDelayPublisher } from "rabbitmq-delay-publish";
-import { DelayNetwork, DelayTopologyError, readableDelay } from "rabbitmq-delay-topology";
+import { Command, Option } from "commander";
+import { DelayPublishError, MessageRefusedError, PublishReceipt, createDelayPublisher } from "@rabbitmq-delay/publish";
+import { DelayNetwork, DelayTopologyError, readableDelay } from "@rabbitmq-delay/topology";
 import { close } from "./close";
+import { addExample, commonOptions } from "./commonOptions";
 import { connect } from "./connect";
 import { DelayOptions, addDelayOptions, delayOf } from "./delayOption";
 import { CommandError, exitCodes } from "./failure";
+import { readBytes } from "./files";
 import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
 import { printRows } from "./print";
 
 interface PublishOptions extends NetworkOptions, DelayOptions {
   amqp?: string;
+  ca?: string;
   destination: string;
   body?: string;
   bodyFile?: string;
-  header: Record<string, string>;
+  header?: Record<string, string>;
   messageId?: string;
   contentType?: string;
   json?: boolean;
@@ -26,17 +28,15 @@ export function addPublish(program: Command): void {
     .command("publish")
     .description("publish one delayed message and wait for the broker's confirm");
   addDelayOptions(addNetworkOptions(command))
-    .option(
-      "--amqp <url>",
-      "the broker, e.g. amqp://guest:guest@127.0.0.1:5672 (amqps for TLS; environment: RABBITMQ_URL)",
-    )
+    .addOption(commonOptions.amqp())
+    .addOption(commonOptions.ca())
     .requiredOption("--destination <name>", "the endpoint")
-    .option("--body <text>", "the message")
+    .addOption(new Option("--body <text>", "the message").conflicts("bodyFile"))
     .option("--body-file <file>", "the message's bytes; - reads them from standard input")
-    .option("--header <name=value>", "a header; may be repeated", collectHeader, {})
+    .option("--header <name=value...>", "headers", gatherHeader)
     .option("--message-id <id>", "the message's id; made up when left out")
     .option("--content-type <type>", "its content type")
-    .option("--json", "print JSON")
+    .addOption(commonOptions.json())
     .action(async (options: PublishOptions) => {
       const network = networkOf(options);
       const delay = delayOf(options);
@@ -50,9 +50,14 @@ export function addPublish(program: Command): void {
           dueAt: receipt.dueAt.toISOString(),
         });
     });
+  addExample(
+    command,
+    "rabbitmq-delay publish --amqp amqp://orders@broker.example.com/shop --network network.json --delay 10s \\",
+    "  --destination Sales --body '{\"order\": 1}' --header content=order",
+  );
 }
 
-function addressOf({ amqp = process.env.RABBITMQ_URL }: PublishOptions): string {
+function addressOf({ amqp }: PublishOptions): string {
   if (amqp !== undefined && amqp !== "") return amqp;
   throw new CommandError(exitCodes.badInput, "--amqp: give it a URL, or set RABBITMQ_URL");
 }
@@ -64,7 +69,7 @@ async function publishOnce(
   delay: ReturnType<typeof delayOf>,
   body: Buffer,
 ): Promise<PublishReceipt> {
-  const connection = await connect(address);
+  const connection = await connect(address, options.ca);
   connection.on("error", () => undefined);
   try {
     const channel = await connection.createConfirmChannel();
@@ -90,21 +95,14 @@ async function publishOnce(
 }
 
 function bodyOf({ body, bodyFile, network }: PublishOptions): Buffer {
-  if (body !== undefined && bodyFile !== undefined) {
-    throw new CommandError(exitCodes.badInput, "give one of --body TEXT and --body-file FILE");
-  }
   if (bodyFile === "-" && network === "-") {
     throw new CommandError(exitCodes.badInput, "--network and --body-file can't both be standard input");
   }
   if (bodyFile === undefined) return Buffer.from(body ?? "");
-  try {
-    return readFileSync(bodyFile === "-" ? 0 : bodyFile);
-  } catch (error) {
-    throw new CommandError(exitCodes.badInput, `--body-file: ${bodyFile} can't be read (${(error as Error).message})`);
-  }
+  return readBytes(bodyFile, "--body-file");
 }
 
-function collectHeader(text: string, headers: Record<string, string>): Record<string, string> {
+function gatherHeader(text: string, headers: Record<string, string> = {}): Record<string, string> {
   const split = text.indexOf("=");
   if (split < 1) {
     // Who writes it as curl does, NAME: VALUE, has the value in it, and that may be a token.

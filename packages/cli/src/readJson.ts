@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
+import { shownText } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
+import { readText } from "./files";
 
 /**
  * Reads JSON from a file, or from standard input for `-`.
@@ -7,12 +8,7 @@ import { CommandError, exitCodes } from "./failure";
  * @throws CommandError
  */
 export function readJson(option: string, file: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    throw new CommandError(exitCodes.badInput, `${option}: ${file} can't be read (${(error as Error).message})`);
-  }
+  const text = readText(file, option);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -20,17 +16,7 @@ export function readJson(option: string, file: string): unknown {
     const place = /position \d+/.exec((error as Error).message)?.[0];
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${file} is not JSON${place === undefined ? "" : ` (wrong at ${place})`}`,
+      `${option}: ${shownText(file)} is not JSON${place === undefined ? "" : ` (wrong at ${place})`}`,
     );
-  }
-}
-
-/** What a text of JSON holds; any other value as it is. */
-export function openedJson(value: unknown): unknown {
-  if (typeof value !== "string" || !/^\s*[{[]/.test(value)) return value;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return value;
   }
 }

@@ -1,6 +1,7 @@
+import type { DelayNetwork } from "@rabbitmq-delay/topology";
 import { Command, Option } from "commander";
-import { CommandError, exitCodes } from "./failure";
-import { NetworkOptions, addNetworkOptions, networkOf } from "./networkOption";
+import { addExample } from "./commonOptions";
+import { NetworkOptions, addNetworkOptions, networkOf, shapeOptions } from "./networkOption";
 import { renderDefinitions } from "./render/definitions";
 import { renderMermaid } from "./render/mermaid";
 import { NetworkPlan, RetriesPlan, networkPlan, retriesPlan } from "./render/plan";
@@ -11,10 +12,9 @@ import { readRetries } from "./retriesOption";
 interface RenderOptions extends NetworkOptions {
   retries?: string;
   format: keyof typeof formats;
-  endpoint: string[];
-  vhost: string;
+  endpoint?: string[];
+  vhost?: string;
   brokerVersion?: string;
-  json?: boolean;
 }
 
 type Plan = NetworkPlan | RetriesPlan;
@@ -28,40 +28,37 @@ const formats = {
 
 /** `render`: the whole plan, for a broker, for documents or for eyes. */
 export function addRender(program: Command): void {
-  addNetworkOptions(
-    program.command("render").description("the whole plan: for the broker's import, as a picture, as JSON"),
-  )
-    .option(
-      "--retries <file>",
-      "instead of a network: a retry descriptor, a component's options with their kind, or the output of " +
-        "pulumi stack output --json; - reads it from standard input",
+  const command = program
+    .command("render")
+    .description("the whole plan: for the broker's import, as a picture, as JSON");
+  addNetworkOptions(command)
+    .addOption(
+      new Option(
+        "--retries <file>",
+        "instead of a network: a retry descriptor, a component's options with their kind, or the output of " +
+          "pulumi stack output --json; - reads it from standard input",
+      ).conflicts(["network", ...shapeOptions]),
     )
     .addOption(new Option("--format <format>", "what to print").choices(Object.keys(formats)).default("json"))
-    .option(
-      "--endpoint <name>",
-      "an endpoint's queue to draw with it; may be repeated",
-      (name, names: string[]) => [...names, name],
-      [],
-    )
-    .option("--vhost <vhost>", "the vhost of the definitions", "/")
+    .option("--endpoint <names...>", "endpoints' queues to draw with it")
+    .option("--vhost <vhost>", "the vhost of the definitions; default: the network's, or /")
     .option(
       "--broker-version <version>",
       "of the broker that imports it, e.g. 4.3.6: before 4.0 there is no delivery limit to lift; default: as every version takes it",
     )
-    .option("--json", "the same as --format json")
+    .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }))
     .action((options: RenderOptions) => {
-      const format = options.json ? "json" : options.format;
-      console.log(formats[format](planOf(options, format), options.vhost));
+      const network = options.retries === undefined ? networkOf(options) : undefined;
+      const vhost = options.vhost ?? network?.vhost ?? "/";
+      console.log(formats[options.format](planOf(options, network), vhost));
     });
+  addExample(command, "rabbitmq-delay render --preset celery --format definitions --broker-version 4.3.6");
 }
 
 /** A picture shows the way of messages; that no message is dropped for being delivered often is no part of it. */
-function planOf(options: RenderOptions, format: RenderOptions["format"]): Plan {
-  const { retries, network, preset, endpoint, brokerVersion } = options;
+function planOf(options: RenderOptions, network: DelayNetwork | undefined): Plan {
+  const { format, retries, endpoint = [], brokerVersion } = options;
   const limits = format === "definitions" || format === "json" ? { brokerVersion } : undefined;
-  if (retries === undefined) return networkPlan(networkOf(options), endpoint, limits);
-  if (network !== undefined || preset !== undefined) {
-    throw new CommandError(exitCodes.badInput, "give one of --retries, --network and --preset");
-  }
-  return retriesPlan(readRetries(retries), endpoint, limits);
+  if (network !== undefined) return networkPlan(network, endpoint, limits);
+  return retriesPlan(readRetries(retries as string), endpoint, limits);
 }

@@ -1,4 +1,4 @@
-import { RetryDescriptor, parseRetryDescriptor, retryDescriptorOf, retryKinds } from "rabbitmq-delay-topology";
+import { RetryDescriptor, parseRetryDescriptor, retryDescriptorOf, retryKinds } from "@rabbitmq-delay/topology";
 import { CommandError, exitCodes } from "./failure";
 import { readJson } from "./readJson";
 

@@ -1,34 +1,29 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Checked } from "@rabbitmq-delay/broker";
 import {
   DelayNetwork,
   DelayNetworkOptions,
-  DelayedStore,
   DelayedStoreConfig,
-  Endpoint,
   RetryConfig,
-  RetryDescriptor,
   checkStackConfig,
   delayNetwork,
   delayedStoreOf,
+  openedJson,
   retryDescriptors,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { YAMLParseError, parse } from "yaml";
 import { CommandError, exitCodes } from "./failure";
-import { openedJson } from "./readJson";
+import { readText } from "./files";
+
+/** The option that names the file, for messages. */
+const OPTION = "--stack-config";
 
 /** What a stack's config file says of the topology. */
-export interface StackConfig {
+export interface StackConfig extends Checked {
   network: DelayNetwork;
-  /** `retries` says whether its queue gets messages back from the interval queues. */
-  endpoints: (Endpoint & { retries?: boolean })[];
-  retries: RetryDescriptor[];
-  /** The broker's side of an external store. */
-  store?: DelayedStore;
   /** The vhost of its broker. */
   vhost: string;
-  /** What the config wants all the same, e.g. faults of brokers that it knows of. */
-  allow?: string[];
 }
 
 interface RawEndpoint {
@@ -43,19 +38,13 @@ interface RawEndpoint {
  * @throws CommandError for a file that is none, DelayTopologyError for what the topology refuses
  */
 export function readStackConfig(file: string): StackConfig {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new CommandError(exitCodes.badInput, `--config: ${file} can't be read (${(error as Error).message})`);
-  }
-  const config = valuesOf(file, text);
+  const config = valuesOf(file, readText(file, OPTION));
   if (config.network === undefined) {
-    throw new CommandError(exitCodes.badInput, `--config: ${file} has no network; is it a stack of this program?`);
+    throw new CommandError(exitCodes.badInput, `${OPTION}: ${file} has no network; is it a stack of this program?`);
   }
   for (const name of ["endpoints", "workQueues", "delayedRetryQueues"]) {
     if (!Array.isArray(config[name] ?? [])) {
-      throw new CommandError(exitCodes.badInput, `--config: ${name} of ${file} is not a list`);
+      throw new CommandError(exitCodes.badInput, `${OPTION}: ${name} of ${file} is not a list`);
     }
     ((config[name] ?? []) as unknown[]).forEach((entry, index) => checkObject(file, `${name}[${index}]`, entry));
   }
@@ -66,7 +55,7 @@ export function readStackConfig(file: string): StackConfig {
   const endpoints = (config.endpoints ?? []) as RawEndpoint[];
   const { vhost = "/" } = (config.broker ?? {}) as { vhost?: string };
   return {
-    network: delayNetwork(config.network as DelayNetworkOptions),
+    network: delayNetwork({ ...(config.network as DelayNetworkOptions), vhost }),
     endpoints: endpoints.map(({ name, type, patterns, retries }) => ({ name, type, patterns, retries })),
     retries: retryDescriptors(config as RetryConfig),
     store: delayedStoreOf(config.delayedStore as DelayedStoreConfig | undefined),
@@ -84,7 +73,7 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
     throw new CommandError(
       exitCodes.badInput,
       // What the parser says may quote the text.
-      `--config: ${file} is not YAML (line ${(error as YAMLParseError).linePos?.[0].line ?? "unknown"})`,
+      `${OPTION}: ${file} is not YAML (line ${(error as YAMLParseError).linePos?.[0].line ?? "unknown"})`,
     );
   }
   const config = (value as { config?: Record<string, unknown> } | null)?.config ?? {};
@@ -107,7 +96,7 @@ function projectOf(file: string, keys: string[]): string {
   if (others.length === 0) return first;
   throw new CommandError(
     exitCodes.badInput,
-    `--config: ${file} has a network of more than one project (${projects.join(", ")}); put it beside its Pulumi.yaml, which names the one`,
+    `${OPTION}: ${file} has a network of more than one project (${projects.join(", ")}); put it beside its Pulumi.yaml, which names the one`,
   );
 }
 
@@ -126,5 +115,5 @@ function projectNameBeside(file: string): string | undefined {
 function checkObject(file: string, property: string, value: unknown): void {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
   const kind = value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
-  throw new CommandError(exitCodes.badInput, `--config: ${property} of ${file} is ${kind}; it must be an object`);
+  throw new CommandError(exitCodes.badInput, `${OPTION}: ${property} of ${file} is ${kind}; it must be an object`);
 }

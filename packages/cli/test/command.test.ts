@@ -11,7 +11,8 @@ import {
   planRetry,
   retryIntervals,
   workRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
+import { main } from "../dist/main";
 
 const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 
@@ -20,6 +21,22 @@ function run(args: string[], input = ""): { code: number | null; out: string; er
   const env = { ...process.env, RABBITMQ_URL: "" };
   const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], { input, env, encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
+}
+
+/** As {@link run}, in this process, which is quicker where there is much to run. */
+async function runHere(args: string[]): Promise<{ code: typeof process.exitCode; err: string }> {
+  const written: string[] = [];
+  const [write, error, log, before] = [process.stderr.write, console.error, console.log, process.exitCode];
+  try {
+    process.stderr.write = (text) => written.push(String(text)) > 0;
+    console.error = console.log = (text: string) => void written.push(`${text}\n`);
+    process.exitCode = 0;
+    await main(["node", "rabbitmq-delay", ...args]);
+    return { code: process.exitCode, err: written.join("") };
+  } finally {
+    process.stderr.write = write;
+    [console.error, console.log, process.exitCode] = [error, log, before];
+  }
 }
 
 const nservicebus = ["--preset", "nservicebus"];
@@ -37,7 +54,7 @@ describe("rabbitmq-delay", () => {
     };
     const check = (allow: string[], ...more: string[]): number | null => {
       writeFileSync(file, JSON.stringify({ config: { ...config, "rabbitmq-delay:allow": allow } }));
-      return run(["check", "--config", file, ...more]).code;
+      return run(["check", "--stack-config", file, ...more]).code;
     };
     assert.equal(check([]), 1);
     assert.equal(check([pair]), 0);
@@ -84,7 +101,7 @@ describe("rabbitmq-delay", () => {
 
   it("reads a descriptor from a file, from a stack's outputs and from standard input", () => {
     const network = delayNetwork({ preset: "custom", prefix: "orders" });
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-"));
+    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
     writeFileSync(join(folder, "network.json"), JSON.stringify(network));
     writeFileSync(join(folder, "outputs.json"), JSON.stringify({ delayNetwork: network, "endpoint a": "x" }));
     const encode = (file: string, input = ""): string =>
@@ -121,7 +138,7 @@ describe("rabbitmq-delay", () => {
       holdQueues: holdQueues({ delays: [2000], destinations }),
       delayedRetries: { native: delayedRetry({ queue: "native", minMs: 100, deliveryLimit: 2, settings: "policy" }) },
     };
-    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-")), "retries.json");
+    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-")), "retries.json");
     writeFileSync(file, JSON.stringify(outputs));
     const render = (format: string, more: string[] = []): string =>
       run(["render", "--retries", file, "--format", format, ...more]).out;
@@ -160,7 +177,7 @@ describe("rabbitmq-delay", () => {
     assert.deepEqual(limits(...network), [{ "delivery-limit": 2_147_483_647 }]);
     assert.deepEqual(limits(...network, "--broker-version", "4.3.6"), [{ "delivery-limit": -1 }]);
     assert.deepEqual(limits(...network, "--broker-version", "3.10.8"), []);
-    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-")), "work.json");
+    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-")), "work.json");
     writeFileSync(file, JSON.stringify(workRetry({ name: "work", delays: [1000] })));
     assert.equal(limits("--retries", file, "--broker-version", "4.0").length, 3, "work, retry and dead queue");
     assert.equal(run(["render", ...network, "--broker-version", "new"]).code, 2);
@@ -179,7 +196,7 @@ describe("rabbitmq-delay", () => {
 
   // The parsers quote what they can't read: whoever named another file by mistake had its password in a log.
   it("shows nothing of a file that is not what it should be", () => {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-"));
+    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
     const file = join(folder, "other");
     for (const content of [
       "Planted-secret",
@@ -192,7 +209,7 @@ describe("rabbitmq-delay", () => {
       const flags = [
         ["encode", "--network", file, "--delay", "1s", ...target],
         ["render", "--retries", file],
-        ["check", "--config", file],
+        ["check", "--stack-config", file],
       ];
       for (const args of flags) {
         const { code, err } = run(args);
@@ -211,17 +228,27 @@ describe("rabbitmq-delay", () => {
   });
 
   // A fault in the command ended as a mistyped option does, and nobody could see where it was.
-  it("tells a fault of its own from bad usage, and says where it is when it is asked", () => {
+  it("tells a fault of its own from bad usage, and says where it is, without what is secret", () => {
     const main = JSON.stringify(join(__dirname, "..", "dist", "main.js"));
     const args = JSON.stringify(["", "", "encode", ...nservicebus, "--delay", "1s", ...target, "--json"]);
-    const script = `JSON.stringify = () => { throw new TypeError("broken"); }; require(${main}).main(${args})`;
-    for (const DEBUG of ["", "1"]) {
-      const env = { PATH: process.env.PATH, DEBUG };
-      const { status, stderr } = spawnSync(process.execPath, ["-e", script], { env, encoding: "utf8" });
-      assert.equal(status, 70, stderr);
-      assert.match(stderr, /^error: broken \(a fault of this command's own/);
-      assert.equal(/at JSON\.stringify/.test(stderr), DEBUG !== "", stderr);
-    }
+    const script = `console.log = () => { throw new TypeError("broken: " + process.env.RABBITMQ_PASSWORD + " at amqp://u:hunter3@h"); };
+      require(${main}).main(${args})`;
+    const env = { PATH: process.env.PATH, RABBITMQ_PASSWORD: "hunter2-hunter2" };
+    const { status, stderr } = spawnSync(process.execPath, ["-e", script], { env, encoding: "utf8" });
+    assert.equal(status, 70, stderr);
+    assert.match(stderr, /^error: broken: .* \(a fault of this command's own\)\n {4}at console\.log/);
+    assert.match(stderr, /at .*encode\.js:\d+/);
+    assert.doesNotMatch(stderr, /hunter/);
+  });
+
+  it("ends with 70 for what nobody caught, and with 0 where nobody reads on", () => {
+    const bin = JSON.stringify(command);
+    const throwing = `process.argv = ["", "", "--version"]; setImmediate(() => { throw new Error("late"); }); require(${bin})`;
+    const late = spawnSync(process.execPath, ["-e", throwing], { encoding: "utf8" });
+    assert.deepEqual([late.status, /^error: late \(a fault/.test(late.stderr)], [70, true], late.stderr);
+    const piped = `${process.execPath} ${command} render --preset nservicebus | head -c 1; exit "\${PIPESTATUS[0]}"`;
+    const head = spawnSync("bash", ["-c", piped], { encoding: "utf8" });
+    assert.deepEqual([head.status, head.stderr], [0, ""]);
   });
 
   // What a command says ends in the log of a pipeline: the password in it would have been everybody's.
@@ -241,7 +268,7 @@ describe("rabbitmq-delay", () => {
     "a message's header, as curl writes it": ["publish", ...nservicebus, "--header", "Authorization: Bearer hunter2"],
     "a message's header without a name": ["publish", ...nservicebus, "--header", "=hunter2"],
     "a file of settings": ["store", "run", "--config", "amqp://u:abc'hunter2'ghi@h"],
-    "a stack's config": ["check", "--config", "https://u:hunter2@h"],
+    "a stack's config": ["check", "--stack-config", "https://u:hunter2@h"],
     "a preview": ["review", "https://u:hunter2@h"],
   })) {
     it(`shows no password in the place of ${what}`, () => {
@@ -264,9 +291,109 @@ describe("rabbitmq-delay", () => {
     assert.match(run(["store", "run", "--pasword=x"]).err, /unknown option '--pasword=…'/);
   });
 
+  it("leads from a former or a mistyped option to the one that is meant, and shows no value of it", async () => {
+    for (const [args, suggestion] of [
+      [["check", "--broker", "http://u:hunter2@h"], "--management"],
+      [["check", "--config=x"], "--stack-config"],
+      [["review", "--config-file", "x"], "--stack-config"],
+      [["review", "--broker=http://u:hunter2@h"], "--management"],
+      [["store", "list", "--endpoint", "x"], "--table-prefix"],
+      [["store", "run", "--endpoint", "x"], "--table-prefix"],
+      [["publish", ...target, "--ampq", "amqp://u:hunter2@h"], "--amqp"],
+    ] as const) {
+      const { code, err } = await runHere([...args]);
+      assert.equal(code, 2);
+      assert.match(err, new RegExp(`^error: unknown option '.*'\\n\\(Did you mean ${suggestion}\\?\\)\\n$`));
+      assert.doesNotMatch(err, /hunter2/);
+    }
+  });
+
+  it("says of a file that is not there, or can't be written, what is wrong with it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
+    const plan = join(folder, "plan.json");
+    const queue = { type: "rabbitmq:index/queue:Queue", urn: "urn:pulumi:a::b::rabbitmq:index/queue:Queue::c" };
+    writeFileSync(plan, JSON.stringify({ steps: [{ op: "same", urn: queue.urn, oldState: queue, newState: queue }] }));
+    const missing = /: there is no such file$/;
+    const sent = ["publish", ...nservicebus, "--delay", "1s", ...target, "--amqp", "amqps://h:1"];
+    const service = ["store", "run", "--store", `sqlite:${join(folder, "x.db")}`, "--log-level", "silent"];
+    const cases: [string[], RegExp][] = [
+      [["comment", "missing.md", "--on", "github"], missing],
+      [["comment", folder, "--on", "github"], /: it is a folder$/],
+      [["review", "missing.json"], missing],
+      [
+        ["review", plan, "--output", "/none/x"],
+        /^error: --output: \/none\/x can't be written: its folder does not exist$/,
+      ],
+      [["review", plan, "--output", folder], /: it is a folder$/],
+      [["render", "--network", "missing.json"], missing],
+      [["render", "--retries", "missing.json"], missing],
+      [["check", "--stack-config", "missing.yaml"], missing],
+      [
+        ["check", ...nservicebus, "--management", "https://h:1", "--ca", "missing.pem"],
+        /--ca: missing.pem can't be read: there/,
+      ],
+      [[...sent, "--body-file", "missing.txt"], missing],
+      [[...sent, "--ca", "missing.pem"], /--ca: missing\.pem can't be read: there is no such file$/],
+      [["store", "run", "--config", "missing.yaml"], missing],
+      [["store", "run", "--descriptor", "missing.json"], missing],
+      [[...service, "--amqp", "amqps://h:1", "--ca", "missing.pem"], missing],
+    ];
+    for (const [args, message] of cases) {
+      const { code, err } = await runHere(args);
+      assert.equal(code, 2, err);
+      assert.match(err.trim(), message);
+      assert.doesNotMatch(err, /ENOENT|EISDIR|errno/);
+      assert.equal(err.trim().split("\n").length, 1, err);
+    }
+  });
+
+  // What is mistyped is repeated by whoever refuses it.
+  it("shows no password of a broker's address, however it is mistyped, and wherever it comes from", async () => {
+    const addresses = [
+      "amqp//u:hunter2@h",
+      "ampq://u:hunter2@h",
+      "u:hunter2@h",
+      "amqp:/u:hunter2@h",
+      "amqp://u:hunter2/x@h",
+      "amqp://u:hunter2@h:99999",
+      "amqp://u:hunter2@h:port",
+      "amqp://u:hun ter2hunter2@h h",
+      "amqp://u:hunter2@",
+      "hunter2hunter2",
+      "http://u:hunter2@127.0.0.1:1",
+    ];
+    const verbs = [
+      ["publish", ...nservicebus, "--delay", "1s", ...target],
+      ["store", "stats"],
+      ["store", "run", "--store", "sqlite:/tmp/x.db", "--log-level", "silent"],
+    ];
+    const { RABBITMQ_URL: before } = process.env;
+    try {
+      for (const verb of verbs) {
+        for (const address of addresses) {
+          process.env.RABBITMQ_URL = address;
+          for (const args of [["--amqp", address], [`--amqp=${address}`], []]) {
+            const { code, err } = await runHere([...verb, ...args]);
+            assert.equal(code, 2, `${address}: ${err}`);
+            assert.match(err, /amqp/, "it says which option it is");
+            assert.doesNotMatch(err, /hun ?ter2/, address);
+          }
+        }
+      }
+    } finally {
+      if (before === undefined) delete process.env.RABBITMQ_URL;
+      else process.env.RABBITMQ_URL = before;
+    }
+  });
+
   const mistakes: [string, string[], number, RegExp][] = [
     ["no network", ["encode", "--delay", "1s", ...target], 2, /--network FILE and --preset/],
-    ["an unknown preset", ["encode", "--preset", "x", "--delay", "1s", ...target], 2, /preset: "x"/],
+    [
+      "an unknown preset",
+      ["encode", "--preset", "x", "--delay", "1s", ...target],
+      2,
+      /'--preset <preset>' argument 'x' is invalid\. Allowed choices are nservicebus,/,
+    ],
     ["no delay", ["encode", ...nservicebus, ...target], 2, /--delay DELAY and --at TIME/],
     ["a delay that is none", ["encode", ...nservicebus, "--delay", "soon", ...target], 2, /--delay: "soon"/],
     ["a time that is none", ["encode", ...nservicebus, "--at", "13", ...target], 2, /--at: "13"/],
@@ -326,14 +453,33 @@ describe("rabbitmq-delay", () => {
     ],
     ["no address of a broker", ["publish", ...nservicebus, "--delay", "1s", ...target], 2, /--amqp: .* RABBITMQ_URL/],
     [
-      "two addresses of a broker, one of which it would not look at",
-      ["check", "--management", "http://127.0.0.1:1", "--broker", "http://127.0.0.1:2"],
+      "a number that is none",
+      ["store", "run", "--number-of-retries", "abc"],
       2,
-      /give one of them/,
+      /^error: option '--number-of-retries <number>' argument 'abc' is invalid\. It must be a whole number from 0\.$/m,
+    ],
+    ["too large a number", ["store", "list", "--limit", "1001"], 2, /'1001' is invalid\. .* from 1 to 1000\./],
+    ["two delays", ["encode", ...nservicebus, "--delay", "1s", "--at", "2030-01-31T12:00:00Z", ...target], 2, /'--at/],
+    [
+      "a network twice",
+      ["encode", "--network", "-", "--levels", "3", "--delay", "1s", ...target],
+      2,
+      /'--network <file>' cannot be used with option '--levels/,
+    ],
+    [
+      "a stack's config and a network",
+      ["check", "--stack-config", "x", ...nservicebus],
+      2,
+      /'--stack-config <file>' cannot be used with option '--preset/,
     ],
     ["a foreign key", ["decode", ...nservicebus, "--key", "a.b"], 2, /routingKey/],
     ["an unknown verb", ["enqueue"], 2, /unknown command/],
-    ["retries and a network", ["render", ...nservicebus, "--retries", "x"], 2, /give one of --retries, --network/],
+    [
+      "retries and a network",
+      ["render", ...nservicebus, "--retries", "x"],
+      2,
+      /'--retries <file>' cannot be used with option '--preset/,
+    ],
     ["no retries in a file", ["render", "--retries", join(__dirname, "..", "package.json")], 2, /neither a descriptor/],
     ["an unknown format", ["render", ...nservicebus, "--format", "png"], 2, /png/],
     [

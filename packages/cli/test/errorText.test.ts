@@ -69,7 +69,7 @@ describe("passwords in an error", () => {
   });
 
   it("are in no output of the command", () => {
-    const config = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-")), "Pulumi.prod.yaml");
+    const config = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-")), "Pulumi.prod.yaml");
     writeFileSync(
       config,
       JSON.stringify({ config: { "rabbitmq-delay:network": { preset: "nservicebus", matching: amqp } } }),
@@ -81,7 +81,7 @@ describe("passwords in an error", () => {
       ["review", "--stack", amqp],
       ["review", `--managment=${amqp}`, "x.json"],
       ["check", "--allow", amqp],
-      ["check", "--config", config],
+      ["check", "--stack-config", config],
       ["comment", amqp, "--on", "github"],
       ["store", "list", "--store", "sqlite::memory:", "--before", amqp],
     ]) {

@@ -18,11 +18,11 @@ describe("a stack's config for check", () => {
   // "Cannot destructure property 'name' of 'object null'" named neither the file nor the property.
   it("names what is no object", () => {
     for (const [property, value, message] of [
-      ["endpoints", [{ name: "A" }, null], /--config: endpoints\[1\] of \S+ is null; it must be an object/],
-      ["workQueues", [null], /--config: workQueues\[0\] of \S+ is null/],
-      ["delayedRetryQueues", ["a"], /--config: delayedRetryQueues\[0\] of \S+ is a string/],
-      ["delayedStore", [], /--config: delayedStore of \S+ is a list/],
-      ["broker", null, /--config: broker of \S+ is null/],
+      ["endpoints", [{ name: "A" }, null], /--stack-config: endpoints\[1\] of \S+ is null; it must be an object/],
+      ["workQueues", [null], /--stack-config: workQueues\[0\] of \S+ is null/],
+      ["delayedRetryQueues", ["a"], /--stack-config: delayedRetryQueues\[0\] of \S+ is a string/],
+      ["delayedStore", [], /--stack-config: delayedStore of \S+ is a list/],
+      ["broker", null, /--stack-config: broker of \S+ is null/],
     ] as const) {
       const file = fileOf({ "rabbitmq-delay:network": network, [`rabbitmq-delay:${property}`]: value });
       assert.throws(() => readStackConfig(file), message);
@@ -57,6 +57,7 @@ describe("a stack's config for check", () => {
         /endpoints\[0\]\.pattern: .*known properties are name, type/,
       ],
       [{ broker: { vhostt: "a" } }, /broker\.vhostt: /],
+      [{ network: { ...network, vhost: "a" } }, /network\.vhost: "a" is not allowed; give it as broker\.vhost/],
       [{ removal: "keep" }, /removal: "keep" is not allowed; it must be one of retain, delete/],
     ] as const) {
       const keys = Object.entries(given).map(([key, value]) => [`rabbitmq-delay:${key}`, value]);

@@ -8,7 +8,7 @@ const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 
 describe("rabbitmq-delay store", () => {
   let folder: string;
-  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-cli-"))));
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const run = (args: string[], environment: Record<string, string> = {}): { code: number | null; err: string } => {
@@ -39,11 +39,19 @@ describe("rabbitmq-delay store", () => {
       ],
       [["run", "--config", list], {}, /--config: .*list\.yaml must hold settings by their names/],
       [["run", "--config", join(folder, "none")], {}, /--config: .*none can't be read/],
-      [[...given, "--number-of-retries", "some"], {}, /numberOfRetries: "some" is not allowed/],
+      [
+        [...given, "--number-of-retries", "some"],
+        {},
+        /'--number-of-retries <number>' argument 'some' is invalid. It must be a whole number from 0/,
+      ],
       [[...given, "--http", "here"], {}, /http: "here" is not allowed/],
       [[...given, "--forward", "a"], {}, /--forward: "a" is not allowed; write EXCHANGE=DELIVERY/],
       [[...given, "--forward", "a=a"], {}, /forwards\[0\]\.delivery: "a"/],
-      [[...given, "--descriptor", file, "--name", "x"], {}, /--descriptor says all/],
+      [
+        [...given, "--descriptor", file, "--name", "x"],
+        {},
+        /'--descriptor <file>' cannot be used with option '--name <name>'/,
+      ],
       [["run"], { RABBITMQ_DELAY_STORE: "x", RABBITMQ_URL: "amqp://h" }, /store: the address can't be read/],
       [["run", "--store", `sqlite:${database}`, "--amqp", "http://h"], {}, /amqp: its protocol is http/],
       [["set-up"], {}, /give --store ADDRESS/],

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { BrokerConnection, openStore, serviceSchema, serviceSettings } from "rabbitmq-delay-store";
+import { openStore } from "@rabbitmq-delay/store";
+import { serviceSchema, serviceSettings } from "@rabbitmq-delay/store/service";
+import { BrokerConnection } from "@rabbitmq-delay/store/testing";
 import { stringify } from "yaml";
 import { readConfig, readDescriptor, readEnvironment } from "../dist/store/config";
 import { main } from "../dist/main";
@@ -54,8 +56,8 @@ describe("passwords in a store's settings", () => {
     try {
       const settings = work() as Partial<ReturnType<typeof serviceSettings>>;
       // What is right goes on to where addresses are read, and these names to the log.
-      const { http, endpoint, schema, table, logLevel, descriptor } = settings;
-      const text = JSON.stringify({ http, endpoint, schema, table, logLevel, descriptor });
+      const { http, tablePrefix, schema, table, logLevel, descriptor } = settings;
+      const text = JSON.stringify({ http, tablePrefix, schema, table, logLevel, descriptor });
       for (const open of [
         () => openStore(String(settings.store)),
         () => new BrokerConnection(String(settings.amqp), "test"),
@@ -96,7 +98,7 @@ describe("passwords in a store's settings", () => {
           };
           const settings = place(valid(text), path, values[kind]);
           // A name of the descriptor's is no place for a plain word that is known to be none: it is one then.
-          fc.pre(!(kind === "password" && ["endpoint", "schema", "table", "name"].includes(path.at(-1) as string)));
+          fc.pre(!(kind === "password" && ["tablePrefix", "schema", "table", "name"].includes(path.at(-1) as string)));
           const told = said(() => serviceSettings(settings));
           assert.ok(!told.includes(core), `${JSON.stringify(settings)}: ${told}`);
         },

@@ -2,7 +2,8 @@ import { MessageRefusedError } from "./errors";
 import { isInt32 } from "./headerFields";
 import { nserviceBusDelayHeader } from "./headers";
 import { Int32Headers } from "./int32Headers";
-import type { ClientLibrary, SendableProperties } from "./sendable";
+import type { SendableProperties } from "./sendable";
+import type { ClientLibrary } from "./clientLibrary";
 
 /** A message that came back because no queue takes it. */
 export interface ReturnedMessage {

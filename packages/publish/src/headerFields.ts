@@ -1,7 +1,7 @@
-import { brokerLimits, utf8Length } from "rabbitmq-delay-topology";
+import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology";
 import { isBrokerHeader } from "./brokerHeaders";
 import { MessageRefusedError } from "./errors";
-import type { ClientLibrary } from "./sendable";
+import type { ClientLibrary } from "./clientLibrary";
 
 /** A value with a type of its own in AMQP, in amqplib's notation. */
 export interface TypedValue {

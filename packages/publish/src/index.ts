@@ -8,6 +8,7 @@ export {
   MessageReturnedError,
   PublishTimeoutError,
 } from "./errors";
+export { AmqplibConfirmChannel, AmqplibConsumerChannel, PublishChannel, RabbitmqClientChannel } from "./channels";
 export { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
 export { ConfirmedSender, SenderOptions } from "./confirmedSender";
 export { toBuffer } from "./body";

@@ -47,13 +47,22 @@ export interface MessageProperties {
 }
 
 /** One message's delay and properties; exactly one of `delayMs` and `at`. */
-export interface DelayedMessageOptions extends MessageProperties {
+export type DelayedMessageOptions = MessageProperties &
+  (DelayMs | DueAt) & {
+    /** See {@link DelayPublisherOptions.tolerance}. */
+    tolerance?: number;
+  };
+
+interface DelayMs {
   /** Delay in milliseconds, rounded up to the network's unit. */
-  delayMs?: number;
+  delayMs: number;
+  at?: undefined;
+}
+
+interface DueAt {
   /** When the message is due; the past is now. */
-  at?: Date;
-  /** See {@link DelayPublisherOptions.tolerance}. */
-  tolerance?: number;
+  at: Date;
+  delayMs?: undefined;
 }
 
 /** What the broker has taken. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { DelayNetwork, EncodedDelay, encodeDelay, parseDelayNetwork } from "rabbitmq-delay-topology";
+import { DelayNetwork, DelayNetworkJson, EncodedDelay, encodeDelay, parseDelayNetwork } from "@rabbitmq-delay/topology";
 import { toBuffer } from "./body";
+import type { PublishChannel } from "./channels";
 import { ConfirmPort, toConfirmPort } from "./confirmPort";
 import { ConfirmedSender } from "./confirmedSender";
 import { MessageRefusedError } from "./errors";
@@ -36,8 +37,8 @@ export interface DelayPublisher {
  * or an option out of range
  */
 export function createDelayPublisher(
-  channel: unknown,
-  network: DelayNetwork,
+  channel: PublishChannel,
+  network: DelayNetworkJson,
   options: DelayPublisherOptions = {},
 ): DelayPublisher {
   return new ChannelPublisher(toConfirmPort(channel), parseDelayNetwork(network), options);

@@ -1,16 +1,10 @@
-import { brokerLimits, utf8Length } from "rabbitmq-delay-topology";
+import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology";
+import type { ClientLibrary } from "./clientLibrary";
 import { MessageRefusedError } from "./errors";
 import { FieldCopy } from "./headerFields";
 import { copyHeader } from "./headers";
 import type { MessageProperties } from "./options";
 import { isShortString, shortStringProperties } from "./shortStrings";
-
-/** What a client library can put on the wire. */
-export interface ClientLibrary {
-  name: "amqplib" | "rabbitmq-client";
-  /** Most bytes of a message's properties, as AMQP; more would end the channel or the connection. */
-  maximumPropertiesBytes: number;
-}
 
 /** Properties as a sender takes them: a delayed message may have no `expiration`, others may. */
 export type SendableProperties = MessageProperties & { expiration?: string };

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { EventEmitter } from "node:events";
-import { createDelayPublisher, nserviceBusDelayHeader } from "rabbitmq-delay-publish";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { createDelayPublisher, nserviceBusDelayHeader } from "@rabbitmq-delay/publish";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 
 /** A stand-in for rabbitmq-client's channel whose inside is another than that of the releases that are known. */
 class OtherChannel extends EventEmitter {

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { RetryPolicy, consumeWithRetries } from "rabbitmq-delay-publish";
+import { RetryPolicy, consumeWithRetries } from "@rabbitmq-delay/publish";
 
 /** What the garbage collector leaves open either way; what stayed behind of each message was 140 bytes to 1.3 KiB. */
 const NOISE_BYTES = 90;
@@ -38,7 +38,10 @@ describe("a consumer that runs for long", () => {
     const onWarning = ({ name }: Error): void => void warnings.push(name);
     process.on("warning", onWarning);
     const start = (queue: string): ReturnType<typeof consumeWithRetries> =>
-      consumeWithRetries(channel, queue, () => undefined, { policy: RetryPolicy.none(), signal: aborting.signal });
+      consumeWithRetries(channel as never, queue, () => undefined, {
+        policy: RetryPolicy.none(),
+        signal: aborting.signal,
+      });
     await (await start("first")).stop();
     const before = channel.listenerCount("close");
     const consumers = await Promise.all(Array.from({ length: 20 }, (_, index) => start(`q${index}`)));

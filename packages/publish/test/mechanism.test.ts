@@ -5,15 +5,10 @@ import {
   RepublishStep,
   RetryMechanism,
   throughDeclared,
-  throughDelayNetwork,
   throughDelayedExchange,
-  throughDelayedRetry,
-  throughHoldQueues,
   throughHoldsOnDemand,
-  throughRetryIntervals,
-  throughWorkRetry,
-} from "rabbitmq-delay-publish";
-import { delayNetwork, delayedRetry, holdQueues, retryIntervals, workRetry } from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/publish";
+import { delayNetwork, delayedRetry, holdQueues, retryIntervals, workRetry } from "@rabbitmq-delay/topology";
 
 describe("mechanisms", () => {
   function plan(mechanism: RetryMechanism, delayMs: number, more: Partial<Redelivery> = {}): RedeliveryStep {
@@ -24,13 +19,13 @@ describe("mechanisms", () => {
   };
 
   it("interval queues have the declared delays only", () => {
-    const mechanism = throughRetryIntervals(retryIntervals({ intervals: [1000, 5000] }));
+    const mechanism = throughDeclared(retryIntervals({ intervals: [1000, 5000] }));
     assert.deepEqual(plan(mechanism, 5000), republish("mt-delay-5000", "work"));
     assert.throws(() => plan(mechanism, 2000), /delayMs: 2000 is not allowed; .*1000, 5000 ms/);
   });
 
   it("a work queue's retry queues are for it alone, and keep the routing key where it leads back", () => {
-    const mechanism = throughWorkRetry(workRetry({ name: "work", delays: [50], maxRetries: 3, patterns: ["paid.*"] }));
+    const mechanism = throughDeclared(workRetry({ name: "work", delays: [50], maxRetries: 3, patterns: ["paid.*"] }));
     assert.deepEqual(plan(mechanism, 50), republish("work.retry-50", "paid.now"));
     assert.deepEqual(plan(mechanism, 50, { routingKey: "elsewhere" }), republish("work.retry-50", "work"));
     assert.deepEqual([mechanism.errorQueue, mechanism.maximumRedeliveries], ["work.dead", 3]);
@@ -39,7 +34,7 @@ describe("mechanisms", () => {
   });
 
   it("a delay network has any delay up to its maximum", () => {
-    const mechanism = throughDelayNetwork(delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 2 }));
+    const mechanism = throughDeclared(delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 2 }));
     const { headersAt, ...step } = plan(mechanism, 1500) as RepublishStep;
     assert.deepEqual(step, { ...republish("a.r2x2u1000.level-01", "1.0.work"), waitsMs: 2000 });
     assert.equal(headersAt?.(new Date(5))["rabbitmq-delay.due-at"], "1970-01-01T00:00:00.005Z");
@@ -48,11 +43,11 @@ describe("mechanisms", () => {
 
   it("over a delay network a copy goes to the destination by which its queue is bound, which no wildcard is", () => {
     const network = delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 2 });
-    const mechanism = throughDelayNetwork(network, { destination: "orders.paid" });
+    const mechanism = throughDeclared(network, { destination: "orders.paid" });
     const { exchange, routingKey } = plan(mechanism, 1500) as RepublishStep;
     assert.deepEqual([exchange, routingKey], ["a.r2x2u1000.level-01", "1.0.orders.paid"]);
     for (const destination of ["orders.*", "#", ""])
-      assert.throws(() => throughDelayNetwork(network, { destination }), /destination: /, destination);
+      assert.throws(() => throughDeclared(network, { destination }), /destination: /, destination);
     assert.throws(
       () => throughDeclared(retryIntervals({ intervals: [5] }), { destination: "a" }),
       /destination: "a" is not allowed; it is for delay networks/,
@@ -61,26 +56,26 @@ describe("mechanisms", () => {
 
   it("say what has to be there beside what copies are published to, so that a consumer can look for it", () => {
     const network = delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 3 });
-    assert.deepEqual(throughDelayNetwork(network).wayBack?.(2000), {
+    assert.deepEqual(throughDeclared(network).wayBack?.(2000), {
       exchanges: ["a.r2x3u1000.level-00", "a.r2x3u1000.delivery", "a.r2x3u1000.parking"],
       queues: ["a.r2x3u1000.parking"],
     });
     const intervals = retryIntervals({ intervals: [5] });
-    assert.deepEqual(throughRetryIntervals(intervals).wayBack?.(5), {
+    assert.deepEqual(throughDeclared(intervals).wayBack?.(5), {
       exchanges: ["mt-delay-return", "mt-delay-parking"],
       queues: ["mt-delay-parking"],
     });
-    const bare = throughRetryIntervals(retryIntervals({ intervals: [5], parking: false }));
+    const bare = throughDeclared(retryIntervals({ intervals: [5], parking: false }));
     assert.deepEqual(bare.wayBack?.(5), { exchanges: ["mt-delay-return"], queues: [] });
-    assert.deepEqual(throughWorkRetry(workRetry({ name: "work", delays: [5] })).wayBack?.(5).exchanges, ["work"]);
+    assert.deepEqual(throughDeclared(workRetry({ name: "work", delays: [5] })).wayBack?.(5).exchanges, ["work"]);
   });
 
   it("declared hold queues are those of the queue, declared again only for their lease", () => {
     const destinations = [{ exchange: "", routingKey: "work" }];
-    const mechanism = throughHoldQueues(holdQueues({ delays: [50], destinations }));
+    const mechanism = throughDeclared(holdQueues({ delays: [50], destinations }));
     assert.deepEqual(plan(mechanism, 50), republish("", "hold.50.0::work"));
     assert.throws(() => plan(mechanism, 50, { queue: "other" }), /destination: .*\(default\) → work/);
-    const leased = plan(throughHoldQueues(holdQueues({ delays: [50], destinations, leaseMs: 60_000 })), 50);
+    const leased = plan(throughDeclared(holdQueues({ delays: [50], destinations, leaseMs: 60_000 })), 50);
     assert.equal(leased.kind === "republish" && leased.declare?.arguments["x-expires"], 60_050);
   });
 
@@ -92,7 +87,7 @@ describe("mechanisms", () => {
   });
 
   it("the broker's own retry takes the delays that it has, and counts them itself", () => {
-    const mechanism = throughDelayedRetry(delayedRetry({ queue: "work", minMs: 100, maxMs: 250, deliveryLimit: 4 }));
+    const mechanism = throughDeclared(delayedRetry({ queue: "work", minMs: 100, maxMs: 250, deliveryLimit: 4 }));
     assert.deepEqual(plan(mechanism, 200, { redelivery: 2 }), { kind: "reject" });
     assert.throws(() => plan(mechanism, 100, { redelivery: 2 }), /delayMs: 100 .*redelivery 2 the broker waits 200 ms/);
     assert.equal(mechanism.countedByBroker?.({ "x-delivery-count": 2, "x-acquired-count": 3 }), 2);
@@ -104,7 +99,7 @@ describe("mechanisms", () => {
     const again = { ...moved, "x-delivery-count": 2, "x-acquired-count": 3 };
     assert.equal(mechanism.countedByBroker?.(again), 2, "the broker's own count again");
     assert.throws(
-      () => throughDelayedRetry(delayedRetry({ queue: "work", minMs: 1, type: "returned" })),
+      () => throughDeclared(delayedRetry({ queue: "work", minMs: 1, type: "returned" })),
       /type: "returned" is not allowed; .*failed or all/,
     );
   });

@@ -8,9 +8,9 @@ import {
   consumeWithRetries,
   errorHeaders,
   throughDelayedExchange,
-  throughDelayedRetry,
-} from "rabbitmq-delay-publish";
-import { delayedRetry } from "rabbitmq-delay-topology";
+  throughDeclared,
+} from "@rabbitmq-delay/publish";
+import { delayedRetry } from "@rabbitmq-delay/topology";
 
 interface Copy {
   routingKey: string;
@@ -31,7 +31,8 @@ class FakeChannel extends EventEmitter {
   readonly checkExchange = (): Promise<object> => Promise.resolve({});
   readonly assertQueue = (): Promise<object> => Promise.resolve({});
   readonly unbindExchange = (): Promise<object> => Promise.resolve({});
-  readonly cancel = (): Promise<object> => Promise.resolve({});
+  readonly reject = (): void => undefined;
+  readonly cancel = (): Promise<{ consumerTag: string }> => Promise.resolve({ consumerTag: "" });
   readonly close = (): Promise<void> => Promise.resolve();
 
   prefetch(count: number): Promise<void> {
@@ -94,7 +95,7 @@ describe("a consumer with retries", () => {
   }
 
   it("is handed no more than it handles where the broker counts: a cut connection would fail what was never tried", async () => {
-    const options = { policy: RetryPolicy.declared(native), mechanism: throughDelayedRetry(native) };
+    const options = { policy: RetryPolicy.declared(native), mechanism: throughDeclared(native) };
     assert.equal((await start(fail, options)).asked, 1);
     assert.equal((await start(fail, { ...options, concurrency: 7 })).asked, 7);
     assert.equal((await start(fail, { ...options, prefetch: 3 })).asked, 3, "all three at work");

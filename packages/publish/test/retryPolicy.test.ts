@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { RetryPolicy } from "rabbitmq-delay-publish";
-import { delayedRetry, retryIntervals, workRetry } from "rabbitmq-delay-topology";
+import { RetryPolicy } from "@rabbitmq-delay/publish";
+import { delayedRetry, retryIntervals, workRetry } from "@rabbitmq-delay/topology";
 
 class Refused extends Error {}
 class Denied extends Refused {}

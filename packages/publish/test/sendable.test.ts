@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { MessageRefusedError } from "rabbitmq-delay-publish";
-import { ClientLibrary, sendable } from "../dist/sendable";
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
+import { sendable } from "../dist/sendable";
+import { ClientLibrary } from "../dist/clientLibrary";
 
 /** The libraries' own encoders, which neither of them exports. */
 const modules = join(__dirname, "../../../node_modules");

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { DeliveryProperties, MessageRefusedError, toBuffer } from "rabbitmq-delay-publish";
-import { brokerLimits, utf8Length } from "rabbitmq-delay-topology";
+import { DeliveryProperties, MessageRefusedError, toBuffer } from "@rabbitmq-delay/publish";
+import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology";
 import { unsendable } from "./sendable";
 
 /** A message on its way into a store. */

@@ -1,4 +1,4 @@
-import type { DeliveryProperties } from "rabbitmq-delay-publish";
+import type { DeliveryProperties } from "@rabbitmq-delay/publish";
 
 /**
  * AMQP properties as JSON, and back without loss: bytes, numbers that JSON lacks, and text that a database refuses stand as

@@ -1,5 +1,5 @@
-import { DeliveryProperties, deepestTable, isShortString, shortStringProperties } from "rabbitmq-delay-publish";
-import { brokerLimits } from "rabbitmq-delay-topology";
+import { DeliveryProperties, deepestTable, isShortString, shortStringProperties } from "@rabbitmq-delay/publish";
+import { brokerLimits } from "@rabbitmq-delay/topology";
 import { furtherKeyHeaders } from "./headers";
 import { propertiesToJson } from "./messageProperties";
 

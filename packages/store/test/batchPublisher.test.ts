@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { EventEmitter } from "node:events";
-import { BatchPublisher, BrokerConnection, BrokerFaultError, NewDelayedMessage } from "rabbitmq-delay-store";
+import { NewDelayedMessage } from "@rabbitmq-delay/store";
+import { BatchPublisher, BrokerConnection, BrokerFaultError } from "@rabbitmq-delay/store/testing";
 
 const message = (messageId: string): NewDelayedMessage => ({
   ...{ messageId, dueAt: new Date(0), exchange: "", routingKey: "work", properties: {}, body: Buffer.from("x") },

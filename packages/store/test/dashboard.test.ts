@@ -1,7 +1,8 @@
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DelayedMessageStore, SteadyClock } from "rabbitmq-delay-store";
+import { DelayedMessageStore } from "@rabbitmq-delay/store";
+import { SteadyClock } from "@rabbitmq-delay/store/testing";
 import { StoreMetrics } from "../dist/service/metrics";
 
 describe("the dashboard", () => {

@@ -1,12 +1,8 @@
 import { strict as assert } from "node:assert";
-import {
-  BatchPublisher,
-  BrokerFaultError,
-  DelayedMessage,
-  DelayedMessageStore,
-  Dispatcher,
-} from "rabbitmq-delay-store";
-import { DueMessages, NewDelayedMessage, Outcome, SteadyClock, dispatchSettings } from "rabbitmq-delay-store";
+import { DelayedMessage, DelayedMessageStore } from "@rabbitmq-delay/store";
+import { BatchPublisher, BrokerFaultError, Dispatcher } from "@rabbitmq-delay/store/testing";
+import { DueMessages, NewDelayedMessage } from "@rabbitmq-delay/store";
+import { Outcome, SteadyClock, dispatchSettings } from "@rabbitmq-delay/store/testing";
 
 const message: DelayedMessage = {
   ...{ id: "1", messageId: "order-17", exchange: "", routingKey: "work", properties: {}, body: Buffer.from("x") },

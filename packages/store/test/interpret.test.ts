@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { Delivery, MessageRefusedError } from "rabbitmq-delay-publish";
-import { NewDelayedMessage, defaultLimits, interpret } from "rabbitmq-delay-store";
-import { DelayedStoreOptions, delayedStore } from "rabbitmq-delay-topology";
+import { Delivery, MessageRefusedError } from "@rabbitmq-delay/publish";
+import { NewDelayedMessage, defaultLimits } from "@rabbitmq-delay/store";
+import { interpret } from "@rabbitmq-delay/store/testing";
+import { DelayedStoreOptions, delayedStore } from "@rabbitmq-delay/topology";
 import { sendable } from "../../publish/dist/sendable";
 
 const NOW = Date.UTC(2030, 0, 31, 12);

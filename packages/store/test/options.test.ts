@@ -2,14 +2,9 @@ import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  BatchPublisher,
-  BrokerConnection,
-  delayedMessage,
-  dispatchSettings,
-  openStore,
-  serviceSettings,
-} from "rabbitmq-delay-store";
+import { delayedMessage, openStore } from "@rabbitmq-delay/store";
+import { serviceSettings } from "@rabbitmq-delay/store/service";
+import { BatchPublisher, BrokerConnection, dispatchSettings } from "@rabbitmq-delay/store/testing";
 import { postgresTable } from "../dist/postgres/table";
 
 describe("what a store is told", () => {
@@ -88,8 +83,8 @@ describe("what a store is told", () => {
       [settings.numberOfRetries, settings.timeToTriggerFetchBreakerMs, settings.maximumRecoveryFailuresPerSecond],
       [0, 30_000, 1],
     );
-    assert.deepEqual([settings.endpoint, settings.descriptor.name, settings.setUp], ["delayed", "delayed", true]);
-    assert.equal(serviceSettings({ ...given, descriptor: { name: "later" } }).endpoint, "later");
+    assert.deepEqual([settings.tablePrefix, settings.descriptor.name, settings.setUp], ["delayed", "delayed", true]);
+    assert.equal(serviceSettings({ ...given, descriptor: { name: "later" } }).tablePrefix, "later");
     const refused: [object, RegExp][] = [
       [{ store: undefined }, /store: undefined is not allowed; it must be sqlite:PATH/],
       [{ batchSize: 0 }, /batchSize: 0 is not allowed/],

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
-import { Breaker, BreakerName, FrequentFailures, LastingFailures, SteadyClock } from "rabbitmq-delay-store";
+import { Breaker, BreakerName, FrequentFailures, LastingFailures, SteadyClock } from "@rabbitmq-delay/store/testing";
 import { watchConsumer } from "../dist/resilience/breaker";
+import { Pace } from "../dist/resilience/pace";
 import { Alarm } from "../dist/dispatch/alarm";
 
 describe("breakers", () => {
@@ -49,6 +50,111 @@ describe("breakers", () => {
     nowMs += 500;
     await fail(breaker);
     assert.deepEqual(heard, ["recovery no"]);
+  });
+});
+
+describe("a breaker's state", () => {
+  let isTooMany: boolean;
+  let heard: string[];
+  let breaker: Breaker;
+  beforeEach(() => {
+    isTooMany = false;
+    heard = [];
+    const rule = { success: () => undefined, failure: () => isTooMany };
+    breaker = new Breaker("store", rule, {
+      onTriggered: (name, error) => void heard.push(`${name} ${(error as Error).message}`),
+      onRecovered: (name) => void heard.push(`${name} recovered`),
+    });
+  });
+
+  /** Work that ends when it is told to. */
+  function begin(): { succeed: () => Promise<void>; fail: (message: string) => Promise<void>; state: () => string } {
+    let [resolve, reject]: [() => void, (error: Error) => void] = [() => undefined, () => undefined];
+    const done = breaker.execute(
+      () =>
+        new Promise<void>((settle, refuse) => {
+          [resolve, reject] = [settle, refuse];
+        }),
+    );
+    return {
+      state: () => breaker.state,
+      succeed: () => (resolve(), done),
+      fail: (message) => (reject(new Error(message)), assert.rejects(done, new RegExp(`^Error: ${message}$`))),
+    };
+  }
+
+  it("is closed while failures are not too many, and open from the one that is", async () => {
+    await begin().fail("first");
+    assert.deepEqual([breaker.state, breaker.isTriggered, heard], ["closed", false, []]);
+    isTooMany = true;
+    await begin().fail("second");
+    assert.deepEqual([breaker.state, breaker.isTriggered, heard], ["open", true, ["store second"]]);
+  });
+
+  it("is half-open during a try, then open again without a word, or closed", async () => {
+    isTooMany = true;
+    await begin().fail("first");
+    isTooMany = false;
+    const second = begin();
+    assert.deepEqual([breaker.state, breaker.isTriggered], ["half-open", true]);
+    await second.fail("second");
+    assert.deepEqual([breaker.state, heard], ["open", ["store first"]], "whatever the rule says of a try's failure");
+    const third = begin();
+    assert.equal(breaker.state, "half-open");
+    await third.succeed();
+    assert.deepEqual([breaker.state, heard], ["closed", ["store first", "store recovered"]]);
+    isTooMany = true;
+    await begin().fail("fourth");
+    assert.deepEqual(heard.slice(2), ["store fourth"], "and triggers anew");
+  });
+
+  it("takes no success for a recovery that began before it triggered", async () => {
+    const before = begin();
+    isTooMany = true;
+    await begin().fail("no");
+    await before.succeed();
+    assert.deepEqual([breaker.state, heard], ["open", ["store no"]]);
+  });
+
+  it("holds back nobody while something is tried, and one success of several is enough", async () => {
+    isTooMany = true;
+    await begin().fail("no");
+    const [first, second] = [begin(), begin()];
+    await second.succeed();
+    assert.equal(breaker.state, "closed");
+    isTooMany = false;
+    await first.succeed();
+    assert.deepEqual(heard, ["store no", "store recovered"]);
+  });
+
+  it("is told what work throws before it waits for anything", async () => {
+    isTooMany = true;
+    const work = (): Promise<void> => {
+      throw new Error("at once");
+    };
+    await assert.rejects(breaker.execute(work), /^Error: at once$/);
+    assert.deepEqual([breaker.state, heard], ["open", ["store at once"]]);
+  });
+});
+
+describe("Pace", () => {
+  it("doubles its pauses up to the longest, each with a random part, and begins anew after a success", () => {
+    const pace = new Pace(1000);
+    for (const round of ["first", "after a success"]) {
+      for (const fullMs of [100, 200, 400, 800, 1000, 1000]) {
+        const ms = pace.nextMs();
+        assert.ok(ms >= fullMs / 2 && ms <= fullMs, `${round}: ${ms} of ${fullMs}`);
+      }
+      pace.succeeded();
+    }
+    const spread = new Set(Array.from({ length: 20 }, () => new Pace().nextMs()));
+    assert.ok(spread.size > 1, "not all at the same moment");
+    const long = new Pace();
+    for (let failure = 0; failure < 5000; failure++) assert.ok(long.nextMs() <= 5000, "also after any number of them");
+  });
+
+  it("ends a pause at the signal", async () => {
+    await new Pace().failed(AbortSignal.abort());
   });
 });
 

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import type { NewDelayedMessage } from "rabbitmq-delay-store";
+import type { NewDelayedMessage } from "@rabbitmq-delay/store";
 import { SilentDestinations } from "../dist/dispatch/silentDestinations";
 
 const message = (messageId: string, routingKey: string): NewDelayedMessage => ({

@@ -1,10 +1,10 @@
 import type { BindingPlan, QueuePlan } from "./entities";
-import { Endpoint, bindingKey, planBinding } from "./endpoint";
+import { Endpoint, bindingKey, planBinding } from "./network/endpoint";
 import type { DelayTopologyError } from "./errors";
-import { maximumDestinationBytes } from "./encode";
+import { maximumDestinationBytes } from "./network/encode";
 import { utf8Length } from "./names";
-import type { DelayNetwork } from "./network";
-import { BoundPatterns, patternsOverlap } from "./topic";
+import type { DelayNetwork } from "./network/delayNetwork";
+import { BoundPatterns, patternsOverlap } from "./network/topic";
 
 /** How bad a finding is: `error` mixes up or loses messages, `warning` can lose some in a crash or is near a limit. */
 export type AuditSeverity = "error" | "warning";

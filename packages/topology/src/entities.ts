@@ -1,5 +1,5 @@
-import type { DelayNetwork } from "./network";
-import { digitName, levelQueueName, queueTtlMs } from "./shape";
+import type { DelayNetwork } from "./network/delayNetwork";
+import { digitName, levelQueueName, queueTtlMs } from "./network/levels";
 
 /** A durable exchange. */
 export interface ExchangePlan {

@@ -1,13 +1,25 @@
 export { DelayTopologyError, checkInteger, checkKnown, checkOneOf } from "./errors";
-export { brokerLimits, checkEntityName, checkEndpointName, utf8Length } from "./names";
-export { DelayNetwork, Preset, QueueType, Matching, Radix, parseDelayNetwork, presets, queueTypes } from "./network";
-export { DelayNetworkOptions, delayNetwork } from "./options";
-export { digitName, levelExchangeName, levelQueueName, queueTtlMs, maximumDelayMs, keyPrefixBytes } from "./shape";
-export { EncodedDelay, EncodeOptions, encodeDelay, maximumDestinationBytes } from "./encode";
-export { DecodedKey, decodeRoutingKey, isNetworkKey } from "./decode";
-export { RemainingDelay, RemainingDelayInput, remainingDelay } from "./remaining";
+export { brokerLimits, checkEntityName, utf8Length } from "./names";
+export { parseDelayNetwork } from "./network/descriptor";
+export {
+  DelayNetwork,
+  DelayNetworkJson,
+  Preset,
+  QueueType,
+  Matching,
+  Radix,
+  matchings,
+  presets,
+  queueTypes,
+} from "./network/delayNetwork";
+export { DelayNetworkOptions, delayNetwork } from "./network/options";
+export { digitName, levelExchangeName, levelQueueName, maximumDelayMs, queueTtlMs } from "./network/levels";
+export { EncodedDelay, EncodeOptions, encodeDelay, maximumDestinationBytes } from "./network/encode";
+export { DecodedKey, decodeRoutingKey } from "./network/decode";
+export { BrokerAnswerError } from "./brokerAnswerError";
+export { openedJson } from "./openedJson";
 export { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, parkingPolicy, planEntities } from "./entities";
-export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./endpoint";
+export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./network/endpoint";
 export {
   BoundPattern,
   BoundPatterns,
@@ -16,21 +28,22 @@ export {
   namePair,
   patternsOverlap,
   topicMatches,
-} from "./topic";
+} from "./network/topic";
 export { describeDelay, formatDelay, parseDelay, readableDelay } from "./duration";
 export {
   BrokerConfigKey,
   EndpointConfigKey,
   StackConfigKey,
+  checkNetworkConfig,
   checkStackConfig,
   checkStackConfigKeys,
 } from "./stackConfig";
-export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./ownership";
-export { AccessOptions, AccessPlan, planAccess } from "./access";
+export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./access/ownership";
+export { AccessOptions, AccessPlan, planAccess } from "./access/access";
 export * from "./retry";
 export * from "./store";
 export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";
-export { networkOfDelivery, remainingMs } from "./recognize";
+export { networkOfDelivery, remainingMs } from "./network/recognize";
 export {
   ComponentName,
   ComponentRule,
@@ -42,25 +55,17 @@ export {
   resourceKinds,
   resourceRule,
 } from "./resourceKinds";
-export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies";
-export { BrokerFault, BrokerFaultId, brokerFaultIds, brokerFaults, describeFault, faultsOf } from "./brokerFaults";
+export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies/judgePolicies";
 export { holdsCredentials, shownAddress } from "./secrets";
 export { isSameAddress } from "./address";
-export { QueueOnBroker, VhostOnBroker, auditLeftovers, auditUncounted, networksOn } from "./brokerFindings";
-export { auditCollisions } from "./bindingCollisions";
-export { auditDelayQueues } from "./delayQueueFindings";
-export { auditStalled } from "./stalledLevels";
 export { escapeRegex } from "./entities";
 export {
   DeliveryLimitOptions,
   deliveryLimitPolicies,
   endpointLimitPolicies,
   networkLimitPolicies,
-  nserviceBusLimitPolicy,
-} from "./deliveryLimit";
+} from "./policies/deliveryLimit";
 export { isAtLeast } from "./version";
-export { appliesTo, certainlyAppliesTo } from "./policyScope";
-export { DeclareRights, DeclaredEntities, planDeclareRights } from "./declareRights";
+export { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policies/policyScope";
+export { DeclareRights, DeclaredEntities, planDeclareRights } from "./access/declareRights";
 export { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "./differences";
-export { PartsOnBroker, PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
-export { appliesTo as policyAppliesTo } from "./policyScope";

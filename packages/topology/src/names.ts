@@ -46,6 +46,15 @@ export function checkEndpointName(property: string, name: unknown): string {
   return checked;
 }
 
+/** Checks the name of a vhost. @throws DelayTopologyError */
+export function checkVhostName(property: string, name: unknown): string {
+  if (typeof name !== "string" || name === "" || !isClean(name)) {
+    throw new DelayTopologyError(property, name, "it must be a non-empty text without control characters");
+  }
+  checkShortString(property, name);
+  return name;
+}
+
 /** Throws a DelayTopologyError when `text` has more bytes than an AMQP short string may have. */
 export function checkShortString(
   property: string,

@@ -48,12 +48,22 @@ export function checkStackConfigKeys(keys: readonly string[]): void {
 }
 
 /**
+ * Looks for a vhost of the network alone: all of a stack is in the vhost of its broker.
+ * @throws DelayTopologyError that names the place for it
+ */
+export function checkNetworkConfig(network: unknown): void {
+  const { vhost } = (network ?? {}) as { vhost?: unknown };
+  if (vhost !== undefined) throw new DelayTopologyError("network.vhost", vhost, "give it as broker.vhost");
+}
+
+/**
  * Looks at a stack's whole config, where no program does.
  * @throws DelayTopologyError for keys that nobody reads, at the top and in those parts that no component checks, and for a removal
  * that there is none of
  */
 export function checkStackConfig(config: Readonly<Record<string, unknown>>): void {
   checkStackConfigKeys(Object.keys(config));
+  checkNetworkConfig(config.network);
   if (config.broker !== undefined) checkKnown("broker", config.broker, brokerConfigKeys, "broker.");
   for (const [index, endpoint] of ((config.endpoints ?? []) as unknown[]).entries()) {
     checkKnown(`endpoints[${index}]`, endpoint, endpointConfigKeys, `endpoints[${index}].`);

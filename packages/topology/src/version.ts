@@ -1,9 +1,14 @@
-/** Numeric comparison of dotted versions; parts that are no numbers count as 0. */
+/**
+ * Whether a broker's version is a release or a newer one. What stands behind the numbers counts for nothing: a candidate such as
+ * `4.3.0-rc.1` has what 4.3.0 has, delivery limits above all, though the order of semantic versions puts it before.
+ */
 export function isAtLeast(version: string, oldest: string): boolean {
-  const [found, needed] = [version, oldest].map((text) => text.split(/[.+-]/).map((part) => Number(part) || 0));
-  for (let index = 0; index < (needed as number[]).length; index++) {
-    const difference = ((found as number[])[index] ?? 0) - ((needed as number[])[index] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  return true;
+  const [found, needed] = [numbersOf(version), numbersOf(oldest)];
+  const index = needed.findIndex((number, at) => number !== (found[at] ?? 0));
+  return index < 0 || (found[index] ?? 0) > (needed[index] as number);
+}
+
+function numbersOf(version: string): number[] {
+  const [numbers = "0"] = /^\d+(\.\d+)*/.exec(version) ?? [];
+  return numbers.split(".").map(Number);
 }

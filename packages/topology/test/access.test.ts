@@ -9,7 +9,7 @@ import {
   planEntities,
   retryIntervals,
   workRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders.eu", radix: 4, levels: 3 });
 

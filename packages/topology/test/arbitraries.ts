@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { DelayNetwork, delayNetwork, maximumDelayMs } from "rabbitmq-delay-topology";
+import { DelayNetwork, delayNetwork, maximumDelayMs } from "@rabbitmq-delay/topology";
 
 /** Any network that a broker can hold. */
 export const anyNetwork: fc.Arbitrary<DelayNetwork> = fc.oneof(

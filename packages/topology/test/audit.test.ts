@@ -11,7 +11,7 @@ import {
   planRetry,
   retryIntervals,
   workRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 7 });
 const rulesOf = (findings: AuditFinding[]): string[] => findings.map(({ rule, severity }) => `${rule} ${severity}`);

@@ -9,7 +9,7 @@ import {
   parseRetryDescriptor,
   planDelayedRetry,
   planRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 describe("delayedRetry", () => {
   it("plans a quorum queue with the broker's own arguments, and a dead queue", () => {

@@ -8,7 +8,7 @@ import {
   parseDelayedStore,
   planDelayedStore,
   planStoreAccess,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 describe("delayedStore", () => {
   const forwards = [{ exchange: "orders.delayed", delivery: "orders", type: "direct" as const }];

@@ -8,9 +8,8 @@ import {
   maximumDestinationBytes,
   planBinding,
   planEntities,
-  remainingDelay,
   utf8Length,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { anyNetwork, endpointName, networkAndDelay } from "./arbitraries";
 import { walk } from "./walk";
 
@@ -128,62 +127,5 @@ describe("decodeRoutingKey", () => {
     for (const key of ["", "1.2.3.", "1.2.4.x", "1.2.x", "12.3.x", "a.b.c.d"]) {
       assert.throws(() => decodeRoutingKey(network, key), /routingKey/, key);
     }
-  });
-});
-
-describe("remainingDelay", () => {
-  it("is what the walk still waits, from each level on", () => {
-    fc.assert(
-      fc.property(networkAndDelay, ([network, delayMs]) => {
-        const { routingKey, delayMs: total } = encodeDelay(network, delayMs, "x");
-        let passedMs = 0;
-        for (let level = network.levels - 1; level >= 0; level--) {
-          const digit = parseInt(routingKey.charAt(2 * (network.levels - 1 - level)), 16);
-          if (digit === 0) {
-            assert.throws(() => remainingDelay(network, { routingKey, level }), DelayTopologyError);
-            continue;
-          }
-          assert.equal(remainingDelay(network, { routingKey, level }).remainingMs, total - passedMs);
-          passedMs += digit * network.radix ** level * network.unitMs;
-          assert.equal(remainingDelay(network, { routingKey, level, waitedMs: 1e15 }).remainingMs, total - passedMs);
-        }
-        assert.equal(remainingDelay(network, { routingKey }).remainingMs, total);
-      }),
-    );
-  });
-
-  it("believes a due header only where the place in the network allows it, and takes the longest time else", () => {
-    const shift = fc.integer({ min: -100_000_000, max: 100_000_000 });
-    fc.assert(
-      fc.property(networkAndDelay, shift, fc.nat(), ([network, delayMs], shiftMs, pick) => {
-        const { routingKey, delayMs: total } = encodeDelay(network, delayMs, "x");
-        const levels = Array.from({ length: network.levels }, (_, level) => level).filter(
-          (level) => routingKey.charAt(2 * (network.levels - 1 - level)) !== "0",
-        );
-        const level = levels.length === 0 ? undefined : levels[pick % levels.length];
-        const unit = level === undefined ? 1 : network.radix ** level * network.unitMs;
-        const mostMs = remainingDelay(network, { routingKey, level }).remainingMs;
-        const leastMs = level === undefined ? 0 : total % unit;
-        const now = new Date(1_800_000_000_000);
-        // The header of the first send, which a retry long after, or one with a longer delay, has copied.
-        const saidMs = Math.min(mostMs, 8e15 - now.getTime()) + shiftMs;
-        const dueAt = new Date(now.getTime() + saidMs);
-        const { remainingMs } = remainingDelay(network, { routingKey, level, dueAt, now });
-        assert.ok(remainingMs >= leastMs && remainingMs <= mostMs, "what the place allows");
-        assert.equal(remainingMs, saidMs >= leastMs && saidMs <= mostMs ? saidMs : mostMs);
-      }),
-    );
-  });
-
-  it("delivers no retry at once because of the first send's due header", () => {
-    const network = delayNetwork({ preset: "custom", prefix: "t", radix: 4, levels: 8, unitMs: 1000 });
-    const { routingKey } = encodeDelay(network, 60_000, "x");
-    const now = new Date();
-    const anHourAgo = new Date(now.getTime() - 3_600_000);
-    // 60 s are 3 · 16 + 3 · 4 of the unit: in level 2 for 48 s, then in level 1 for 12 s.
-    assert.equal(remainingDelay(network, { routingKey, level: 2, dueAt: anHourAgo, now }).remainingMs, 60_000);
-    const inTime = new Date(now.getTime() + 30_000);
-    assert.equal(remainingDelay(network, { routingKey, level: 2, dueAt: inTime, now }).remainingMs, 30_000);
-    assert.throws(() => remainingDelay(network, { routingKey, dueAt: new Date(Number.NaN) }), /dueAt: /);
   });
 });

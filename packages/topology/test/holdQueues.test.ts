@@ -12,7 +12,7 @@ import {
   planHoldQueue,
   planHoldQueues,
   utf8Length,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 const destinations: HoldDestination[] = [
   { exchange: "orders", routingKey: "paid.now" },

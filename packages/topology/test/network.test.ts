@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { DelayNetworkOptions, DelayTopologyError, delayNetwork, parseDelayNetwork } from "rabbitmq-delay-topology";
+import { DelayNetworkOptions, DelayTopologyError, delayNetwork, parseDelayNetwork } from "@rabbitmq-delay/topology";
 import { anyNetwork } from "./arbitraries";
 
 describe("delayNetwork", () => {
@@ -83,11 +83,33 @@ describe("parseDelayNetwork", () => {
     );
   });
 
+  it("reads what an earlier release wrote, without a vhost", () => {
+    fc.assert(
+      fc.property(anyNetwork, (network) => {
+        const earlier: Record<string, unknown> = { ...network, version: 1 };
+        delete earlier.vhost;
+        delete earlier.bindingExchange;
+        const read = parseDelayNetwork(earlier);
+        assert.deepEqual(read, { ...earlier, bindingExchange: network.deliveryExchange });
+        assert.deepEqual(parseDelayNetwork(read), read);
+      }),
+    );
+  });
+
+  it("has the vhost from its options, / by default, and refuses one that is none", () => {
+    assert.equal(delayNetwork({ preset: "celery" }).vhost, "/");
+    const network = delayNetwork({ preset: "celery", vhost: "orders" });
+    assert.equal(parseDelayNetwork(network).vhost, "orders");
+    for (const vhost of [undefined, "", 1, "a\u0000b", "x".repeat(256)])
+      assert.throws(() => parseDelayNetwork({ ...network, vhost }), /network\.vhost/);
+    assert.throws(() => parseDelayNetwork({ ...network, bindingExchange: "other" }), /network\.bindingExchange/);
+  });
+
   it("refuses another version, another kind and tampered names", () => {
     const network = delayNetwork({ preset: "celery" });
     assert.throws(
-      () => parseDelayNetwork({ ...network, version: 2 }),
-      /network\.version: 2 is not allowed; this release reads version 1/,
+      () => parseDelayNetwork({ ...network, version: 3 }),
+      /network\.version: 3 is not allowed; this release reads versions 1 and 2/,
     );
     assert.throws(() => parseDelayNetwork({ ...network, kind: "retry-intervals" }), /network\.kind/);
     assert.throws(() => parseDelayNetwork({ ...network, entryExchanges: ["x"] }), /network\.entryExchanges/);

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { DelayTopologyError, ownedNames, planOwnership } from "rabbitmq-delay-topology";
+import { DelayTopologyError, ownedNames, planOwnership } from "@rabbitmq-delay/topology";
 
 describe("who owns a name", () => {
   it("stands in the one argument that the broker compares", () => {

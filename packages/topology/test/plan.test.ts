@@ -10,7 +10,7 @@ import {
   planBinding,
   planEntities,
   topicMatches,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { anyNetwork } from "./arbitraries";
 import { regexOf } from "./walk";
 

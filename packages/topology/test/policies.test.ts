@@ -8,7 +8,7 @@ import {
   parkingPolicy,
   planEntities,
   queueTtlMs,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3, unitMs: 10 });
 const plan = planEntities(network);

@@ -8,7 +8,7 @@ import {
   planRetryIntervals,
   planReturnBinding,
   retryIntervals,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 describe("retryIntervals", () => {
   it("names and declares what MassTransit does", () => {

@@ -1,4 +1,4 @@
-import type { BindingPlan, EntityPlan } from "rabbitmq-delay-topology";
+import type { BindingPlan, EntityPlan } from "@rabbitmq-delay/topology";
 
 /** Where a walked message ended: in which queues, and after how long. */
 export interface WalkEnd {

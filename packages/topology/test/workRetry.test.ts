@@ -9,7 +9,7 @@ import {
   topicMatches,
   workRetry,
   workRetryRoute,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 describe("workRetry", () => {
   it("plans a work queue, a queue for each delay that leads back to it, and a dead queue", () => {

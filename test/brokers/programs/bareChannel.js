@@ -2,12 +2,7 @@
 
 // A service that listens to no event of its channels and catches each rejection; prints them, and that it is alive at the end.
 const amqp = require("amqplib");
-const {
-  RetryPolicy,
-  consumeWithRetries,
-  createDelayPublisher,
-  throughDelayNetwork,
-} = require("rabbitmq-delay-publish");
+const { RetryPolicy, consumeWithRetries, createDelayPublisher, throughDeclared } = require("@rabbitmq-delay/publish");
 
 const [consumerUrl, publisherUrl, descriptor] = process.argv.slice(2);
 const network = JSON.parse(descriptor);
@@ -22,7 +17,7 @@ async function main() {
   const fails = () => {
     throw new Error("broken");
   };
-  const options = { policy: RetryPolicy.intervals([10]), mechanism: throughDelayNetwork(network) };
+  const options = { policy: RetryPolicy.intervals([10]), mechanism: throughDeclared(network) };
   const consumer = await consumeWithRetries(await consuming.createConfirmChannel(), "Billing", fails, options);
   await consumer.ended.catch((error) => console.log(`ended: ${error.message}`));
   await consuming.close();

@@ -2,7 +2,7 @@
 
 // A service that is killed while it has messages of several queues at hand, each with its own way to retry.
 const amqp = require("amqplib");
-const { RetryPolicy, consumeWithRetries, throughDeclared, throughHoldsOnDemand } = require("rabbitmq-delay-publish");
+const { RetryPolicy, consumeWithRetries, throughDeclared, throughHoldsOnDemand } = require("@rabbitmq-delay/publish");
 
 const [url, consumed] = process.argv.slice(2);
 

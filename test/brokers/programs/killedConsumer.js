@@ -2,7 +2,7 @@
 
 // A service that is killed between the confirm of a message's copy and the acknowledgement of the message.
 const amqp = require("amqplib");
-const { RetryPolicy, consumeWithRetries, throughRetryIntervals } = require("rabbitmq-delay-publish");
+const { RetryPolicy, consumeWithRetries, throughDeclared } = require("@rabbitmq-delay/publish");
 
 const [url, queue, descriptor] = process.argv.slice(2);
 
@@ -14,7 +14,7 @@ async function main() {
   const retryIntervals = JSON.parse(descriptor);
   await consumeWithRetries(channel, queue, fail, {
     policy: RetryPolicy.intervals([retryIntervals.intervalsMs[0]]),
-    mechanism: throughRetryIntervals(retryIntervals),
+    mechanism: throughDeclared(retryIntervals),
     onFailure: () => process.kill(process.pid, "SIGKILL"),
   });
 }

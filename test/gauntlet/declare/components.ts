@@ -7,10 +7,10 @@ interface Made {
 }
 
 let made: Made[] = [];
-let library: Promise<typeof import("rabbitmq-delay")> | undefined;
+let library: Promise<typeof import("pulumi-rabbitmq-delay")> | undefined;
 
 /** The components, with an engine that notes what they would make. */
-function components(): Promise<typeof import("rabbitmq-delay")> {
+function components(): Promise<typeof import("pulumi-rabbitmq-delay")> {
   library ??= (async () => {
     await pulumi.runtime.setMocks(
       {
@@ -24,14 +24,14 @@ function components(): Promise<typeof import("rabbitmq-delay")> {
       "round",
       false,
     );
-    return import("rabbitmq-delay");
+    return import("pulumi-rabbitmq-delay");
   })();
   return library;
 }
 
 /** What components declare, as the provider would. @param create makes them */
 export async function declaredByComponents(
-  create: (library: typeof import("rabbitmq-delay")) => pulumi.ComponentResource[],
+  create: (library: typeof import("pulumi-rabbitmq-delay")) => pulumi.ComponentResource[],
 ): Promise<Entities> {
   const loaded = await components();
   made = [];

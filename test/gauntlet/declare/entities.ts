@@ -1,4 +1,4 @@
-import type { PolicyPlan } from "rabbitmq-delay-topology";
+import type { PolicyPlan } from "@rabbitmq-delay/topology";
 import type { Broker } from "../broker";
 
 /** What a vhost gets, in the words of the broker's definitions. */

@@ -1,5 +1,5 @@
-import * as topology from "rabbitmq-delay-topology";
-import type { PolicyPlan, QueuePlan } from "rabbitmq-delay-topology";
+import * as topology from "@rabbitmq-delay/topology";
+import type { PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
 import type { BrokerLine } from "../plan/types";
 import type { Entities } from "./entities";
 

@@ -1,4 +1,4 @@
-import { delayNetwork, encodeDelay } from "rabbitmq-delay-topology";
+import { delayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
 import type { Faulted } from "../history";
 import type {
   Behaviour,

@@ -1,4 +1,4 @@
-import { delayNetwork, encodeDelay } from "rabbitmq-delay-topology";
+import { delayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
 import { HistoryEvent, Tried, eventsOf } from "../history";
 import type { NetworkPart, Plan, RetryPart } from "../plan/types";
 import { earlyByClocksMs } from "./clocks";

@@ -1,4 +1,4 @@
-import type { DelayNetworkOptions } from "rabbitmq-delay-topology";
+import type { DelayNetworkOptions } from "@rabbitmq-delay/topology";
 import type { Random } from "../random";
 import { drawDelay, drawTimes } from "./drawMessages";
 import { BrokerLine, NetworkMessage, NetworkPart, PlannedEndpoint, publishers } from "./types";

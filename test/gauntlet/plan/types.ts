@@ -1,4 +1,4 @@
-import type { DelayNetworkOptions, QueueType } from "rabbitmq-delay-topology";
+import type { DelayNetworkOptions, QueueType } from "@rabbitmq-delay/topology";
 
 /** The brokers that a round can run on. */
 export const brokerLines = ["3.10", "4.3"] as const;

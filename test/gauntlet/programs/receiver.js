@@ -1,7 +1,7 @@
 "use strict";
 
 // Receives what arrives in a part's queues; publishes again, with the headers that it came with, what the plan says.
-const { createDelayPublisher } = require("rabbitmq-delay-publish");
+const { createDelayPublisher } = require("@rabbitmq-delay/publish");
 const { Connection, endOnTerm, persistently, record, task, url } = require("./shared");
 
 const again = new Map(Object.entries(task.again ?? {}));

@@ -2,7 +2,7 @@
 
 // Consumes a queue with retries; its handler does with each delivery of a message what the plan says.
 const { setTimeout } = require("node:timers");
-const publish = require("rabbitmq-delay-publish");
+const publish = require("@rabbitmq-delay/publish");
 const { endOnTerm, nowMs, persistently, record, recorded, task } = require("./shared");
 
 /** How long a handler goes on after its time. */

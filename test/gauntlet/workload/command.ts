@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { delayNetwork } from "rabbitmq-delay-topology";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { marked } from "../child";
 import type { CommandPart, Mistake } from "../plan/types";
 import { command } from "../rig";

@@ -1,6 +1,6 @@
-import type { QueueType } from "rabbitmq-delay";
-import { holdFor } from "rabbitmq-delay-publish";
-import { HoldQueues, holdQueues, planHoldQueues } from "rabbitmq-delay-topology";
+import type { QueueType } from "pulumi-rabbitmq-delay";
+import { holdFor } from "@rabbitmq-delay/publish";
+import { HoldQueues, holdQueues, planHoldQueues } from "@rabbitmq-delay/topology";
 import { LastingChannel } from "../channels";
 import { declaredByComponents } from "../declare/components";
 import { declare, entitiesOf } from "../declare/entities";

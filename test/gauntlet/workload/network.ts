@@ -1,5 +1,5 @@
-import { DelayNetwork, delayNetwork, parkingPolicy, planBinding, planEntities } from "rabbitmq-delay-topology";
-import type { EndpointType, Matching, Preset, QueueType } from "rabbitmq-delay";
+import { DelayNetwork, delayNetwork, parkingPolicy, planBinding, planEntities } from "@rabbitmq-delay/topology";
+import type { EndpointType, Matching, Preset, QueueType } from "pulumi-rabbitmq-delay";
 import { LastingChannel } from "../channels";
 import { declaredByComponents } from "../declare/components";
 import { Entities, declare, entitiesOf, joined } from "../declare/entities";

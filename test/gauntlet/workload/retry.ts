@@ -1,5 +1,5 @@
 import type { ConfirmChannel } from "amqplib";
-import type { QueueType } from "rabbitmq-delay";
+import type { QueueType } from "pulumi-rabbitmq-delay";
 import {
   DelayNetwork,
   RetryDescriptor,
@@ -13,7 +13,7 @@ import {
   planRetry,
   retryIntervals,
   workRetry,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { LastingChannel } from "../channels";
 import { declaredByComponents } from "../declare/components";
 import { Entities, declare, entitiesOf } from "../declare/entities";

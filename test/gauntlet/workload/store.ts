@@ -1,9 +1,9 @@
 import type { ConfirmChannel } from "amqplib";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { DeliveryType } from "rabbitmq-delay";
-import { askStore } from "rabbitmq-delay-store";
-import { DelayedStore, delayedStore, planDelayedStore } from "rabbitmq-delay-topology";
+import type { DeliveryType } from "pulumi-rabbitmq-delay";
+import { askStore } from "@rabbitmq-delay/store";
+import { DelayedStore, delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
 import { LastingChannel } from "../channels";
 import { declaredByComponents } from "../declare/components";
 import { Entities, declare, entitiesOf, joined } from "../declare/entities";
@@ -40,7 +40,7 @@ export async function startStore(round: Round, part: StorePart, vhost: string): 
   for (let index = 0; index < part.instances; index++) {
     const port = await freePort();
     const dispatcher = new StoreDispatcher({
-      args: ["store", "run", "--descriptor", file, "--http", `127.0.0.1:${port}`, "--endpoint", vhost],
+      args: ["store", "run", "--descriptor", file, "--http", `127.0.0.1:${port}`, "--table-prefix", vhost],
       environment: {
         RABBITMQ_URL: url,
         RABBITMQ_DELAY_STORE: database.address,

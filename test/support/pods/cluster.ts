@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { RabbitMqClusterArgs } from "rabbitmq-delay";
+import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
 import { Agent, fetch } from "undici";
 import { newestInstallation } from "../../../toolchain/dist/brokerInstallations";
 import { findNetworkTools } from "../../../toolchain/dist/networkTools";
@@ -49,7 +49,7 @@ export async function startPodCluster(
 ): Promise<PodCluster> {
   if (process.getuid?.() !== 0) throw new Error(NOT_ROOT);
   await findNetworkTools(() => undefined);
-  const { RabbitMqCluster } = await import("rabbitmq-delay");
+  const { RabbitMqCluster } = await import("pulumi-rabbitmq-delay");
   const args = { namespace: "messaging", storage: { className: "fast" }, tls: { secretName: "certificate" } };
   const manifests = await captureManifests(
     () => new RabbitMqCluster("rabbit", { ...args, password: PASSWORD, ...more }),

@@ -1,8 +1,8 @@
 import * as amqp from "amqplib";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createDelayPublisher, dueHeader } from "rabbitmq-delay-publish";
-import { DelayNetwork, delayNetwork } from "rabbitmq-delay-topology";
+import { createDelayPublisher, dueHeader } from "@rabbitmq-delay/publish";
+import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
 import { renderDefinitions } from "../../../packages/cli/dist/render/definitions";
 import { networkPlan } from "../../../packages/cli/dist/render/plan";
 import { PodCluster, manage, ordinals } from "./cluster";

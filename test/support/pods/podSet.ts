@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
-import type { BrokerInstallation } from "../../../toolchain/dist/brokerCommand";
+import type { BrokerInstallation } from "../../../toolchain/dist/broker";
 import { run } from "../../../toolchain/dist/run";
 import type { CapturedManifest } from "../capture";
 import { PodNetwork, createNetwork, removeNetwork, setCable } from "./network";

@@ -1,4 +1,4 @@
-import type { PolicyPlan } from "rabbitmq-delay-topology";
+import type { PolicyPlan } from "@rabbitmq-delay/topology";
 import type { RenderedPlan } from "./plan";
 
 /** The plan as the broker's own definitions, for `rabbitmqctl import_definitions` or POST /api/definitions. */

@@ -1,4 +1,4 @@
-import { QueuePlan, readableDelay } from "rabbitmq-delay-topology";
+import { QueuePlan, readableDelay } from "@rabbitmq-delay/topology";
 import type { NetworkPlan, RenderedPlan } from "./plan";
 
 /** The plan as a Mermaid flowchart: exchanges round, queues square, what a TTL ends dotted. */

@@ -12,7 +12,7 @@ import {
   planEntities,
   planRetry,
   planReturnBinding,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 /** All that a broker must hold, to be drawn or printed. */
 export interface RenderedPlan extends EntityPlan {

@@ -1,4 +1,4 @@
-import { RetryDescriptor, delayedRetryMs, intervalName, planHoldQueue, planWorkRetry } from "rabbitmq-delay-topology";
+import { RetryDescriptor, delayedRetryMs, intervalName, planHoldQueue, planWorkRetry } from "@rabbitmq-delay/topology";
 import type { RetriesPlan } from "./plan";
 import { approximately, arrow, box, escape, page } from "./svgParts";
 

@@ -1,4 +1,4 @@
-import { readableDelay, levelQueueName, queueTtlMs } from "rabbitmq-delay-topology";
+import { readableDelay, levelQueueName, queueTtlMs } from "@rabbitmq-delay/topology";
 import type { NetworkPlan } from "./plan";
 import { approximately, arrow, box, escape, page } from "./svgParts";
 

@@ -1,23 +1,16 @@
-import { readFileSync } from "node:fs";
 import { parseDocument } from "yaml";
 import { shownText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
+import { readText } from "../files";
 
 type Settings = Record<string, unknown>;
-
-/** Variables that have a name of their own, because other tools have them, too. */
-const variables: Record<string, string> = {
-  store: "RABBITMQ_DELAY_STORE",
-  amqp: "RABBITMQ_URL",
-  management: "RABBITMQ_MANAGEMENT_URL",
-};
 
 /**
  * Reads settings from a file of YAML or JSON. What is wrong with it is said by its place alone: passwords stand in it.
  * @throws CommandError
  */
 export function readConfig(file: string): Settings {
-  const value = parsed("--config", file, readText("--config", file));
+  const value = parsed("--config", file, readText(file, "--config"));
   if (isObject(value)) return value;
   throw new CommandError(exitCodes.badInput, `--config: ${shownText(file)} must hold settings by their names`);
 }
@@ -28,7 +21,7 @@ export function readConfig(file: string): Settings {
  * @throws CommandError
  */
 export function readDescriptor(file: string): Settings {
-  const text = readText("--descriptor", file);
+  const text = readText(file, "--descriptor");
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -45,7 +38,7 @@ export function readDescriptor(file: string): Settings {
 
 /**
  * Reads settings from the environment; numbers, truth values and objects are written as in JSON, all else is text.
- * @param names of the settings
+ * @param names of the settings; those that have an option with a variable of its own are not among them
  * @throws CommandError
  */
 export function readEnvironment(names: string[], environment: NodeJS.ProcessEnv): Settings {
@@ -58,7 +51,7 @@ export function readEnvironment(names: string[], environment: NodeJS.ProcessEnv)
 }
 
 function variableOf(name: string): string {
-  return variables[name] ?? `RABBITMQ_DELAY_STORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+  return `RABBITMQ_DELAY_STORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
 function valueOf(variable: string, text: string): unknown {
@@ -68,15 +61,6 @@ function valueOf(variable: string, text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     throw new CommandError(exitCodes.badInput, `${variable}: it begins and ends as JSON, and is none`);
-  }
-}
-
-function readText(option: string, file: string): string {
-  try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(exitCodes.badInput, `${option}: ${shownText(file)} can't be read (${code ?? "no file"})`);
   }
 }
 

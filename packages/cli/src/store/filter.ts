@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { FilterRequest } from "rabbitmq-delay-store";
+import type { FilterRequest } from "@rabbitmq-delay/store";
 import { shownText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
 import { timeOf } from "../delayOption";
@@ -7,11 +7,11 @@ import { timeOf } from "../delayOption";
 /** The options by which messages are chosen. */
 export interface FilterOptions {
   messageId?: string;
-  header: Record<string, string | number | boolean>;
+  header?: Record<string, string | number | boolean>;
   exchange?: string;
   routingKey?: string;
-  before?: string;
-  after?: string;
+  before?: Date;
+  after?: Date;
   failed?: boolean;
 }
 
@@ -19,29 +19,24 @@ export interface FilterOptions {
 export function addFilter(command: Command): Command {
   return command
     .option("--message-id <id>", "with this message id")
-    .option(
-      "--header <name=value>",
-      "with this header; name:=value for a number or true, false; may be repeated",
-      collect,
-      {},
-    )
+    .option("--header <name=value...>", "with these headers; name:=value for a number or true, false", gatherHeader)
     .option("--exchange <name>", "for this exchange; empty for the default exchange")
     .option("--routing-key <key>", "with this routing key, which is a queue's name at the default exchange")
-    .option("--before <time>", "tried next before this time, ISO-8601 with its zone")
-    .option("--after <time>", "tried next at this time or later")
+    .option("--before <time>", "tried next before this time, ISO-8601 with its zone", timeOf("--before"))
+    .option("--after <time>", "tried next at this time or later", timeOf("--after"))
     .option("--failed", "whose delivery has failed; those that used up their tries are in the error queue");
 }
 
-/** @throws CommandError for a time that is none */
+/** What the options say, as a request has it. */
 export function filterOf(options: FilterOptions): FilterRequest {
   const { messageId, header, exchange, routingKey, before, after, failed } = options;
   return {
     ...(messageId === undefined ? {} : { messageId }),
-    ...(Object.keys(header).length === 0 ? {} : { headers: header }),
+    ...(header === undefined ? {} : { headers: header }),
     ...(exchange === undefined ? {} : { exchange }),
     ...(routingKey === undefined ? {} : { routingKey }),
-    ...(before === undefined ? {} : { before: timeOf("--before", before).toISOString() }),
-    ...(after === undefined ? {} : { after: timeOf("--after", after).toISOString() }),
+    ...(before === undefined ? {} : { before: before.toISOString() }),
+    ...(after === undefined ? {} : { after: after.toISOString() }),
     ...(failed ? { minimumFailures: 1 } : {}),
   };
 }
@@ -55,7 +50,9 @@ export function refuseAll(filter: FilterRequest): FilterRequest {
   );
 }
 
-function collect(text: string, headers: FilterOptions["header"]): FilterOptions["header"] {
+type Headers = NonNullable<FilterOptions["header"]>;
+
+function gatherHeader(text: string, headers: Headers = {}): Headers {
   const [, name, colon, value] = /^([^=:][^=]*?)(:?)=(.*)$/s.exec(text) ?? [];
   const parsed = colon === ":" ? scalarOf(value as string) : value;
   if (name === undefined || parsed === undefined) {

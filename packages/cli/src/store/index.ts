@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { addExample } from "../commonOptions";
 import { addCancel, addList, addReschedule, addStats } from "./queries";
 import { addRun, addSetUp } from "./run";
 
@@ -8,4 +9,5 @@ export function addStore(program: Command): void {
     .command("store")
     .description("delayed messages in PostgreSQL or SQLite, delivered when they are due");
   for (const add of [addRun, addSetUp, addList, addCancel, addReschedule, addStats]) add(store);
+  addExample(store, "rabbitmq-delay store list --store sqlite:delayed.db");
 }

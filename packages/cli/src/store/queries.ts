@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError } from "commander";
-import type { ErrorQueueCount, ListedJson } from "rabbitmq-delay-store";
+import { Command } from "commander";
+import type { ErrorQueueCount, ListedJson } from "@rabbitmq-delay/store";
+import { addExample, commonOptions, wholeNumber } from "../commonOptions";
 import { DelayOptions, addDelayOptions, delayOf } from "../delayOption";
 import { exitCodes } from "../failure";
 import { printRows } from "../print";
@@ -8,37 +9,40 @@ import { FilterOptions, addFilter, filterOf, refuseAll } from "./filter";
 
 type QueryOptions = StoreAccessOptions & FilterOptions & { json?: boolean };
 
+/** How many messages a store names at once. */
+const MOST_LISTED = 1000;
+
 /** `store list`: messages that wait, by their next attempt. */
 export function addList(store: Command): void {
-  addFilter(addStoreAccess(store.command("list").description("messages that wait, the next ones first")))
-    .option("--limit <number>", "how many at most, up to 1000", wholeNumber, 20)
+  const command = store.command("list").description("messages that wait, the next ones first");
+  addFilter(addStoreAccess(command))
+    .option("--limit <number>", `how many at most, up to ${MOST_LISTED}`, wholeNumber(1, MOST_LISTED), 20)
     .option("--page <page>", "the page that the last list named")
-    .option("--json", "print JSON")
+    .addOption(commonOptions.json())
     .action(async (options: QueryOptions & { limit: number; page?: string }) => {
       const { limit, page: after } = options;
-      const page = await ask(options, { operation: "list", filter: filterOf(options), limit, after });
+      const page = await ask(options, command, { operation: "list", filter: filterOf(options), limit, after });
       if (options.json) return console.log(JSON.stringify(page, undefined, 2));
       console.log(page.messages.length === 0 ? "no messages" : asTable(page.messages));
       if (page.next !== undefined) console.log(`more: --page ${page.next}`);
       if (options.failed) console.log(`beside them, in the error queue: ${errorsOf(page)}`);
     });
+  addExample(command, "rabbitmq-delay store list --store sqlite:delayed.db --routing-key Sales --failed");
 }
 
 /** `store cancel`: deletes messages before they are delivered. */
 export function addCancel(store: Command): void {
-  addFilter(
-    addStoreAccess(
-      store
-        .command("cancel")
-        .description("delete messages that wait; exits with 1 when there are none, or some that may have been sent"),
-    ),
-  )
-    .option("--json", "print JSON")
+  const command = store
+    .command("cancel")
+    .description("delete messages that wait; exits with 1 when there are none, or some that may have been sent");
+  addFilter(addStoreAccess(command))
+    .addOption(commonOptions.json())
     .action(async (options: QueryOptions) => {
-      const answer = await ask(options, { operation: "cancel", filter: refuseAll(filterOf(options)) });
+      const answer = await ask(options, command, { operation: "cancel", filter: refuseAll(filterOf(options)) });
       report(options, answer, "cancelled");
       tellDoubts(options, answer, "deleted");
     });
+  addExample(command, "rabbitmq-delay store cancel --amqp amqp://operator@broker.example.com/shop --message-id 4711");
 }
 
 /** `store reschedule`: gives messages another due time. */
@@ -47,27 +51,30 @@ export function addReschedule(store: Command): void {
     .command("reschedule")
     .description("give messages another due time; exits with 1 when there are none, or some that may have been sent");
   addDelayOptions(addFilter(addStoreAccess(command)))
-    .option("--json", "print JSON")
+    .addOption(commonOptions.json())
     .action(async (options: QueryOptions & DelayOptions) => {
       const { delayMs, at = new Date(Date.now() + (delayMs as number)) } = delayOf(options);
       const filter = refuseAll(filterOf(options));
-      const answer = await ask(options, { operation: "reschedule", filter, at: at.toISOString() });
+      const answer = await ask(options, command, { operation: "reschedule", filter, at: at.toISOString() });
       report(options, answer, "rescheduled");
       tellDoubts(options, answer, "rescheduled");
     });
+  addExample(command, "rabbitmq-delay store reschedule --store sqlite:delayed.db --header tenant=acme --delay 1h");
 }
 
 /** `store stats`: how many messages wait. */
 export function addStats(store: Command): void {
-  addStoreAccess(
-    store.command("stats").description("how many messages wait, are due, have failed, and are in the error queue"),
-  )
-    .option("--json", "print JSON")
+  const command = store
+    .command("stats")
+    .description("how many messages wait, are due, have failed, and are in the error queue");
+  addStoreAccess(command)
+    .addOption(commonOptions.json())
     .action(async (options: QueryOptions) => {
-      const stats = await ask(options, { operation: "stats" });
+      const stats = await ask(options, command, { operation: "stats" });
       if (options.json) console.log(JSON.stringify(stats));
       else printRows({ ...stats, next: stats.next ?? "none", errorQueue: errorsOf(stats) });
     });
+  addExample(command, "rabbitmq-delay store stats --amqp amqp://operator@broker.example.com/shop");
 }
 
 /** What could not be delivered or stored is no longer in the store, but in a queue of the broker. */
@@ -116,9 +123,4 @@ function asTable(messages: ListedJson[]): string {
         .trimEnd(),
     )
     .join("\n");
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("it must be a whole number.");
-  return Number(text);
 }

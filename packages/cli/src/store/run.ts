@@ -1,38 +1,47 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
+import type { ServiceOptions } from "@rabbitmq-delay/store/service";
+import { addExample, commonOptions, wholeNumber } from "../commonOptions";
 import { shownText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
+import { StoreAccessOptions, addDatabase, translated, withDatabase } from "./access";
 import { readConfig, readDescriptor, readEnvironment } from "./config";
-import { addDatabase, translated, withDatabase } from "./access";
 
 interface RunOptions {
   config?: string;
   descriptor?: string;
   name?: string;
-  forward: object[];
-  toExchange: string[];
+  forward?: object[];
+  toExchange?: string[];
   [setting: string]: unknown;
 }
 
+const logLevels: NonNullable<ServiceOptions["logLevel"]>[] = [
+  ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const),
+];
+const starts: NonNullable<ServiceOptions["countFrom"]>[] = ["intake", "timestamp"];
+
 /** `store run`: the service that takes delayed messages in and dispatches them when they are due. */
 export function addRun(store: Command): void {
-  addDatabase(
-    store.command("run").description("take delayed messages in, and deliver them when they are due, until SIGTERM"),
-  )
-    .option("--amqp <url>", "the broker (environment: RABBITMQ_URL)")
-    .option(
-      "--management <url>",
-      "the management API, for what --declare can't do over AMQP (environment: RABBITMQ_MANAGEMENT_URL)",
-    )
+  const command = store
+    .command("run")
+    .description("take delayed messages in, and deliver them when they are due, until SIGTERM");
+  addDatabase(command)
+    .addOption(commonOptions.amqp())
+    .addOption(commonOptions.management("the management API, for what --declare can't do over AMQP"))
+    .addOption(commonOptions.ca())
     .option("--config <file>", "settings as YAML or JSON; flags and environment come before it")
-    .option("--descriptor <file>", "the broker's side: a stack's outputs, or the descriptor in them")
+    .addOption(
+      new Option("--descriptor <file>", "the broker's side: a stack's outputs, or the descriptor in them").conflicts([
+        ...["name", "forward", "toExchange"],
+      ]),
+    )
     .option("--name <name>", "or its name alone; default: delayed")
     .option(
-      "--forward <exchange=delivery[:type]>",
-      "or an exchange that stands for a delayed one; may be repeated",
-      collectForward,
-      [],
+      "--forward <exchange=delivery[:type]...>",
+      "and exchanges that stand for delayed ones, with where their messages go",
+      gatherForward,
     )
-    .option("--to-exchange <name>", "and an exchange that messages may name in a header; may be repeated", collect, [])
+    .option("--to-exchange <names...>", "and exchanges that messages may name in a header")
     .option("--declare", "declare the broker's side, too")
     .option("--no-set-up", "don't create or migrate tables")
     .option("--moved", "take another vhost or broker than the messages in the database are for so far; for one start")
@@ -40,79 +49,84 @@ export function addRun(store: Command): void {
     .option(
       "--number-of-retries <number>",
       "tries before a message goes to the error queue, beside the first; default: 0",
-      numberOrText,
+      wholeNumber(),
     )
-    .option(
-      "--count-from <start>",
-      "when a delay begins: intake, or timestamp, which is the publisher's (AMQP property); default: intake",
+    .addOption(
+      new Option(
+        "--count-from <start>",
+        "when a delay begins: when the store takes the message, or at the publisher's AMQP timestamp; default: intake",
+      ).choices(starts),
     )
     .option("--exit-on-critical", "end with 3 when there are nothing but failures for a while")
-    .option("--log-level <level>", "trace, debug, info, warn, error, fatal or silent; default: info")
+    .addOption(new Option("--log-level <level>", "default: info").choices(logLevels))
     .addHelpText(
       "after",
-      "\nAll settings also come from the file and from RABBITMQ_DELAY_STORE_NAME, e.g. RABBITMQ_DELAY_STORE_BATCH_SIZE.\n" +
-        "RABBITMQ_DELAY_STORE is the database, RABBITMQ_URL the broker, RABBITMQ_MANAGEMENT_URL its management API.",
+      "\nAll settings also come from the file, and from RABBITMQ_DELAY_STORE_NAME, e.g. RABBITMQ_DELAY_STORE_BATCH_SIZE.",
     )
     .action(run);
+  addExample(
+    command,
+    "rabbitmq-delay store run --store sqlite:delayed.db --amqp amqp://delayed-store@broker.example.com/shop --declare",
+  );
 }
 
 /** `store set-up`: tables alone, for a role that may create them. */
 export function addSetUp(store: Command): void {
-  addDatabase(store.command("set-up").description("create or migrate tables"))
+  const command = store.command("set-up").description("create or migrate tables");
+  addDatabase(command)
     .option("--name <name>", "the store's name", "delayed")
-    .action(async (options: RunOptions & { name: string; store?: string }) => {
-      const address = options.store ?? process.env.RABBITMQ_DELAY_STORE;
-      if (address === undefined) throw new CommandError(exitCodes.badInput, "give --store ADDRESS");
-      await withDatabase({ ...options, store: address }, (opened, endpoint) => opened.setUpInfrastructure(endpoint));
+    .action(async (options: StoreAccessOptions) => {
+      if (options.store === undefined) {
+        throw new CommandError(exitCodes.badInput, "give --store ADDRESS, or set RABBITMQ_DELAY_STORE");
+      }
+      await withDatabase(options, (opened, tablePrefix) => opened.setUpInfrastructure(tablePrefix));
       console.log("the tables are ready");
     });
+  addExample(command, "rabbitmq-delay store set-up --store postgres://owner@db.example.com/orders");
 }
 
 async function run(given: RunOptions, command: Command): Promise<void> {
-  const { runStoreService, serviceSchema, serviceSettings } = await import("rabbitmq-delay-store");
+  const { runStoreService, serviceSchema, serviceSettings } = await import("@rabbitmq-delay/store/service");
   const names = Object.keys(serviceSchema.shape);
-  const isFlag = (name: string): boolean => command.getOptionValueSource(name) === "cli";
-  const flags = Object.fromEntries(names.filter(isFlag).map((name) => [name, given[name]]));
+  const from = (source: string): string[] => names.filter((name) => command.getOptionValueSource(name) === source);
+  const valuesOf = (chosen: string[]): object => Object.fromEntries(chosen.map((name) => [name, given[name]]));
+  const hasOwnVariable = (name: string): boolean =>
+    command.options.some((option) => option.attributeName() === name && option.envVar !== undefined);
   const descriptor = descriptorOf(given);
   const options = {
     ...(given.config === undefined ? {} : readConfig(given.config)),
-    ...readEnvironment(names, process.env),
-    ...flags,
+    ...readEnvironment(
+      names.filter((name) => !hasOwnVariable(name)),
+      process.env,
+    ),
+    ...valuesOf(from("env")),
+    ...valuesOf(from("cli")),
     ...(descriptor === undefined ? {} : { descriptor }),
   };
   const settings = await translated("--config", async () => serviceSettings(options));
   const ending = new AbortController();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => {
-      // Who asks twice doesn't want to wait.
-      if (ending.signal.aborted) process.exit(130);
-      ending.abort();
-    });
+  const end = (): void => {
+    // Who asks twice doesn't want to wait.
+    if (ending.signal.aborted) process.exit(130);
+    ending.abort();
+  };
+  const signals = ["SIGTERM", "SIGINT"] as const;
+  for (const signal of signals) process.on(signal, end);
+  try {
+    await translated("store run", () => runStoreService(settings, ending.signal));
+  } finally {
+    for (const signal of signals) process.off(signal, end);
   }
-  await translated("store run", () => runStoreService(settings, ending.signal));
 }
 
 /** The broker's side, where flags say it. */
 function descriptorOf({ descriptor, name, forward, toExchange }: RunOptions): Record<string, unknown> | undefined {
-  const isMade = name !== undefined || forward.length + toExchange.length > 0;
-  if (descriptor === undefined) {
-    return isMade ? { ...(name === undefined ? {} : { name }), forwards: forward, exchanges: toExchange } : undefined;
-  }
-  if (isMade)
-    throw new CommandError(exitCodes.badInput, "--descriptor says all of the broker's side; leave the others out");
-  return readDescriptor(descriptor);
+  if (descriptor !== undefined) return readDescriptor(descriptor);
+  if (name === undefined && forward === undefined && toExchange === undefined) return undefined;
+  return { ...(name === undefined ? {} : { name }), forwards: forward ?? [], exchanges: toExchange ?? [] };
 }
 
-/** What is no number is refused with the others, by its name. */
-function numberOrText(text: string): number | string {
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
-}
-
-function collect(text: string, all: string[]): string[] {
-  return [...all, text];
-}
-
-function collectForward(text: string, all: object[]): object[] {
+function gatherForward(text: string, all: object[] = []): object[] {
   const [, exchange, delivery, type] = /^([^=]+)=(.+?)(?::(direct|topic|fanout|headers))?$/.exec(text) ?? [];
   if (exchange === undefined) {
     throw new CommandError(

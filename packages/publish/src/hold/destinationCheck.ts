@@ -1,4 +1,4 @@
-import type { HoldDestination } from "rabbitmq-delay-topology";
+import type { HoldDestination } from "@rabbitmq-delay/topology";
 import { MessageRefusedError } from "../errors";
 import { openLook } from "../retry/look";
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { PublishChannel } from "../channels";
 import {
   HoldDestination,
   HoldQueues,
@@ -8,7 +9,7 @@ import {
   holdSettings,
   parseHoldQueues,
   planHoldQueue,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { toBuffer } from "../body";
 import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender } from "../confirmedSender";
@@ -89,7 +90,7 @@ const ATTEMPTS = 3;
  * ChannelClosedError or PublishTimeoutError afterwards, also when the confirm came too late to be sure of the lease
  */
 export async function holdFor(
-  channel: unknown,
+  channel: PublishChannel,
   hold: Hold,
   message: HoldMessage,
   options: HoldOptions = {},

@@ -1,4 +1,4 @@
-import { DelayTopologyError, QueuePlan } from "rabbitmq-delay-topology";
+import { DelayTopologyError, QueuePlan } from "@rabbitmq-delay/topology";
 import { PublishTimeoutError } from "../errors";
 import type { DeclarePort } from "./declarePort";
 

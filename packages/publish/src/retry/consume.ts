@@ -1,4 +1,5 @@
 import { MessageRefusedError } from "../errors";
+import type { AmqplibConsumerChannel } from "../channels";
 import { tell } from "../listener";
 import { ownCopy } from "../ownCopy";
 import { Slots } from "../slots";
@@ -58,7 +59,7 @@ interface Received {
  * queue itself is missing, or an Error when it has not answered within `confirmTimeoutMs`
  */
 export async function consumeWithRetries(
-  channel: unknown,
+  channel: AmqplibConsumerChannel,
   queue: string,
   handler: RetryHandler,
   options: RetryConsumerOptions,

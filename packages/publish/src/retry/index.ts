@@ -6,13 +6,8 @@ export {
   RepublishStep,
   RetryMechanism,
   throughDeclared,
-  throughDelayNetwork,
   throughDelayedExchange,
-  throughDelayedRetry,
-  throughHoldQueues,
   throughHoldsOnDemand,
-  throughRetryIntervals,
-  throughWorkRetry,
   WayBack,
 } from "./mechanism";
 export { ReceivedMessage, RetryConsumerOptions, RetryEvent, RetryHandler } from "./consumerOptions";

@@ -1,4 +1,4 @@
-import type { QueuePlan } from "rabbitmq-delay-topology";
+import type { QueuePlan } from "@rabbitmq-delay/topology";
 import { toDeclarePort } from "../hold/declarePort";
 
 /** Looks for what others declared, over a channel beside the consumer's, because the broker closes one that asks for what is not there. */

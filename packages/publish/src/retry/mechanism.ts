@@ -14,14 +14,10 @@ import {
   holdSettings,
   intervalExchange,
   parseDelayNetwork,
-  parseDelayedRetry,
-  parseHoldQueues,
   parseRetryDescriptor,
-  parseRetryIntervals,
-  parseWorkRetry,
   planHoldQueue,
   workRetryRoute,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 import { queuesLeft } from "../brokerHeaders";
 import { delayHeaders } from "../headers";
 import { DEFAULT_LEASE_MS } from "../hold/lease";
@@ -90,43 +86,6 @@ export interface RetryMechanism {
   wayBack?(longestMs: number): WayBack;
 }
 
-/**
- * Through interval queues (`RetryIntervalQueues`); the queue is bound by an `EndpointDelayBinding` with `retryIntervals`.
- * @param descriptor the stack's output `retryIntervals`
- */
-export function throughRetryIntervals(descriptor: RetryIntervals): RetryMechanism {
-  const intervals = parseRetryIntervals(descriptor);
-  return {
-    name: "interval queues",
-    plan: ({ queue, delayMs }) => republish(intervalExchange(intervals, delayMs), queue),
-    wayBack: () => ({
-      exchanges: named(intervals.returnExchange, intervals.parkingExchange),
-      queues: named(intervals.parkingQueue),
-    }),
-  };
-}
-
-/**
- * Through the retry queues of one work queue (`WorkRetryQueues`); what used up its tries goes to its dead queue.
- * @param descriptor the stack's descriptor of that work queue
- */
-export function throughWorkRetry(descriptor: WorkRetry): RetryMechanism {
-  const work = parseWorkRetry(descriptor);
-  return {
-    name: `the retry queues of ${work.name}`,
-    errorQueue: work.deadQueue,
-    // The stack declares a fanout exchange of the same name.
-    errorExchange: work.deadQueue,
-    maximumRedeliveries: work.maxRetries,
-    plan({ queue, delayMs, routingKey }) {
-      checkQueue(queue, work.name);
-      const route = workRetryRoute(work, delayMs, routingKey);
-      return republish(route.exchange, route.routingKey);
-    },
-    wayBack: () => ({ exchanges: [work.name], queues: [] }),
-  };
-}
-
 /** How failed messages come back over a delay network. */
 export interface DelayNetworkRetryOptions {
   /**
@@ -138,44 +97,37 @@ export interface DelayNetworkRetryOptions {
 }
 
 /**
- * Through a delay network, for any delay; the queue is bound by an `EndpointDelayBinding`.
- * @param descriptor the stack's output `delayNetwork`
- * @throws DelayTopologyError for another descriptor, or a destination that no routing key can have
+ * Through whatever the stack declared:
+ * - a delay network, for any delay; the queue is bound by an `EndpointDelayBinding`
+ * - interval queues (`RetryIntervalQueues`); the queue is bound by an `EndpointDelayBinding` with `retryIntervals`
+ * - the retry queues of one work queue (`WorkRetryQueues`); what used up its tries goes to its dead queue
+ * - hold queues (`HoldQueues`) whose destination is the queue itself, on the default exchange
+ * - the broker's own delayed retry (`DelayedRetryQueue`, RabbitMQ 4.3 or newer): failed messages are rejected, and stay in their queue.
+ *   Its delays grow by themselves, so the policy has to have the same ones; see {@link RetryPolicy.declared}
+ * @param descriptor a descriptor out of the stack's outputs
+ * @param options for a delay network alone
+ * @throws DelayTopologyError for another descriptor, a destination that no routing key can have, or a queue with delayed retry that delays
+ * only what is given back without a failure, which nothing would count
  */
-export function throughDelayNetwork(descriptor: DelayNetwork, options: DelayNetworkRetryOptions = {}): RetryMechanism {
-  const network = parseDelayNetwork(descriptor);
-  const { destination } = options;
-  if (destination !== undefined) encodeDelay(network, 0, destination);
-  return {
-    name: "a delay network",
-    plan({ queue, delayMs }) {
-      const { exchange, routingKey, delayMs: waitsMs } = encodeDelay(network, delayMs, destination ?? queue);
-      const headersAt = (dueAt: Date): Record<string, unknown> => delayHeaders(network, waitsMs, dueAt);
-      return republish(exchange, routingKey, { waitsMs, headersAt });
-    },
-    wayBack: (longestMs) => ({
-      exchanges: [
-        ...network.entryExchanges.slice(0, encodeDelay(network, longestMs, destination ?? "any").level),
-        ...named(network.deliveryExchange, network.parkingExchange),
-      ],
-      queues: named(network.parkingQueue),
-    }),
-  };
-}
-
-/**
- * Through declared hold queues (`HoldQueues`) whose destination is the queue itself, on the default exchange.
- * @param descriptor the stack's descriptor of the hold queues
- */
-export function throughHoldQueues(descriptor: HoldQueues): RetryMechanism {
-  const holds = parseHoldQueues(descriptor);
-  return {
-    name: "hold queues",
-    plan({ queue, delayMs }) {
-      const hold = declaredHoldQueue(holds, delayMs, { exchange: "", routingKey: queue });
-      return republish("", hold.name, holds.leaseMs === undefined ? {} : { declare: hold });
-    },
-  };
+export function throughDeclared(
+  descriptor: RetryDescriptor | DelayNetwork,
+  options: DelayNetworkRetryOptions = {},
+): RetryMechanism {
+  if (descriptor?.kind === "delay-network") return throughDelayNetwork(parseDelayNetwork(descriptor), options);
+  if (options.destination !== undefined) {
+    throw new DelayTopologyError("destination", options.destination, "it is for delay networks; leave it out");
+  }
+  const declared = parseRetryDescriptor(descriptor);
+  switch (declared.kind) {
+    case "retry-intervals":
+      return throughRetryIntervals(declared);
+    case "work-retry":
+      return throughWorkRetry(declared);
+    case "hold-queues":
+      return throughHoldQueues(declared);
+    case "delayed-retry":
+      return throughDelayedRetry(declared);
+  }
 }
 
 /**
@@ -190,36 +142,6 @@ export function throughHoldsOnDemand(options: HoldSettingsOptions = {}): RetryMe
     plan({ queue, delayMs }) {
       const hold = planHoldQueue(settings, delayMs, { exchange: "", routingKey: queue });
       return republish("", hold.name, { declare: hold });
-    },
-  };
-}
-
-/**
- * Through the broker's own delayed retry (`DelayedRetryQueue`, RabbitMQ 4.3 or newer): failed messages are rejected, and stay
- * in their queue. Its delays grow by themselves, so the policy has to have the same ones; see {@link RetryPolicy.declared}.
- * @param descriptor the stack's descriptor of that queue
- * @throws DelayTopologyError for a queue that delays only what is given back without a failure, which nothing would count
- */
-export function throughDelayedRetry(descriptor: DelayedRetry): RetryMechanism {
-  const retry = parseDelayedRetry(descriptor);
-  if (retry.type === "returned") {
-    throw new DelayTopologyError("type", retry.type, "failed messages need a queue of type failed or all");
-  }
-  return {
-    name: `the delayed retry of ${retry.queue}`,
-    errorQueue: retry.deadQueue,
-    maximumRedeliveries: retry.deliveryLimit,
-    countedByBroker: (headers) => countedDeliveries(headers, retry),
-    plan({ queue, delayMs, redelivery }) {
-      checkQueue(queue, retry.queue);
-      const brokerMs = delayedRetryMs(retry, redelivery);
-      if (delayMs === brokerMs) return { kind: "reject" };
-      throw new DelayTopologyError(
-        "delayMs",
-        delayMs,
-        `before redelivery ${redelivery} the broker waits ${brokerMs} ms (minMs ${retry.minMs} times ${redelivery}, at most ` +
-          `maxMs ${retry.maxMs}); RetryPolicy.declared(descriptor) has its delays`,
-      );
     },
   };
 }
@@ -242,30 +164,83 @@ export function throughDelayedExchange(exchange: string): RetryMechanism {
   };
 }
 
-/**
- * Through whatever the stack declared, so that a service need not know which it is.
- * @param descriptor a descriptor out of the stack's outputs
- * @param options for a delay network alone
- */
-export function throughDeclared(
-  descriptor: RetryDescriptor | DelayNetwork,
-  options: DelayNetworkRetryOptions = {},
-): RetryMechanism {
-  if (descriptor?.kind === "delay-network") return throughDelayNetwork(descriptor, options);
-  if (options.destination !== undefined) {
-    throw new DelayTopologyError("destination", options.destination, "it is for delay networks; leave it out");
+function throughDelayNetwork(network: DelayNetwork, { destination }: DelayNetworkRetryOptions): RetryMechanism {
+  if (destination !== undefined) encodeDelay(network, 0, destination);
+  return {
+    name: "a delay network",
+    plan({ queue, delayMs }) {
+      const { exchange, routingKey, delayMs: waitsMs } = encodeDelay(network, delayMs, destination ?? queue);
+      const headersAt = (dueAt: Date): Record<string, unknown> => delayHeaders(network, waitsMs, dueAt);
+      return republish(exchange, routingKey, { waitsMs, headersAt });
+    },
+    wayBack: (longestMs) => ({
+      exchanges: [
+        ...network.entryExchanges.slice(0, encodeDelay(network, longestMs, destination ?? "any").level),
+        ...named(network.deliveryExchange, network.parkingExchange),
+      ],
+      queues: named(network.parkingQueue),
+    }),
+  };
+}
+
+function throughRetryIntervals(intervals: RetryIntervals): RetryMechanism {
+  return {
+    name: "interval queues",
+    plan: ({ queue, delayMs }) => republish(intervalExchange(intervals, delayMs), queue),
+    wayBack: () => ({
+      exchanges: named(intervals.returnExchange, intervals.parkingExchange),
+      queues: named(intervals.parkingQueue),
+    }),
+  };
+}
+
+function throughWorkRetry(work: WorkRetry): RetryMechanism {
+  return {
+    name: `the retry queues of ${work.name}`,
+    errorQueue: work.deadQueue,
+    // The stack declares a fanout exchange of the same name.
+    errorExchange: work.deadQueue,
+    maximumRedeliveries: work.maxRetries,
+    plan({ queue, delayMs, routingKey }) {
+      checkQueue(queue, work.name);
+      const route = workRetryRoute(work, delayMs, routingKey);
+      return republish(route.exchange, route.routingKey);
+    },
+    wayBack: () => ({ exchanges: [work.name], queues: [] }),
+  };
+}
+
+function throughHoldQueues(holds: HoldQueues): RetryMechanism {
+  return {
+    name: "hold queues",
+    plan({ queue, delayMs }) {
+      const hold = declaredHoldQueue(holds, delayMs, { exchange: "", routingKey: queue });
+      return republish("", hold.name, holds.leaseMs === undefined ? {} : { declare: hold });
+    },
+  };
+}
+
+function throughDelayedRetry(retry: DelayedRetry): RetryMechanism {
+  if (retry.type === "returned") {
+    throw new DelayTopologyError("type", retry.type, "failed messages need a queue of type failed or all");
   }
-  const declared = parseRetryDescriptor(descriptor);
-  switch (declared.kind) {
-    case "retry-intervals":
-      return throughRetryIntervals(declared);
-    case "work-retry":
-      return throughWorkRetry(declared);
-    case "hold-queues":
-      return throughHoldQueues(declared);
-    case "delayed-retry":
-      return throughDelayedRetry(declared);
-  }
+  return {
+    name: `the delayed retry of ${retry.queue}`,
+    errorQueue: retry.deadQueue,
+    maximumRedeliveries: retry.deliveryLimit,
+    countedByBroker: (headers) => countedDeliveries(headers, retry),
+    plan({ queue, delayMs, redelivery }) {
+      checkQueue(queue, retry.queue);
+      const brokerMs = delayedRetryMs(retry, redelivery);
+      if (delayMs === brokerMs) return { kind: "reject" };
+      throw new DelayTopologyError(
+        "delayMs",
+        delayMs,
+        `before redelivery ${redelivery} the broker waits ${brokerMs} ms (minMs ${retry.minMs} times ${redelivery}, at most ` +
+          `maxMs ${retry.maxMs}); RetryPolicy.declared(descriptor) has its delays`,
+      );
+    },
+  };
 }
 
 function republish(

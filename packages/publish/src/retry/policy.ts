@@ -6,7 +6,7 @@ import {
   declaredDelaysMs,
   parseRetryDescriptor,
   readDelays,
-} from "rabbitmq-delay-topology";
+} from "@rabbitmq-delay/topology";
 
 /** A class of errors, or a function that says at once whether an error is meant; no async one. */
 export type ErrorMatcher = (abstract new (...args: never[]) => unknown) | ((error: unknown) => boolean);

@@ -4,7 +4,7 @@
 const { EventEmitter } = require("node:events");
 const { setImmediate } = require("node:timers");
 const { setTimeout: sleep } = require("node:timers/promises");
-const { RetryPolicy, consumeWithRetries } = require("rabbitmq-delay-publish");
+const { RetryPolicy, consumeWithRetries } = require("@rabbitmq-delay/publish");
 
 const MESSAGES = 3000;
 

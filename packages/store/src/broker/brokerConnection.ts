@@ -31,11 +31,15 @@ export class BrokerConnection {
   private cluster: string | undefined;
   private isClosed = false;
 
-  /** @throws StoreMismatchError for an address that is none */
+  /**
+   * @param ca certificate authority of an `amqps` address, in PEM; default: those that Node.js knows
+   * @throws StoreMismatchError for an address that is none
+   */
   constructor(
     url: string,
     private readonly name: string,
     private readonly events: ConnectionEvents = {},
+    private readonly ca?: Buffer,
   ) {
     this.url = withHeartbeat(url);
   }
@@ -98,6 +102,7 @@ export class BrokerConnection {
     const connection = await amqp.connect(this.url, {
       timeout: CONNECT_TIMEOUT_MS,
       clientProperties: { connection_name: this.name },
+      ...(this.ca === undefined ? {} : { ca: [this.ca] }),
     });
     this.version = said(connection, "version");
     this.cluster = said(connection, "cluster_name");

@@ -1,5 +1,5 @@
 import type { Channel } from "amqplib";
-import type { EntityPlan } from "rabbitmq-delay-topology";
+import type { EntityPlan } from "@rabbitmq-delay/topology";
 
 /** Declares a plan over AMQP, as a client does: an entity that exists with other arguments is an error. */
 export async function declarePlan(channel: Channel, { exchanges, queues, bindings }: EntityPlan): Promise<void> {

@@ -1,4 +1,5 @@
-import { EntityPlan, deliveryLimitPolicies } from "rabbitmq-delay-topology";
+import { RequestOptions, request } from "node:https";
+import { EntityPlan, deliveryLimitPolicies } from "@rabbitmq-delay/topology";
 import { hasStrayAt, shownProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
 
@@ -17,18 +18,27 @@ export function hasDeliveryLimit(version: string | undefined): boolean | undefin
  * which the queues would differ from those that the components declare.
  * @param management its address; without a user, the one of `amqp` is taken
  * @param amqp address of the broker, whose path is the vhost
+ * @param ca certificate authority of an `https` address, in PEM; default: those that Node.js knows
  * @returns queues that keep a limit all the same, and the name of the policy that applies to them instead
  * @throws StoreMismatchError where it is refused; Error where nobody answers
  */
-export async function liftDeliveryLimits(plan: EntityPlan, management: string, amqp: string): Promise<KeptLimit[]> {
+export async function liftDeliveryLimits(
+  plan: EntityPlan,
+  management: string,
+  amqp: string,
+  ca?: Buffer,
+): Promise<KeptLimit[]> {
   const url = checkManagement(management);
   const login = url.username === "" ? new URL(amqp) : url;
   // As amqplib has it for an address without a user.
   const [user, password] = login.username === "" ? ["guest", "guest"] : [login.username, login.password];
   const credentials = `${decodeURIComponent(user)}:${decodeURIComponent(password)}`;
-  const headers = {
-    authorization: `Basic ${Buffer.from(credentials).toString("base64")}`,
-    "content-type": "application/json",
+  const caller: Caller = {
+    headers: {
+      authorization: `Basic ${Buffer.from(credentials).toString("base64")}`,
+      "content-type": "application/json",
+    },
+    ca: url.protocol === "https:" ? ca : undefined,
   };
   const vhost = encodeURIComponent(vhostOf(amqp));
   const base = `${url.origin}${url.pathname.replace(/\/+$/, "")}/api`;
@@ -38,15 +48,15 @@ export async function liftDeliveryLimits(plan: EntityPlan, management: string, a
     const { name, applyTo, pattern, priority, definition } = planned;
     const path = `policies/${vhost}/${encodeURIComponent(name)}`;
     const policy = { pattern, "apply-to": applyTo, priority, definition };
-    const response = await call("PUT", `${base}/${path}`, headers, policy);
+    const response = await call(caller, "PUT", `${base}/${path}`, policy);
     if (response.ok) continue;
     const text = (await response.text()).slice(0, 200);
     const reason = `the policy ${name} was refused (HTTP ${response.status} ${text}); the user needs the tag policymaker`;
     if (response.status < 500) throw new StoreMismatchError("management", reason);
     throw new Error(reason);
   }
-  const policies = await policiesOf(`${base}/policies/${vhost}`, headers);
-  const operators = await policiesOf(`${base}/operator-policies/${vhost}`, headers);
+  const policies = await policiesOf(caller, `${base}/policies/${vhost}`);
+  const operators = await policiesOf(caller, `${base}/operator-policies/${vhost}`);
   return plan.queues
     .filter(({ name }) => wanted.some((policy) => policy.name === `${name}.delivery-limit`))
     .flatMap(({ name }) => {
@@ -100,20 +110,44 @@ function appliesTo({ pattern, "apply-to": kind }: GivenPolicy, queue: string): b
   }
 }
 
-async function policiesOf(url: string, headers: Record<string, string>): Promise<GivenPolicy[]> {
-  const response = await call("GET", url, headers);
+/** Who asks, and whom it believes. */
+interface Caller {
+  headers: Record<string, string>;
+  ca: Buffer | undefined;
+}
+
+async function policiesOf(caller: Caller, url: string): Promise<GivenPolicy[]> {
+  const response = await call(caller, "GET", url);
   if (response.ok) return (await response.json()) as GivenPolicy[];
   throw new Error(`the policies can't be read back (HTTP ${response.status})`);
 }
 
-async function call(method: string, url: string, headers: Record<string, string>, body?: object): Promise<Response> {
+async function call({ headers, ca }: Caller, method: string, url: string, body?: object): Promise<Response> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const options = { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) };
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    return await fetch(url, { method, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    return await (ca === undefined ? fetch(url, { ...options, body: text }) : callOver(ca, url, options, text));
   } catch (error) {
     const { message, cause } = error as Error & { cause?: { code?: string; message?: string } };
     throw new Error(`the management API does not answer (${cause?.code ?? cause?.message ?? message})`);
   }
+}
+
+/** Node's own fetch takes no certificate authority. */
+function callOver(ca: Buffer, url: string, options: RequestOptions, body: string | undefined): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { ...options, ca }, (answer) => {
+      const { statusCode: status = 500, statusMessage: statusText } = answer;
+      const parts: Buffer[] = [];
+      answer.on("data", (part: Buffer) => parts.push(part));
+      answer.on("error", reject);
+      // An answer without a body may not have even an empty one.
+      const whole = (): Buffer | null => (status === 204 || status === 304 ? null : Buffer.concat(parts));
+      answer.on("end", () => resolve(new Response(whole(), { status, statusText })));
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
 }
 
 /** The address itself is in no message: a password stands in it. */

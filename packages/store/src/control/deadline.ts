@@ -1,4 +1,4 @@
-import type { OpenDelivery } from "rabbitmq-delay-publish";
+import type { OpenDelivery } from "@rabbitmq-delay/publish";
 
 /**
  * When who asks gives up, in milliseconds since 1970. A request's expiration begins in the queue alone: before, it may have waited in the

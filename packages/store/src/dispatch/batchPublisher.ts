@@ -9,7 +9,7 @@ import {
   DeliveryProperties,
   toConfirmPort,
   withoutBrokerHeaders,
-} from "rabbitmq-delay-publish";
+} from "@rabbitmq-delay/publish";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { checkTimer } from "../timer";

@@ -1,4 +1,4 @@
-import { DeliveryProperties, dueHeader, failureHeaders } from "rabbitmq-delay-publish";
+import { DeliveryProperties, dueHeader, failureHeaders } from "@rabbitmq-delay/publish";
 import type { DelayedMessage, NewDelayedMessage } from "../delayedMessage";
 import { storeHeaders } from "../headers";
 import { unsendable } from "../sendable";

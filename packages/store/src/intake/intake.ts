@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { MessageRefusedError, OpenDelivery } from "rabbitmq-delay-publish";
-import type { DelayedStore } from "rabbitmq-delay-topology";
+import { MessageRefusedError, OpenDelivery } from "@rabbitmq-delay/publish";
+import type { DelayedStore } from "@rabbitmq-delay/topology";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { MessageLimits, NewDelayedMessage } from "../delayedMessage";

@@ -1,5 +1,5 @@
-import { Delivery, MessageRefusedError, withoutBrokerHeaders } from "rabbitmq-delay-publish";
-import { DelayedStore, deliveryExchangesOf } from "rabbitmq-delay-topology";
+import { Delivery, MessageRefusedError, withoutBrokerHeaders } from "@rabbitmq-delay/publish";
+import { DelayedStore, deliveryExchangesOf } from "@rabbitmq-delay/topology";
 import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMessage";
 import { furtherKeyHeaders, storeHeaders } from "../headers";
 import { hasMessageId } from "./fingerprint";

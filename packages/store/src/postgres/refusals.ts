@@ -1,4 +1,4 @@
-import { MessageRefusedError } from "rabbitmq-delay-publish";
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { StoreMismatchError } from "../errors";
 
 /**

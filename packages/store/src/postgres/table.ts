@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { utf8Length } from "rabbitmq-delay-topology";
+import { utf8Length } from "@rabbitmq-delay/topology";
 import { shownText } from "../address";
 import { StoreMismatchError } from "../errors";
 import { quoteName } from "../sql/tableStore";

@@ -1,5 +1,5 @@
 import { Client, ClientConfig } from "pg";
-import { ExponentialBackoff, handleAll, retry } from "cockatiel";
+import { Pace } from "../resilience/pace";
 
 const LONGEST_PAUSE_MS = 10_000;
 
@@ -31,11 +31,16 @@ export class WakeCalls {
   }
 
   private async keepListening(): Promise<void> {
-    const again = retry(handleAll, { backoff: new ExponentialBackoff({ maxDelay: LONGEST_PAUSE_MS }) });
+    const pace = new Pace(LONGEST_PAUSE_MS);
     const { signal } = this.ending;
     while (!signal.aborted) {
-      const ended = await again.execute(() => this.listen(), signal).catch(() => undefined);
-      await ended?.promise;
+      try {
+        const ended = await this.listen();
+        pace.succeeded();
+        await ended?.promise;
+      } catch {
+        await pace.failed(signal);
+      }
     }
   }
 

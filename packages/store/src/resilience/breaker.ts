@@ -1,4 +1,3 @@
-import { CircuitBreakerPolicy, CircuitState, IBreaker, circuitBreaker, handleAll } from "cockatiel";
 import type { ConsumerEvents } from "../broker/consumer";
 
 /** What a breaker watches. */
@@ -10,38 +9,62 @@ export interface BreakerEvents {
   onRecovered?: (name: BreakerName) => void;
 }
 
+/** When failures are too many. */
+export interface BreakerRule {
+  /** Something has worked. */
+  success(): void;
+  /** Something has failed; @returns whether failures are too many now */
+  failure(): boolean;
+}
+
+/** `closed` while things work, `open` after too many failures, `half-open` while something is tried all the same. */
+export type BreakerState = "closed" | "open" | "half-open";
+
 /** Watches what may fail for a while. It holds nobody back: the pace of further tries is their own. */
 export class Breaker {
-  private readonly circuit: CircuitBreakerPolicy;
-  private triggered = false;
+  private current: BreakerState = "closed";
 
-  /** @param rule when failures are too many */
   constructor(
     readonly name: BreakerName,
-    rule: IBreaker,
-    events: BreakerEvents = {},
-  ) {
-    // The library compares with the wall clock, whose jump back would keep the circuit open for as long.
-    this.circuit = circuitBreaker(handleAll, { breaker: rule, halfOpenAfter: Number.NEGATIVE_INFINITY });
-    this.circuit.onBreak((reason) => {
-      if (this.triggered) return;
-      this.triggered = true;
-      events.onTriggered?.(name, "error" in reason ? reason.error : undefined);
-    });
-    this.circuit.onReset(() => {
-      this.triggered = false;
-      events.onRecovered?.(name);
-    });
+    private readonly rule: BreakerRule,
+    private readonly events: BreakerEvents = {},
+  ) {}
+
+  get state(): BreakerState {
+    return this.current;
   }
 
   /** Whether it has triggered, and nothing has worked since. */
   get isTriggered(): boolean {
-    return this.triggered;
+    return this.current !== "closed";
   }
 
   /** Does something that may fail; what it throws is thrown. */
-  execute<T>(work: () => Promise<T>): Promise<T> {
-    return this.circuit.execute(work);
+  async execute<T>(work: () => Promise<T>): Promise<T> {
+    const isTrial = this.isTriggered;
+    if (isTrial) this.current = "half-open";
+    try {
+      const result = await work();
+      this.rule.success();
+      // What began before it triggered says nothing of what works now.
+      if (isTrial) this.recover();
+      return result;
+    } catch (error) {
+      if (this.rule.failure() || isTrial) this.trigger(error);
+      throw error;
+    }
+  }
+
+  private trigger(error: unknown): void {
+    const isFirst = !this.isTriggered;
+    this.current = "open";
+    if (isFirst) this.events.onTriggered?.(this.name, error);
+  }
+
+  private recover(): void {
+    if (!this.isTriggered) return;
+    this.current = "closed";
+    this.events.onRecovered?.(this.name);
   }
 }
 
@@ -71,8 +94,7 @@ export function watchConsumer(breaker: Breaker, events: ConsumerEvents = {}): Co
 }
 
 /** Triggers when there were only failures for some time. */
-export class LastingFailures implements IBreaker {
-  state: unknown;
+export class LastingFailures implements BreakerRule {
   private sinceMs: number | undefined;
 
   /**
@@ -88,9 +110,9 @@ export class LastingFailures implements IBreaker {
     this.sinceMs = undefined;
   }
 
-  failure(state: CircuitState): boolean {
+  failure(): boolean {
     this.sinceMs ??= this.elapsedMs();
-    return state === CircuitState.HalfOpen || this.elapsedMs() - this.sinceMs >= this.forMs;
+    return this.elapsedMs() - this.sinceMs >= this.forMs;
   }
 }
 
@@ -98,8 +120,7 @@ export class LastingFailures implements IBreaker {
 const WINDOW_MS = 30_000;
 
 /** Triggers when failures come at more than a rate, successes between them or not. */
-export class FrequentFailures implements IBreaker {
-  state: unknown;
+export class FrequentFailures implements BreakerRule {
   private failures: number[] = [];
 
   /** @param perSecond highest rate that is borne, over half a minute */

@@ -1,5 +1,4 @@
 import { setTimeout as after } from "node:timers/promises";
-import { ExponentialBackoff } from "cockatiel";
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
@@ -9,23 +8,27 @@ export async function pause(delayMs: number, signal?: AbortSignal): Promise<void
   await after(delayMs, undefined, { signal, ref: true }).catch(() => undefined);
 }
 
-/** The pace of repeated tries: longer and longer pauses while they fail. */
+/** The pace of repeated tries: longer and longer pauses while they fail, of which no two have the same length. */
 export class Pace {
-  private readonly factory = new ExponentialBackoff({ initialDelay: FIRST_PAUSE_MS, maxDelay: LONGEST_PAUSE_MS });
-  private current = this.factory.next();
-  private isFirst = true;
+  private failures = 0;
+
+  /** @param longestMs no pause is longer, in milliseconds */
+  constructor(private readonly longestMs = LONGEST_PAUSE_MS) {}
+
+  /** The length of the next pause, in milliseconds: between a half of twice the last one and all of it. */
+  nextMs(): number {
+    const fullMs = Math.min(this.longestMs, FIRST_PAUSE_MS * 2 ** this.failures);
+    this.failures++;
+    return (fullMs * (1 + Math.random())) / 2;
+  }
 
   /** Waits before the next try. */
   async failed(signal?: AbortSignal): Promise<void> {
-    if (!this.isFirst) this.current = this.current.next(undefined);
-    this.isFirst = false;
-    await pause(this.current.duration, signal);
+    await pause(this.nextMs(), signal);
   }
 
   /** The next failure is a first one again. */
   succeeded(): void {
-    if (this.isFirst) return;
-    this.current = this.factory.next();
-    this.isFirst = true;
+    this.failures = 0;
   }
 }

@@ -1,4 +1,4 @@
-import { DelayedStore, DelayedStoreOptions, delayedStore, parseDelayedStore } from "rabbitmq-delay-topology";
+import { DelayedStore, DelayedStoreOptions, delayedStore, parseDelayedStore } from "@rabbitmq-delay/topology";
 import * as z from "zod";
 import { shownText } from "../address";
 import { defaultLimits } from "../delayedMessage";
@@ -24,10 +24,12 @@ export const serviceSchema = z.strictObject({
    * in it, the one of `amqp` is taken. Default: none, and the limit stays.
    */
   management: z.string("it must be http://USER:PASSWORD@HOST:PORT").optional(),
+  /** File of the certificate authority, in PEM, of an `amqps` or `https` address; in the place of those that Node.js knows. Default: none. */
+  ca: z.string().optional(),
   /** The broker's side: a descriptor that a stack exports, or what one is made from. Default: named `delayed`, queues only. */
   descriptor: z.record(z.string(), z.unknown()).optional(),
-  /** Name of the service, for table names. Default: the descriptor's name. */
-  endpoint: nameText.min(1).optional(),
+  /** Start of the tables' names. Default: the descriptor's name. */
+  tablePrefix: nameText.min(1).optional(),
   schema: nameText.optional(),
   table: nameText.optional(),
   /** Declare the broker's side, too; for trying it out. Default false. */
@@ -71,9 +73,9 @@ export const serviceSchema = z.strictObject({
 export type ServiceOptions = z.input<typeof serviceSchema>;
 
 /** Checked options. */
-export type ServiceSettings = Omit<z.output<typeof serviceSchema>, "descriptor" | "endpoint"> & {
+export type ServiceSettings = Omit<z.output<typeof serviceSchema>, "descriptor" | "tablePrefix"> & {
   descriptor: DelayedStore;
-  endpoint: string;
+  tablePrefix: string;
 };
 
 /**
@@ -84,7 +86,7 @@ export function serviceSettings(options: unknown): ServiceSettings {
   return keepingSecrets(options, Object.keys(serviceSchema.shape), () => {
     const checked = checkSettings(serviceSchema, options, shownText);
     const descriptor = descriptorOf(checked.descriptor);
-    return { ...checked, descriptor, endpoint: checked.endpoint ?? descriptor.name };
+    return { ...checked, descriptor, tablePrefix: checked.tablePrefix ?? descriptor.name };
   });
 }
 

@@ -1,6 +1,6 @@
 import pino, { Logger } from "pino";
-import { planDelayedStore } from "rabbitmq-delay-topology";
-import { BrokerConnection } from "../broker/brokerConnection";
+import { planDelayedStore } from "@rabbitmq-delay/topology";
+import { BrokerConnection, ConnectionEvents } from "../broker/brokerConnection";
 import { declarePlan } from "../broker/declarePlan";
 import { hasDeliveryLimit, liftDeliveryLimits } from "../broker/deliveryLimit";
 import { Control } from "../control/control";
@@ -13,6 +13,7 @@ import { openStore } from "../openStore";
 import type { Breaker, BreakerEvents, BreakerName } from "../resilience/breaker";
 import { Pace, pause } from "../resilience/pace";
 import { SteadyClock } from "../resilience/steadyClock";
+import { readCertificate } from "./certificate";
 import { Health, serveHttp } from "./httpServer";
 import { StoreMetrics } from "./metrics";
 import { ServiceSettings } from "./serviceOptions";
@@ -52,6 +53,7 @@ export async function runStoreService(options: ServiceSettings, signal: AbortSig
 
 class StoreService {
   private readonly clock = new SteadyClock();
+  private readonly ca: Buffer | undefined;
   private readonly ending = new AbortController();
   private readonly connections: Record<"intake" | "dispatch", BrokerConnection>;
   private readonly publisher: BatchPublisher;
@@ -73,7 +75,9 @@ class StoreService {
     private readonly store: DelayedMessageStore,
     private readonly log: Logger,
   ) {
-    const { descriptor, confirmTimeoutMs } = options;
+    const { descriptor, confirmTimeoutMs, ca, amqp, management = "" } = options;
+    const isEncrypted = amqp.startsWith("amqps:") || management.startsWith("https:");
+    this.ca = ca === undefined || !isEncrypted ? undefined : readCertificate(ca);
     // Apart, because the broker stops reading from one that publishes when it is short of memory or disk.
     this.connections = { intake: this.connect("intake"), dispatch: this.connect("dispatch") };
     this.publisher = new BatchPublisher(this.connections.dispatch, confirmTimeoutMs);
@@ -155,9 +159,9 @@ class StoreService {
   }
 
   private async openStore(): Promise<void> {
-    const { endpoint, setUp } = this.options;
-    if (setUp) await this.store.setUpInfrastructure(endpoint, this.ending.signal);
-    await this.store.initialize(endpoint, this.ending.signal);
+    const { tablePrefix, setUp } = this.options;
+    if (setUp) await this.store.setUpInfrastructure(tablePrefix, this.ending.signal);
+    await this.store.initialize(tablePrefix, this.ending.signal);
     await this.store.checkIntake?.();
     const noted = this.options.moved ? undefined : await this.store.notedBroker?.();
     this.refuseOtherVhost(noted);
@@ -180,7 +184,7 @@ class StoreService {
     throw new StoreMismatchError(
       "amqp",
       `it names vhost ${vhost}, and the messages in the table are for vhost ${noted.vhost}; give this store another table or ` +
-        "endpoint, or start it once with --moved if they are for this one from now on",
+        "table prefix, or start it once with --moved if they are for this one from now on",
     );
   }
 
@@ -248,7 +252,7 @@ class StoreService {
     if (hasDeliveryLimit(this.connections.intake.brokerVersion) === false) return;
     const { management, amqp } = this.options;
     if (management !== undefined) {
-      const kept = await liftDeliveryLimits(plan, management, amqp);
+      const kept = await liftDeliveryLimits(plan, management, amqp, this.ca);
       for (const { queue, by } of kept)
         this.log.warn(
           { queue, policy: by },
@@ -275,7 +279,7 @@ class StoreService {
 
   private connect(purpose: "intake" | "dispatch"): BrokerConnection {
     const { log } = this;
-    return new BrokerConnection(this.options.amqp, `rabbitmq-delay-store ${purpose}`, {
+    const events: ConnectionEvents = {
       admit: (connection) => this.note(connection),
       onConnected: () => {
         log.info({ purpose }, "broker connected");
@@ -287,7 +291,8 @@ class StoreService {
         reason === undefined
           ? log.info({ purpose }, "broker takes messages again")
           : log.warn({ purpose, reason }, "broker takes no messages"),
-    });
+    };
+    return new BrokerConnection(this.options.amqp, `rabbitmq-delay-store ${purpose}`, events, this.ca);
   }
 
   private dispatchEvents(): ConstructorParameters<typeof Dispatcher>[0]["events"] {

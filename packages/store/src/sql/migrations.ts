@@ -1,4 +1,4 @@
-import { Umzug, UmzugStorage } from "umzug";
+import type { UmzugStorage } from "umzug";
 import { StoreMismatchError } from "../errors";
 
 /** One step forward of a store's tables; never edited once released. */
@@ -30,6 +30,8 @@ export async function migrate(what: string, migrations: Migration[], transaction
     unlogMigration: () => Promise.reject(new Error("migrations only go forward")),
   };
   const steps = migrations.map(({ name, sql }) => ({ name, up: () => transaction.run(sql) }));
+  // Loaded by whoever sets a store up, because it brings the megabytes of a command line along.
+  const { Umzug } = await import("umzug");
   await new Umzug({ migrations: steps, storage, logger: undefined }).up();
 }
 

@@ -1,4 +1,4 @@
-import { MessageRefusedError } from "rabbitmq-delay-publish";
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
 
 /** Errors that are about values; source: SQLite's result codes. A key that is there already is none: keys are this package's own. */
 const REFUSALS = /^SQLITE_(CONSTRAINT(?!_PRIMARYKEY)|TOOBIG|MISMATCH)/;

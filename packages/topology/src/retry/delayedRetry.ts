@@ -2,8 +2,8 @@ import { EntityPlan, PolicyPlan, escapeRegex } from "../entities";
 import { DelayTopologyError, checkInteger, checkOneOf, checkKnown } from "../errors";
 import { brokerLimits, checkEntityName, checkShortString } from "../names";
 import { checkDelayMs } from "./delays";
-import { checkHead } from "./descriptor";
-import { deadLetterArguments } from "./queueKind";
+import { checkHead } from "../descriptorHead";
+import { deadLetterArguments } from "../queueKind";
 
 /** Which returned messages the broker delays. */
 export const delayedRetryTypes = ["failed", "returned", "all"] as const;

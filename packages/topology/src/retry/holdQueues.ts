@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { QueuePlan } from "../entities";
 import { DelayTopologyError, checkInteger, checkKnown } from "../errors";
 import { brokerLimits, checkShortString, utf8Length } from "../names";
-import type { QueueType } from "../network";
+import type { QueueType } from "../network/delayNetwork";
 import { checkDelayMs, readDelays } from "./delays";
-import { checkHead } from "./descriptor";
-import { checkQueueKind, waitingArguments } from "./queueKind";
+import { checkHead } from "../descriptorHead";
+import { checkQueueKind, waitingArguments } from "../queueKind";
 
 /** Where held messages go. */
 export interface HoldDestination {

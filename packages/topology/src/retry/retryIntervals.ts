@@ -1,10 +1,10 @@
 import { BindingPlan, EntityPlan, PolicyPlan, escapeRegex } from "../entities";
 import { DelayTopologyError, checkKnown } from "../errors";
 import { checkEntityName } from "../names";
-import type { QueueType } from "../network";
+import type { QueueType } from "../network/delayNetwork";
 import { checkDeclared, readDelays } from "./delays";
-import { checkHead } from "./descriptor";
-import { QueueKind, checkQueueKind, waitingArguments } from "./queueKind";
+import { checkHead } from "../descriptorHead";
+import { QueueKind, checkQueueKind, waitingArguments } from "../queueKind";
 
 /** The descriptor of interval queues: plain JSON that a stack exports and that services read. */
 export interface RetryIntervals {

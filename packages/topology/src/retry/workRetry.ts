@@ -1,11 +1,11 @@
 import type { BindingPlan, EntityPlan } from "../entities";
 import { DelayTopologyError, checkInteger, checkOneOf, checkKnown } from "../errors";
 import { checkEntityName, checkShortString } from "../names";
-import type { QueueType } from "../network";
-import { topicMatches } from "../topic";
+import type { QueueType } from "../network/delayNetwork";
+import { topicMatches } from "../network/topic";
 import { checkDeclared, readDelays } from "./delays";
-import { checkHead } from "./descriptor";
-import { checkQueueKind, deadLetterArguments, waitingArguments } from "./queueKind";
+import { checkHead } from "../descriptorHead";
+import { checkQueueKind, deadLetterArguments, waitingArguments } from "../queueKind";
 
 /** Where the work queue sends what a consumer rejects without asking for it back. */
 export const rejections = ["dead", "retry"] as const;

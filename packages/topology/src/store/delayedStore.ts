@@ -1,9 +1,9 @@
-import { AccessPlan, oneOfNames } from "../access";
+import { AccessPlan, oneOfNames } from "../access/access";
 import type { BindingPlan, EntityPlan, ExchangePlan } from "../entities";
 import { DelayTopologyError, checkOneOf, checkKnown } from "../errors";
 import { checkEntityName } from "../names";
-import { checkHead } from "../retry/descriptor";
-import { deadLetterArguments } from "../retry/queueKind";
+import { checkHead } from "../descriptorHead";
+import { deadLetterArguments } from "../queueKind";
 
 /** Types that an exchange behind the store can have; those of AMQP 0-9-1. */
 export const deliveryTypes = ["direct", "topic", "fanout", "headers"] as const;

@@ -5,7 +5,6 @@ export {
   StoreForward,
   delayedStore,
   deliveryExchangesOf,
-  deliveryTypes,
   intakeExchangesOf,
   parseDelayedStore,
   planDelayedStore,

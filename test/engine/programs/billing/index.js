@@ -3,7 +3,7 @@
 // A service's own stack with two endpoints, under the login of whoever deploys it.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
-const { EndpointDelayBinding } = require("rabbitmq-delay");
+const { EndpointDelayBinding } = require("pulumi-rabbitmq-delay");
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost, username = "guest" } = config.requireObject("broker");

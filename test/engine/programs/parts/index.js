@@ -5,7 +5,7 @@
 // "read" is a user that the program only reads.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
-const components = require("rabbitmq-delay");
+const components = require("pulumi-rabbitmq-delay");
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost, username = "guest" } = config.requireObject("broker");

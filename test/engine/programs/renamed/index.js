@@ -3,7 +3,7 @@
 // The same network under the logical name of the config; with `alias`, under the one that it had before too.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
-const { DelayLevelTopology } = require("rabbitmq-delay");
+const { DelayLevelTopology } = require("pulumi-rabbitmq-delay");
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost } = config.requireObject("broker");

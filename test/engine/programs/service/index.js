@@ -3,7 +3,7 @@
 // A service's own stack: it knows the network only by the descriptor that the broker's stack exports.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
-const { EndpointDelayBinding } = require("rabbitmq-delay");
+const { EndpointDelayBinding } = require("pulumi-rabbitmq-delay");
 
 const { managementUrl, vhost } = new pulumi.Config("rabbitmq-delay").requireObject("broker");
 const broker = new pulumi.StackReference("organization/rabbitmq-delay/test");

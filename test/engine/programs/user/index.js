@@ -3,7 +3,7 @@
 // A network, a work queue, and a service's user that may do what the service does and nothing else.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
-const { DelayLevelTopology, EndpointDelayBinding, EndpointUser, WorkRetryQueues } = require("rabbitmq-delay");
+const { DelayLevelTopology, EndpointDelayBinding, EndpointUser, WorkRetryQueues } = require("pulumi-rabbitmq-delay");
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost } = config.requireObject("broker");

@@ -10,7 +10,7 @@ const {
   EndpointUser,
   RetryIntervalQueues,
   WorkRetryQueues,
-} = require("rabbitmq-delay");
+} = require("pulumi-rabbitmq-delay");
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost } = config.requireObject("broker");

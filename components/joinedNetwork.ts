@@ -1,0 +1,72 @@
+import * as pulumi from "@pulumi/pulumi";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { checkVhost } from "./checks";
+import type { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
+import { KnownNetwork, knownNetwork } from "./knownNetworks";
+
+/** The network that a component joins, as its arguments give it. */
+interface Joining {
+  topology?: DelayNetworkSource;
+  network?: pulumi.Input<DelayNetworkDescriptor>;
+  vhost?: pulumi.Input<string>;
+}
+
+/**
+ * The options of a component that joins a network: a topology of this program lends it its provider, where the options name none.
+ */
+export function joiningOptions(
+  { topology, network }: Joining,
+  opts: pulumi.ComponentResourceOptions | undefined,
+): pulumi.ComponentResourceOptions | undefined {
+  const provider = knownNetwork(topology ?? network)?.provider;
+  return provider === undefined || hasOwnProvider(opts) ? opts : { ...opts, provider };
+}
+
+/** Whether the options lead to a provider of RabbitMQ by themselves, or through their parent. */
+function hasOwnProvider({ provider, providers, parent }: pulumi.ComponentResourceOptions = {}): boolean {
+  const given = [provider, ...(Array.isArray(providers) ? providers : Object.values(providers ?? {}))];
+  if (given.some((one) => packageOf(one) === "rabbitmq")) return true;
+  return parent?.getProvider("rabbitmq:index/exchange:Exchange") !== undefined;
+}
+
+/** The SDK's own question, which its types leave out. */
+function packageOf(provider: pulumi.ProviderResource | undefined): string | undefined {
+  return (provider as { getPackage?(): string } | undefined)?.getPackage?.();
+}
+
+/**
+ * The vhost in which a component is declared that joins a network: the network's.
+ * @returns the one that is given where there is no network, or its descriptor, of version 1, does not say
+ * @throws DelayTopologyError, or rejects with it, where another one than the network's is given
+ */
+export function joinedVhost({ topology, network, vhost }: Joining): pulumi.Input<string> | undefined {
+  const source = topology ?? network;
+  if (source === undefined) return vhost;
+  const known = knownNetwork(source);
+  if (known !== undefined) return vhostOfKnown(known, vhost);
+  const descriptor = topology === undefined ? network : topology.network;
+  if (isPlain(descriptor) && isPlain(vhost)) return sameVhost(vhostOf(descriptor), vhost as string | undefined);
+  return pulumi.all([descriptor, vhost]).apply(([joined, own]) => sameVhost(vhostOf(joined), own) ?? "/");
+}
+
+/** One and the same value needs no look; it may not be known yet. */
+function vhostOfKnown(known: KnownNetwork, vhost: pulumi.Input<string> | undefined): pulumi.Input<string> {
+  if (vhost === undefined || vhost === known.vhost) return known.vhost;
+  if (isPlain(known.vhost) && isPlain(vhost)) return sameVhost(known.vhost as string, vhost as string) as string;
+  return pulumi.all([known.vhost, vhost]).apply(([joined, own]) => sameVhost(joined, own) as string);
+}
+
+function sameVhost(joined: string | undefined, own: string | undefined): string | undefined {
+  if (joined === undefined || own === undefined || joined === own) return joined ?? own;
+  checkVhost(own);
+  throw new DelayTopologyError("vhost", own, `the network is declared in ${JSON.stringify(joined)}; leave vhost out`);
+}
+
+function vhostOf(descriptor: unknown): string | undefined {
+  const { vhost } = (descriptor ?? {}) as { vhost?: unknown };
+  return typeof vhost === "string" ? vhost : undefined;
+}
+
+function isPlain(input: unknown): boolean {
+  return !pulumi.Output.isInstance(input) && !(input instanceof Promise);
+}

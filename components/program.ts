@@ -1,0 +1,6 @@
+// What a program needs that looks at its broker itself, before its components do.
+export { VHOST_RULE } from "./checks";
+export { checkImage } from "./cluster/image";
+export { rememberLook } from "./look";
+export { stackState } from "./stackState";
+export { thisStack } from "./thisStack";

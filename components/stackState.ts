@@ -1,0 +1,49 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { OwnResource, StackState } from "@rabbitmq-delay/broker";
+import { isSameAddress } from "@rabbitmq-delay/topology";
+
+type Answer = { outputs?: Record<string, { type: string; outputs?: Record<string, unknown> }> };
+
+let asked: Promise<OwnResource[] | undefined> | undefined;
+
+/** The running stack's state, as it was when this was first asked. */
+export const stackState: StackState = {
+  resources: () => (asked ??= readState()),
+
+  async names(type, vhost) {
+    const own = await this.resources();
+    if (own === undefined) return undefined;
+    const isWanted = (one: OwnResource): boolean =>
+      one.type === type && (vhost === undefined || one.outputs.vhost === vhost);
+    return new Set(own.filter(isWanted).map(({ outputs }) => String(outputs.name)));
+  },
+
+  async isOf(managementUrl) {
+    const providers = ((await this.resources()) ?? []).filter(({ type }) => type === "pulumi:providers:rabbitmq");
+    return providers.every(({ outputs: { endpoint } }) => {
+      const isReadable = typeof endpoint === "string" && URL.canParse(endpoint);
+      return !isReadable || isSameAddress(endpoint, managementUrl);
+    });
+  },
+};
+
+/**
+ * A stack's whole name first: the short one is of the user's default organization. A state of the old layout without projects knows the
+ * short one alone.
+ */
+async function readState(): Promise<OwnResource[] | undefined> {
+  const whole = (): string => `${pulumi.getOrganization()}/${pulumi.getProject()}/${pulumi.getStack()}`;
+  return (await readStack(whole)) ?? (await readStack(() => pulumi.getStack()));
+}
+
+/** The call by which the SDK's own queries read a stack. */
+async function readStack(nameOf: () => string): Promise<OwnResource[] | undefined> {
+  try {
+    const args = { stackName: nameOf() };
+    const answer = (await pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", args)) as Answer | undefined;
+    if (answer?.outputs === undefined) return undefined;
+    return Object.entries(answer.outputs).map(([urn, { type, outputs }]) => ({ urn, type, outputs: outputs ?? {} }));
+  } catch {
+    return undefined;
+  }
+}

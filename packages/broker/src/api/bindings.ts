@@ -1,0 +1,34 @@
+import type { BindingPlan } from "@rabbitmq-delay/topology";
+import { BrokerCheckError } from "../brokerCheckError";
+import type { ManagementApi, ManagementApiError } from "./managementApi";
+
+/** A binding as the broker shows it. */
+export interface FoundBinding {
+  source: string;
+  destination: string;
+  destination_type: string;
+  routing_key: string;
+}
+
+/** @throws BrokerCheckError where the broker does not say */
+export async function readBindings(api: ManagementApi, vhost: string): Promise<FoundBinding[]> {
+  const path = `bindings/${encodeURIComponent(vhost)}?columns=source,destination,destination_type,routing_key`;
+  return api.get<FoundBinding[]>(path).catch(({ status, message }: ManagementApiError) => {
+    // The vhost is made along.
+    if (status === 404) return [];
+    throw new BrokerCheckError(`vhost: the bindings of ${vhost} can't be read (HTTP ${status}: ${message})`);
+  });
+}
+
+/** Those that are not on the broker yet. */
+export function missingBindings(planned: readonly BindingPlan[], found: readonly FoundBinding[]): BindingPlan[] {
+  const texts = new Set(found.map((one) => textOf(one.source, one.destination, one.destination_type, one.routing_key)));
+  return planned.filter(
+    ({ source, destination, destinationType, routingKey }) =>
+      !texts.has(textOf(source, destination, destinationType, routingKey)),
+  );
+}
+
+function textOf(...parts: string[]): string {
+  return JSON.stringify(parts);
+}

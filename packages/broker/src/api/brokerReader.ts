@@ -1,0 +1,59 @@
+import { STATUS_CODES } from "node:http";
+import { BrokerAnswerError } from "@rabbitmq-delay/topology";
+import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
+
+/** Reads from the management API, for commands that only look. What can't be read is an error, and never taken for nothing. */
+export class BrokerReader {
+  /** The address, without `/api` and without a slash at its end. */
+  readonly managementUrl: string;
+  private readonly api: ManagementApi;
+
+  /** @throws BrokerCheckError for an address that is none, and for a certificate file that can't be read */
+  constructor(address: BrokerAddress) {
+    this.api = new ManagementApi(address);
+    this.managementUrl = address.managementUrl.replace(/\/+$/, "");
+  }
+
+  /**
+   * The parsed JSON of `path` below `/api/`.
+   * @returns undefined for what is not there (HTTP 404)
+   * @throws BrokerAnswerError for a broker out of reach, one that refuses, or an answer that is not JSON
+   */
+  async get<T>(path: string): Promise<T | undefined> {
+    try {
+      return await this.api.get<T>(path);
+    } catch (error) {
+      if (!(error instanceof ManagementApiError)) throw error;
+      const { status, message } = error;
+      if (status === 404) return undefined;
+      throw new BrokerAnswerError(`${this.shown(status === 0 ? "" : path)} ${reasonOf(status, message)}`);
+    }
+  }
+
+  /**
+   * A list that must be there.
+   * @throws BrokerAnswerError for anything that is not a list of objects
+   */
+  async list<T extends object>(path: string): Promise<T[]> {
+    const answer = await this.get<unknown>(path);
+    const isList = Array.isArray(answer) && answer.every((entry) => typeof entry === "object" && entry !== null);
+    if (isList) return answer as T[];
+    const what = answer === undefined ? "is not there (HTTP 404)" : "is not a list";
+    throw new BrokerAnswerError(`${this.shown(path)} ${what}; is it the management API's address?`);
+  }
+
+  private shown(path: string): string {
+    const [place = ""] = path.split("?");
+    return place === "" ? `${this.managementUrl}/api` : `${this.managementUrl}/api/${place}`;
+  }
+}
+
+function reasonOf(status: number, message: string): string {
+  if (status === 0) return `does not answer (${message})`;
+  if (status < 300) return "does not answer in JSON; is it the management API's address?";
+  const why =
+    status === 401
+      ? "user or password is wrong, or the user lacks the tag management or rights on the vhost"
+      : (STATUS_CODES[status] ?? "refused");
+  return `answers HTTP ${status}, ${why}`;
+}

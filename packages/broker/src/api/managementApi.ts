@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import { holdsCredentials, shownAddress } from "@rabbitmq-delay/topology";
+import type { Dispatcher } from "undici";
+import { BrokerCheckError } from "../brokerCheckError";
+import { dispatcherFor, proxyOf } from "./dispatcher";
+
+/** Where a broker's management API is, and who asks. */
+export interface BrokerAddress {
+  /** e.g. `http://127.0.0.1:15672` or `https://rabbit.example.com`. */
+  managementUrl: string;
+  /** A user with the tag `management`. */
+  username: string;
+  /** Its password. */
+  password: string;
+  /** File with the certificate authority of an `https` address, in PEM. */
+  caCertFile?: string;
+  /** The same, as it was read. */
+  ca?: Buffer;
+  /** Whether a certificate that can't be verified is accepted; default false. */
+  insecure?: boolean;
+}
+
+/** A reply that is not a success; `status` is the HTTP status, or 0 when nothing answered. */
+export class ManagementApiError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    /** Whether something may be there that is slow or silent: that is not the same as nothing. */
+    readonly isTimeOut = false,
+  ) {
+    super(message);
+  }
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Requests to the RabbitMQ management API, each bounded in time. */
+export class ManagementApi {
+  private readonly ca: Buffer | undefined;
+  private dispatcher: Promise<Dispatcher> | undefined;
+
+  /** @throws BrokerCheckError for an address that is none or names a user, a name with a colon, or a certificate file that can't be read */
+  constructor(private readonly broker: BrokerAddress) {
+    checkAddress("broker.managementUrl", broker.managementUrl);
+    checkUsername(broker.username);
+    this.ca = broker.caCertFile === undefined ? broker.ca : readCertificate(broker.caCertFile);
+    proxyOf(broker.managementUrl);
+  }
+
+  /** The parsed JSON of `path` below `/api/`. */
+  async get<T>(path: string): Promise<T> {
+    const { status, isOk, text } = await this.call("GET", path);
+    if (!isOk) throw new ManagementApiError(status, text.slice(0, 200));
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new ManagementApiError(status, `not JSON: ${text.slice(0, 80)}`);
+    }
+  }
+
+  /** The HTTP status with which a request ends. */
+  async attempt(method: string, path: string, body: unknown): Promise<number> {
+    return (await this.call(method, path, body)).status;
+  }
+
+  /** How requests go there, made by the first one. */
+  private route(): Promise<Dispatcher> {
+    const { managementUrl, insecure } = this.broker;
+    return (this.dispatcher ??= dispatcherFor(managementUrl, { ca: this.ca, rejectUnauthorized: !insecure }));
+  }
+
+  private async call(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; isOk: boolean; text: string }> {
+    const { managementUrl, username, password } = this.broker;
+    const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+    const url = `${managementUrl.replace(/\/+$/, "")}/api/${path}`;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const headers = { authorization, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    try {
+      const { fetch } = await import("undici");
+      const dispatcher = await this.route();
+      const response = await fetch(url, { method, headers, body: sent, dispatcher, signal });
+      return { status: response.status, isOk: response.ok, text: await response.text() };
+    } catch (error) {
+      if (isTimeOut(error)) throw new ManagementApiError(0, `nothing for ${TIMEOUT_MS / 1000} s`, true);
+      throw new ManagementApiError(0, reason(error));
+    }
+  }
+}
+
+/** What has a colon is no name that HTTP can carry, and may be a whole address, or a name with its password: no message shows it. */
+function checkUsername(username: string): void {
+  if (!username.includes(":")) return;
+  throw new BrokerCheckError(
+    "broker.username: this text is not allowed; it has a colon, which no name that is sent to the management API may have: give the " +
+      "name alone, and the password by RABBITMQ_PASSWORD or pulumi config set --secret brokerPassword",
+  );
+}
+
+/**
+ * What is wrong with an address is said without what might be a password in it.
+ * @param property what the error shall call it
+ * @throws BrokerCheckError for what is no address, and for one with a user in it, which every message that names it would show
+ */
+export function checkAddress(property: string, address: string): void {
+  if (typeof address === "string" && holdsCredentials(address)) {
+    throw new BrokerCheckError(
+      `${property}: it must not hold a user or a password (${shownAddress(address)}); give broker.username, and the ` +
+        `password by RABBITMQ_PASSWORD or pulumi config set --secret brokerPassword`,
+    );
+  }
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw new BrokerCheckError(
+      `${property}: it must be an address like https://rabbit.example.com:15671; what was given is none`,
+    );
+  }
+}
+
+function readCertificate(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new BrokerCheckError(`broker.caCertFile: ${file} can't be read (${(error as Error).message})`);
+  }
+}
+
+function isTimeOut(error: unknown): boolean {
+  const causes = [error, (error as Error).cause] as ({ name?: string; code?: string } | undefined)[];
+  return causes.some((one) => one?.name === "TimeoutError" || /TIMEOUT|ETIMEDOUT/.test(one?.code ?? ""));
+}
+
+function reason(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const { code, message } = cause as { code?: string; message?: string };
+  return message || code || String(cause);
+}

@@ -1,0 +1,111 @@
+import {
+  AuditFinding,
+  DelayNetwork,
+  DelayedStore,
+  RetryDescriptor,
+  deliveryLimitPolicies,
+  networkLimitPolicies,
+  parkingPolicy,
+  planDelayedStore,
+  planEntities,
+  planRetry,
+  planReturnBinding,
+} from "@rabbitmq-delay/topology";
+import { PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
+import { networksOn } from "./brokerFindings";
+import type { Checked } from "./checked";
+import type { Found } from "./readVhost";
+
+/** Compares all that is planned with what the broker has, and the other networks of the vhost with what their names tell. */
+export function auditParts(checked: Checked, found: Found): AuditFinding[] {
+  const { network, retries, store } = checked;
+  const others = networksOn(found).filter((other) => other.deliveryExchange !== network?.deliveryExchange);
+  return [
+    ...(network === undefined ? [] : auditNetworkPart(network, found)),
+    ...others.flatMap((other) => auditOther(other, found)),
+    ...[
+      ...retries.map((descriptor) => retryPart(descriptor, checked, found)),
+      ...(store === undefined ? [] : [storePart(store, found)]),
+    ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [absent(part)])),
+  ];
+}
+
+function auditNetworkPart(network: DelayNetwork, found: Found): AuditFinding[] {
+  const { deliveryExchange, prefix } = network;
+  const entities = planEntities(network);
+  const limits = networkLimitPolicies(network, { brokerVersion: found.version });
+  const parking = parkingPolicy(network);
+  const part = {
+    subject: `network ${prefix}`,
+    entities,
+    policies: parking === undefined ? limits : [parking, ...limits],
+  };
+  if (isPartThere(part, found))
+    return [...auditPart(part, found), ...auditShortcuts(network, entities, found.bindings)];
+  const message = `there is no exchange ${deliveryExchange} on the broker yet`;
+  return [{ rule: "missing-network", severity: "warning", subject: part.subject, message }];
+}
+
+/**
+ * A network that is known by its delivery exchange's name alone: whether it parks, and of a vendor's one which type its queues
+ * have, is taken from what is there. One of which nothing but that exchange is left takes no messages in.
+ */
+function auditOther(named: DelayNetwork, found: Found): AuditFinding[] {
+  const there = new Set(found.exchanges.map(({ name }) => name));
+  if (!named.entryExchanges.some((name) => there.has(name))) return [];
+  const isParking = named.parkingExchange !== undefined && there.has(named.parkingExchange);
+  const network: DelayNetwork = isParking ? named : { ...named, parkingExchange: undefined, parkingQueue: undefined };
+  const levels = new Set(planEntities(network).queues.map(({ name }) => name));
+  const isClassic =
+    network.preset === "celery" &&
+    found.queues.some(({ name, arguments: values }) => levels.has(name) && values["x-queue-type"] === "classic");
+  const typed: DelayNetwork = isClassic ? { ...network, queueType: "classic" } : network;
+  const entities = planEntities(typed);
+  const parking = parkingPolicy(typed);
+  const part = { subject: `network ${typed.prefix}`, entities, policies: parking === undefined ? [] : [parking] };
+  return [...auditPart(part, found), ...auditShortcuts(typed, entities, found.bindings)];
+}
+
+function retryPart(descriptor: RetryDescriptor, { endpoints }: Checked, { version }: Found): PlannedPart {
+  const { policy, ...entities } = planRetry(descriptor);
+  const own = policy === undefined ? [] : [policy];
+  const limits = deliveryLimitPolicies(entities.queues, { brokerVersion: version }, own);
+  const part = { subject: subjectOf(descriptor), entities, policies: [...own, ...limits] };
+  if (descriptor.kind === "work-retry") return { ...part, shared: [descriptor.name] };
+  if (descriptor.kind !== "retry-intervals") return part;
+  const { returnExchange, parkingExchange = "", parkingQueue = "" } = descriptor;
+  const returns = endpoints.filter(({ retries }) => retries).map(({ name }) => planReturnBinding(descriptor, name));
+  return {
+    ...part,
+    entities: { ...entities, bindings: [...entities.bindings, ...returns] },
+    shared: [returnExchange, parkingExchange, parkingQueue],
+  };
+}
+
+function subjectOf(descriptor: RetryDescriptor): string {
+  switch (descriptor.kind) {
+    case "retry-intervals":
+      return `retry intervals ${descriptor.prefix}`;
+    case "work-retry":
+      return `retries of queue ${descriptor.name}`;
+    case "hold-queues":
+      return `hold queues ${descriptor.prefix}`;
+    case "delayed-retry":
+      return `delayed retry of queue ${descriptor.queue}`;
+  }
+}
+
+function storePart(store: DelayedStore, { version }: Found): PlannedPart {
+  const entities = planDelayedStore(store);
+  return {
+    subject: `store ${store.name}`,
+    entities,
+    policies: deliveryLimitPolicies(entities.queues, { brokerVersion: version }),
+    // What due messages are published to may be the service's own.
+    shared: store.forwards.map(({ delivery }) => delivery),
+  };
+}
+
+function absent({ subject }: PlannedPart): AuditFinding {
+  return { rule: "missing-queues", severity: "warning", subject, message: "none of its queues is on the broker yet" };
+}

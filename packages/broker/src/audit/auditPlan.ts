@@ -1,0 +1,192 @@
+import {
+  AuditFinding,
+  DeclaredExchange,
+  DeclaredQueue,
+  compareExchange,
+  compareQueue,
+  BindingPlan,
+  EntityPlan,
+  PolicyPlan,
+  DelayNetwork,
+  FoundPolicy,
+  ownAppliesTo,
+} from "@rabbitmq-delay/topology";
+
+/** What one part of a stack declares: a network, a kind of retries, or a store's side of the broker. */
+export interface PlannedPart {
+  /** What it is called in findings, e.g. `network orders`. */
+  subject: string;
+  entities: EntityPlan;
+  /** Our own policies for it. */
+  policies: PolicyPlan[];
+  /** Exchanges and queues that others have too, so that they don't show that the part is there. */
+  shared?: readonly string[];
+}
+
+/** What a broker has, as far as it is compared with a plan. */
+export interface PartsOnBroker {
+  exchanges: (DeclaredExchange & { policy?: string })[];
+  queues: (DeclaredQueue & {
+    messages?: number;
+    policy?: string | null;
+    effective_policy_definition?: Record<string, unknown>;
+  })[];
+  bindings: BindingPlan[];
+  policies: FoundPolicy[];
+  /** What the vhost makes of a queue without a type; undefined where the broker does not say. */
+  defaultQueueType?: string;
+}
+
+/** Whether something of a part is on the broker. */
+export function isPartThere({ entities, shared = [] }: PlannedPart, { exchanges, queues }: PartsOnBroker): boolean {
+  const names = (plans: { name: string }[]): Set<string> =>
+    new Set(plans.map(({ name }) => name).filter((name) => !shared.includes(name)));
+  const [plannedExchanges, plannedQueues] = [names(entities.exchanges), names(entities.queues)];
+  return exchanges.some(({ name }) => plannedExchanges.has(name)) || queues.some(({ name }) => plannedQueues.has(name));
+}
+
+/**
+ * What a part that is on the broker lacks there, or has otherwise than it is planned: such a part loses, hastens or keeps messages.
+ * Of what is missing, its bindings are not named besides.
+ */
+export function auditPart(part: PlannedPart, found: PartsOnBroker): AuditFinding[] {
+  const exchanges = new Map(found.exchanges.map((exchange) => [exchange.name, exchange]));
+  const queues = new Map(found.queues.map((queue) => [queue.name, queue]));
+  const { subject, entities } = part;
+  const missing = (what: string): AuditFinding => ({
+    rule: "missing-part",
+    severity: "error",
+    subject,
+    message: `${what} is not on the broker: messages that should go through it are parked, refused or dropped, or stop the queue before it; declare it again`,
+  });
+  const changed = (difference: string): AuditFinding => ({
+    rule: "changed-part",
+    severity: "error",
+    subject,
+    message: `${difference}: messages are delayed or kept otherwise than planned; drain and delete it, and declare it again`,
+  });
+  return [
+    ...entities.exchanges.filter(({ name }) => !exchanges.has(name)).map(({ name }) => missing(`exchange ${name}`)),
+    ...entities.queues.filter(({ name }) => !queues.has(name)).map(({ name }) => missing(`queue ${name}`)),
+    ...entities.exchanges.flatMap((plan) => compareExchange(plan, exchanges.get(plan.name))).map(changed),
+    ...entities.queues
+      .flatMap((plan) => compareQueue(plan, queues.get(plan.name), found.defaultQueueType))
+      .map(changed),
+    ...missingBindings(part, found.bindings, { exchanges, queues }),
+    ...part.policies.flatMap((policy) => idlePolicy(part, policy, found)),
+  ];
+}
+
+function missingBindings(
+  { subject, entities }: PlannedPart,
+  found: BindingPlan[],
+  there: { exchanges: Map<string, unknown>; queues: Map<string, unknown> },
+): AuditFinding[] {
+  const bound = new Set(found.map(keyOf));
+  return entities.bindings
+    .filter(
+      ({ source, destination, destinationType }) =>
+        there.exchanges.has(source) && (destinationType === "queue" ? there.queues : there.exchanges).has(destination),
+    )
+    .filter((binding) => !bound.has(keyOf(binding)))
+    .map(({ source, destination, destinationType, routingKey }) => ({
+      rule: "missing-part",
+      severity: "error",
+      subject,
+      message:
+        `exchange ${source} does not lead to ${destinationType} ${destination} with the key ${JSON.stringify(routingKey)}: its messages ` +
+        `are parked, refused or dropped, or stop the queue before it; bind it again`,
+    }));
+}
+
+function keyOf({ source, destination, destinationType, routingKey }: BindingPlan): string {
+  return JSON.stringify([source, destination, destinationType, routingKey]);
+}
+
+/** A policy of ours that does not apply where it should: it is not there, differs, or another one goes before it. */
+function idlePolicy({ subject, entities }: PlannedPart, plan: PolicyPlan, found: PartsOnBroker): AuditFinding[] {
+  const isForExchanges = plan.applyTo === "exchanges";
+  const subjects: { name: string; arguments?: Record<string, unknown> }[] = isForExchanges
+    ? entities.exchanges.map(({ name }) => ({ name }))
+    : entities.queues;
+  const planned = new Set(
+    subjects.filter((subject) => ownAppliesTo(plan, subject.name, subject.arguments)).map(({ name }) => name),
+  );
+  const definitions = new Map(
+    found.policies.filter(({ isOperator }) => !isOperator).map(({ name, definition }) => [name, definition]),
+  );
+  const isWanted = (given: Record<string, unknown>): boolean =>
+    Object.entries(plan.definition).every(([key, wanted]) => isSet(key, wanted, given));
+  const idle = isForExchanges
+    ? found.exchanges.filter(
+        ({ name, policy, arguments: values }) =>
+          planned.has(name) && !isWanted({ ...definitions.get(policy ?? ""), ...values }),
+      )
+    : // Of a queue that the broker does not count, it may not name the policy either. It tells late what a queue has by a policy
+      // that is no more, or has changed, so that the policy itself must say the same.
+      found.queues.filter(
+        ({ name, messages, policy, effective_policy_definition: effective = {} }) =>
+          planned.has(name) &&
+          messages !== undefined &&
+          !(isWanted(effective) && isWanted(definitions.get(policy ?? "") ?? {})),
+      );
+  const [first, ...others] = idle;
+  if (first === undefined) return [];
+  const where = `${isForExchanges ? "exchange" : "queue"} ${first.name}${others.length > 0 ? ` and ${others.length} more` : ""}`;
+  const message = `policy ${plan.name} has no effect on ${where}: ${harmWithout(plan)}; declare it again, or see which policy goes before it`;
+  return [{ rule: "missing-part", severity: "error", subject, message }];
+}
+
+function isSet(key: string, wanted: string | number, given: Record<string, unknown>): boolean {
+  const value = given[key];
+  if (key === "delivery-limit" && isOutOfReach(wanted)) return isOutOfReach(value);
+  return value === wanted;
+}
+
+/** A limit that no consumer reaches: none, or NServiceBus's own. */
+function isOutOfReach(limit: unknown): boolean {
+  return typeof limit === "number" && (limit < 0 || limit >= 100_000);
+}
+
+function harmWithout({ definition }: PolicyPlan): string {
+  if ("alternate-exchange" in definition) {
+    return "a message that no endpoint takes is dropped, or stays in its level and stops it, instead of being parked";
+  }
+  const [[key] = [""]] = Object.entries(definition);
+  if (key === "delivery-limit" && isOutOfReach(definition[key])) {
+    return "RabbitMQ 4 drops a message, or sends it elsewhere, that was given out 20 times without being settled";
+  }
+  return `its ${Object.keys(definition).join(", ")} ${Object.keys(definition).length === 1 ? "is" : "are"} not as planned`;
+}
+
+/**
+ * Bindings of others at a network's exchanges that let messages skip or repeat a part of their delay, or copy them before it is
+ * over. What is bound to the delivery exchange beside is for another look, see `auditBroker` and `auditCollisions`.
+ */
+export function auditShortcuts(
+  network: DelayNetwork,
+  { exchanges, queues, bindings }: EntityPlan,
+  found: BindingPlan[],
+): AuditFinding[] {
+  const planned = new Set(bindings.map(keyOf));
+  const inner = new Set([...exchanges, ...queues].map(({ name }) => name));
+  const levels = new Set(network.entryExchanges);
+  const delivered = new Set(
+    found.filter(({ source }) => source === network.deliveryExchange).map(({ destination }) => destination),
+  );
+  return found
+    .filter(({ source, destination }) => levels.has(source) || (inner.has(source) && inner.has(destination)))
+    .filter((binding) => !planned.has(keyOf(binding)))
+    .map(({ source, destination, destinationType, routingKey }): AuditFinding => {
+      const isCopy = !inner.has(destination) && destinationType === "queue" && !delivered.has(destination);
+      const harm = isCopy
+        ? "which so gets a copy of messages before their delay is over"
+        : "so that messages skip or repeat a part of their delay, and arrive early or twice";
+      return {
+        rule: "shortcut",
+        severity: isCopy ? "warning" : "error",
+        subject: `network ${network.prefix}`,
+        message: `exchange ${source} also leads to ${destinationType} ${destination} with the key ${JSON.stringify(routingKey)}, ${harm}; unbind it`,
+      };
+    });
+}

@@ -1,0 +1,92 @@
+import {
+  AuditFinding,
+  DelayNetwork,
+  EntityPlan,
+  PolicyPlan,
+  auditBroker,
+  judgePolicies,
+  parkingPolicy,
+  planDelayedStore,
+  planEntities,
+  planRetry,
+} from "@rabbitmq-delay/topology";
+import { auditCollisions } from "./bindingCollisions";
+import { auditDelayQueues } from "./delayQueueFindings";
+import { auditLeftovers, auditUncounted, networksOn } from "./brokerFindings";
+import { auditStalled } from "./stalledLevels";
+import { describeFault, faultsOf } from "../brokerFaults";
+import type { Checked } from "./checked";
+import type { Found } from "./readVhost";
+import { auditParts } from "./auditParts";
+
+/** What of a vhost as it is would mix up, lose or keep messages: for what is checked, and for all that stands on it. */
+export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
+  const { network, endpoints, allow = [] } = checked;
+  const own = network === undefined ? [] : [network];
+  return [
+    ...(network === undefined ? [] : auditNetworkOn(network, endpoints, found)),
+    ...auditParts(checked, found),
+    ...auditPolicies(checked, found),
+    ...auditUncounted(found),
+    ...auditStalled(found, found.looks, found.version),
+    ...auditCollisions(
+      found,
+      endpoints.flatMap(({ name, patterns = [name] }) => patterns),
+      allow,
+    ),
+    ...auditDelayQueues(found),
+    ...auditLeftovers(found, own, errorQueuesOf(checked)),
+    ...faultsOf(found.version, allow).map((fault): AuditFinding => ({
+      rule: "broker-fault",
+      severity: "warning",
+      subject: fault.id,
+      message: describeFault(found.version, fault),
+    })),
+  ];
+}
+
+function auditNetworkOn(network: DelayNetwork, endpoints: Checked["endpoints"], found: Found): AuditFinding[] {
+  const bindings = found.bindings.filter(({ source }) => source === network.deliveryExchange);
+  return auditBroker(network, endpoints, { ...found, bindings });
+}
+
+/** Policies of others, for what is declared here and for each network that the vhost holds. */
+function auditPolicies({ network, endpoints, retries, store }: Checked, found: Found): AuditFinding[] {
+  const names = new Set(found.policies.filter(({ isOperator }) => !isOperator).map(({ name }) => name));
+  const others = networksOn(found).filter((other) => other.deliveryExchange !== network?.deliveryExchange);
+  const networks = [...(network === undefined ? [] : [network]), ...others];
+  const retryPlans = retries.map(planRetry);
+  const plans: EntityPlan[] = [
+    ...networks.map(planEntities),
+    ...retryPlans,
+    ...(store === undefined ? [] : [planDelayedStore(store)]),
+  ];
+  const policies = [
+    // What another stack declares for its network is known by what is there.
+    ...networks
+      .map(parkingPolicy)
+      .filter((policy) => policy !== undefined && (names.has(policy.name) || policy.name === network?.parkingExchange)),
+    ...retryPlans.map(({ policy }) => policy),
+  ].filter((policy): policy is PolicyPlan => policy !== undefined);
+  const planned = plans.flatMap(({ queues }) => queues);
+  const endpointQueues = endpoints.filter(({ type = "queue" }) => type === "queue").map(({ name }) => name);
+  const isPlanned = new Set(planned.map(({ name }) => name));
+  const declared = found.queues
+    .filter(({ name }) => endpointQueues.includes(name) && !isPlanned.has(name))
+    .map(({ name, arguments: values }) => ({ name, arguments: values as Record<string, string | number> }));
+  const exchanges = plans.flatMap((plan) => plan.exchanges);
+  const subject = { exchanges, queues: [...planned, ...declared], policies, endpointQueues };
+  return judgePolicies(subject, found.policies).map(({ severity, policy, message }) => ({
+    rule: "policy",
+    severity,
+    subject: `policy ${policy}`,
+    message,
+  }));
+}
+
+function errorQueuesOf({ retries, store }: Checked): string[] {
+  const dead = retries.flatMap((retry) =>
+    "deadQueue" in retry && retry.deadQueue !== undefined ? [retry.deadQueue] : [],
+  );
+  return store === undefined ? dead : [...dead, store.errorQueue];
+}

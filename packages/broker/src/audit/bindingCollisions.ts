@@ -1,0 +1,157 @@
+import { AuditFinding, BindingPlan, namePair, patternsOverlap } from "@rabbitmq-delay/topology";
+import { VhostOnBroker, networksOn } from "./brokerFindings";
+
+/** A binding at a delivery exchange, as far as it is compared with others. */
+interface Bound {
+  binding: BindingPlan;
+  /** Its place among them. */
+  order: number;
+  /** What it is for: its key without the words for the digits. */
+  name: string;
+  /** The first and the last word of that; undefined for a wildcard, which may be any. */
+  first?: string;
+  last?: string;
+  /** Whether that is one destination and no pattern. */
+  isLiteral: boolean;
+  /** Whether its key begins with a word for each digit. */
+  isExact: boolean;
+  /** 0: one destination; 1: with `*` in it; 2: with `#`. Of two that overlap, the wider one is told of. */
+  width: number;
+}
+
+/** How many names a finding lists. */
+const MOST_NAMED = 5;
+
+/**
+ * Bindings at delivery exchanges that take messages which go elsewhere too.
+ * @param declared destinations that are compared with the bindings elsewhere
+ * @param allow pairs of destinations, or of queues or exchanges, that may be mixed up, see `namePair`
+ */
+export function auditCollisions(
+  { bindings, exchanges }: VhostOnBroker,
+  declared: readonly string[] = [],
+  allow: readonly string[] = [],
+): AuditFinding[] {
+  const [isDeclared, allowed] = [new Set(declared), new Set(allow)];
+  return networksOn({ exchanges }).flatMap(({ deliveryExchange, levels }) => {
+    const bound = bindings
+      .filter(({ source }) => source === deliveryExchange)
+      .map((binding, order) => boundBy(binding, order, levels));
+    const comparable = new Comparable(bound, levels);
+    return bound
+      .filter(({ width, name }) => width > 1 || !isDeclared.has(name))
+      .flatMap((taker): AuditFinding[] => {
+        const caught = comparable
+          .caughtBy(taker)
+          .filter(({ name }) => !isDeclared.has(name))
+          .filter((other) => !isAllowed(taker, other, allowed));
+        return caught.length === 0 ? [] : [collision(taker, caught, levels)];
+      });
+  });
+}
+
+function boundBy(binding: BindingPlan, order: number, levels: number): Bound {
+  const { routingKey } = binding;
+  const digits = "*.".repeat(levels);
+  const isExact = routingKey.startsWith(digits) && routingKey.length > digits.length;
+  const name = isExact ? routingKey.slice(digits.length) : routingKey.replace(/^#\./, "");
+  const words = name.split(".");
+  const isLiteral = (isExact || name !== routingKey) && !words.includes("*") && !words.includes("#");
+  const width = routingKey.split(".").includes("#") ? 2 : isLiteral ? 0 : 1;
+  const [first, last] = [words[0], words.at(-1)].map((word) => (word === "*" || word === "#" ? undefined : word));
+  return { binding, order, name, first, last, isLiteral, isExact, width };
+}
+
+function collision({ binding, name, isLiteral, width }: Bound, caught: Bound[], levels: number): AuditFinding {
+  const { source, destination, destinationType, routingKey } = binding;
+  const names = listed(caught.map((other) => other.name));
+  const others = listed(caught.map((other) => `${other.binding.destinationType} ${other.binding.destination}`));
+  const isMended = isLiteral && width > 1 && caught.every((other) => other.isLiteral && other.name !== name);
+  const remedy = isMended
+    ? `too; unbind it and bind ${"*.".repeat(levels)}${name}, or give the destinations other names`
+    : `too, as ${others} may: a message for both is handled twice; unbind one of them, or give them names and patterns apart`;
+  const message = `is bound to ${source} with ${routingKey}, and so gets what is for ${names} ${remedy}`;
+  return { rule: "collision", severity: "error", subject: `${destinationType} ${destination}`, message };
+}
+
+function listed(texts: string[]): string {
+  const different = [...new Set(texts)];
+  const more = different.length - MOST_NAMED;
+  return different.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+function isAllowed(one: Bound, other: Bound, allowed: ReadonlySet<string>): boolean {
+  if (allowed.size === 0) return false;
+  const pairs = [
+    [one.name, other.name],
+    [one.binding.destination, other.binding.destination],
+  ] as [string, string][];
+  return pairs.some(([first, second]) => allowed.has(namePair(first, second)) || allowed.has(namePair(second, first)));
+}
+
+/** Finds overlapping bindings without comparing each with each: those for one destination are found by its last words. */
+class Comparable {
+  private readonly byName = new Map<string, Bound[]>();
+  private readonly byEnd = new Map<string, Bound[]>();
+  private readonly patterns: Bound[] = [];
+
+  constructor(
+    private readonly bound: Bound[],
+    private readonly levels: number,
+  ) {
+    for (const one of bound) {
+      if (!one.isLiteral) {
+        this.patterns.push(one);
+        continue;
+      }
+      push(this.byName, one.name, one);
+      for (let dot = one.name.indexOf("."); dot >= 0; dot = one.name.indexOf(".", dot + 1))
+        push(this.byEnd, one.name.slice(dot + 1), one);
+    }
+  }
+
+  /** Bindings of others that take some of the same messages, and are no wider. */
+  caughtBy(taker: Bound): Bound[] {
+    const { name, isLiteral, width } = taker;
+    const isOthers = (other: Bound): boolean =>
+      other.binding.destination !== taker.binding.destination && isWider(taker, other);
+    const overlapping = (others: Bound[]): Bound[] =>
+      others.filter((other) => isOthers(other) && this.overlap(taker, other));
+    if (!isLiteral) return overlapping(this.bound);
+    const longer = width > 1 ? (this.byEnd.get(name) ?? []) : [];
+    return [...[...(this.byName.get(name) ?? []), ...longer].filter(isOthers), ...overlapping(this.patterns)];
+  }
+
+  /** Digits are no words of a name, so that a key which begins with words for them is compared with digits in their place. */
+  private overlap(one: Bound, other: Bound): boolean {
+    if (differ(one.last, other.last)) return false;
+    if (one.isExact && other.isExact) return !differ(one.first, other.first) && patternsOverlap(one.name, other.name);
+    return patternsOverlap(this.keyOf(one, other), this.keyOf(other, one));
+  }
+
+  private keyOf({ binding, isExact, name }: Bound, against: Bound): string {
+    if (!isExact) return binding.routingKey;
+    const words = against.binding.routingKey.split(".");
+    // A `#` takes what is left of the digits, which are all the same.
+    const digits = words.includes("#") ? Math.min(this.levels, words.length) : this.levels;
+    return `${"0.".repeat(digits)}${name}`;
+  }
+}
+
+function push(lists: Map<string, Bound[]>, key: string, value: Bound): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+/** Whether two words in the same place never are of the same message. */
+function differ(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}
+
+/** Whether of two that overlap the first is the one to tell of; of two as wide, the shorter one or the later one. */
+function isWider(one: Bound, other: Bound): boolean {
+  if (one.width !== other.width) return one.width > other.width;
+  if (one.name.length !== other.name.length) return one.name.length < other.name.length;
+  return one.order > other.order;
+}

@@ -1,0 +1,98 @@
+import { AuditFinding, BindingPlan, DelayNetwork, FoundPolicy, networkOfDelivery } from "@rabbitmq-delay/topology";
+
+/** A queue as the management API shows it; what it does not say is missing. */
+export interface QueueOnBroker {
+  name: string;
+  arguments: Record<string, unknown>;
+  type?: string;
+  messages?: number;
+  /** Messages whose time is up and that no queue has taken over yet. */
+  messages_dlx?: number;
+  consumers?: number;
+  effective_policy_definition?: Record<string, unknown>;
+}
+
+/** What a vhost holds, as far as an audit looks at all of it. */
+export interface VhostOnBroker {
+  queues: QueueOnBroker[];
+  exchanges: { name: string; type?: string; arguments?: Record<string, unknown> }[];
+  policies?: FoundPolicy[];
+  /** All bindings of the vhost, but for those of the default exchange. */
+  bindings: BindingPlan[];
+}
+
+/** The networks that a vhost holds, by the names of their delivery exchanges. */
+export function networksOn({ exchanges }: Pick<VhostOnBroker, "exchanges">): DelayNetwork[] {
+  return exchanges.map(({ name }) => networkOfDelivery(name)).filter((network) => network !== undefined);
+}
+
+/** Queues that the broker does not count: nothing is known of what stands in them. */
+export function auditUncounted({ queues }: Pick<VhostOnBroker, "queues">): AuditFinding[] {
+  const [first, ...others] = queues.filter(({ messages }) => messages === undefined);
+  if (first === undefined) return [];
+  const message =
+    `${others.length === 0 ? "is" : `and ${others.length} more are`} not counted by the broker, so that nothing is known of the messages in ` +
+    "it; it may have no leader, or the broker's statistics may be switched off";
+  return [{ rule: "uncounted", severity: "error", subject: `queue ${first.name}`, message }];
+}
+
+/** What messages a vhost holds that nobody will get, and networks that nobody answers for. */
+export function auditLeftovers(
+  found: VhostOnBroker,
+  own: readonly DelayNetwork[],
+  errorQueues: readonly string[],
+): AuditFinding[] {
+  const networks = [...own, ...networksOn(found)];
+  const parking = new Set(networks.map(({ parkingQueue }) => parkingQueue).filter((name) => name !== undefined));
+  const errors = new Set(errorQueues);
+  const findings: AuditFinding[] = [];
+  for (const { name, messages = 0, consumers = 0 } of found.queues) {
+    if (messages === 0 || consumers > 0) continue;
+    const subject = `queue ${name}`;
+    const holds = `holds ${messages} ${messages === 1 ? "message" : "messages"}`;
+    if (parking.has(name)) {
+      const message = `${holds} that no endpoint of the network took when their delay was over; bind the endpoint, and move them to it`;
+      findings.push({ rule: "parked", severity: "warning", subject, message });
+    } else if (errors.has(name) || ERROR_QUEUE.test(name)) {
+      const message = `${holds} that used up their tries or could not be read, and nothing consumes it; look at them, and move them back or drop them`;
+      findings.push({ rule: "failed-messages", severity: "warning", subject, message });
+    }
+  }
+  return [...findings, ...unknownNetworks(found, own)];
+}
+
+/** Names that vendors and this project give to queues of failed messages. */
+const ERROR_QUEUE = /(^|[._-])(errors?|failed|dead|dlq|poison|skipped)$/i;
+
+function unknownNetworks(found: VhostOnBroker, own: readonly DelayNetwork[]): AuditFinding[] {
+  const named = new Set(own.map(({ deliveryExchange }) => deliveryExchange));
+  const claimed = new Set(
+    found.exchanges
+      .map(({ name }) => name)
+      .flatMap((name) => (name.startsWith(CLAIM) ? [name.slice(CLAIM.length)] : [])),
+  );
+  return networksOn(found)
+    .filter(({ deliveryExchange }) => !named.has(deliveryExchange))
+    .filter(({ deliveryExchange }) =>
+      found.bindings.every(({ source, destination }) => source !== deliveryExchange || !claimed.has(destination)),
+    )
+    .map(({ prefix, deliveryExchange }) => {
+      const waiting = found.queues
+        .filter(
+          ({ name }) =>
+            name.startsWith(`${prefix}-level-`) || name.startsWith(`${prefix}.level-`) || isCelery(prefix, name),
+        )
+        .reduce((sum, { messages = 0 }) => sum + messages, 0);
+      const message =
+        `is on the broker, and neither this config nor a service's claim names it; ${waiting} ${waiting === 1 ? "message waits" : "messages wait"} in it; ` +
+        "check the stack that declares it, or remove it once it is empty";
+      return { rule: "unknown-network", severity: "warning", subject: `network of ${deliveryExchange}`, message };
+    });
+}
+
+function isCelery(prefix: string, name: string): boolean {
+  return name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1));
+}
+
+/** How the exchange is called by which a service claims its endpoint; see `planOwnership`. */
+const CLAIM = "rabbitmq-delay.owner-of-endpoint.";

@@ -1,0 +1,149 @@
+import {
+  AuditFinding,
+  describeDelay,
+  BindingPlan,
+  appliesTo,
+  networkOfDelivery,
+  topicMatches,
+} from "@rabbitmq-delay/topology";
+import type { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
+
+/** A setting of a queue: the lower of argument and policy for a number, the argument before the policy for all else. */
+function settingOf(
+  { arguments: values, effective_policy_definition: policy = {} }: QueueOnBroker,
+  key: string,
+): unknown {
+  const [argument, given] = [values[`x-${key}`], policy[key]];
+  return typeof argument === "number" && typeof given === "number" ? Math.min(argument, given) : (argument ?? given);
+}
+
+/** Delay queues, of whomever, that lose the messages in them. */
+export function auditDelayQueues(found: VhostOnBroker): AuditFinding[] {
+  const targets = new Targets(found);
+  return found.queues.flatMap((queue) => [...expiring(queue), ...withoutTarget(queue, targets)]);
+}
+
+/** Queues that the broker deletes before their messages' time is up, which passes none of them on. */
+function expiring(queue: QueueOnBroker): AuditFinding[] {
+  const [ttlMs, expiresMs] = [settingOf(queue, "message-ttl"), settingOf(queue, "expires")];
+  if (typeof expiresMs !== "number") return [];
+  const isDelaying = settingOf(queue, "dead-letter-exchange") !== undefined && (queue.consumers ?? 0) === 0;
+  const goes = `expires ${describeDelay(expiresMs)} after its last use, with the messages that wait in it`;
+  const finding = (severity: AuditFinding["severity"], message: string): AuditFinding[] => [
+    { rule: "expiring-delay-queue", severity, subject: `queue ${queue.name}`, message },
+  ];
+  if (typeof ttlMs === "number" && queue.type === "quorum") {
+    return finding(
+      "error",
+      `is a quorum queue that ${goes} for ${describeDelay(ttlMs)}: declaring it again does not renew a quorum queue; make it ` +
+        `classic, or take its expiry away`,
+    );
+  }
+  if (typeof ttlMs === "number" && isDelaying && expiresMs <= ttlMs) {
+    return finding(
+      "error",
+      `${goes} for ${describeDelay(ttlMs)}, which is no shorter: the last ones never leave it; give it a longer expiry, or none`,
+    );
+  }
+  // How long its messages wait, they say themselves.
+  if (ttlMs === undefined && isDelaying && queue.type === "quorum") {
+    return finding(
+      "warning",
+      `is a quorum queue that ${goes}, and nothing consumes it: a message whose own expiration is longer is lost; make it ` +
+        `classic and declare it before each message, or take its expiry away`,
+    );
+  }
+  return [];
+}
+
+/** Queues whose messages have nowhere to go when their time is up. */
+function withoutTarget(queue: QueueOnBroker, targets: Targets): AuditFinding[] {
+  const [ttlMs, target] = [settingOf(queue, "message-ttl"), settingOf(queue, "dead-letter-exchange")];
+  if (typeof ttlMs !== "number") return [];
+  const subject = `queue ${queue.name}`;
+  if (target === undefined) {
+    // What nobody reads and what does not go by itself looks like a delay queue, but may be meant to forget.
+    if (queue.consumers !== 0 || settingOf(queue, "expires") !== undefined) return [];
+    const message =
+      `drops its messages after ${describeDelay(ttlMs)}: it has no dead-letter exchange, and nothing consumes it; give it one, if ` +
+      `they are only to wait`;
+    return [{ rule: "no-target", severity: "warning", subject, message }];
+  }
+  if (typeof target !== "string") return [];
+  const key = settingOf(queue, "dead-letter-routing-key");
+  if (target === "" && key === queue.name) {
+    const message =
+      "passes its messages on to itself: the broker drops what comes back so, by its expiry alone; give it another target, or a queue " +
+      "between that a consumer empties";
+    return [{ rule: "missing-target", severity: "error", subject, message }];
+  }
+  const missing = targets.missing(target, key);
+  if (missing === undefined) return [];
+  const isKept = queue.type === "quorum" && settingOf(queue, "dead-letter-strategy") === "at-least-once";
+  const harm = isKept ? "they stay, and stop the queue for all" : "each is lost when its time is up";
+  const message = `passes its messages on to ${missing.what}: ${harm}; ${missing.remedy}`;
+  return [{ rule: "missing-target", severity: "error", subject, message }];
+}
+
+/** Where the messages of a vhost can go. */
+class Targets {
+  private readonly queues: ReadonlySet<string>;
+  private readonly exchanges: ReadonlyMap<string, VhostOnBroker["exchanges"][number]>;
+  private readonly keys = new Map<string, Set<string>>();
+  private readonly policies: NonNullable<VhostOnBroker["policies"]>;
+
+  constructor({ queues, exchanges, bindings, policies = [] }: VhostOnBroker) {
+    this.queues = new Set(queues.map(({ name }) => name));
+    this.exchanges = new Map(exchanges.map((exchange) => [exchange.name, exchange]));
+    this.policies = policies.filter(
+      ({ isOperator, definition }) => !isOperator && definition["alternate-exchange"] !== undefined,
+    );
+    for (const { source, routingKey } of bindings) this.keysOf(source).add(routingKey);
+  }
+
+  /** What is not there of a target, and how to mend it; undefined where something takes the messages, or may. */
+  missing(exchange: string, key: unknown): { what: string; remedy: string } | undefined {
+    if (exchange === "") {
+      // Without a key of the queue's, each message's own counts.
+      if (typeof key !== "string" || this.queues.has(key)) return undefined;
+      return { what: `queue ${key}, which is not there`, remedy: "declare the queue" };
+    }
+    const found = this.exchanges.get(exchange);
+    if (found === undefined) {
+      return { what: `exchange ${exchange}, which is not there`, remedy: "declare the exchange" };
+    }
+    if (this.isDeadEnd(found)) {
+      return { what: `exchange ${exchange}, to which nothing is bound`, remedy: "bind something to it" };
+    }
+    if (typeof key !== "string" || this.mayRoute(found, key)) return undefined;
+    const named = JSON.stringify(key);
+    return {
+      what: `exchange ${exchange} with the key ${named}, with which it leads nowhere`,
+      remedy: `bind something to it with ${named}`,
+    };
+  }
+
+  /** Whether an exchange leads nowhere, whatever the key; a network's delivery exchange without endpoints is for another look. */
+  private isDeadEnd({ name, type, arguments: values }: VhostOnBroker["exchanges"][number]): boolean {
+    const isPlain = ["direct", "topic", "fanout", "headers"].includes(type ?? "");
+    if (!isPlain || networkOfDelivery(name) !== undefined || this.keysOf(name).size > 0) return false;
+    return values?.["alternate-exchange"] === undefined && !this.policies.some((policy) => appliesTo(policy, name));
+  }
+
+  private mayRoute({ name, type, arguments: values }: VhostOnBroker["exchanges"][number], key: string): boolean {
+    const hasAlternate =
+      values?.["alternate-exchange"] !== undefined || this.policies.some((policy) => appliesTo(policy, name));
+    if (hasAlternate) return true;
+    const keys = this.keysOf(name);
+    if (type === "direct") return keys.has(key);
+    if (type === "topic") return [...keys].some((pattern) => topicMatches(pattern, key));
+    // Of headers and of plugins' types, it is not known what they take.
+    return keys.size > 0 || !(type === "fanout" || type === "headers");
+  }
+
+  private keysOf(source: BindingPlan["source"]): Set<string> {
+    const known = this.keys.get(source) ?? new Set<string>();
+    this.keys.set(source, known);
+    return known;
+  }
+}

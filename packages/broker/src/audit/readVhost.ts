@@ -1,0 +1,160 @@
+import {
+  BindingPlan,
+  BrokerAnswerError,
+  DeclaredExchange,
+  DeclaredQueue,
+  FoundPolicy,
+  appliesTo,
+} from "@rabbitmq-delay/topology";
+import { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
+import type { BrokerReader } from "../api/brokerReader";
+
+/** What a look at a vhost finds. */
+export interface Found extends VhostOnBroker {
+  version: string;
+  exchanges: (DeclaredExchange & { policy?: string })[];
+  queues: (QueueOnBroker & DeclaredQueue & { policy?: string | null })[];
+  /** The queues as the first and each later look saw them; more than one where some seem to stand still. */
+  looks: QueueOnBroker[][];
+  policies: FoundPolicy[];
+  /** What the vhost makes of a queue without a type; undefined where the broker does not say. */
+  defaultQueueType?: string;
+}
+
+interface FoundBinding {
+  source: string;
+  destination: string;
+  destination_type: BindingPlan["destinationType"];
+  routing_key: string;
+}
+
+interface PolicyAnswer {
+  name: string;
+  pattern: string;
+  "apply-to": string;
+  priority: number;
+  definition: Record<string, unknown>;
+}
+
+const EXCHANGE_COLUMNS = "name,type,durable,auto_delete,internal,arguments,policy";
+const QUEUE_COLUMNS =
+  "name,durable,auto_delete,arguments,type,messages,messages_dlx,consumers,policy,effective_policy_definition";
+/** A broker counts a queue's messages every five seconds, so that the next look sees new numbers. */
+const PAUSE_MS = 6000;
+/** How often the broker is looked at before a queue is said to stand still. */
+const LOOKS = 3;
+
+/**
+ * Reads all of a vhost that a check looks at; `pause` is waited between looks at queues that seem to stand still.
+ * @throws BrokerAnswerError for a broker out of reach, a vhost that is not there, or an answer that can't be read
+ */
+export async function readVhost(broker: BrokerReader, vhost: string, pause = waitForNumbers): Promise<Found> {
+  const at = encodeURIComponent(vhost);
+  const version = await versionOf(broker);
+  const names = await broker.get<unknown>(`exchanges/${at}?columns=name`);
+  if (names === undefined) {
+    throw new BrokerAnswerError(`there is no vhost ${vhost}, or the user may not use it`);
+  }
+  const [first, exchanges, bindings, policies, operatorPolicies] = await Promise.all([
+    broker.list<Found["queues"][number]>(`queues/${at}?columns=${QUEUE_COLUMNS}`),
+    broker.list<Found["exchanges"][number]>(`exchanges/${at}?columns=${EXCHANGE_COLUMNS}`),
+    broker.list<FoundBinding>(`bindings/${at}`),
+    broker.list<PolicyAnswer>(`policies/${at}`),
+    broker.list<PolicyAnswer>(`operator-policies/${at}`),
+  ]);
+  checkFields(broker, exchanges, ["name", "type", "durable", "auto_delete", "internal", "arguments"]);
+  checkFields(broker, first, ["name", "durable", "auto_delete", "arguments"]);
+  checkFields(broker, bindings, ["source", "destination", "destination_type", "routing_key"]);
+  checkFields(broker, [...policies, ...operatorPolicies], ["name", "pattern", "apply-to", "priority", "definition"]);
+  // Each vhost has the default exchange.
+  if (exchanges.length === 0) {
+    throw new BrokerAnswerError(
+      `${broker.managementUrl}/api names no exchange at all in vhost ${vhost}; is it the management API's address?`,
+    );
+  }
+  const defaultQueueType = await defaultQueueTypeOf(broker, vhost);
+  const looks = await looksAt(broker, at, first, policies, pause);
+  const last = new Map((looks.at(-1) as QueueOnBroker[]).map((queue) => [queue.name, queue]));
+  return {
+    version,
+    // As they were declared, with the newest numbers; one that went meanwhile, as a queue for replies does, is none.
+    queues: first.flatMap((queue) => {
+      const newest = last.get(queue.name);
+      return newest === undefined ? [] : [{ ...queue, ...newest }];
+    }),
+    exchanges,
+    bindings: bindings
+      .filter(({ source }) => source !== "")
+      .map(({ source, destination, destination_type: destinationType, routing_key: routingKey }) => ({
+        source,
+        destination,
+        destinationType,
+        routingKey,
+      })),
+    policies: [
+      ...policies.map((policy) => toFound(policy, false)),
+      ...operatorPolicies.map((policy) => toFound(policy, true)),
+    ],
+    looks,
+    defaultQueueType,
+  };
+}
+
+/** Brokers before 3.11 have none, and newer ones say `undefined` where nobody set it. */
+async function defaultQueueTypeOf(broker: BrokerReader, vhost: string): Promise<string | undefined> {
+  const vhosts = await broker.list<{ name?: unknown; default_queue_type?: unknown }>(
+    "vhosts?columns=name,default_queue_type",
+  );
+  const type = vhosts.find(({ name }) => name === vhost)?.default_queue_type;
+  return typeof type === "string" && type !== "undefined" ? type : undefined;
+}
+
+async function versionOf(broker: BrokerReader): Promise<string> {
+  const overview = await broker.get<{ rabbitmq_version?: unknown } | null>("overview");
+  if (typeof overview?.rabbitmq_version === "string") return overview.rabbitmq_version;
+  throw new BrokerAnswerError(
+    `${broker.managementUrl}/api/overview names no version of RabbitMQ; is it the management API's address, without a path?`,
+  );
+}
+
+/**
+ * Looks again only where a queue keeps messages whose time is up, is not counted yet, or seems to be without a policy that is
+ * for it, which all is usual for a moment: the broker tells numbers and policies of queues some seconds late.
+ */
+async function looksAt(
+  broker: BrokerReader,
+  at: string,
+  first: QueueOnBroker[],
+  policies: PolicyAnswer[],
+  pause: () => Promise<void>,
+): Promise<QueueOnBroker[][]> {
+  const looks = [first];
+  const isUnsure = (queue: QueueOnBroker & { policy?: string | null }): boolean =>
+    queue.messages === undefined ||
+    (queue.messages_dlx ?? 0) > 0 ||
+    (typeof queue.policy !== "string" &&
+      policies.some((policy) => appliesTo(toFound(policy, false), queue.name, queue.arguments)));
+  while (looks.length < LOOKS && (looks.at(-1) as QueueOnBroker[]).some(isUnsure)) {
+    await pause();
+    looks.push(await broker.list<QueueOnBroker>(`queues/${at}?columns=${QUEUE_COLUMNS}`));
+  }
+  return looks;
+}
+
+function waitForNumbers(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+}
+
+function checkFields(broker: BrokerReader, entries: object[], fields: string[]): void {
+  const missing = fields.find((field) =>
+    entries.some((entry) => (entry as Record<string, unknown>)[field] === undefined),
+  );
+  if (missing === undefined) return;
+  throw new BrokerAnswerError(
+    `an answer of ${broker.managementUrl}/api has no ${missing}; is it the management API's address?`,
+  );
+}
+
+function toFound({ name, pattern, priority, definition, ...policy }: PolicyAnswer, isOperator: boolean): FoundPolicy {
+  return { name, pattern, applyTo: policy["apply-to"], priority, definition, isOperator };
+}

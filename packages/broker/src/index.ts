@@ -1,0 +1,17 @@
+// The management API.
+export { BrokerAddress, ManagementApi, ManagementApiError, checkAddress } from "./api/managementApi";
+export { BrokerReader } from "./api/brokerReader";
+
+// What of a vhost could mix up, lose or keep messages: for the command's check.
+export { Checked } from "./audit/checked";
+export { Found, readVhost } from "./audit/readVhost";
+export { auditVhost } from "./audit/auditVhost";
+export { BrokerFault, BrokerFaultId, brokerFaultIds, brokerFaults, describeFault, faultsOf } from "./brokerFaults";
+
+// The look at a broker before anything is declared: for components and programs.
+export { BrokerCheckError } from "./brokerCheckError";
+export { OwnResource, StackState } from "./preflight/stackState";
+export { Expectation, checkBroker } from "./preflight/checkBroker";
+export { VersionNeed, checkVersion } from "./preflight/brokerVersion";
+export { FoundParts, WantedParts, checkWanted, findParts } from "./preflight/checkWanted";
+export { compareInProgram } from "./preflight/inProgram";

@@ -1,0 +1,90 @@
+import { isAtLeast, shownAddress } from "@rabbitmq-delay/topology";
+import { BrokerCheckError } from "../brokerCheckError";
+import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
+
+/** A version that something needs. */
+export interface VersionNeed {
+  /** The oldest that will do, e.g. `4.3.1`. */
+  version: string;
+  /** What for, as the end of a sentence. */
+  reason: string;
+}
+
+/** What every topology needs. */
+const always: VersionNeed = {
+  version: "3.10",
+  reason: "message TTL and at-least-once dead-lettering in quorum queues",
+};
+
+/**
+ * Looks whether a broker can be reached and is new enough.
+ * @returns the version found
+ * @throws BrokerCheckError with the version found and the one needed, or why the broker does not say
+ */
+export async function checkVersion(broker: BrokerAddress, needs: readonly VersionNeed[] = []): Promise<string> {
+  const found = await versionOf(broker);
+  for (const { version, reason } of [always, ...needs]) {
+    if (isAtLeast(found, version)) continue;
+    throw new BrokerCheckError(
+      `broker.managementUrl: the broker at ${shownAddress(broker.managementUrl)} is RabbitMQ ${found}; ${version} or newer ` +
+        `is needed for ${reason}`,
+    );
+  }
+  return found;
+}
+
+/** From this version on, delivery limits are there to be lifted, in words that older brokers refuse. */
+const FIRST_WITH_LIMIT = "4.0";
+
+/**
+ * @param given what the program says that the broker is, if it does
+ * @throws BrokerCheckError with both versions where delivery limits differ between them: they would be left as they are, and lose
+ * messages, or be set in words that the broker refuses half-way
+ */
+export function checkGivenVersion(given: string | undefined, found: string): void {
+  if (given === undefined || isAtLeast(given, FIRST_WITH_LIMIT) === isAtLeast(found, FIRST_WITH_LIMIT)) return;
+  throw new BrokerCheckError(
+    `brokerVersion: ${given} is not what the broker is, RabbitMQ ${found}; delivery limits differ between them, so nothing was ` +
+      `made. Set it to ${found}, or leave it out`,
+  );
+}
+
+async function versionOf(broker: BrokerAddress): Promise<string> {
+  const { username } = broker;
+  const managementUrl = shownAddress(broker.managementUrl);
+  try {
+    const overview = await new ManagementApi(broker).get<{ rabbitmq_version?: unknown } | null>("overview");
+    const version = overview?.rabbitmq_version;
+    if (typeof version === "string" && /^\d+\.\d+/.test(version)) return version;
+    throw new BrokerCheckError(
+      `broker.managementUrl: ${managementUrl} answers, and names no version of RabbitMQ; is it the management API's address, ` +
+        `without a path?`,
+    );
+  } catch (error) {
+    if (error instanceof BrokerCheckError) throw error;
+    const { status, message } = error as ManagementApiError;
+    if (status === 401) {
+      throw new BrokerCheckError(
+        `broker.username: the broker at ${managementUrl} refuses user ${username} or its password, or the user lacks the ` +
+          `tag management`,
+      );
+    }
+    if (error instanceof ManagementApiError && error.isTimeOut) {
+      throw new BrokerCheckError(
+        `broker.managementUrl: ${managementUrl} did not answer in time (${message}), so that nothing is known of the broker; look ` +
+          `whether it is overloaded, or a firewall or proxy between swallows the request`,
+      );
+    }
+    if (status === 0) {
+      throw new BrokerCheckError(
+        `broker.managementUrl: no broker answers at ${managementUrl} (${message}); make up starts a local one, and ` +
+          `RABBITMQ_MANAGEMENT_URL or the stack's config points at yours`,
+        true,
+      );
+    }
+    throw new BrokerCheckError(
+      `broker.managementUrl: ${managementUrl} is not RabbitMQ's management API (HTTP ${status}); enable the plugin with ` +
+        `rabbitmq-plugins enable rabbitmq_management`,
+    );
+  }
+}

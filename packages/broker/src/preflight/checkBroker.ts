@@ -1,0 +1,271 @@
+import {
+  BindingPlan,
+  DeclaredExchange,
+  DeclaredQueue,
+  EntityPlan,
+  OwnershipPlan,
+  PolicyPlan,
+  compareQueue,
+} from "@rabbitmq-delay/topology";
+import { describeFault, faultsOf } from "../brokerFaults";
+import type { StackState } from "./stackState";
+import { checkList } from "../api/answers";
+import { BrokerCheckError } from "../brokerCheckError";
+import { missingBindings, readBindings } from "../api/bindings";
+import { checkVersion, VersionNeed } from "./brokerVersion";
+import { PolicyAnswer, PolicyTarget, checkPolicies } from "./checkPolicies";
+import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
+import { checkQueueLimit, queueLimitOf } from "./checkLimits";
+import { checkClaims, lostClaims, warnOfLost } from "./claims";
+import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
+import { missingPolicies } from "./missingPolicies";
+import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
+import { checkVhostIsHere, warnOfOtherBroker } from "./otherBroker";
+import { checkRights } from "./rights";
+import { checkMoved, warnOfTakenOver } from "./takenOver";
+import { checkUsers } from "./users";
+
+/** What is going to be declared. */
+export interface Expectation {
+  /** The vhost. */
+  vhost: string;
+  /** Whether the vhost is made along, so that it may be missing. */
+  createsVhost?: boolean;
+  /** Planned exchanges and queues. */
+  entities: Pick<EntityPlan, "exchanges" | "queues">;
+  /** Planned policies: parking, and settings of queues. */
+  policies?: PolicyPlan[];
+  /** Names that the stack is going to claim. */
+  claims?: OwnershipPlan[];
+  /** What the claims' owner was called before. */
+  formerOwners?: readonly string[];
+  /** Whether users are made along. */
+  makesUsers?: boolean;
+  /** Names of those users. */
+  users?: readonly string[];
+  /** Whether a user that is there already is taken over. */
+  adopt?: boolean;
+  /** How many nodes the broker must have at least; default: any. */
+  minimumNodes?: number;
+  /** Versions that parts of it need, beside those that all of it needs. */
+  needs?: VersionNeed[];
+  /** Bindings to queues and exchanges; those that are not planned must exist. */
+  bindings?: BindingPlan[];
+  /**
+   * Whether a network that these components declared before may differ: the engine replaces it then (`removal: "delete"`).
+   * What others declared may never differ.
+   */
+  replaceable?: boolean;
+  /** What is declared together: something else of it on the broker tells that a part which differs is this stack's own. */
+  groups?: Pick<EntityPlan, "exchanges" | "queues">[];
+  /** Names of queues that several kinds of components could declare, each with the one that does. */
+  declarers?: (readonly [queue: string, component: string])[];
+  /** Names of the broker's own faults that nobody needs to be warned of; see `brokerFaults`. */
+  allowedFaults?: readonly string[];
+}
+
+/** What is read of a vhost. */
+export const shapes = {
+  exchanges: { name: "string", type: "string", durable: "boolean", auto_delete: "boolean", arguments: "object" },
+  queues: { name: "string", durable: "boolean", auto_delete: "boolean", arguments: "object" },
+  policies: { name: "string", pattern: "string", "apply-to": "string", priority: "number", definition: "object" },
+} as const;
+
+/**
+ * Looks at a broker before anything is declared on it.
+ * @returns warnings: what is allowed but worth knowing, a line each
+ * @throws BrokerCheckError for a broker that is out of reach, too old or without the management plugin, for wrong
+ * credentials, an unknown vhost, an existing entity with other arguments, a policy in conflict, or a missing endpoint
+ */
+export async function checkBroker(
+  state: StackState,
+  broker: BrokerAddress,
+  expectation: Expectation,
+): Promise<string[]> {
+  const api = new ManagementApi(broker);
+  const version = await checkVersion(broker, expectation.needs);
+  await checkNodes(api, expectation);
+  const vhost = encodeURIComponent(expectation.vhost);
+  const isNew = expectation.createsVhost === true && (await isMissing(api, expectation));
+  if (expectation.createsVhost === true && !isNew) await checkVhostIsOwn(state, expectation);
+  const read = <T>(path: string, shape: keyof typeof shapes): Promise<T[]> =>
+    isNew ? Promise.resolve([]) : inVhost<T>(api, broker, expectation, path, shape);
+  const [exchanges, queues, policies, operatorPolicies] = await Promise.all([
+    read<DeclaredExchange>(`exchanges/${vhost}`, "exchanges"),
+    read<DeclaredQueue>(`queues/${vhost}?columns=name,durable,auto_delete,arguments`, "queues"),
+    read<PolicyAnswer>(`policies/${vhost}`, "policies"),
+    read<PolicyAnswer>(`operator-policies/${vhost}`, "policies"),
+  ]);
+  // Each vhost has the default exchange.
+  if (!isNew && exchanges.length === 0) {
+    throw new BrokerCheckError(
+      `broker.managementUrl: the answer for vhost ${expectation.vhost} has no exchange at all; is this RabbitMQ's management API?`,
+    );
+  }
+  if (expectation.createsVhost === true && !isNew) await checkVhostIsHere(state, broker, expectation, exchanges);
+  const defaultType = await defaultQueueTypeOf(api, expectation.vhost, isNew);
+  const found = { exchanges: byName(exchanges), queues: byName(queues), defaultType };
+  checkDestinations(expectation, found);
+  if (expectation.replaceable === true) await checkMoved(state, expectation.vhost, expectation.declarers ?? []);
+  await checkClaims(state, expectation.vhost, expectation.claims ?? [], exchanges, expectation.formerOwners);
+  const own = new Set((expectation.policies ?? []).map(({ name }) => name));
+  const isOurs = policies.some(({ name }) => own.has(name)) && !differsAlone(expectation, found);
+  const isReplaced =
+    expectation.replaceable === true &&
+    isOurs &&
+    (await areDifferencesOwn(state, expectation.vhost, expectation.entities, found));
+  const replaced = checkDifferences(expectation.entities, found, isReplaced);
+  const { claims = [], makesUsers } = expectation;
+  const there = { exchanges: new Set(found.exchanges.keys()), queues: new Set(found.queues.keys()) };
+  const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
+    there.exchanges.has(source) && there[destinationType === "queue" ? "queues" : "exchanges"].has(destination);
+  const bindings = expectation.bindings ?? [];
+  const between = bindings.filter(areEndsThere);
+  const missingQueues = expectation.entities.queues.filter(({ name }) => !found.queues.has(name));
+  checkQueueTypes(missingQueues, expectation.vhost, defaultType);
+  const limit = isNew ? undefined : await queueLimitOf(api, expectation.vhost);
+  const room = checkQueueLimit(expectation.vhost, limit, queues.length, missingQueues.length);
+  await checkRights(api, broker.username, {
+    vhost: expectation.vhost,
+    createsVhost: isNew,
+    missing: {
+      exchanges: [...expectation.entities.exchanges, ...claims].filter(({ name }) => !found.exchanges.has(name)),
+      queues: missingQueues,
+      bindings: [
+        ...bindings.filter((binding) => !areEndsThere(binding)),
+        ...(between.length === 0 ? [] : missingBindings(between, await readBindings(api, expectation.vhost))),
+      ],
+    },
+    there,
+    policies: missingPolicies(expectation.policies ?? [], policies),
+    makesUsers,
+  });
+  const { users = [], adopt } = expectation;
+  await checkUsers(state, api, broker, expectation.vhost, { users, claims, adopt }, exchanges);
+  return [
+    ...(await warnOfOtherBroker(state, broker, expectation.vhost, there)),
+    ...warnOfLost(await lostClaims(state, broker.managementUrl, expectation.vhost, claims, there.exchanges)),
+    ...(await warnOfTakenOver(state, expectation.vhost, expectation.entities.queues, found)),
+    ...replaced,
+    ...room,
+    ...checkPolicies(policyTargetOf(expectation), { policies, operatorPolicies }),
+    ...faultsOf(version, expectation.allowedFaults).map((fault) => describeFault(version, fault)),
+  ];
+}
+
+function policyTargetOf({ entities, policies = [], bindings = [] }: Expectation): PolicyTarget {
+  const isEndpoint = new Set(
+    bindings.filter(({ destinationType }) => destinationType === "queue").map(({ destination }) => destination),
+  );
+  const endpointQueues = entities.queues.map(({ name }) => name).filter((name) => isEndpoint.has(name));
+  return { entities, policies, endpointQueues };
+}
+
+async function checkNodes(api: ManagementApi, { minimumNodes = 1 }: Expectation): Promise<void> {
+  if (minimumNodes <= 1) return;
+  const answer = await api.get<unknown>("nodes?columns=name").catch((error: ManagementApiError) => {
+    throw new BrokerCheckError(
+      `broker.managementUrl: its nodes can't be counted (HTTP ${error.status}: ${error.message})`,
+    );
+  });
+  const nodes = checkList("nodes", answer, { name: "string" });
+  if (nodes.length >= minimumNodes) return;
+  throw new BrokerCheckError(
+    `broker.managementUrl: the broker has ${nodes.length} node${nodes.length === 1 ? "" : "s"}, and a production stack needs ` +
+      `${minimumNodes}, so that quorum queues outlive the loss of one; add single-node to allow where that is meant`,
+  );
+}
+
+/**
+ * Whether a vhost that is made along is not there yet. A newer broker says 404 of a vhost, too, that the user may not read, so
+ * that the vhost itself is asked for; only an administrator may, who alone can make one.
+ */
+async function isMissing(api: ManagementApi, { vhost }: Expectation): Promise<boolean> {
+  try {
+    await api.get(`vhosts/${encodeURIComponent(vhost)}`);
+    return false;
+  } catch (error) {
+    const { status, message } = error as ManagementApiError;
+    if (status === 404) return true;
+    const why =
+      status === 401 || status === 403
+        ? `whether ${vhost} is there can't be asked: createVhost: true needs a user with the tag administrator`
+        : `GET vhosts/${encodeURIComponent(vhost)} failed (HTTP ${status}: ${message})`;
+    throw new BrokerCheckError(`broker.vhost: ${why}`);
+  }
+}
+
+/**
+ * A vhost that is made again is taken over without a word, and goes with the stack, with all that others have in it.
+ * @throws BrokerCheckError for one that is there and is not in this stack's state
+ */
+async function checkVhostIsOwn(state: StackState, { vhost }: Expectation): Promise<void> {
+  if ((await state.names("rabbitmq:index/vHost:VHost"))?.has(vhost) === true) return;
+  throw new BrokerCheckError(
+    `broker.vhost: ${vhost} is there already, and not in this stack's state, so that it is somebody else's; nothing was made. With ` +
+      `createVhost: true, removal: delete would delete it with everybody's messages. Set createVhost: false to use it; if this ` +
+      `stack made it in an update that was killed, or shall own it, pulumi import it as rabbitmq:index/vHost:VHost vhost`,
+  );
+}
+
+async function inVhost<T>(
+  api: ManagementApi,
+  broker: BrokerAddress,
+  { vhost }: Expectation,
+  path: string,
+  shape: keyof typeof shapes,
+): Promise<T[]> {
+  const answer = await api.get<unknown>(path).catch((error: ManagementApiError) => {
+    const { status, message } = error;
+    const why =
+      status === 404
+        ? `there is no vhost ${vhost}, or user ${broker.username} may not use it; create it with rabbitmqctl add_vhost, or set ` +
+          `createVhost: true`
+        : status === 401 || status === 403
+          ? `user ${broker.username} may not read vhost ${vhost}`
+          : `GET ${path} failed (HTTP ${status}: ${message})`;
+    throw new BrokerCheckError(`broker.vhost: ${why}`);
+  });
+  return checkList<T>(path, answer, shapes[shape]);
+}
+
+function byName<T extends { name: string }>(entities: T[]): Map<string, T> {
+  return new Map(entities.map((entity) => [entity.name, entity]));
+}
+
+/**
+ * Whether a queue differs that nothing tells to be this stack's: no claim of its endpoint (claims were looked at before), and nothing
+ * else on the broker of what is declared with it. Somebody else's would be refused half-way.
+ */
+function differsAlone(
+  { entities, groups, claims = [] }: Expectation,
+  found: { exchanges: Map<string, DeclaredExchange>; queues: Map<string, DeclaredQueue>; defaultType?: string },
+): boolean {
+  if (groups === undefined) return false;
+  const claimed = new Set(claims.map(({ name }) => name).filter((name) => found.exchanges.has(name)));
+  return entities.queues.some((plan) => {
+    if (compareQueue(plan, found.queues.get(plan.name), found.defaultType).length === 0) return false;
+    if (claimed.has(`rabbitmq-delay.owner-of-endpoint.${plan.name}`)) return false;
+    const group = groups.find(({ queues }) => queues.some(({ name }) => name === plan.name));
+    const hasCompanion =
+      group !== undefined &&
+      (group.exchanges.some(({ name }) => found.exchanges.has(name)) ||
+        group.queues.some(({ name }) => name !== plan.name && found.queues.has(name)));
+    return !hasCompanion;
+  });
+}
+
+function checkDestinations(
+  { entities, bindings = [], vhost }: Expectation,
+  found: { exchanges: Map<string, unknown>; queues: Map<string, unknown> },
+): void {
+  const planned = { exchanges: byName(entities.exchanges), queues: byName(entities.queues) };
+  for (const { destination, destinationType } of bindings) {
+    const kind = destinationType === "queue" ? "queues" : "exchanges";
+    if (planned[kind].has(destination) || found[kind].has(destination)) continue;
+    throw new BrokerCheckError(
+      `endpoints: there is no ${destinationType} ${destination} in vhost ${vhost}` +
+        (destinationType === "queue" ? "; declare it first, or set createQueue: true" : "; declare it first"),
+    );
+  }
+}

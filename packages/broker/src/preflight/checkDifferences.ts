@@ -1,0 +1,71 @@
+import {
+  DeclaredExchange,
+  DeclaredQueue,
+  EntityPlan,
+  QueuePlan,
+  compareExchange,
+  compareQueue,
+} from "@rabbitmq-delay/topology";
+import type { StackState } from "./stackState";
+import { BrokerCheckError } from "../brokerCheckError";
+
+/** How many differences an error names. */
+const MOST_NAMED = 3;
+
+type Planned = Pick<EntityPlan, "exchanges" | "queues">;
+interface Found {
+  exchanges: ReadonlyMap<string, DeclaredExchange>;
+  queues: ReadonlyMap<string, DeclaredQueue>;
+  /** What the vhost makes of a queue without a type; default: classic. */
+  defaultType?: string;
+}
+
+function differencesOf(plan: QueuePlan, { queues, defaultType }: Found): string[] {
+  return compareQueue(plan, queues.get(plan.name), defaultType);
+}
+
+/**
+ * Whether all that differs is in this stack's state: the engine replaces nothing else, and somebody else's would be refused half-way.
+ * Where the engine does not say, nothing speaks against it.
+ */
+export async function areDifferencesOwn(
+  state: StackState,
+  vhost: string,
+  { exchanges, queues }: Planned,
+  found: Found,
+): Promise<boolean> {
+  const kinds = [
+    ["exchange:Exchange", exchanges.filter((plan) => compareExchange(plan, found.exchanges.get(plan.name)).length > 0)],
+    ["queue:Queue", queues.filter((plan) => differencesOf(plan, found).length > 0)],
+  ] as const;
+  for (const [kind, differing] of kinds) {
+    if (differing.length === 0) continue;
+    const own = await state.names(`rabbitmq:index/${kind}`, vhost);
+    if (own !== undefined && differing.some(({ name }) => !own.has(name))) return false;
+  }
+  return true;
+}
+
+/**
+ * Compares what is planned with what is there under the same names.
+ * @param isReplaced whether the engine replaces what differs, because this stack declared it
+ * @returns warnings, a line each: what is going to be replaced
+ * @throws BrokerCheckError for an entity that can't be declared as planned
+ */
+export function checkDifferences({ exchanges, queues }: Planned, found: Found, isReplaced: boolean): string[] {
+  const differences = [
+    ...exchanges.flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
+    ...queues.flatMap((plan) => differencesOf(plan, found)),
+  ];
+  // The engine does not look at the arguments of a queue without a type, see Declarer.queue.
+  const untyped = queues.filter(({ arguments: values }) => !("x-queue-type" in values));
+  const isIgnored = untyped.some((plan) => differencesOf(plan, found).length > 0);
+  if (differences.length > 0 && (isIgnored || !isReplaced)) {
+    const more = differences.length > MOST_NAMED ? `; and ${differences.length - MOST_NAMED} more` : "";
+    throw new BrokerCheckError(
+      `${differences.slice(0, MOST_NAMED).join("; ")}${more}: ` +
+        `an entity can't change its arguments. Drain and delete it, or give the network another prefix or shape`,
+    );
+  }
+  return differences.map((difference) => `${difference}: it will be replaced, with the messages in it`);
+}

@@ -1,0 +1,48 @@
+import { EntityPlan, FoundPolicy, PolicyPlan, judgePolicies } from "@rabbitmq-delay/topology";
+import { BrokerCheckError } from "../brokerCheckError";
+
+/** A policy as the management API shows it. */
+export interface PolicyAnswer {
+  name: string;
+  pattern: string;
+  "apply-to": string;
+  priority: number;
+  definition: Record<string, unknown>;
+}
+
+/** How many findings an error names. */
+const MOST_NAMED = 3;
+
+/** What policies are looked at for. */
+export interface PolicyTarget {
+  entities: Pick<EntityPlan, "exchanges" | "queues">;
+  policies: PolicyPlan[];
+  /** Those of the queues that a service consumes, which may want a policy for them. */
+  endpointQueues: string[];
+}
+
+/**
+ * Looks at the policies of others that reach what is going to be declared.
+ * @returns warnings, a line each
+ * @throws BrokerCheckError for those that would lose, delay or misdirect messages, or take a policy of ours away
+ */
+export function checkPolicies(
+  { entities, policies, endpointQueues }: PolicyTarget,
+  found: { policies: PolicyAnswer[]; operatorPolicies: PolicyAnswer[] },
+): string[] {
+  const findings = judgePolicies({ exchanges: entities.exchanges, queues: entities.queues, policies, endpointQueues }, [
+    ...found.policies.map((policy) => toFound(policy, false)),
+    ...found.operatorPolicies.map((policy) => toFound(policy, true)),
+  ]);
+  const errors = findings.filter(({ severity }) => severity === "error").map(({ message }) => message);
+  if (errors.length > 0) {
+    const more = errors.length > MOST_NAMED ? `; and ${errors.length - MOST_NAMED} more` : "";
+    throw new BrokerCheckError(errors.slice(0, MOST_NAMED).join("; ") + more);
+  }
+  return findings.map(({ message }) => message);
+}
+
+function toFound(policy: PolicyAnswer, isOperator: boolean): FoundPolicy {
+  const { name, pattern, priority, definition } = policy;
+  return { name, pattern, applyTo: policy["apply-to"], priority, definition, isOperator };
+}

@@ -1,0 +1,78 @@
+import { BoundPatterns, DelayTopologyError, EndpointPlan, OwnershipPlan } from "@rabbitmq-delay/topology";
+import { BrokerCheckError } from "../brokerCheckError";
+
+/** What one component brings along. */
+interface Brought {
+  /** What an endpoint takes of a network that the program does not make. */
+  endpoint?: EndpointPlan;
+  allow?: readonly string[];
+  users?: readonly string[];
+  claims?: readonly OwnershipPlan[];
+}
+
+/** What components of this program brought before it to one broker. */
+interface Known {
+  /** By vhost and exchange. */
+  bound: Map<string, BoundPatterns>;
+  users: Set<string>;
+  /** By vhost and name. */
+  claims: Set<string>;
+}
+
+const known = new WeakMap<object, Known>();
+
+/**
+ * Compares what components of one program want. The broker and the claims can't tell them apart, for they have one owner: a message would
+ * come to two endpoints, and what two of them have would be deleted for both once the first leaves the program.
+ * @param run what they have in common in this run of the program: the provider by which they declare, or the stack
+ * @returns warnings, a line each: an endpoint of two networks is meant, and its claim is there once
+ * @throws BrokerCheckError naming both endpoints, or the user
+ */
+export function compareInProgram(
+  run: object,
+  vhost: string,
+  { endpoint, allow, users = [], claims = [] }: Brought,
+): string[] {
+  const there = known.get(run) ?? { bound: new Map<string, BoundPatterns>(), users: new Set(), claims: new Set() };
+  known.set(run, there);
+  if (endpoint !== undefined) compareEndpoint(there, vhost, endpoint, allow);
+  for (const user of users) {
+    if (there.users.has(user)) {
+      throw new BrokerCheckError(
+        `user: ${JSON.stringify(user)} is made by two components of this program; nothing was made. Each would take the other's password ` +
+          `and rights away, and the user would go with the first that leaves. Give one of them another name`,
+      );
+    }
+    there.users.add(user);
+  }
+  return claims.flatMap(({ name }) => {
+    const claim = JSON.stringify([vhost, name]);
+    const isTwice = there.claims.has(claim);
+    there.claims.add(claim);
+    return isTwice ? [warnOfTwo(name)] : [];
+  });
+}
+
+function compareEndpoint(
+  there: Known,
+  vhost: string,
+  { bindings, bound }: EndpointPlan,
+  allow: readonly string[] | undefined,
+): void {
+  const key = JSON.stringify([vhost, bindings[0]?.source]);
+  const patterns = there.bound.get(key) ?? new BoundPatterns();
+  there.bound.set(key, patterns);
+  try {
+    patterns.add(bound, allow);
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError)) throw error;
+    throw new BrokerCheckError(`${error.message}; nothing was made`);
+  }
+}
+
+function warnOfTwo(claim: string): string {
+  return (
+    `exchange ${claim} is declared by two components of this program, as an endpoint of two networks is: when one of them leaves the ` +
+    `program, it goes with that. Run pulumi up --refresh then, which declares it again`
+  );
+}

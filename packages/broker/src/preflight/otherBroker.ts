@@ -1,0 +1,50 @@
+import { OwnershipPlan, shownAddress } from "@rabbitmq-delay/topology";
+import type { StackState } from "./stackState";
+import { BrokerCheckError } from "../brokerCheckError";
+import { FORGET, FoundClaim } from "./claims";
+import type { BrokerAddress } from "../api/managementApi";
+
+/**
+ * Looks whether a vhost that the state has is this stack's on this very broker. Where the stack was pointed at another one, a vhost of that
+ * name is somebody else's, and would go with the stack. A claim of this stack in it shows that only the address changed.
+ * @throws BrokerCheckError for one that nothing shows to be this stack's, with the ways out
+ */
+export async function checkVhostIsHere(
+  state: StackState,
+  { managementUrl }: BrokerAddress,
+  { vhost, claims = [] }: { vhost: string; claims?: readonly OwnershipPlan[] },
+  exchanges: readonly FoundClaim[],
+): Promise<void> {
+  if (await state.isOf(managementUrl)) return;
+  const found = new Map(exchanges.map(({ name, arguments: values }) => [name, values["alternate-exchange"]]));
+  if (claims.some(({ name, arguments: values }) => found.get(name) === values["alternate-exchange"])) return;
+  throw new BrokerCheckError(
+    `broker.managementUrl: this stack's state is of a broker at another address than ${shownAddress(managementUrl)}, whose vhost ` +
+      `${vhost} nothing shows to be this stack's; nothing was made. With createVhost: true, it would go with this stack, with ` +
+      `everybody's messages. Take a stack of its own for each broker (pulumi stack init). Where it is the same broker, let the ` +
+      `stack forget the vhost, which touches nothing on the broker, by ${FORGET}, and then set createVhost: false`,
+  );
+}
+
+/**
+ * What is said where a broker has nothing of what the state has in a vhost: the engine takes all of it as there, so that an update ends
+ * well and declares nothing. It is no error, because `pulumi up --refresh` declares it, and shows a program the state from before.
+ */
+export async function warnOfOtherBroker(
+  state: StackState,
+  { managementUrl }: BrokerAddress,
+  vhost: string,
+  found: { exchanges: ReadonlySet<string>; queues: ReadonlySet<string> },
+): Promise<string[]> {
+  const inState = ((await state.resources()) ?? []).filter(({ outputs }) => outputs.vhost === vhost);
+  const named = (type: string): string[] =>
+    inState.filter((one) => one.type === type).map(({ outputs }) => String(outputs.name));
+  const [queues, exchanges] = [named("rabbitmq:index/queue:Queue"), named("rabbitmq:index/exchange:Exchange")];
+  const isThere = queues.some((name) => found.queues.has(name)) || exchanges.some((name) => found.exchanges.has(name));
+  if (isThere || queues.length + exchanges.length === 0) return [];
+  return [
+    `broker.managementUrl: ${shownAddress(managementUrl)} has none of the ${queues.length} queues and ${exchanges.length} exchanges that ` +
+      `this stack's state has in vhost ${vhost}. Without --refresh, an update takes them as there and declares none of them. If it is ` +
+      `another broker than before, take a stack of its own for it (pulumi stack init)`,
+  ];
+}

@@ -1,0 +1,38 @@
+import type { QueuePlan } from "@rabbitmq-delay/topology";
+import { BrokerCheckError } from "../brokerCheckError";
+import type { ManagementApi } from "../api/managementApi";
+
+/** Arguments with which a quorum queue is refused, or loses what waits in it: declaring it again does not put off its expiry. */
+const CLASSIC_ONLY = ["x-queue-mode", "x-max-priority", "x-expires"];
+
+/**
+ * What a vhost makes of a queue without a type, for a vhost that is made along: what the broker makes of one there.
+ * @returns undefined where the broker does not say: before 3.11 there is no such default, and where nobody set one, it is classic
+ */
+export async function defaultQueueTypeOf(
+  api: ManagementApi,
+  vhost: string,
+  isNew = false,
+): Promise<string | undefined> {
+  const path = isNew ? "overview?columns=default_queue_type" : "vhosts?columns=name,default_queue_type";
+  const answer = await api.get<unknown>(path).catch(() => undefined);
+  const entries = (Array.isArray(answer) ? answer : [answer]) as (
+    { name?: string; default_queue_type?: unknown } | null | undefined
+  )[];
+  const type = entries.find((entry) => isNew || entry?.name === vhost)?.default_queue_type;
+  return typeof type === "string" && type !== "undefined" ? type : undefined;
+}
+
+/** @throws BrokerCheckError for a queue that is to be made without a type, as its vendor declares it, and has to be a classic one */
+export function checkQueueTypes(missing: readonly QueuePlan[], vhost: string, defaultType: string | undefined): void {
+  if (defaultType === undefined || defaultType === "classic") return;
+  for (const { name, arguments: values } of missing) {
+    const needed = Object.keys(values).find((key) => defaultType === "stream" || CLASSIC_ONLY.includes(key));
+    if ("x-queue-type" in values || needed === undefined) continue;
+    throw new BrokerCheckError(
+      `broker.vhost: ${vhost} makes a ${defaultType} queue of each that is declared without a type (default_queue_type), and ` +
+        `${name} is, as its vendor's clients declare it, and has to be classic (${needed}); nothing was made. Set the vhost's ` +
+        `default queue type to classic, or take another vhost, preset or queueType`,
+    );
+  }
+}

@@ -1,0 +1,188 @@
+import { DeclaredEntities, PolicyPlan, planDeclareRights } from "@rabbitmq-delay/topology";
+import { BrokerCheckError } from "../brokerCheckError";
+import type { ManagementApi, ManagementApiError } from "../api/managementApi";
+
+/** What is going to be made, as far as rights go. */
+export interface RightsNeed {
+  vhost: string;
+  /** Whether the vhost is made along: its rights come with it. */
+  createsVhost?: boolean;
+  /** What is declared, without what is there already. */
+  missing: DeclaredEntities;
+  /** Names that are there, where they are known; default: all that is not missing. */
+  there?: { exchanges: ReadonlySet<string>; queues: ReadonlySet<string> };
+  /** Policies that are not on the broker yet, or are there with another content. */
+  policies: PolicyPlan[];
+  /** Whether users and their permissions are made. */
+  makesUsers?: boolean;
+}
+
+/**
+ * Looks whether a user may make all of it, so that nothing is made where the last part of it would be refused.
+ * An administrator's permissions are read; the broker tells nobody else his own, so that these are tried, in ways that make
+ * nothing: an exchange with an argument that can't be, and a binding between names that don't exist.
+ * @param tags of the user, where they are known already
+ * @throws BrokerCheckError naming the user, what it lacks, and what for
+ */
+export async function checkRights(
+  api: ManagementApi,
+  username: string,
+  need: RightsNeed,
+  tags?: readonly string[],
+): Promise<void> {
+  const own = tags ?? (await tagsOf(api, username));
+  const isAdministrator = own.includes("administrator");
+  const lacks = (tag: string, reason: string): BrokerCheckError =>
+    new BrokerCheckError(
+      `broker.username: user ${username} lacks the tag ${tag} (it has: ${own.join(", ") || "none"}), without which ${reason}; ` +
+        `nothing was made. Add the tag by rabbitmqctl set_user_tags ${username} ${[...own, tag].join(" ")}`,
+    );
+  const [policy] = need.policies;
+  if (need.createsVhost && !isAdministrator) {
+    throw lacks("administrator", `it can't make the vhost ${need.vhost}`);
+  }
+  if (need.makesUsers && !isAdministrator) throw lacks("administrator", "it can't make users and their permissions");
+  if (policy !== undefined && !isAdministrator && !own.includes("policymaker")) {
+    throw lacks("policymaker", `it can't set policies, e.g. ${policy.name}`);
+  }
+  if (need.createsVhost) return;
+  // The broker knows nothing of the permissions of a user whom LDAP, OAuth 2 or an HTTP service vouches for.
+  if (isAdministrator && (await isInternal(api, username))) await readPermissions(api, username, need);
+  else await tryPermissions(api, username, need);
+}
+
+/**
+ * The tags of the user who asks.
+ * @throws BrokerCheckError where the broker does not say
+ */
+export async function tagsOf(api: ManagementApi, username: string): Promise<string[]> {
+  const { tags } = await api.get<{ tags: string[] | string }>("whoami").catch((error: ManagementApiError) => {
+    throw new BrokerCheckError(`broker.username: the broker does not say what user ${username} may do (${why(error)})`);
+  });
+  return Array.isArray(tags) ? tags : tags.split(",");
+}
+
+/** Whether the broker itself keeps a user, with its permissions; only an administrator can ask. */
+async function isInternal(api: ManagementApi, username: string): Promise<boolean> {
+  try {
+    await api.get(`users/${encodeURIComponent(username)}`);
+    return true;
+  } catch (error) {
+    if ((error as ManagementApiError).status === 404) return false;
+    throw new BrokerCheckError(`broker.username: its permissions can't be read (${why(error as ManagementApiError)})`);
+  }
+}
+
+/** What an administrator may do beside administering: it needs permissions like everybody else. */
+async function readPermissions(api: ManagementApi, username: string, { vhost, missing }: RightsNeed): Promise<void> {
+  const rights = planDeclareRights(missing);
+  if (Object.values(rights).every((names) => names.length === 0)) return;
+  const path = `permissions/${encodeURIComponent(vhost)}/${encodeURIComponent(username)}`;
+  const found = await api.get<Record<keyof typeof rights, string>>(path).catch((error: ManagementApiError) => {
+    if (error.status === 404) return { configure: "^$", write: "^$", read: "^$" };
+    throw new BrokerCheckError(`broker.username: its permissions can't be read (${why(error)})`);
+  });
+  for (const right of ["configure", "write", "read"] as const) {
+    const refused = rights[right].find((name) => !permits(found[right], name));
+    if (refused !== undefined) throw refusal(username, vhost, `${right} ${refused}`);
+  }
+}
+
+async function tryPermissions(api: ManagementApi, username: string, need: RightsNeed): Promise<void> {
+  const { vhost, missing } = need;
+  const at = encodeURIComponent(vhost);
+  const names = missing.exchanges.concat(missing.queues).map(({ name }) => name);
+  const levelOf = levelNames(missing);
+  const attempts = [
+    ...oneOfEach(names, levelOf).map((name) => ({
+      what: `configure ${name}`,
+      method: "PUT",
+      path: `exchanges/${at}/${encodeURIComponent(name)}`,
+      body: { type: "fanout", durable: true, arguments: { "alternate-exchange": 0 } },
+    })),
+    ...oneOfEach(ledBy(missing), ({ source, destination }) => `${levelOf(source)} ${levelOf(destination)}`).flatMap(
+      (led) => {
+        const path = impossibleBinding(led, need);
+        if (path === undefined) return [];
+        const what = `read ${led.source} and write ${led.destination}`;
+        return [{ what, method: "POST", path: `bindings/${at}/${path}`, body: { routing_key: "" } }];
+      },
+    ),
+  ];
+  for (const { what, method, path, body } of attempts) {
+    const status = await api.attempt(method, path, body);
+    if (status === 401 || status === 403) throw refusal(username, vhost, what);
+  }
+}
+
+interface Led {
+  source: string;
+  destination: string;
+}
+
+/** What is read and what written: by bindings, and by what has an alternate or dead-letter exchange, as claims do. */
+function ledBy({ exchanges, queues, bindings }: DeclaredEntities): Led[] {
+  const toOthers = [
+    ...exchanges.map(({ name, arguments: values }) => [name, values?.["alternate-exchange"]] as const),
+    ...queues.map(({ name, arguments: values }) => [name, values["x-dead-letter-exchange"]] as const),
+  ].filter((led): led is [string, string] => typeof led[1] === "string");
+  return [
+    ...bindings,
+    // The default exchange's name in permissions.
+    ...toOthers.map(([source, destination]) => ({ source, destination: destination || "amq.default" })),
+  ];
+}
+
+/**
+ * A binding that needs these rights and can't be made, because one of its ends does not exist: permissions are by name, whether a
+ * queue or an exchange has it.
+ * @returns undefined where a queue and an exchange have the destination's name; the broker has the last word there
+ */
+function impossibleBinding({ source, destination }: Led, { missing, there }: RightsNeed): string | undefined {
+  const isThere = (kind: "exchanges" | "queues", name: string): boolean =>
+    there === undefined ? !missing[kind].some((one) => one.name === name) : there[kind].has(name);
+  const from = `e/${encodeURIComponent(source)}`;
+  const to = encodeURIComponent(destination);
+  if (!isThere("exchanges", source) || !isThere("queues", destination)) return `${from}/q/${to}`;
+  return isThere("exchanges", destination) ? undefined : `${from}/e/${to}`;
+}
+
+/**
+ * One of the values whose texts are the same. Each attempt logs a line on the broker.
+ */
+function oneOfEach<T>(values: T[], textOf: (value: T) => string): T[] {
+  return [...new Map(values.map((value) => [textOf(value), value])).values()];
+}
+
+/**
+ * The same text for the names of all levels of a planned network: those are the only ones that there are many of, and they are allowed
+ * or refused alike. A network's levels are told by their queues, in which messages wait; an endpoint may be called `support.level-1`.
+ */
+function levelNames({ queues }: DeclaredEntities): (name: string) => string {
+  const withoutLevel = (name: string): string => name.replace(/(level-|delayed_)\d+(-\d+)?$/, "$1#");
+  const levels = new Set(
+    queues.filter((queue) => "x-message-ttl" in queue.arguments).map(({ name }) => withoutLevel(name)),
+  );
+  return (name) => (levels.has(withoutLevel(name)) ? withoutLevel(name) : name);
+}
+
+function refusal(username: string, vhost: string, what: string): BrokerCheckError {
+  return new BrokerCheckError(
+    `broker.username: user ${username} may not ${what} in vhost ${vhost}; nothing was made. Widen its permissions by ` +
+      `rabbitmqctl set_permissions`,
+  );
+}
+
+/** A pattern in the broker's dialect that JavaScript can't read is taken as one that permits: the broker itself has the last word. */
+function permits(pattern: string, name: string): boolean {
+  if (pattern === "") return false;
+  try {
+    return new RegExp(pattern).test(name);
+  } catch {
+    return true;
+  }
+}
+
+function why({ status, message }: ManagementApiError): string {
+  return status === 0 ? message : `HTTP ${status}`;
+}

@@ -1,0 +1,60 @@
+import type { OwnershipPlan } from "@rabbitmq-delay/topology";
+import type { StackState } from "./stackState";
+import { BrokerCheckError } from "../brokerCheckError";
+import type { FoundClaim } from "./claims";
+import type { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
+
+/** Users that are going to be made. */
+export interface WantedUsers {
+  /** Their names, one for each login. */
+  users: readonly string[];
+  /** Claims that are going to be made along; those of users say whose the names are. */
+  claims: readonly OwnershipPlan[];
+  /** Whether users that exist are meant to be taken over. */
+  adopt?: boolean;
+}
+
+/**
+ * Looks whether a user is there that nobody knows to be this owner's: users are of the whole broker, and a user that is made again
+ * silently gets another password, loses its tags, and goes with the stack. Claims were looked at before, so one that is there is
+ * this owner's. A login without one is this owner's where one of its components made it on this broker before each login was claimed: the
+ * state has what is only read, and what is on other brokers, too.
+ * @throws BrokerCheckError with the user, and the ways out
+ */
+export async function checkUsers(
+  state: StackState,
+  api: ManagementApi,
+  { managementUrl }: BrokerAddress,
+  vhost: string,
+  { users, claims, adopt }: WantedUsers,
+  exchanges: readonly FoundClaim[],
+): Promise<void> {
+  if (adopt) return;
+  const there = new Set(exchanges.map(({ name }) => name));
+  for (const user of users) {
+    const isClaimed = claims.some(({ name }) => name.endsWith(`.owner-of-user.${user}`) && there.has(name));
+    if (isClaimed) continue;
+    const found = await api
+      .get<{ tags: string[] | string }>(`users/${encodeURIComponent(user)}`)
+      .catch((error: ManagementApiError) => {
+        if (error.status === 404) return undefined;
+        throw new BrokerCheckError(
+          `user: whether ${JSON.stringify(user)} is there can't be read (HTTP ${error.status})`,
+        );
+      });
+    if (found === undefined || (await isMade(state, user, managementUrl))) continue;
+    throw new BrokerCheckError(
+      `user: ${JSON.stringify(user)} is on the broker already, and nothing in vhost ${vhost} or in this stack's state says that it is its own; nothing ` +
+        `was made. Users are of the whole broker: its password and tags would be overwritten, and it would be deleted with this ` +
+        `stack. Choose another name, or set adopt: true where it is this stack's own, or shall be from now on`,
+    );
+  }
+}
+
+async function isMade(state: StackState, user: string, managementUrl: string): Promise<boolean> {
+  const made = ((await state.resources()) ?? []).filter(
+    ({ urn, type, outputs }) =>
+      type === "rabbitmq:index/user:User" && outputs.name === user && urn.includes("rabbitmq-delay:index:"),
+  );
+  return made.length > 0 && (await state.isOf(managementUrl));
+}

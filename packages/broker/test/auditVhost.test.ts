@@ -1,0 +1,75 @@
+import { strict as assert } from "node:assert";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { auditVhost } from "../dist/audit/auditVhost";
+import { readVhost } from "../dist/audit/readVhost";
+import { BrokerReader } from "@rabbitmq-delay/broker";
+
+describe("a look at a broker", () => {
+  // A broker whose statistics are off names no numbers, and 32 stalled messages were none.
+  it("tells queues that are not counted from empty ones", async () => {
+    const declared = { durable: true, auto_delete: false, arguments: {} };
+    const answers: Record<string, unknown> = {
+      overview: { rabbitmq_version: "4.3.6" },
+      "exchanges/%2F": [{ name: "", type: "direct", internal: false, ...declared }],
+      "queues/%2F": [
+        { name: "counted", messages: 0, ...declared },
+        { name: "a", ...declared },
+        { name: "b", ...declared },
+      ],
+    };
+    const server = createServer((request, response) => {
+      const path = (request.url as string).slice("/api/".length).split("?")[0] as string;
+      response.end(JSON.stringify(answers[path] ?? []));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    let pauses = 0;
+    const found = await readVhost(
+      new BrokerReader({ managementUrl: `http://127.0.0.1:${port}`, username: "guest", password: "guest" }),
+      "/",
+      async () => void pauses++,
+    );
+    server.close();
+    assert.equal(pauses, 2);
+    const findings = auditVhost({ endpoints: [], retries: [] }, found);
+    assert.deepEqual(
+      findings.map(({ rule, severity, subject }) => [rule, severity, subject]),
+      [["uncounted", "error", "queue a"]],
+    );
+    assert.match(findings[0]?.message ?? "", /and 1 more are not counted/);
+  });
+
+  // A check failed on a healthy broker, because a queue for replies came and went while it looked.
+  it("does not tell of a queue that is there no more at its last look", async () => {
+    const declared = { durable: true, auto_delete: false, arguments: {} };
+    let looks = 0;
+    const server = createServer((request, response) => {
+      const path = (request.url as string).slice("/api/".length).split("?")[0] as string;
+      const answers: Record<string, unknown> = {
+        overview: { rabbitmq_version: "4.3.6" },
+        "exchanges/%2F": [{ name: "", type: "direct", internal: false, ...declared }],
+        "queues/%2F": [
+          { name: "work", messages: 0, ...declared },
+          ...(looks === 0 ? [{ name: "amq.gen-1", ...declared }] : []),
+        ],
+      };
+      if (path === "queues/%2F") looks++;
+      response.end(JSON.stringify(answers[path] ?? []));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const found = await readVhost(
+      new BrokerReader({ managementUrl: `http://127.0.0.1:${port}`, username: "guest", password: "guest" }),
+      "/",
+      async () => undefined,
+    );
+    server.close();
+    assert.equal(looks, 2);
+    const findings = auditVhost({ endpoints: [], retries: [] }, found);
+    assert.deepEqual(
+      findings.filter(({ severity }) => severity === "error"),
+      [],
+    );
+  });
+});

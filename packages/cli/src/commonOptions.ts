@@ -1,0 +1,40 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+
+/** The options that are called the same in every verb that has them. */
+export const commonOptions = {
+  amqp: (description = "the broker, e.g. amqp://USER:PASSWORD@HOST:5672/VHOST; amqps for TLS"): Option =>
+    new Option("--amqp <url>", description).env("RABBITMQ_URL"),
+  management: (description: string): Option =>
+    new Option("--management <url>", description).env("RABBITMQ_MANAGEMENT_URL"),
+  ca: (): Option =>
+    new Option("--ca <file>", "certificate authority of a broker with TLS, in PEM").env("RABBITMQ_CACERT"),
+  json: (): Option => new Option("--json", "print JSON"),
+};
+
+/** Ends a verb's help with examples. */
+export function addExample(command: Command, ...lines: string[]): Command {
+  return command.addHelpText("after", ["\nExample:", ...lines.map((line) => `  ${line}`)].join("\n"));
+}
+
+/** Reads an option's whole number. */
+export function wholeNumber(lowest = 0, highest = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = highest === Number.MAX_SAFE_INTEGER ? `from ${lowest}` : `from ${lowest} to ${highest}`;
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= lowest && value <= highest) return value;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+/**
+ * Gathers the values of an option that is given once for each. Commander's own lists take all that follows, which would be the
+ * file, too, of a verb that has one.
+ */
+export function gather(value: string, values: string[] = []): string[] {
+  return [...values, value];
+}
+
+/** All verbs of a command, and itself. */
+export function allCommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(allCommands)];
+}

@@ -1,0 +1,54 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { shownText } from "./errorText";
+import { CommandError, exitCodes } from "./failure";
+
+/** What the system's codes say of a file that is read or written. */
+const reasons: Record<string, { read: string; write: string }> = {
+  ENOENT: { read: "there is no such file", write: "its folder does not exist" },
+  ENOTDIR: { read: "a part of its path is no folder", write: "a part of its path is no folder" },
+  EISDIR: { read: "it is a folder", write: "it is a folder" },
+  EACCES: { read: "you have no right to read it", write: "you have no right to write it" },
+  EPERM: { read: "you have no right to read it", write: "you have no right to write it" },
+  EROFS: { read: "its file system is read-only", write: "its file system is read-only" },
+  ENOSPC: { read: "the disk is full", write: "the disk is full" },
+};
+
+/**
+ * Reads a file, or standard input for `-`.
+ * @param option the option that names the file, for messages; left out where an argument does
+ * @throws CommandError
+ */
+export function readBytes(file: string, option?: string): Buffer {
+  try {
+    return readFileSync(file === "-" ? 0 : file);
+  } catch (error) {
+    throw refusal("read", file, option, error);
+  }
+}
+
+/** As {@link readBytes}, as text. */
+export function readText(file: string, option?: string): string {
+  return readBytes(file, option).toString("utf8");
+}
+
+/**
+ * Writes a file.
+ * @param option the option that names it, for messages
+ * @throws CommandError
+ */
+export function writeText(file: string, text: string, option: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw refusal("write", file, option, error);
+  }
+}
+
+/** Node's own message repeats the name, which may be an address that was put in the wrong place. */
+function refusal(what: "read" | "write", file: string, option: string | undefined, error: unknown): CommandError {
+  const { code = "no file" } = error as NodeJS.ErrnoException;
+  const where = option === undefined ? "" : `${option}: `;
+  const name = file === "-" && what === "read" ? "standard input" : shownText(file);
+  const done = what === "read" ? "read" : "written";
+  return new CommandError(exitCodes.badInput, `${where}${name} can't be ${done}: ${reasons[code]?.[what] ?? code}`);
+}

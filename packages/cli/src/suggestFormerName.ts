@@ -1,0 +1,17 @@
+import { Command } from "commander";
+
+/** What options were called before, and are called now. */
+const names: Record<string, string> = {
+  "--broker": "--management",
+  "--config": "--stack-config",
+  "--config-file": "--stack-config",
+  "--endpoint": "--table-prefix",
+};
+
+/** Commander suggests names that are spelt alike; a former name is to lead to the one that it has now, too. */
+export function suggestFormerName(text: string, command: Command): string {
+  const [, former = ""] = /^error: unknown option '(--[\w-]+)/.exec(text) ?? [];
+  const name = names[former];
+  if (name === undefined || !command.options.some(({ long }) => long === name)) return text;
+  return `${text.replace(/\n\(Did you mean [^\n]*/, "").trimEnd()}\n(Did you mean ${name}?)\n`;
+}

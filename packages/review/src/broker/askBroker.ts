@@ -1,0 +1,112 @@
+import { BrokerAnswerError } from "@rabbitmq-delay/topology";
+import { EntityChange, isReadable, text } from "../preview/entityChange";
+import type { BrokerAnswers } from "./brokerAnswers";
+
+/** What the management API says of a queue. */
+export interface FoundQueue {
+  name: string;
+  messages?: number;
+  /** Of a quorum queue that dead-letters at least once: how many of them wait for a queue that takes them. */
+  messages_dlx?: number;
+  consumers?: number;
+  /** Seconds since 1970, of messages that have a timestamp. */
+  head_message_timestamp?: number | null;
+  /** `running`, `idle`, or why it does not answer. */
+  state?: string;
+}
+
+/** A vhost that the program declares in, and whether the state says that it is there already. */
+interface Vhost {
+  name: string;
+  isThere: boolean;
+}
+
+/** The queues of all vhosts of a preview, by vhost and name. */
+export type FoundQueues = Map<string, FoundQueue>;
+
+export function queueKey(vhost: unknown, name: unknown): string {
+  return JSON.stringify([vhost, name]);
+}
+
+/**
+ * Asks for the queues of all vhosts of a preview. An answer counts only where it can be one: by the management API, of a broker that
+ * has the vhosts and at least a part of what the state says is there.
+ * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be
+ */
+export async function askForQueues(changes: EntityChange[], broker: BrokerAnswers): Promise<FoundQueues> {
+  const overview = await broker.get<{ rabbitmq_version?: unknown }>("overview");
+  if (typeof overview?.rabbitmq_version !== "string") {
+    throw strange(broker, "what answers there is not RabbitMQ's management API; the address ends before /api");
+  }
+  const found: FoundQueues = new Map();
+  for (const vhost of vhostsOf(changes)) {
+    const queues = await namesOf<FoundQueue>(
+      broker,
+      vhost,
+      "queues",
+      "name,messages,messages_dlx,consumers,head_message_timestamp,state",
+    );
+    for (const queue of queues) found.set(queueKey(vhost.name, queue.name), queue);
+    if (vhost.isThere) await checkIsThere(changes, broker, vhost, queues);
+  }
+  return found;
+}
+
+/** The failure of an answer that can't be one. */
+export function strange({ managementUrl }: BrokerAnswers, what: string): BrokerAnswerError {
+  return new BrokerAnswerError(`${managementUrl}: ${what}`);
+}
+
+function vhostsOf(changes: EntityChange[]): Vhost[] {
+  const isThere = new Map<string, boolean>();
+  for (const { kind, before, after } of changes) {
+    for (const values of [before, after]) {
+      const name = kind === "vhost" ? values?.name : values?.vhost;
+      if (!isReadable(name)) continue;
+      isThere.set(name, isThere.get(name) === true || values === before);
+    }
+  }
+  return [...isThere].map(([name, there]) => ({ name, isThere: there }));
+}
+
+/** Entities of one kind in a vhost; none where the vhost is yet to be made. */
+async function namesOf<T extends { name: string }>(
+  broker: BrokerAnswers,
+  { name: vhost, isThere }: Vhost,
+  kind: "queues" | "exchanges",
+  columns: string,
+): Promise<T[]> {
+  const found = await broker.get<T[]>(`${kind}/${encodeURIComponent(vhost)}?columns=${columns}`);
+  if (found === undefined && !isThere) return [];
+  if (found === undefined) throw strange(broker, `there is no vhost ${vhost}, or the user may not look at it`);
+  if (!Array.isArray(found) || found.some((entity) => typeof entity?.name !== "string")) {
+    throw strange(broker, `its answer about ${kind} of vhost ${vhost} is no list of them`);
+  }
+  return found;
+}
+
+/** Looks whether a part at least of the state's queues and exchanges is there: a broker that has none of them is another one. */
+async function checkIsThere(
+  changes: EntityChange[],
+  broker: BrokerAnswers,
+  vhost: Vhost,
+  queues: FoundQueue[],
+): Promise<void> {
+  const known = (kind: "queue" | "exchange"): string[] =>
+    changes
+      .filter((change) => change.kind === kind && change.before?.vhost === vhost.name)
+      .map(({ before }) => text(before?.name))
+      .filter(isReadable);
+  const [knownQueues, knownExchanges] = [known("queue"), known("exchange")];
+  if (knownQueues.length + knownExchanges.length === 0) return;
+  const names = new Set(queues.map(({ name }) => name));
+  if (knownQueues.some((name) => names.has(name))) return;
+  const exchanges = knownExchanges.length === 0 ? [] : await namesOf(broker, vhost, "exchanges", "name");
+  const exchangeNames = new Set(exchanges.map(({ name }) => name));
+  if (knownExchanges.some((name) => exchangeNames.has(name))) return;
+  throw strange(
+    broker,
+    `its vhost ${vhost.name} has none of the ${knownQueues.length} queues and ${knownExchanges.length} exchanges that the ` +
+      "stack's state has there; is it another broker? Where somebody deleted them, pulumi refresh says so",
+  );
+}

@@ -1,0 +1,237 @@
+import { BoundPattern, BoundPatterns, networkOfDelivery, patternsOverlap, remainingMs } from "@rabbitmq-delay/topology";
+import type { BrokerAnswers } from "./brokerAnswers";
+import { FoundQueues, askForQueues, queueKey, strange } from "./askBroker";
+import { isNew } from "../judge/clashes";
+import { EntityChange, brokerName, isReadable } from "../preview/entityChange";
+import type { Finding } from "../judge/findings";
+import { changesElsewhere } from "../preview/planBroker";
+import { rules } from "../judge/rules";
+import { isEndpoint } from "../preview/urn";
+
+interface FoundBinding {
+  source: string;
+  destination: string;
+  destination_type: string;
+  routing_key: string;
+}
+
+/**
+ * Adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, and
+ * bindings that no program knows.
+ * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be
+ */
+export async function addBrokerState(
+  findings: Finding[],
+  changes: EntityChange[],
+  broker: BrokerAnswers,
+  hasSames: boolean,
+  now = new Date(),
+): Promise<{ findings: Finding[]; messages: number }> {
+  const queues = await askForQueues(changes, broker);
+  const isElsewhere = changesElsewhere(changes, broker.managementUrl);
+  const told = findings.map((finding) =>
+    finding.queue !== undefined && isElsewhere(finding.urn)
+      ? { ...finding, found: ELSEWHERE }
+      : tell(finding, queues, changes, now),
+  );
+  const messages = messagesAtRisk(
+    told.filter(({ found }) => found !== ELSEWHERE),
+    queues,
+  );
+  const idle = endpointsWithoutConsumer(changes, queues);
+  const foreign = await foreignBindings(changes, broker, hasSames);
+  const open = told.filter((finding) => !isSettled(finding, changes, foreign));
+  return { findings: [...open, ...idle, ...foreign], messages };
+}
+
+/** Whether the broker knows better than the preview what a new binding takes: it lists all that is bound there. */
+function isSettled({ unsure, urn, rule }: Finding, changes: EntityChange[], foreign: Finding[]): boolean {
+  if (unsure === undefined) return false;
+  if (foreign.some((finding) => finding.urn === urn && finding.rule === rule)) return true;
+  return unsure === "unlisted" && isReadable(changes.find((change) => change.urn === urn)?.after?.vhost);
+}
+
+/** How many messages wait in what would be lost; of a broker that goes, all that were counted. */
+function messagesAtRisk(findings: Finding[], queues: FoundQueues): number {
+  const dangers = findings.filter(({ severity }) => severity === "loss");
+  const isAll = dangers.some(({ rule }) => rule === "cluster-deleted" || rule === "namespace-deleted");
+  const vhosts = dangers
+    .filter(({ rule }) => rule === "vhost-deleted")
+    .map(({ entity }) => entity.slice("vhost ".length));
+  const named = new Set(dangers.map(({ queue }) => queueKey(queue?.vhost, queue?.name)));
+  return [...queues]
+    .filter(([key]) => isAll || named.has(key) || vhosts.includes((JSON.parse(key) as [string])[0]))
+    .reduce((sum, [, { messages }]) => sum + (typeof messages === "number" ? messages : 0), 0);
+}
+
+const ELSEWHERE = "it is on another broker of this plan than the one that was asked, so nobody can tell what it holds";
+const NOT_LISTED =
+  "the broker that was asked does not list it, so nobody can tell what it holds; where somebody deleted it, pulumi refresh says so";
+/** What a queue's state is while its count is of now. */
+const COUNTED = ["running", "idle", "flow"];
+
+function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], now: Date): Finding {
+  const { queue } = finding;
+  if (queue === undefined) return finding;
+  // Under a name that nobody can read, no queue is found; the one in question may be full all the same.
+  if (!isReadable(queue.vhost) || !isReadable(queue.name)) {
+    return { ...finding, found: "its name or its vhost can't be read, so nobody can count what it holds" };
+  }
+  const found = queues.get(queueKey(queue.vhost, queue.name));
+  const isLoss = finding.severity === "loss";
+  // Another broker does not list it either, nor does an answer that was cut short; neither says that it is empty.
+  if (found === undefined) return { ...finding, found: isLoss ? NOT_LISTED : "it is not on the broker" };
+  const { messages, state = "running", messages_dlx: stuck = 0 } = found;
+  // A new queue has no count for some seconds, and one that nobody counted is not empty.
+  if (typeof messages !== "number") return { ...finding, found: "not counted yet" };
+  if (!COUNTED.includes(state))
+    return { ...finding, found: `its state is ${state}, so nobody can count what it holds` };
+  if (messages === 0 && stuck === 0) {
+    // An empty queue that goes for good is missed by all that is published from then on.
+    if (finding.rule === "queue-live-deleted" || finding.rule === "queue-twin-deleted") {
+      return { ...finding, found: "empty at the last count; what is published after the update would be lost" };
+    }
+    const text = isLoss
+      ? "empty at the last count; what arrives before the update would be lost"
+      : "empty at the last count";
+    return { ...finding, severity: isLoss ? "care" : finding.severity, found: text };
+  }
+  const parts = [`${messages} ${messages === 1 ? "message" : "messages"} now`];
+  const ttlMs = queue.arguments["x-message-ttl"];
+  if (stuck > 0) {
+    // They are past their TTL, and how long they have been nobody says.
+    parts.push(`${stuck} overdue, because nothing takes its dead letters`);
+  } else if (typeof ttlMs === "number") {
+    parts.push(`at most ${ttlMs / 1000} s old`);
+    const dueMs = now.getTime() + ttlMs + restOf(finding, changes);
+    parts.push(`the last is due by ${new Date(dueMs).toISOString()}`);
+  } else if (typeof found.head_message_timestamp === "number") {
+    parts.push(`the oldest is of ${new Date(found.head_message_timestamp * 1000).toISOString()}`);
+  }
+  return { ...finding, found: parts.join("; ") };
+}
+
+/** What a level queue's messages still wait in lower levels, at most. */
+function restOf({ parent, queue }: Finding, changes: EntityChange[]): number {
+  const siblings = changes.filter((change) => change.kind === "exchange" && change.parent === parent);
+  for (const sibling of siblings) {
+    const network = networkOfDelivery(brokerName(sibling));
+    const restMs = network === undefined ? 0 : remainingMs(network, queue?.name ?? "");
+    if (restMs > 0) return restMs;
+  }
+  return 0;
+}
+
+function endpointsWithoutConsumer(changes: EntityChange[], queues: FoundQueues): Finding[] {
+  const destinations = new Map<string, EntityChange>();
+  for (const change of changes) {
+    const { kind, action, parent, after, before } = change;
+    if (kind !== "binding" || action === "delete" || !isEndpoint(parent)) continue;
+    const values = after ?? before;
+    if (values?.destinationType === "queue")
+      destinations.set(JSON.stringify([values.vhost, values.destination]), change);
+  }
+  return [...destinations].flatMap(([key, { urn, parent }]): Finding[] => {
+    const found = queues.get(key);
+    if (found?.consumers !== 0) return [];
+    const entity = `endpoint ${found.name}`;
+    return [{ rule: "no-consumer", severity: rules["no-consumer"].severity, urn, entity, parent, causes: [] }];
+  });
+}
+
+/**
+ * What is bound at delivery exchanges without being in the program, worse where it takes an endpoint's messages too; and new
+ * bindings that would take those of what only the broker has, such as another stack's endpoint.
+ */
+async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, hasSames: boolean): Promise<Finding[]> {
+  const known = new Set<string>();
+  const ours = new Set<string>();
+  const fresh = new Map<string, EntityChange[]>();
+  for (const { kind, before, after } of changes) {
+    for (const values of [before, after]) {
+      if (kind === "exchange" && isDelivery(values?.name)) ours.add(exchangeKey(values?.vhost, values?.name));
+    }
+  }
+  const patterns = new Map([...ours].map((key) => [key, new BoundPatterns()]));
+  for (const change of changes.filter(({ kind }) => kind === "binding")) {
+    const { before, after } = change;
+    for (const values of [before, after]) {
+      const { vhost, source, destination, routingKey } = values ?? {};
+      known.add(JSON.stringify([vhost, source, destination, routingKey]));
+    }
+    if (after === undefined) continue;
+    const key = exchangeKey(after.vhost, after.source);
+    patterns.get(key)?.remember(patternOf(after.destination, after.routingKey));
+    if (isNew(change) && isDelivery(after.source)) fresh.set(key, [...(fresh.get(key) ?? []), change]);
+  }
+  const found: Finding[] = [];
+  for (const key of new Set([...(hasSames ? ours : []), ...fresh.keys()])) {
+    const [vhost, exchange] = JSON.parse(key) as [string, string];
+    const bindings = await bindingsAt(broker, vhost, exchange);
+    const foreign = bindings.filter(
+      ({ destination, routing_key: routingKey }) =>
+        !known.has(JSON.stringify([vhost, exchange, destination, routingKey])),
+    );
+    // Without what stays as it is, nobody can say what is in no program.
+    if (hasSames && ours.has(key)) {
+      found.push(...foreign.map((binding) => judgeForeign(binding, exchange, patterns.get(key) as BoundPatterns)));
+    } else found.push(...(fresh.get(key) ?? []).flatMap((change) => judgeFresh(change, foreign)));
+  }
+  return found;
+}
+
+function isDelivery(name: unknown): boolean {
+  return isReadable(name) && networkOfDelivery(name) !== undefined;
+}
+
+function exchangeKey(vhost: unknown, exchange: unknown): string {
+  return JSON.stringify([vhost, exchange]);
+}
+
+function patternOf(destination: unknown, routingKey: unknown): BoundPattern {
+  const pattern = String(routingKey);
+  return { endpoint: String(destination), pattern, bindingKey: pattern };
+}
+
+/** What is bound at an exchange now; nothing at one that is yet to be made. */
+async function bindingsAt(broker: BrokerAnswers, vhost: string, exchange: string): Promise<FoundBinding[]> {
+  const path = `exchanges/${encodeURIComponent(vhost)}/${encodeURIComponent(exchange)}/bindings/source`;
+  const found = (await broker.get<FoundBinding[]>(path)) ?? [];
+  if (Array.isArray(found) && found.every((binding) => typeof binding?.routing_key === "string")) return found;
+  throw strange(broker, `its answer about bindings of exchange ${exchange} is no list of them`);
+}
+
+function judgeForeign(binding: FoundBinding, exchange: string, patterns: BoundPatterns): Finding {
+  const { destination, destination_type: type, routing_key: key } = binding;
+  const clash = patterns.clashOf(patternOf(destination, key), ({ endpoint }) => endpoint === destination);
+  const isClash = clash !== undefined && clash.endpoint !== destination;
+  const rule = isClash ? "delivered-twice" : "foreign-binding";
+  const { severity } = rules[rule];
+  const found = `bound to ${exchange} by ${key} on the broker alone${isClash ? `, which takes what is for ${clash.endpoint} too` : ""}`;
+  return { rule, severity, urn: "", entity: `${type} ${destination}`, causes: [], found };
+}
+
+/** A new binding beside those that only the broker has. */
+function judgeFresh({ urn, parent, after }: EntityChange, foreign: FoundBinding[]): Finding[] {
+  const { destination, destinationType, routingKey } = after as Record<string, unknown>;
+  const isKnown = isReadable(routingKey);
+  const others = foreign.filter(
+    (binding) => binding.destination !== destination && (!isKnown || patternsOverlap(binding.routing_key, routingKey)),
+  );
+  if (others.length === 0) return [];
+  const names = [...new Set(others.map((binding) => binding.destination))].sort();
+  const rest = names.length > 1 ? ` and ${names.length - 1} more` : "";
+  const key = isKnown ? `Bound by ${routingKey}` : "Bound by a key that can't be read";
+  const rule = "delivered-twice";
+  return [
+    {
+      rule,
+      severity: rules[rule].severity,
+      urn,
+      entity: `${String(destinationType)} ${String(destination)}`,
+      parent,
+      causes: [],
+      found: `${key}, it ${isKnown ? "gets" : "may get"} what is for ${names[0]}${rest} on the broker as well.`,
+    },
+  ];
+}

@@ -1,0 +1,98 @@
+import { BoundPatterns, networkOfDelivery } from "@rabbitmq-delay/topology";
+import { EntityChange, isReadable, shownName } from "../preview/entityChange";
+
+/** A new binding that takes another destination's messages too, or may do so for all that can be told. */
+export interface Clash {
+  change: EntityChange;
+  /** What it takes, and by what. */
+  found: string;
+  unsure?: Unsure;
+}
+
+/** Why a clash is not certain: the preview does not list what is bound there already, or the new binding's key can't be read. */
+export type Unsure = "unlisted" | "unreadable";
+
+/** What is bound at one delivery exchange. */
+interface Bound {
+  patterns: BoundPatterns;
+  /** Destinations that were there before, by a key that can't be read. */
+  unreadable: string[];
+}
+
+const UNLISTED =
+  "it may get what is for another one as well: this preview does not list what is bound there already (`--show-sames` does).";
+
+/** Whether a binding comes with this update. */
+export function isNew({ action }: EntityChange): boolean {
+  return action === "create" || action === "replace";
+}
+
+/**
+ * New bindings at a network's delivery exchange by which a message would arrive at two destinations; judged by the rule that
+ * keeps the endpoints of one topology apart. What can't be read may be anything.
+ * @param isWhole whether the preview lists all that stays as it is
+ */
+export function clashesOf(changes: EntityChange[], isWhole: boolean): Clash[] {
+  const bound = new Map<string, Bound>();
+  const boundAt = (values: Record<string, unknown>): Bound | undefined => {
+    if (networkOfDelivery(String(values.source)) === undefined) return undefined;
+    const key = JSON.stringify([values.vhost, values.source]);
+    const there = bound.get(key) ?? { patterns: new BoundPatterns(), unreadable: [] };
+    bound.set(key, there);
+    return there;
+  };
+  const bindings = changes.filter(({ kind, after }) => kind === "binding" && after !== undefined);
+  const clashes: Clash[] = [];
+  // What is there first, so that a clash is the new one's.
+  for (const change of bindings.filter((binding) => !isNew(binding))) {
+    const { destination, routingKey, ...values } = change.after as Record<string, unknown>;
+    const there = boundAt(values);
+    if (isReadable(routingKey)) there?.patterns.remember(candidateOf(destination, routingKey));
+    else there?.unreadable.push(String(destination));
+  }
+  for (const change of bindings.filter(isNew)) {
+    const clash = clashOf(change, boundAt(change.after as Record<string, unknown>), isWhole);
+    if (clash !== undefined) clashes.push({ change, ...clash });
+  }
+  return clashes;
+}
+
+function clashOf(
+  { after }: EntityChange,
+  there: Bound | undefined,
+  isWhole: boolean,
+): Omit<Clash, "change"> | undefined {
+  const { source, destination, routingKey } = after as Record<string, unknown>;
+  if (!isReadable(source)) {
+    return {
+      found:
+        "Bound to an exchange whose name can't be read: where that is a network's, it may get what is for another one as well.",
+    };
+  }
+  if (there === undefined) return undefined;
+  if (!isReadable(routingKey) && routingKey !== "" && routingKey !== undefined) {
+    return {
+      found: "Bound by a key that can't be read, it may get what is for another one as well.",
+      unsure: "unreadable",
+    };
+  }
+  const key = String(routingKey ?? "");
+  const candidate = candidateOf(destination, key);
+  // Two destinations that can't be read need not be the same.
+  const isSame = (endpoint: string): boolean => endpoint === candidate.endpoint && isReadable(destination);
+  // Its own other key may not hide another destination's.
+  const clash = there.patterns.clashOf(candidate, ({ endpoint }) => isSame(endpoint));
+  there.patterns.remember(candidate);
+  if (clash !== undefined && !isSame(clash.endpoint)) {
+    return { found: `Bound by ${key}, it gets what is for ${shownName(clash.endpoint)} as well.` };
+  }
+  const other = there.unreadable.find((endpoint) => !isSame(endpoint));
+  if (other !== undefined) {
+    return { found: `Bound by ${key}, it may get what is for ${shownName(other)} as well, whose key can't be read.` };
+  }
+  return isWhole ? undefined : { found: `Bound by ${key}, ${UNLISTED}`, unsure: "unlisted" };
+}
+
+function candidateOf(endpoint: unknown, pattern: string): { endpoint: string; pattern: string; bindingKey: string } {
+  return { endpoint: String(endpoint), pattern, bindingKey: pattern };
+}

@@ -1,0 +1,363 @@
+import { QueuePlan, auditQueue, componentOf, networkOfDelivery } from "@rabbitmq-delay/topology";
+import { Cause, causesOf, shownArguments } from "../preview/cause";
+import { Clash, Unsure, clashesOf } from "./clashes";
+import { judgeClusterPart, judgeForeignHolder, looksLikeBroker } from "./clusterFindings";
+import {
+  EntityChange,
+  brokerIdentity,
+  brokerName,
+  isReadable,
+  queueArguments,
+  shownName,
+  text,
+} from "../preview/entityChange";
+import { Policies } from "./policyFindings";
+import type { Preview } from "../preview/preview";
+import { judgeProvider } from "./providerFindings";
+import { Routing, Unroutable } from "./routing";
+import { RuleName, Severity, rules } from "./rules";
+import { Shortcut, shortcutsOf } from "./shortcuts";
+import { isEndpoint, nameOf, typeOf } from "../preview/urn";
+
+/** One danger, or a thing worth knowing, about one entity. */
+export interface Finding {
+  rule: RuleName;
+  severity: Severity;
+  /** The resource; by it a danger is accepted. Empty for what is no resource. */
+  urn: string;
+  /** What it is about, in the field's words, e.g. `queue orders.r4x2u1000.level-00-1`. */
+  entity: string;
+  /** The component that it belongs to. */
+  parent?: string;
+  causes: Cause[];
+  /** What is special to this one, after the rule's own sentence. */
+  detail?: string;
+  /** The queue whose messages are in question. */
+  queue?: { vhost: string; name: string; arguments: Record<string, unknown> };
+  /** The logical name that an alias would have to give, where a resource was renamed. */
+  oldName?: string;
+  /** Why it is not certain, where the broker may know: the preview does not list what is there already, or a key can't be read. */
+  unsure?: Unsure;
+  /** Why somebody lets it pass. */
+  accepted?: string;
+  /** What the broker says of it now. */
+  found?: string;
+}
+
+/** What a single change is judged by, beside itself. */
+interface Surroundings {
+  routing: Routing;
+  policies: Policies;
+  /** Entities that are declared anew, by what they are on the broker. */
+  created: Map<string, EntityChange>;
+  /** Entities that are there already, likewise. */
+  existing: Map<string, EntityChange>;
+  /** Entities that the program still has after the update, likewise. */
+  staying: Map<string, EntityChange>;
+  /** Namespaces of Kubernetes in which the program's clusters are. */
+  namespaces: Set<string>;
+}
+
+/** All that a preview says that somebody should know before it is applied. */
+export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[] {
+  const surroundings: Surroundings = {
+    routing: new Routing(changes, preview.hasSames),
+    policies: new Policies(changes, preview.hasSames),
+    created: byIdentity(
+      changes.filter(({ action }) => action === "create"),
+      "after",
+    ),
+    existing: byIdentity(changes, "before"),
+    staying: byIdentity(
+      changes.filter(({ action }) => action !== "delete"),
+      "after",
+    ),
+    namespaces: new Set(
+      changes
+        .filter(({ partOf }) => partOf === "RabbitMqCluster")
+        .flatMap(({ before, after }) => [before, after].map((values) => metadataOf(values).namespace))
+        .filter((namespace) => typeof namespace === "string"),
+    ),
+  };
+  return [
+    ...changes.flatMap((change) => [...judge(change, surroundings), ...judgeOtherProvider(change)]),
+    ...clashesOf(changes, preview.isWhole).map(twice),
+    ...shortcutsOf(changes).map(aside),
+    ...shapeChanges(changes),
+    ...preview.errors.map(failure),
+  ];
+}
+
+function byIdentity(changes: EntityChange[], side: "before" | "after"): Map<string, EntityChange> {
+  const found = new Map<string, EntityChange>();
+  for (const change of changes) {
+    const identity = brokerIdentity(change, side);
+    if (identity !== undefined) found.set(identity, change);
+  }
+  return found;
+}
+
+/** One rule for each kind: a kind without one does not compile. */
+function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
+  const { action, kind } = change;
+  if (action === "same") return [];
+  const { routing, policies, created } = surroundings;
+  const isLive = created.has(brokerIdentity(change, "before") ?? "");
+  if (action === "create" && kind !== "policy") return judgeCreated(change, surroundings);
+  switch (kind) {
+    case "component":
+      return [];
+    case "policy": {
+      const judgement = policies.judge(change);
+      return judgement === undefined ? [] : [find(judgement.rule, change, judgement.detail)];
+    }
+    case "queue":
+      return judgeQueue(change, isLive, hasTwin(change, surroundings));
+    case "exchange":
+      return judgeExchange(change, routing);
+    case "binding":
+      return judgeBinding(change, isLive, routing);
+    case "vhost":
+      return judgeVhost(change);
+    case "user":
+    case "permissions":
+    case "password":
+      return change.isRetained && action === "delete" ? [] : [find("access-changed", change)];
+    case "provider": {
+      const rule = judgeProvider(change);
+      return rule === undefined ? [] : [find(rule, change)];
+    }
+    case "namespace":
+    case "cluster":
+    case "nodes":
+    case "volume":
+    case "secret":
+    case "definition":
+    case "surroundings":
+    case "other": {
+      const rule = judgeElsewhere(change, surroundings);
+      return rule === undefined ? [] : [find(rule, change)];
+    }
+  }
+}
+
+/** What is not on the broker: a part of this project's components, something that looks like a broker, or anything else. */
+function judgeElsewhere(change: EntityChange, { namespaces }: Surroundings): RuleName | undefined {
+  const { action, isRetained, kind, partOf, before } = change;
+  if (partOf !== undefined && kind !== "other") return judgeClusterPart(change);
+  const { name, namespace } = metadataOf(before);
+  const holdsCluster =
+    (kind === "namespace" && namespaces.has(String(name))) || (kind === "volume" && namespaces.has(String(namespace)));
+  if (holdsCluster || looksLikeBroker(change)) return judgeForeignHolder(change);
+  if (isRetained && action === "delete") return "resource-kept";
+  return "other-changed";
+}
+
+function metadataOf(values: Record<string, unknown> | undefined): { name?: unknown; namespace?: unknown } {
+  const metadata = values?.metadata;
+  return typeof metadata === "object" && metadata !== null ? metadata : {};
+}
+
+function judgeVhost(change: EntityChange): Finding[] {
+  const { action, isRetained, causes, before, after } = change;
+  if (action === "update") return causes.length > 0 || !before || !after ? [find("other-changed", change)] : [];
+  if (isRetained) return [find(action === "delete" ? "resource-kept" : "resource-kept-and-replaced", change)];
+  return [find("vhost-deleted", change)];
+}
+
+/** An entity that another provider declares from now on may be looked for on another broker. */
+function judgeOtherProvider(change: EntityChange): Finding[] {
+  const { otherProvider, action, type } = change;
+  if (otherProvider === undefined || !type.startsWith("rabbitmq:") || action === "create" || action === "delete")
+    return [];
+  const isDefault = Object.values(otherProvider).every((urn) => /^default(_[\w.]*)?$/.test(nameOf(urn)));
+  return isDefault ? [] : [find("broker-changed", change)];
+}
+
+/** What a new resource does to the others: little, unless it is a thing of the broker that nothing is known of, like a shovel. */
+function judgeCreated(change: EntityChange, { created, existing }: Surroundings): Finding[] {
+  const there = existing.get(brokerIdentity(change, "after") ?? "");
+  if (there !== undefined && isDeclaredOtherwise(there, change)) {
+    // The new one's own arguments are what the broker refuses.
+    const causes = causesOf(there.before, change.after);
+    return [{ ...find("declared-otherwise", change), causes, oldName: oldNameOf(there) }];
+  }
+  if (change.kind === "queue") return riskOf(change);
+  if (change.kind === "permissions" && !isForNewUser(change, created)) {
+    const detail =
+      "The user may be there already: then these rights take the place of those that it has in the vhost, and topic permissions take " +
+      "away what they do not name.";
+    return [find("access-changed", change, detail)];
+  }
+  if (change.kind !== "other") return [];
+  if (RUNNING.test(change.type)) {
+    return [find("other-changed", change, "It runs when it is made, and may do anything to the broker.")];
+  }
+  return change.type.startsWith("rabbitmq:") ? [find("other-changed", change)] : [];
+}
+
+/** Types of resources that are no things, but something that runs: commands, jobs, and what a program makes up itself. */
+const RUNNING = /^command:|^kubernetes:batch\/|^pulumi-\w+:dynamic[:/]/;
+
+/** Whether a user comes with its rights, so that they take none away. */
+function isForNewUser({ after, parent }: EntityChange, created: Map<string, EntityChange>): boolean {
+  const name = after?.user;
+  return [...created.values()].some(
+    (user) =>
+      user.kind === "user" &&
+      (isReadable(name) ? user.after?.name === name : parent !== undefined && user.parent === parent),
+  );
+}
+
+/** Whether two resources are one queue or exchange on the broker, with settings that can't both be. */
+function isDeclaredOtherwise(there: EntityChange, change: EntityChange): boolean {
+  if (there.urn === change.urn || !["queue", "exchange"].includes(change.kind)) return false;
+  return causesOf(there.before, change.after).length > 0;
+}
+
+/** What a new queue's arguments mean, by the rules that `check` has too. */
+function riskOf(change: EntityChange): Finding[] {
+  const plan = { name: brokerName(change), durable: true as const, arguments: queueArguments(change.after) };
+  return auditQueue(plan as QueuePlan).flatMap(({ rule }): Finding[] => {
+    if (rule === "at-most-once") return [{ ...find("queue-at-most-once", change), queue: undefined }];
+    return rule === "leased" ? [{ ...find("queue-leased", change), queue: undefined }] : [];
+  });
+}
+
+/** Whether the program still has the same queue of the same broker, as another resource. */
+function hasTwin(change: EntityChange, { staying }: Surroundings): boolean {
+  const twin = staying.get(brokerIdentity(change, "before") ?? "");
+  return twin !== undefined && twin.provider === change.provider;
+}
+
+function judgeQueue(change: EntityChange, isLive: boolean, isTwin: boolean): Finding[] {
+  const { action, isRetained } = change;
+  if (action === "update") return unknownUpdate(change);
+  if (action === "delete") {
+    if (isRetained) return isLive || isTwin ? [] : [find("queue-kept", change)];
+    if (isLive) return [{ ...find("queue-live-deleted", change), oldName: oldNameOf(change) }];
+    return [find(isTwin ? "queue-twin-deleted" : "queue-deleted", change)];
+  }
+  return [find(isRetained ? "queue-kept-and-replaced" : "queue-replaced", change)];
+}
+
+/** What was renamed in the program: a component of ours, which names its parts itself, or the resource. */
+function oldNameOf({ parent, name }: EntityChange): string {
+  return parent !== undefined && componentOf(typeOf(parent)) !== undefined ? nameOf(parent) : name;
+}
+
+/** What this version of the provider never does: nothing is known of what it would do to the entity. */
+function unknownUpdate(change: EntityChange): Finding[] {
+  const { causes, before, after } = change;
+  return causes.length > 0 || before === undefined || after === undefined ? [find("other-changed", change)] : [];
+}
+
+function judgeExchange(change: EntityChange, routing: Routing): Finding[] {
+  const { action, isRetained, before, after, causes } = change;
+  if (action === "update") {
+    return causes.length > 0 || before === undefined || after === undefined ? [find("exchange-refused", change)] : [];
+  }
+  if (isRetained && action === "delete") return [];
+  // The claim of a login goes with that, whose own finding says it; nothing is published to a claim.
+  if (String(before?.name).startsWith("rabbitmq-delay.owner-of-user.")) return [];
+  const alternateOf = routing.alternateOf(before?.vhost, String(before?.name));
+  if (alternateOf !== undefined) {
+    const detail = `It is the alternate exchange of ${alternateOf}, which stays: what finds no binding there is lost without it.`;
+    return [find("unroutable-lost", change, detail)];
+  }
+  // What dead-letters to an exchange that is not there is no better off than what finds no binding.
+  return [find(routing.losesFrom(before?.vhost, String(before?.name)) ? "unroutable-lost" : "exchange-gone", change)];
+}
+
+function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
+  const { action, isRetained, before } = change;
+  if (action === "update") return unknownUpdate(change);
+  if (isRetained && action === "delete") return [];
+  const source = String(before?.source);
+  // The exchange's own finding says it.
+  if (routing.isDeleted("exchange", before?.vhost, source)) return [];
+  const fate = routing.unroutable(before?.vhost, source, change.dependencies);
+  if (fate === "lost") return [find("unroutable-lost", change)];
+  if (isLive && action === "delete") {
+    return [{ ...find("binding-live-deleted", change, fates[fate]), oldName: oldNameOf(change) }];
+  }
+  const isOfEndpoint = networkOfDelivery(source) !== undefined || isEndpoint(change.parent);
+  const isGone = action === "delete" || change.after?.source !== source;
+  if (!isOfEndpoint || !isGone) return [find("binding-gone", change, fates[fate])];
+  return [{ ...find("endpoint-unbound", change, fates[fate]), entity: `endpoint ${String(before?.destination)}` }];
+}
+
+const fates: Record<Unroutable, string> = {
+  parked: "The network parks it: it is kept in the parking queue.",
+  held: "The queues before it hold it back until there is a way.",
+  lost: "It is lost.",
+  unknown:
+    "Where the network parks what no binding takes, it is kept; this preview does not say (`--show-sames` does).",
+};
+
+/** A network of another shape under the same component: its name tells. */
+function shapeChanges(changes: EntityChange[]): Finding[] {
+  const deliveries = changes.filter(
+    ({ kind, before, after }) =>
+      kind === "exchange" && networkOfDelivery(String((after ?? before)?.name)) !== undefined,
+  );
+  return deliveries.flatMap((gone): Finding[] => {
+    const successor = deliveries.find((other) => other.action === "create" && other.parent === gone.parent);
+    if (gone.action !== "delete" || gone.parent === undefined || successor === undefined) return [];
+    const detail = gone.isRetained
+      ? "The old network stays on the broker, but its endpoints are bound to the new one: what waits in the old one is parked when it is due, or lost without parking."
+      : "The old network is deleted.";
+    return [
+      {
+        ...find("network-changed", gone, detail),
+        urn: gone.parent,
+        entity: `network ${networkOfDelivery(brokerName(gone))?.prefix}`,
+      },
+    ];
+  });
+}
+
+function twice({ change, found, unsure }: Clash): Finding {
+  const { destination, destinationType } = change.after as Record<string, unknown>;
+  return {
+    ...find("delivered-twice", change),
+    entity: `${String(destinationType)} ${shownName(destination)}`,
+    found,
+    ...(unsure === undefined ? {} : { unsure }),
+  };
+}
+
+function aside({ change, detail }: Shortcut): Finding {
+  return { ...find("way-shortened", change), found: detail };
+}
+
+function failure(message: string): Finding {
+  return { rule: "preview-failed", severity: rules["preview-failed"].severity, urn: "", entity: message, causes: [] };
+}
+
+function find(rule: RuleName, change: EntityChange, detail?: string): Finding {
+  const { urn, kind, parent, causes, before } = change;
+  return {
+    rule,
+    severity: rules[rule].severity,
+    urn,
+    entity: `${labelOf(change)} ${brokerName(change)}`,
+    parent,
+    causes,
+    ...(detail === undefined ? {} : { detail }),
+    ...(kind === "queue" && before !== undefined && rule !== "queue-kept-and-replaced"
+      ? { queue: queueOf(before) }
+      : {}),
+  };
+}
+
+/** The broker's word for an entity; of what is elsewhere, the name of its type, whole where it is none of this project's. */
+function labelOf({ kind, type, partOf }: EntityChange): string {
+  const isOnBroker = type.startsWith("rabbitmq:") || kind === "provider";
+  if (isOnBroker && kind !== "other") return kind;
+  return partOf === undefined || kind === "other" ? type : (type.split(":").at(-1) ?? type);
+}
+
+function queueOf(values: Record<string, unknown> = {}): Finding["queue"] {
+  return { vhost: text(values.vhost), name: text(values.name), arguments: shownArguments(queueArguments(values)) };
+}

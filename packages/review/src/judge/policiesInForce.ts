@@ -1,0 +1,112 @@
+import { appliesTo, certainlyAppliesTo } from "@rabbitmq-delay/topology";
+import { EntityChange, isReadable, text } from "../preview/entityChange";
+
+/** A policy as the broker reads it. */
+export interface PolicyView {
+  vhost: string;
+  isOperators: boolean;
+  pattern: string;
+  applyTo: string;
+  priority: number;
+  definition: Record<string, unknown>;
+}
+
+/** A queue or an exchange that policies apply to. */
+export interface PolicyTarget {
+  vhost: unknown;
+  name: unknown;
+  /** Undefined for an exchange. */
+  queueArguments?: Record<string, unknown>;
+}
+
+/** A policy that applies to a target, or may. */
+export interface PolicyInForce {
+  change: EntityChange;
+  view: PolicyView;
+}
+
+/** The policies of which one applies to a target. */
+export interface InForce {
+  found: PolicyInForce[];
+  /** Whether one of them surely does; else it may be none. */
+  isSure: boolean;
+}
+
+/** Before the update, or after it. */
+export type Side = "before" | "after";
+
+/**
+ * The policies of which one applies to a target: those of the highest priority that surely match, and all above and beside them that
+ * may. Which one of equals applies is not defined.
+ */
+export function policiesInForce(policies: EntityChange[], target: PolicyTarget, side: Side): InForce {
+  const matching = policiesFor(policies, target, side);
+  const sure = matching.filter(({ view }) => isSurelyFor(view, target)).map(({ view }) => view.priority);
+  const strongest = Math.max(...sure, -Infinity);
+  // A priority that nobody can read is no number, and lower than none.
+  return { found: matching.filter(({ view }) => !(view.priority < strongest)), isSure: sure.length > 0 };
+}
+
+/** All policies that match a target, or may, whatever their priority; an operator's are none of them. */
+export function policiesFor(policies: EntityChange[], target: PolicyTarget, side: Side): PolicyInForce[] {
+  return policies.flatMap((change) => {
+    const view = viewOn(change, side);
+    return view !== undefined && !view.isOperators && mayBeFor(view, target) ? [{ change, view }] : [];
+  });
+}
+
+/** What a policy says before or after the update; undefined where it is not there, or can't be read. */
+export function viewOn(change: EntityChange, side: Side): PolicyView | undefined {
+  const isKept = side === "after" && change.action === "delete" && change.isRetained;
+  return viewOf(change, isKept ? change.before : change[side]);
+}
+
+const views = new WeakMap<object, { view?: PolicyView }>();
+
+/**
+ * A policy by what the engine says of it; undefined where its pattern or its settings are secret, or not known yet. Read once, since
+ * a thousand policies are held against a thousand queues.
+ */
+export function viewOf(change: EntityChange, values: Record<string, unknown> | undefined): PolicyView | undefined {
+  if (values === undefined) return undefined;
+  const known = views.get(values) ?? { view: readView(change, values) };
+  views.set(values, known);
+  return known.view;
+}
+
+function readView({ type }: EntityChange, values: Record<string, unknown>): PolicyView | undefined {
+  const policy = values.policy as Record<string, unknown> | undefined;
+  if (typeof policy !== "object" || policy === null) return undefined;
+  const { pattern, applyTo, priority, definition } = policy;
+  // A text in its place is a secret, or not known yet.
+  if (typeof pattern !== "string" || typeof definition !== "object" || definition === null) return undefined;
+  return {
+    vhost: text(values.vhost),
+    isOperators: /operatorPolicy/i.test(type),
+    pattern,
+    applyTo: typeof applyTo === "string" ? applyTo : "all",
+    priority: Number(priority ?? 0),
+    definition: definition as Record<string, unknown>,
+  };
+}
+
+/** Whether a policy applies to a target, or may: what can't be read is taken as applying. */
+export function mayBeFor(view: PolicyView, { vhost, name, queueArguments }: PolicyTarget): boolean {
+  if (isReadable(vhost) && isReadable(view.vhost) && vhost !== view.vhost) return false;
+  const isKnown = isReadable(name) && isReadable(view.pattern);
+  const scope = {
+    ...view,
+    pattern: isKnown ? view.pattern : "",
+    applyTo: isReadable(view.applyTo) ? view.applyTo : "all",
+  };
+  // A queue without a type has the vhost's, which may be streams.
+  const kinds =
+    queueArguments?.["x-queue-type"] === undefined && scope.applyTo === "streams" ? "queues" : scope.applyTo;
+  return appliesTo({ ...scope, applyTo: kinds }, text(name), queueArguments);
+}
+
+/** Whether a policy applies to a target for certain: all of both is known, and nothing about the match is in doubt. */
+export function isSurelyFor(view: PolicyView, { vhost, name, queueArguments }: PolicyTarget): boolean {
+  const isKnown = [vhost, name, view.vhost, view.pattern, view.applyTo].every(isReadable);
+  return isKnown && vhost === view.vhost && certainlyAppliesTo(view, text(name), queueArguments);
+}

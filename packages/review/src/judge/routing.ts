@@ -1,0 +1,158 @@
+import { networkOfDelivery, resourceRule } from "@rabbitmq-delay/topology";
+import { EntityChange, brokerName, isReadable, queueArguments } from "../preview/entityChange";
+import { PolicyView, mayBeFor, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
+import { nameOf, typeOf } from "../preview/urn";
+
+const ALTERNATE = "alternate-exchange";
+const DEAD_LETTERS = "x-dead-letter-exchange";
+const STRATEGY = "x-dead-letter-strategy";
+
+/** What becomes of messages that an exchange can't route. */
+export type Unroutable = "parked" | "held" | "lost" | "unknown";
+
+/** A queue, or a policy's queues, whose dead letters go to an exchange. */
+interface Feeder {
+  change: EntityChange;
+  /** Whether it waits for the confirm, so that nothing is lost between. */
+  isSafe: boolean;
+}
+
+/** What a preview tells about the broker as it is before the update, and of the policies that it will have. */
+export class Routing {
+  private readonly feeders = new Map<string, Feeder[]>();
+  private readonly policies: EntityChange[];
+  private readonly exchanges: EntityChange[];
+  private readonly deleted: Set<string>;
+
+  /**
+   * @param changes of all resources that the preview lists
+   * @param isWhole whether it lists the unchanged ones too
+   */
+  constructor(
+    changes: EntityChange[],
+    private readonly isWhole: boolean,
+  ) {
+    this.policies = changes.filter(({ kind }) => kind === "policy");
+    this.exchanges = changes.filter(({ kind }) => kind === "exchange");
+    const queues = changes.filter(({ kind }) => kind === "queue");
+    for (const change of queues) this.addQueue(change);
+    for (const policy of this.policies) this.addPolicy(policy, queues);
+    const deleted = changes.filter(isGone);
+    this.deleted = new Set(deleted.map(({ kind, before }) => JSON.stringify([kind, before?.vhost, before?.name])));
+  }
+
+  /** What becomes of a message that `exchange` has no binding for, once the update has begun. */
+  unroutable(vhost: unknown, exchange: string, dependencies: string[]): Unroutable {
+    const parking = this.parking(vhost, exchange, dependencies);
+    if (parking === "yes") return "parked";
+    if (this.losesFrom(vhost, exchange)) return "lost";
+    if (this.feeders.has(keyOf(vhost, exchange))) return "held";
+    return parking === "no" && this.isWhole ? "lost" : "unknown";
+  }
+
+  /** Whether a queue that stays dead-letters to `exchange` without waiting for its confirm. */
+  losesFrom(vhost: unknown, exchange: string): boolean {
+    const feeders = this.feeders.get(keyOf(vhost, exchange)) ?? [];
+    return feeders.some(({ change, isSafe }) => !isSafe && !isGone(change));
+  }
+
+  /** What names `exchange` as its alternate exchange and stays, in words: what it can't route is lost without that one. */
+  alternateOf(vhost: unknown, exchange: string): string | undefined {
+    const names = (found: unknown): boolean => found === exchange;
+    const holder = this.exchanges.find(
+      (change) =>
+        !isGone(change) &&
+        (change.after ?? change.before)?.vhost === vhost &&
+        names(queueArguments(change.after ?? change.before)[ALTERNATE]),
+    );
+    if (holder !== undefined) return `exchange ${brokerName(holder)}`;
+    const policy = this.policies.find((change) => {
+      const view = viewOn(change, "after");
+      if (view?.vhost !== vhost || !names(view?.definition[ALTERNATE])) return false;
+      const matched = this.exchanges.filter(({ before, after }) =>
+        mayBeFor(view as PolicyView, { vhost: (before ?? after)?.vhost, name: (before ?? after)?.name }),
+      );
+      return matched.length === 0 || !matched.every(isGone);
+    });
+    return policy === undefined ? undefined : `policy ${brokerName(policy)}`;
+  }
+
+  private addQueue(change: EntityChange): void {
+    const { before } = change;
+    if (before === undefined) return;
+    const values = queueArguments(before);
+    const { [DEAD_LETTERS]: exchange, [STRATEGY]: strategy } = values;
+    if (exchange !== undefined) {
+      this.addFeeder(before.vhost, exchange, { change, isSafe: strategy === "at-least-once" });
+      return;
+    }
+    // An argument goes before a policy; without one, the policy says where dead letters go.
+    const target = { vhost: before.vhost, name: before.name, queueArguments: values };
+    for (const { view } of policiesInForce(this.policies, target, "after").found) {
+      const isSafe = (strategy ?? view.definition["dead-letter-strategy"]) === "at-least-once";
+      this.addFeeder(before.vhost, view.definition["dead-letter-exchange"], { change, isSafe });
+    }
+  }
+
+  /** A policy for none of the plan's queues is for queues that nothing is known of. */
+  private addPolicy(change: EntityChange, queues: EntityChange[]): void {
+    const view = viewOn(change, "after");
+    const { "dead-letter-exchange": exchange, "dead-letter-strategy": strategy } = view?.definition ?? {};
+    if (view === undefined || exchange === undefined) return;
+    const isKnown = queues.some(({ before, after }) => {
+      const { vhost, name } = before ?? after ?? {};
+      return mayBeFor(view, { vhost, name, queueArguments: queueArguments(before ?? after) });
+    });
+    if (!isKnown) this.addFeeder(view.vhost, exchange, { change, isSafe: strategy === "at-least-once" });
+  }
+
+  private addFeeder(vhost: unknown, exchange: unknown, feeder: Feeder): void {
+    if (typeof exchange !== "string") return;
+    const key = keyOf(vhost, exchange);
+    const same = this.feeders.get(key);
+    if (same === undefined) this.feeders.set(key, [feeder]);
+    else same.push(feeder);
+  }
+
+  /** Whether what `exchange` can't route goes to another one: by its own argument, or by the one policy that applies to it. */
+  private parking(vhost: unknown, exchange: string, dependencies: string[]): "yes" | "no" | "unknown" {
+    const parks = (alternate: unknown): boolean =>
+      alternate !== undefined && !this.isDeleted("exchange", vhost, alternate);
+    const own = this.exchanges.find(({ before }) => before?.vhost === vhost && before?.name === exchange);
+    const argument = queueArguments(own?.before)[ALTERNATE];
+    if (argument !== undefined) return parks(argument) ? "yes" : "no";
+    const target = { vhost, name: exchange };
+    const [before, after] = [
+      policiesInForce(this.policies, target, "before"),
+      policiesInForce(this.policies, target, "after"),
+    ];
+    const inForce = [...before.found, ...after.found];
+    if (after.isSure && inForce.every(({ view }) => parks(view.definition[ALTERNATE]))) return "yes";
+    const all = [...policiesFor(this.policies, target, "before"), ...policiesFor(this.policies, target, "after")];
+    if (all.some(({ view }) => view.definition[ALTERNATE] !== undefined)) return "no";
+    if (all.length === 0 && dependsOnParking(exchange, dependencies)) return "yes";
+    return this.isWhole ? "no" : "unknown";
+  }
+
+  /** Whether an entity of that name goes, and the broker does not keep it. */
+  isDeleted(kind: EntityChange["kind"], vhost: unknown, name: unknown): boolean {
+    return isReadable(name) && this.deleted.has(JSON.stringify([kind, vhost, name]));
+  }
+}
+
+function keyOf(vhost: unknown, exchange: string): string {
+  return JSON.stringify([vhost, exchange]);
+}
+
+function isGone({ action, isRetained }: EntityChange): boolean {
+  return action === "delete" && !isRetained;
+}
+
+/** Whether what is unbound was declared after the policy that parks what the network's delivery exchange can't route. */
+function dependsOnParking(exchange: string, dependencies: string[]): boolean {
+  const parking = networkOfDelivery(exchange)?.parkingExchange;
+  if (parking === undefined) return false;
+  return dependencies.some(
+    (urn) => resourceRule(typeOf(urn))?.kind === "policy" && nameOf(urn).endsWith(`-${parking}`),
+  );
+}

@@ -1,0 +1,221 @@
+import { ComponentName, ResourceKind, componentOf, resourceRule } from "@rabbitmq-delay/topology";
+import { openedJson } from "@rabbitmq-delay/topology";
+import { Cause, Place, causesOf } from "./cause";
+import { SECRET } from "../redact";
+import { ChangingStep, Preview, PreviewState, PreviewStep, isChangingStep, isStack } from "./preview";
+import { nameOf, parseUrn, typeOf } from "./urn";
+
+/** What happens to one resource. */
+export type Action = "create" | "delete" | "replace" | "update" | "same";
+
+/** What a resource is to a review: a kind that has a rule, a component, or something that nothing is known of. */
+export type EntityKind = ResourceKind | "component" | "other";
+
+/** The steps of one resource, taken together. */
+export interface EntityChange {
+  urn: string;
+  type: string;
+  /** Logical name. */
+  name: string;
+  kind: EntityKind;
+  action: Action;
+  /** URN of the component that it belongs to. */
+  parent?: string;
+  /** The component of this project that it is a part of, however deep. */
+  partOf?: ComponentName;
+  /** Whether the broker keeps the old one when the program lets it go. */
+  isRetained: boolean;
+  before?: Record<string, unknown>;
+  after?: Record<string, unknown>;
+  causes: Cause[];
+  /** URNs that the old one depended on. */
+  dependencies: string[];
+  /** Properties that the engine says differ; undefined where it says nothing. */
+  reasons?: string[];
+  /** URN of what declares it. */
+  provider?: string;
+  /** URNs of what declares it, before and after, where they are not the same. */
+  otherProvider?: { before: string; after: string };
+}
+
+/** Which action a step is part of. */
+const actions: Record<ChangingStep, Action> = {
+  create: "create",
+  import: "create",
+  delete: "delete",
+  update: "update",
+  same: "same",
+  replace: "replace",
+  "create-replacement": "replace",
+  "delete-replaced": "replace",
+  "import-replacement": "replace",
+};
+
+/** One entry for each resource, in the order of the preview. */
+export function entityChanges({ steps }: Preview): EntityChange[] {
+  const byUrn = new Map<string, (PreviewStep & { op: ChangingStep })[]>();
+  for (const step of steps) {
+    const { op } = step;
+    // Steps that change nothing are none; unknown ones make the preview one that is not whole.
+    if (!isChangingStep(op) || isStack(step.urn)) continue;
+    const same = byUrn.get(step.urn);
+    if (same === undefined) byUrn.set(step.urn, [{ ...step, op }]);
+    else same.push({ ...step, op });
+  }
+  return [...byUrn].map(([urn, own]) => toChange(urn, own));
+}
+
+function toChange(urn: string, steps: (PreviewStep & { op: ChangingStep })[]): EntityChange {
+  const action = actionOf(steps.map(({ op }) => actions[op]));
+  const oldState = steps.find((step) => step.oldState !== undefined)?.oldState;
+  const newState = steps.find((step) => step.newState !== undefined)?.newState;
+  const type = oldState?.type ?? newState?.type ?? typeOf(urn);
+  const parent = (newState ?? oldState)?.parent;
+  const kind = kindOf(type, (newState ?? oldState)?.custom !== false);
+  // What is replaced has to be kept before and after; what is only read is never deleted.
+  const isKept = action === "delete" || newState === undefined || newState.retainOnDelete === true;
+  const [before, after] = [oldState?.provider, newState?.provider].map((provider) => provider?.replace(/::[^:]*$/, ""));
+  return {
+    urn,
+    type,
+    name: nameOf(urn),
+    kind,
+    action,
+    parent,
+    partOf: partOf(urn, parent),
+    isRetained: (oldState?.retainOnDelete === true && isKept) || oldState?.external === true,
+    before: oldState?.inputs,
+    after: newState?.inputs,
+    dependencies: oldState?.dependencies ?? [],
+    causes: action === "replace" || action === "update" ? differences(oldState, newState, placeOf(kind)) : [],
+    reasons: reasonsOf(steps),
+    provider: before ?? after,
+    ...(before !== undefined && after !== undefined && before !== after ? { otherProvider: { before, after } } : {}),
+  };
+}
+
+function kindOf(type: string, isCustom: boolean): EntityKind {
+  return resourceRule(type)?.kind ?? (isCustom ? "other" : "component");
+}
+
+const onBroker: EntityKind[] = ["queue", "exchange", "binding", "policy", "vhost", "permissions"];
+
+function placeOf(kind: EntityKind): Place {
+  return onBroker.includes(kind) ? "broker" : "elsewhere";
+}
+
+/** The nearest component of this project among the parents: those that the URN names, and the one that the state does. */
+function partOf(urn: string, parent: string | undefined): ComponentName | undefined {
+  const types = (text: string): string[] => parseUrn(text)?.types ?? text.split(/\$|::/);
+  return [...types(urn).slice(0, -1), ...types(parent ?? "")]
+    .map(componentOf)
+    .filter((name) => name !== undefined)
+    .at(-1);
+}
+
+function reasonsOf(steps: PreviewStep[]): string[] | undefined {
+  const reasons = steps.flatMap(({ diffReasons, detailedDiff }) => [
+    ...(diffReasons ?? []),
+    ...Object.keys(detailedDiff ?? {}),
+  ]);
+  return reasons.length === 0 ? undefined : [...new Set(reasons)];
+}
+
+/**
+ * Steps of one URN are of one entity on the broker: what is deleted beside anything else (an earlier replacement that was
+ * interrupted leaves that) goes although it seems to stay.
+ */
+function actionOf(found: Action[]): Action {
+  if (found.includes("replace") || (found.includes("delete") && found.some((action) => action !== "delete")))
+    return "replace";
+  return found.find((action) => action !== "same") ?? "same";
+}
+
+/** Where the program did not change, the broker did: then what it had is compared with what the program says. */
+function differences(oldState: PreviewState | undefined, newState: PreviewState | undefined, place: Place): Cause[] {
+  const causes = causesOf(oldState?.inputs, newState?.inputs, place);
+  if (causes.length > 0 || newState?.inputs === undefined || oldState?.outputs === undefined) return causes;
+  return causesOf(projected(oldState.outputs, newState.inputs), newState.inputs, place);
+}
+
+/** What of the outputs the inputs speak of. */
+function projected(outputs: Record<string, unknown> = {}, inputs: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.keys(inputs).map((key) => {
+      const [output, input] = [outputs[key], inputs[key]];
+      const isNested = typeof output === "object" && typeof input === "object" && output !== null && input !== null;
+      return [key, isNested ? projected(output as Record<string, unknown>, input as Record<string, unknown>) : output];
+    }),
+  );
+}
+
+/** The broker's own name of an entity, before and after. */
+export function brokerName(change: EntityChange): string {
+  const values = change.before ?? change.after ?? {};
+  if (change.kind === "binding") {
+    return `${shownName(values.source)} → ${shownName(values.destination)}`;
+  }
+  // Of anything else, a property of that name may be whatever it wants.
+  const isNamed = [...onBroker, "user"].includes(change.kind);
+  return isNamed && typeof values.name === "string" ? values.name : change.name;
+}
+
+/** What makes two resources the same entity on the broker; undefined for what the broker doesn't have, or nobody can read. */
+export function brokerIdentity(change: EntityChange, side: "before" | "after"): string | undefined {
+  const values = change[side];
+  if (values === undefined) return undefined;
+  const { name, user, vhost: place, source, destination } = values;
+  // Two names that are secret are not the same name.
+  if ([name, user, place, source, destination].some((value) => value !== undefined && !isReadable(value)))
+    return undefined;
+  const vhost = text(values.vhost);
+  switch (change.kind) {
+    case "queue":
+    case "exchange":
+    case "vhost":
+    case "user":
+      return JSON.stringify([change.kind, vhost, text(values.name)]);
+    // An operator's policy is another one than a policy of the same name.
+    case "policy":
+      return JSON.stringify([change.type, vhost, text(values.name)]);
+    case "permissions":
+      return JSON.stringify([change.type, vhost, text(values.user)]);
+    case "binding":
+      return JSON.stringify([
+        change.kind,
+        vhost,
+        text(values.source),
+        text(values.destination),
+        text(values.destinationType),
+        text(values.routingKey),
+      ]);
+    default:
+      return undefined;
+  }
+}
+
+/** A queue's or an exchange's arguments, in whichever of the two ways the program gives them. */
+export function queueArguments(values: Record<string, unknown> | undefined): Record<string, unknown> {
+  const settings = values?.settings as { arguments?: unknown; argumentsJson?: unknown } | undefined;
+  const [plain, opened] = [settings?.arguments, openedJson(settings?.argumentsJson)].map((found) =>
+    typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {},
+  );
+  return { ...plain, ...opened };
+}
+
+export function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** What the engine writes where a value is known only once the program runs. */
+const NOT_KNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** Whether a name or a pattern is there to be read: it is no secret, known already, and not empty. */
+export function isReadable(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && !value.includes(SECRET) && value !== NOT_KNOWN;
+}
+
+/** A name as a report has it. */
+export function shownName(value: unknown): string {
+  return value === NOT_KNOWN ? "[not known]" : text(value);
+}

@@ -1,0 +1,34 @@
+import { isSameAddress } from "@rabbitmq-delay/topology";
+import type { EntityChange } from "./entityChange";
+import type { Preview } from "./preview";
+import { typeOf } from "./urn";
+
+/** The addresses of the brokers that a plan declares on, as its providers have them; some may be secret, or not known yet. */
+export function plannedEndpoints({ steps }: Pick<Preview, "steps">): unknown[] {
+  const providers = steps.filter(({ urn }) => typeOf(urn) === "pulumi:providers:rabbitmq");
+  return providers.flatMap(({ oldState, newState }) =>
+    [oldState, newState].flatMap((state) => (state === undefined ? [] : [state.inputs?.endpoint])),
+  );
+}
+
+/** Where the plan declares, without a user, if all of it is at addresses that can be read and none is the given one. */
+export function otherPlace(preview: Pick<Preview, "steps">, url: string): string | undefined {
+  const endpoints = plannedEndpoints(preview);
+  const hosts = endpoints.map((endpoint) =>
+    URL.canParse(String(endpoint)) ? new URL(String(endpoint)).origin : "null",
+  );
+  if (endpoints.length === 0 || hosts.includes("null")) return undefined;
+  return endpoints.some((endpoint) => isSameAddress(endpoint, url)) ? undefined : [...new Set(hosts)].sort().join(", ");
+}
+
+/** Tells of each change whether it is on another broker than the one at an address. */
+export function changesElsewhere(changes: readonly EntityChange[], url: string): (urn: string) => boolean {
+  const providers = changes.filter(({ type }) => type === "pulumi:providers:rabbitmq");
+  const endpoints = new Map(providers.map(({ urn, before, after }) => [urn, (before ?? after)?.endpoint]));
+  const known = [...endpoints.values()].map(String);
+  // All at one address, by whatever name that is asked: a tunnel or a proxy may have another.
+  const isOne = known.every((endpoint) => endpoint === known[0] || isSameAddress(endpoint, known[0] as string));
+  if (isOne) return () => false;
+  const byUrn = new Map(changes.map((change) => [change.urn, change]));
+  return (urn) => !isSameAddress(endpoints.get(byUrn.get(urn)?.provider ?? ""), url);
+}

@@ -1,0 +1,182 @@
+import { PreviewError } from "../errors";
+import { secretsIn, secretsOf, withoutSecrets } from "../redact";
+import { parseUrn, typeOf } from "./urn";
+
+/** A resource as the engine shows it before or after a step. */
+export interface PreviewState {
+  urn: string;
+  type: string;
+  custom?: boolean;
+  /** Whether the program only reads it, so that it is never deleted. */
+  external?: boolean;
+  parent?: string;
+  /** URN and id of what declares it. */
+  provider?: string;
+  retainOnDelete?: boolean;
+  inputs?: Record<string, unknown>;
+  outputs?: Record<string, unknown>;
+  dependencies?: string[];
+}
+
+/** One planned step. */
+export interface PreviewStep {
+  op: string;
+  urn: string;
+  oldState?: PreviewState;
+  newState?: PreviewState;
+  /** Properties that differ, as far as the engine says. */
+  diffReasons?: string[] | null;
+  detailedDiff?: Record<string, unknown> | null;
+}
+
+/** What `pulumi preview --json` prints, as far as a review needs it. */
+export interface Preview {
+  steps: PreviewStep[];
+  /** Resources that stay as they are, also those that the file does not list. */
+  unchanged: number;
+  /** Whether unchanged resources are listed, as with `--show-sames`. */
+  hasSames: boolean;
+  /** Whether no resource stays without being listed. */
+  isWhole: boolean;
+  /** What went wrong, or does not fit together; the preview is then not whole. Without secrets. */
+  errors: string[];
+}
+
+interface RawPreview {
+  steps?: unknown;
+  diagnostics?: { severity?: string; message?: string; urn?: string }[];
+  changeSummary?: Record<string, unknown>;
+}
+
+/** What steps do that change no resource: they read, or forget what was only read or is gone already. */
+export const neutralSteps = new Set([
+  "read",
+  "read-replacement",
+  "refresh",
+  "discard",
+  "discard-replaced",
+  "remove-pending-replace",
+]);
+/** Steps that change something; what comes up in neither list can't be judged. */
+const changingSteps = [
+  "same",
+  "create",
+  "update",
+  "delete",
+  "replace",
+  "create-replacement",
+  "delete-replaced",
+  "import",
+  "import-replacement",
+] as const;
+/** A step that changes something, or says that it does not. */
+export type ChangingStep = (typeof changingSteps)[number];
+
+export function isChangingStep(op: string): op is ChangingStep {
+  return (changingSteps as readonly string[]).includes(op);
+}
+
+/**
+ * Reads the engine's JSON.
+ * @param source a file's name, for messages
+ * @param exitCode how the engine ended, where that is known; anything but 0 makes the preview one that is not whole
+ * @throws PreviewError for what is no preview
+ */
+export function parsePreview(text: string, source: string, exitCode: number | null = 0): Preview {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes what it read.
+    throw new PreviewError(
+      `${source} is not JSON, or cut off (${text.trim() === "" ? "it is empty" : `${text.length} characters`})`,
+    );
+  }
+  const raw = value as RawPreview | null;
+  const isPreview =
+    typeof raw === "object" && raw !== null && ("steps" in raw || "changeSummary" in raw || "diagnostics" in raw);
+  if (!isPreview) {
+    throw new PreviewError(`${source} is not the output of pulumi preview --json: it has no steps`);
+  }
+  const steps = raw.steps ?? [];
+  if (!Array.isArray(steps)) throw new PreviewError(`${source}: steps is not a list`);
+  steps.forEach((step: unknown, index) => checkStep(step, `${source}: steps[${index}]`));
+  const given = steps as PreviewStep[];
+  const summary = summaryOf(raw, source);
+  const errors = errorsOf(raw, given, exitCode);
+  const sames = given.filter(({ op, urn }) => op === "same" && !isStack(urn));
+  const unchanged = Math.max(sames.length, (summary.get("same") ?? 0) - 1, 0);
+  return {
+    steps: given,
+    unchanged,
+    isWhole: sames.length >= unchanged,
+    hasSames: sames.length > 0 && sames.length >= unchanged,
+    errors: errors.length > 0 && given.length === 0 ? errors : [...errors, ...gapsOf(given, summary)],
+  };
+}
+
+function checkStep(step: unknown, at: string): void {
+  const { op, urn, oldState, newState } = (step ?? {}) as Record<string, unknown>;
+  if (typeof op !== "string" || typeof urn !== "string") {
+    throw new PreviewError(`${at} has no op and urn; is it the output of pulumi preview --json?`);
+  }
+  if (parseUrn(urn) === undefined) throw new PreviewError(`${at}: its urn is none`);
+  for (const state of [oldState, newState]) {
+    if (state !== undefined && (typeof state !== "object" || state === null)) {
+      throw new PreviewError(`${at}: a state is not an object`);
+    }
+  }
+}
+
+function summaryOf({ changeSummary = {} }: RawPreview, source: string): Map<string, number> {
+  const counts = Object.entries(changeSummary ?? {});
+  if (counts.some(([, count]) => typeof count !== "number")) {
+    throw new PreviewError(`${source}: changeSummary does not count`);
+  }
+  return new Map(counts as [string, number][]);
+}
+
+/** What the engine said went wrong; also when all that it said of it is how it ended. */
+function errorsOf({ diagnostics = [] }: RawPreview, steps: PreviewStep[], exitCode: number | null): string[] {
+  const known = new Set([...secretsOf(), ...secretsIn(steps)]);
+  const errors = (Array.isArray(diagnostics) ? diagnostics : [])
+    .filter((diagnostic) => diagnostic?.severity === "error")
+    .map(({ message }) =>
+      withoutSecrets(
+        String(message ?? "")
+          .replace(/<\{%.*?%\}>/g, "")
+          .trim(),
+        known,
+      ),
+    )
+    .map((message) => (message === "" ? "an error without a message" : message));
+  if (exitCode === 0 || errors.length > 0) return errors;
+  return [`pulumi preview ended with ${exitCode ?? "a signal"}, and did not say why`];
+}
+
+/** What of a plan can't be judged, because the file does not have it or nobody knows what it means. */
+function gapsOf(steps: PreviewStep[], summary: Map<string, number>): string[] {
+  const gaps: string[] = [];
+  const isKnown = (op: string): boolean => isChangingStep(op) || neutralSteps.has(op);
+  const unknown = new Set([...steps.map(({ op }) => op), ...summary.keys()].filter((op) => !isKnown(op)));
+  for (const op of unknown) gaps.push(`the plan has steps of a kind that this review does not know: ${quoted(op)}`);
+  for (const op of changingSteps) {
+    const [counted, listed] = [summary.get(op) ?? 0, steps.filter((step) => step.op === op).length];
+    if (op !== "same" && counted > listed) {
+      gaps.push(`the plan counts ${counted} steps of kind ${op}, and lists ${listed}`);
+    }
+  }
+  if (steps.length === 0 && summary.size === 0) {
+    gaps.push("the plan has neither steps nor a summary of them");
+  }
+  return gaps;
+}
+
+function quoted(op: string): string {
+  return JSON.stringify(op.slice(0, 40));
+}
+
+/** The stack itself is a resource too, and none that anybody looks at. */
+export function isStack(urn: string): boolean {
+  return typeOf(urn) === "pulumi:pulumi:Stack";
+}

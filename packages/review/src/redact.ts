@@ -1,0 +1,136 @@
+import { escapeRegex } from "@rabbitmq-delay/topology";
+
+/** What stands for a secret in a report; the engine writes the same. */
+export const SECRET = "[secret]";
+
+/** Names of properties whose values nobody should read in a pull request, whether or not the program made secrets of them. */
+const SECRET_NAMES = new RegExp(
+  [
+    "pass(word|wd|phrase)?$|^pwd$|[._-]pwd$|secret|token|credential|cookie|signature|bearer|authori[sz]ation|^auth$|[._-]auth$",
+    "(private|api|access|account|shared|master|encryption|signing|session|ssh).?key|kubeconfig|connection.?string|^dsn$|[._-]dsn$",
+    "_(pass|pwd|key)$|_pass(word|wd)?_|sas$|\\.pem$|\\.key$|jwt",
+  ].join("|"),
+  "i",
+);
+
+/** Whether the name of a property, or the last part of the way to it, says that its value is secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAMES.test(name);
+}
+
+/** Ways in which secrets stand in running text: what is kept of each is the first group. */
+const PATTERNS: [RegExp, string][] = [
+  [/-----BEGIN [A-Z0-9 ]*-----[\s\S]*?(-----END [A-Z0-9 ]*-----|$)/g, SECRET],
+  // What a URL has before the last @ of its first word is a user and a password; a password may have @, / and : in it.
+  [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>`]*@/gi, `$1${SECRET}@`],
+  // Of a URL whose password has blanks, or quotes; and of one that was cut off in the middle.
+  [/([a-z][a-z0-9+.-]*:\/\/[^\s:/@"'<>`]*:)(?!\d+(?:[/?#\s]|$))[^\n]*@/gi, `$1${SECRET}@`],
+  [
+    /((?:amqps?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|redis|rediss|sqlserver|https?):\/\/[^\s:/@"'<>`]*:)(?!\d+\b)[^\s"'<>`]+/gi,
+    `$1${SECRET}`,
+  ],
+  [/\b(Bearer|Basic|Digest|Negotiate|ApiKey|token)\s+[A-Za-z0-9._~+/=:-]{6,}/gi, `$1 ${SECRET}`],
+  [
+    /(["']?[\w.-]*(?:passw(?:or)?d|passphrase|passwd|pwd|secret|token|credential|cookie|authori[sz]ation|(?:api|access|private|account|shared)[._-]?key|signature|\bsig|\bauth)[\w.-]*["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;&"']+)/gi,
+    `$1${SECRET}`,
+  ],
+  [/(--?(?:password|passphrase|pass|token|secret|api-?key|user(?:name)?)[ =])("[^"]*"|'[^']*'|\S+)/gi, `$1${SECRET}`],
+  [/\beyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*/g, SECRET],
+  [/\b(AKIA|ASIA)[A-Z0-9]{12,}\b|\b(gh[pousr]|glpat|xox[abps]|pul|sk|npm)[-_][A-Za-z0-9_-]{12,}/g, SECRET],
+];
+
+/** Shorter ones are parts of many words, and are replaced where they stand alone, such as the password `guest`. */
+const SHORTEST_IN_WORDS = 6;
+/** Still shorter ones are words of every text. */
+const SHORTEST_KNOWN = 4;
+
+/**
+ * A text without the secrets that it is known to hold and without what looks like one. A text can hold one that looks like nothing;
+ * so what is known to be secret is never put into a text at all.
+ * @param known values that are secret, whatever they look like; those under 4 characters are let be
+ */
+export function withoutSecrets(text: string, known: Iterable<string> = []): string {
+  const longestFirst = [...new Set(known)]
+    .filter(({ length }) => length >= SHORTEST_KNOWN)
+    .sort((a, b) => b.length - a.length);
+  let shown = text;
+  for (const secret of longestFirst) shown = withoutSecret(shown, secret);
+  shown = shown.replace(/[A-Za-z0-9+/_-]{6,}={0,2}/g, (run) => (holdsEncoded(run, longestFirst) ? SECRET : run));
+  for (const [pattern, replacement] of PATTERNS) shown = shown.replace(pattern, replacement);
+  return shown;
+}
+
+function withoutSecret(text: string, secret: string): string {
+  if (secret.length >= SHORTEST_IN_WORDS) return text.replaceAll(secret, SECRET);
+  return text.replace(new RegExp(`(?<!\\w)${escapeRegex(secret)}(?!\\w)`, "g"), SECRET);
+}
+
+/** Whether a run of characters is a secret in base64, alone or behind a user's name; it may begin anywhere in the run. */
+function holdsEncoded(run: string, secrets: string[]): boolean {
+  return [0, 1, 2, 3].some((start) => {
+    const decoded = Buffer.from(run.slice(start), "base64").toString("utf8");
+    return secrets.some((secret) => decoded.includes(secret));
+  });
+}
+
+/** The secrets that the process got from its environment, such as the broker's password and the engine's passphrase. */
+export function secretsOf(environment: NodeJS.ProcessEnv = process.env): string[] {
+  return Object.entries(environment).flatMap(([name, value = ""]) =>
+    isSecretName(name) ? forms(value) : passwordsIn(value),
+  );
+}
+
+/** Every text that stands at a place whose name says that it is secret. */
+export function secretsIn(value: unknown, isSecret = false, found: string[] = []): string[] {
+  if (typeof value === "string") {
+    found.push(...(isSecret ? forms(value) : passwordsIn(value)));
+  } else if (Array.isArray(value)) {
+    for (const item of value) secretsIn(item, isSecret, found);
+  } else if (typeof value === "object" && value !== null) {
+    const { name, value: given } = value as { name?: unknown; value?: unknown };
+    if (typeof name === "string" && typeof given === "string") secretsIn(given, isSecret || isSecretName(name), found);
+    for (const [key, item] of Object.entries(value)) {
+      secretsIn(item, isSecret || isSecretName(key) || key === "stringData", found);
+    }
+  }
+  return found;
+}
+
+function passwordsIn(text: string): string[] {
+  const password = /^[a-z][a-z0-9+.-]*:\/\/[^\s:/]*:(\S+)@/i.exec(text)?.[1];
+  return password === undefined ? [] : forms(password);
+}
+
+/** A secret as it is, and as a URL, JSON (also in a text of JSON, and as Go and Python write it), and HTML have it. */
+function forms(secret: string): string[] {
+  if (secret === SECRET || secret === "") return [];
+  let decoded = secret;
+  try {
+    decoded = decodeURIComponent(secret);
+  } catch {
+    // It is no part of a URL.
+  }
+  const quoted = [secret, decoded].flatMap((text) => {
+    const json = JSON.stringify(text).slice(1, -1);
+    return [json, inHex(json, /[<>&]/g), inHex(json, /[^\x20-\x7e]/g), inHex(json, /[<>&]|[^\x20-\x7e]/g)];
+  });
+  const twice = quoted.map((text) => JSON.stringify(text).slice(1, -1));
+  const html = ["&#34;", "&quot;"].map((quote) =>
+    secret
+      .replace(/&/g, "&amp;")
+      .replace(/</g, "&lt;")
+      .replace(/>/g, "&gt;")
+      .replace(/"/g, quote)
+      .replace(/'/g, "&#39;"),
+  );
+  return [...new Set([secret, decoded, encodeURIComponent(secret), ...quoted, ...twice, ...html])];
+}
+
+/** Characters as JSON writes them where it has to be plain, such as \u0026. */
+function inHex(text: string, characters: RegExp): string {
+  return text.replace(characters, (found) =>
+    [...Array(found.length).keys()]
+      .map((index) => `\\u${found.charCodeAt(index).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}

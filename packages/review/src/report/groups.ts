@@ -1,0 +1,146 @@
+import type { Finding } from "../judge/findings";
+import { RuleName, Severity, rules } from "../judge/rules";
+import type { ChangeLine } from "./summary";
+import { isEndpoint, nameOf, typeOf } from "../preview/urn";
+import { plural } from "./plural";
+
+/** Findings of one rule, in one component or of one kind of component. */
+export interface FindingGroup {
+  rule: RuleName;
+  severity: Severity;
+  accepted?: string;
+  findings: Finding[];
+  /** Heading: how many of what, e.g. `7 queues`; empty where the rest says it. */
+  subject: string;
+  /** Heading: the component that they belong to. */
+  owner?: string;
+  /** Heading: what happens to them. */
+  predicate: string;
+  consequence: string;
+  details: string[];
+  wayOut: readonly string[];
+}
+
+/** Groups by component that are a wall; then one rule's are one group. */
+const MOST_GROUPS = 20;
+
+/** Puts together what one sentence can say: the same rule in one component; endpoints all together, and many components too. */
+export function groupFindings(findings: Finding[]): FindingGroup[] {
+  const byComponent = groupBy(findings, true);
+  return byComponent.length > MOST_GROUPS ? groupBy(findings, false) : byComponent;
+}
+
+function groupBy(findings: Finding[], isByComponent: boolean): FindingGroup[] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const { rule, severity, accepted, parent = "" } = finding;
+    const owner = isEndpoint(parent) ? typeOf(parent) : parent;
+    const key = JSON.stringify([rule, severity, accepted, isByComponent ? owner : ""]);
+    const same = groups.get(key);
+    if (same === undefined) groups.set(key, [finding]);
+    else same.push(finding);
+  }
+  return [...groups.values()].map(toGroup).sort(byWeight);
+}
+
+const severities: Severity[] = ["loss", "care", "note"];
+const ruleNames = Object.keys(rules);
+
+/** The same change always reads the same, in whichever order the engine planned it. */
+function byWeight(a: FindingGroup, b: FindingGroup): number {
+  return (
+    severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+    ruleNames.indexOf(a.rule) - ruleNames.indexOf(b.rule) ||
+    compare(a.owner ?? "", b.owner ?? "") ||
+    compare(a.findings[0]?.entity ?? "", b.findings[0]?.entity ?? "")
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function toGroup(findings: Finding[]): FindingGroup {
+  const { rule, severity, accepted, parent } = findings[0] as Finding;
+  const { title, consequence, wayOut } = rules[rule];
+  const isShared = isEndpoint(parent);
+  const isOfOne = parent !== undefined && !isShared && findings.every((finding) => finding.parent === parent);
+  return {
+    rule,
+    severity,
+    ...(accepted === undefined ? {} : { accepted }),
+    findings: [...findings].sort((a, b) => compare(a.entity, b.entity)),
+    subject: title.startsWith("% ") ? subjectOf(findings) : "",
+    ...(isOfOne ? { owner: nameOf(parent) } : {}),
+    predicate: title.replace(/^% /, ""),
+    consequence: consequence.trim(),
+    details: [...new Set(findings.flatMap(({ detail }) => (detail === undefined ? [] : [detail])))],
+    wayOut: wayOut.map((step) => filledIn(step, findings)),
+  };
+}
+
+/** A command with this change's own names, where they are such that nobody has to quote them. */
+function filledIn(step: string, findings: Finding[]): string {
+  const [first] = findings;
+  const isOneName = findings.every(({ oldName }) => oldName === first?.oldName);
+  const values = { VHOST: first?.queue?.vhost, OLD_NAME: isOneName ? first?.oldName : undefined };
+  return Object.entries(values).reduce(
+    (text, [name, value]) => (value !== undefined && /^[\w./-]+$/.test(value) ? text.replaceAll(name, value) : text),
+    step,
+  );
+}
+
+/** Findings of a group that one line can tell: nothing is to be said of them but their names. */
+export interface Telling {
+  findings: Finding[];
+  found?: string;
+}
+
+/** One telling for each finding with causes or messages of its own, and one for all of which the same is to be said. */
+export function tellings(findings: Finding[]): Telling[] {
+  const told: Telling[] = [];
+  const byFound = new Map<string, Telling>();
+  for (const finding of findings) {
+    const { causes, found } = finding;
+    if (causes.length > 0 || isMessage(finding.rule)) {
+      told.push({ findings: [finding], found });
+      continue;
+    }
+    const same = byFound.get(found ?? "");
+    if (same === undefined) {
+      const telling: Telling = { findings: [finding], found };
+      byFound.set(found ?? "", telling);
+      told.push(telling);
+    } else same.findings.push(finding);
+  }
+  return told;
+}
+
+/** Whether what a finding is about is a message, and no entity with its kind before it. */
+export function isMessage(rule: RuleName): boolean {
+  return rule === "preview-failed" || rule === "broker-not-asked" || rule === "broker-elsewhere";
+}
+
+/** `3 queues`, or `1 queue`; kinds are the entities' first words. */
+function subjectOf(findings: Finding[]): string {
+  const kind = findings[0]?.entity.split(" ")[0] ?? "entity";
+  const isOneKind = findings.every(({ entity }) => entity.startsWith(`${kind} `));
+  const word = isOneKind ? kind : "entity";
+  return `${findings.length} ${plural(word, findings.length)}`;
+}
+
+/** Changes that one line can say: the same with other names. */
+export interface ChangeGroup extends Omit<ChangeLine, "name"> {
+  names: string[];
+}
+
+export function groupChanges(changes: ChangeLine[]): ChangeGroup[] {
+  const groups = new Map<string, ChangeGroup>();
+  for (const { name, ...line } of changes) {
+    const key = JSON.stringify([line.mark, line.subject, line.predicate]);
+    const same = groups.get(key);
+    if (same === undefined) groups.set(key, { ...line, names: [name] });
+    else same.names.push(name);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,5 @@
+/** `1 queue`'s and `3 queues`' word. */
+export function plural(word: string, count: number): string {
+  if (count === 1) return word;
+  return word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
+}

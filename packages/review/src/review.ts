@@ -1,0 +1,122 @@
+import { BrokerAnswerError } from "@rabbitmq-delay/topology";
+import type { Verdict } from "./verdict";
+import type { BrokerAnswers } from "./broker/brokerAnswers";
+import { addBrokerState } from "./broker/brokerState";
+import { Action, EntityChange, entityChanges } from "./preview/entityChange";
+import { Finding, findingsOf } from "./judge/findings";
+import { otherPlace } from "./preview/planBroker";
+import type { Preview } from "./preview/preview";
+import { rules } from "./judge/rules";
+import { ChangeLine, summaryOf } from "./report/summary";
+
+/** A danger that somebody lets pass, and why. */
+export interface Acceptance {
+  /** URN of a resource or of its component. */
+  urn: string;
+  reason: string;
+}
+
+/** All that a report says, whatever its form. */
+export interface Review {
+  verdict: Verdict;
+  counts: Record<Exclude<Action, "same">, number> & { unchanged: number };
+  /** Dangers first, then what needs care, then notes. */
+  findings: Finding[];
+  changes: ChangeLine[];
+  accepted: Acceptance[];
+  /** Messages in the queues that would lose them; undefined where no broker was asked, or it did not answer. */
+  messagesAtRisk?: number;
+  /** Why the broker that was asked has no part in this review. */
+  brokerError?: string;
+}
+
+/** How a preview is reviewed. */
+export interface ReviewOptions {
+  accepted?: Acceptance[];
+  /** The broker to ask how many messages are in question. */
+  broker?: BrokerAnswers;
+}
+
+const order = ["loss", "care", "note"] as const;
+
+/**
+ * Reviews a preview. A broker that does not answer as it must is a finding, and makes nothing safer: every queue that would be
+ * deleted then counts as one that holds messages.
+ */
+export async function reviewOf(preview: Preview, options: ReviewOptions = {}): Promise<Review> {
+  const { accepted = [], broker } = options;
+  const changes = entityChanges(preview);
+  const planned = findingsOf(preview, changes);
+  const state = broker === undefined ? { findings: planned } : await asked(planned, changes, broker, preview);
+  const findings = state.findings
+    .map((finding) => accept(finding, accepted))
+    .sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
+  const counts = countsOf(changes, preview.unchanged);
+  return {
+    verdict: verdictOf(findings, counts),
+    counts,
+    findings,
+    changes: summaryOf(changes),
+    accepted,
+    ...("messages" in state ? { messagesAtRisk: state.messages } : {}),
+    ...("error" in state ? { brokerError: state.error } : {}),
+  };
+}
+
+async function asked(
+  findings: Finding[],
+  changes: EntityChange[],
+  broker: BrokerAnswers,
+  preview: Preview,
+): Promise<{ findings: Finding[]; messages: number } | { findings: Finding[]; error: string }> {
+  try {
+    const state = await addBrokerState(findings, changes, broker, preview.hasSames);
+    const place = otherPlace(preview, broker.managementUrl);
+    return place === undefined
+      ? state
+      : { ...state, findings: [...state.findings, elsewhere(place, broker, findings)] };
+  } catch (error) {
+    if (!(error instanceof BrokerAnswerError)) throw error;
+    const rule = "broker-not-asked";
+    const { severity } = rules[rule];
+    return {
+      findings: [...findings, { rule, severity, urn: "", entity: error.message, causes: [] }],
+      error: error.message,
+    };
+  }
+}
+
+/** Counts of a broker with another address than the plan's may be another broker's; that matters where they made something safer. */
+function elsewhere(place: string, { managementUrl }: BrokerAnswers, planned: Finding[]): Finding {
+  const isInQuestion = planned.some(({ severity, queue }) => severity === "loss" && queue !== undefined);
+  const entity = `${managementUrl} was asked, and the plan declares on ${place}`;
+  return { rule: "broker-elsewhere", severity: isInQuestion ? "care" : "note", urn: "", entity, causes: [] };
+}
+
+function accept(finding: Finding, accepted: Acceptance[]): Finding {
+  const acceptance = accepted.find(({ urn }) => urn !== "" && (urn === finding.urn || urn === finding.parent));
+  return acceptance === undefined || finding.severity === "note"
+    ? finding
+    : { ...finding, accepted: acceptance.reason };
+}
+
+function verdictOf(findings: Finding[], counts: Review["counts"]): Verdict {
+  const open = findings.filter((finding) => finding.accepted === undefined).map(({ severity }) => severity);
+  if (open.includes("loss")) return "loss";
+  if (findings.some(({ rule }) => rule === "preview-failed")) return "unknown";
+  if (open.includes("care")) return "care";
+  const { create, delete: deleted, replace, update } = counts;
+  return create + deleted + replace + update > 0 ? "safe" : "nothing";
+}
+
+function countsOf(changes: EntityChange[], unchanged: number): Review["counts"] {
+  const count = (action: Action): number =>
+    changes.filter((change) => change.action === action && change.kind !== "component").length;
+  return {
+    create: count("create"),
+    delete: count("delete"),
+    replace: count("replace"),
+    update: count("update"),
+    unchanged,
+  };
+}

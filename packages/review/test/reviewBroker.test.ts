@@ -1,0 +1,295 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { renderMarkdown } from "../dist/report/markdown";
+import type { PreviewStep } from "../dist/preview/preview";
+import type { Review } from "../dist/review";
+import { change, queueStep, step } from "./steps";
+
+const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
+
+/** What a broker says to each path, without the question after it; 404 to all others. */
+type Answers = Record<string, unknown>;
+
+const right: Answers = {
+  "/api/overview": { rabbitmq_version: "4.3.6" },
+  "/api/queues/%2F": [
+    { name: "empty", messages: 0, state: "running" },
+    { name: "full", messages: 3, state: "running" },
+  ],
+  "/api/exchanges/%2F": [{ name: "amq.topic" }],
+};
+const queueNamed = (name: string): object => ({ name, vhost: "/", settings: { argumentsJson: "{}" } });
+const [emptyQueue, fullQueue] = [queueNamed("empty"), queueNamed("full")];
+const deleted = { steps: [queueStep("delete", "empty")] };
+
+describe("a review that asks the broker", () => {
+  let server: Server;
+  let answers: Answers;
+  let asked: number;
+
+  before(async () => {
+    server = createServer(({ url = "" }, response) => {
+      asked++;
+      const answer = answers[url.split("?")[0] as string];
+      const text = typeof answer === "string" ? answer : JSON.stringify(answer ?? { error: "not found" });
+      response.writeHead(answer === undefined ? 404 : 200).end(text);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  });
+  after(() => void server.close());
+  beforeEach(() => {
+    answers = { ...right };
+    asked = 0;
+  });
+
+  const address = (host = "127.0.0.1"): string => `http://${host}:${(server.address() as AddressInfo).port}`;
+
+  async function review(
+    plan: { steps: PreviewStep[] },
+    args: string[],
+    environment: object = {},
+  ): Promise<{ status: number | null; report: Review; stderr: string }> {
+    const env = { PATH: process.env.PATH, ...environment };
+    const child = spawn(process.execPath, [command, "review", "-", "--json", ...args], { env });
+    let [stdout, stderr] = ["", ""];
+    child.stdout.on("data", (data: Buffer) => (stdout += data.toString()));
+    child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
+    child.stdin.end(JSON.stringify(plan));
+    const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
+    return { status, report: JSON.parse(stdout) as Review, stderr };
+  }
+
+  const impossible: [string, Answers, RegExp][] = [
+    ["finds nothing there", { "/api/overview": undefined }, /is not RabbitMQ's management API/],
+    ["gets a page of something else", { "/api/overview": "<html>" }, /overview does not answer in JSON/],
+    ["gets a list instead of an overview", { "/api/overview": [] }, /is not RabbitMQ's management API/],
+    ["asks for a vhost that is not there", { "/api/queues/%2F": undefined }, /there is no vhost \//],
+    ["gets no list of queues", { "/api/queues/%2F": { error: "x" } }, /is no list of them/],
+    ["gets a list of something else", { "/api/queues/%2F": [1] }, /is no list of them/],
+    [
+      "asks a broker that has nothing of the stack",
+      { "/api/queues/%2F": [] },
+      /has none of the 1 queues and 0 exchanges/,
+    ],
+    ["asks a broker with other queues", { "/api/queues/%2F": [{ name: "x", messages: 0 }] }, /is it another broker/],
+  ];
+  for (const [what, other, message] of impossible) {
+    it(`is no safe one when it ${what}: the queue in question may be full`, async () => {
+      answers = { ...right, ...other };
+      const { status, report, stderr } = await review(deleted, ["--management", address()]);
+      assert.equal(status, 3, stderr);
+      assert.match(stderr, message);
+      assert.equal(report.verdict, "loss", "and says so in the report");
+      assert.match(report.findings.find(({ rule }) => rule === "broker-not-asked")?.entity ?? "", message);
+    });
+  }
+
+  it("knows an empty queue from a full one, one without a count, and one that is down", async () => {
+    const empty = await review(deleted, ["--management", address()]);
+    assert.deepEqual([empty.status, empty.report.verdict], [0, "care"], empty.stderr);
+    const full = await review({ steps: [queueStep("delete", "full")] }, ["--management", address()]);
+    assert.deepEqual([full.status, full.report.messagesAtRisk], [1, 3], full.stderr);
+    for (const found of [{}, { messages: null }, { messages: 0, state: "down" }, { messages: 0, state: "minority" }]) {
+      answers["/api/queues/%2F"] = [{ name: "empty", ...found }];
+      const { status, report } = await review(deleted, ["--management", address()]);
+      assert.deepEqual([status, report.verdict], [1, "loss"], JSON.stringify(found));
+    }
+  });
+
+  // Another environment's broker has the other queues: the one with 500 messages was a note, because it was not listed there.
+  it("takes a queue that is not listed for one that may be full", async () => {
+    const steps = [queueStep("same", "full"), queueStep("delete", "unlisted")];
+    const { status, report } = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([status, report.verdict], [1, "loss"]);
+    assert.match(report.findings[0]?.found ?? "", /does not list it, so nobody can tell/);
+  });
+
+  it("says that the broker asked has another address than the plan's", async () => {
+    const at = (endpoint: unknown): PreviewStep =>
+      change("same", "pulumi:providers:rabbitmq", "b", { endpoint }, { endpoint });
+    const rules = async (...steps: PreviewStep[]): Promise<unknown[]> => {
+      const { report } = await review({ steps }, ["--management", address()]);
+      return [report.verdict, ...report.findings.map(({ rule, severity }) => `${rule} ${severity}`)];
+    };
+    const other = at("http://prod:15672");
+    assert.deepEqual(await rules(...deleted.steps, other), ["care", "queue-deleted care", "broker-elsewhere care"]);
+    assert.deepEqual(await rules(queueStep("create", "new"), other), ["safe", "broker-elsewhere note"]);
+    for (const same of [at(address("localhost")), at("[secret]"), at(undefined)]) {
+      assert.deepEqual(await rules(...deleted.steps, same), ["care", "queue-deleted care"]);
+    }
+  });
+
+  // An empty queue was renamed in the program: the update deleted it, and all that was published afterwards came back unroutable.
+  it("finds a rename of an empty queue, with the name for its alias", async () => {
+    const queue = { name: "empty", vhost: "/", settings: { argumentsJson: "{}" } };
+    const type = "rabbitmq:index/queue:Queue";
+    const stack = { parent: "urn:pulumi:prod::shop::pulumi:pulumi:Stack::shop-prod" };
+    const component = { parent: "urn:pulumi:prod::shop::rabbitmq-delay:index:EndpointDelayBinding::Sales" };
+    for (const [more, name] of [
+      [stack, "old"],
+      [component, "Sales"],
+    ] as const) {
+      const steps = [step("create", type, "new", queue, more), step("delete", type, "old", queue, more)];
+      const { status, report } = await review({ steps }, ["--management", address()]);
+      assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [1, "loss", "queue-live-deleted"]);
+      assert.match(report.findings[0]?.found ?? "", /published after the update would be lost/);
+      assert.match(renderMarkdown(report, "prod"), new RegExp(`aliases: \\[\\{ name: "${name}" \\}\\]`));
+    }
+  });
+
+  // The same in two updates, the new one first: the second was said to need care alone, and the queue that stayed was gone.
+  it("finds that an empty queue goes, which another resource still stands for", async () => {
+    const steps = [queueStep("same", "empty"), step("delete", "rabbitmq:index/queue:Queue", "old", emptyQueue)];
+    const { status, report } = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [1, "loss", "queue-twin-deleted"]);
+    const retained = step("delete", "rabbitmq:index/queue:Queue", "old", emptyQueue, { retainOnDelete: true });
+    const kept = await review({ steps: [queueStep("same", "empty"), retained] }, ["--management", address()]);
+    assert.deepEqual([kept.status, kept.report.verdict], [0, "safe"]);
+  });
+
+  // A full queue of one broker was counted on another, where a queue of its name was empty: care, and exit code 0.
+  it("counts no queue of another broker of the plan than the one that was asked", async () => {
+    const provider = (name: string, endpoint: string): PreviewStep =>
+      step("same", "pulumi:providers:rabbitmq", name, { endpoint });
+    const by = (name: string): object => ({
+      provider: `urn:pulumi:prod::shop::pulumi:providers:rabbitmq::${name}::id`,
+    });
+    const providers = [provider("here", address()), provider("there", "http://there:15672")];
+    for (const [name, severity] of [
+      ["here", "care"],
+      ["there", "loss"],
+    ] as const) {
+      const steps = [...providers, queueStep("delete", "empty", by(name)), queueStep("same", "full", by("here"))];
+      const { report } = await review({ steps }, ["--management", address()]);
+      assert.deepEqual([report.findings[0]?.rule, report.verdict], ["queue-deleted", severity]);
+    }
+    // A queue of the same name elsewhere is no twin.
+    const twins = [
+      ...providers,
+      queueStep("delete", "full", by("there")),
+      step("same", "rabbitmq:index/queue:Queue", "f", fullQueue, by("here")),
+    ];
+    const { report } = await review({ steps: twins }, ["--management", address()]);
+    assert.deepEqual([report.findings[0]?.rule, report.messagesAtRisk], ["queue-deleted", 0]);
+    assert.match(report.findings[0]?.found ?? "", /on another broker of this plan/);
+  });
+
+  // Dead letters that nothing takes stay in their queue past its TTL: the review said that the last was due in 0.3 s.
+  it("says of messages past their TTL that they are overdue, and not when they are due", async () => {
+    const values = { name: "full", vhost: "/", settings: { arguments: { "x-message-ttl": 300 } } };
+    const steps = [step("delete", "rabbitmq:index/queue:Queue", "full", values)];
+    for (const [messages, found] of [
+      [20, "20 messages now; 20 overdue, because nothing takes its dead letters"],
+      [0, "0 messages now; 20 overdue, because nothing takes its dead letters"],
+    ] as const) {
+      answers["/api/queues/%2F"] = [{ name: "full", messages, messages_dlx: 20, state: "running" }];
+      const { status, report } = await review({ steps }, ["--management", address()]);
+      assert.deepEqual([status, report.findings[0]?.found], [1, found]);
+    }
+  });
+
+  it("counts no queue as empty whose name or vhost nobody can read: it may be the full one", async () => {
+    const values = (more: object): object => ({ name: "full", vhost: "/", settings: { argumentsJson: "{}" }, ...more });
+    const known = queueStep("same", "full");
+    for (const unreadable of [
+      { name: "[secret]" },
+      { name: "" },
+      { name: undefined },
+      { name: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" },
+      { vhost: "[secret]" },
+      { vhost: undefined },
+    ]) {
+      const steps = [known, step("delete", "rabbitmq:index/queue:Queue", "q", values(unreadable))];
+      const { status, report, stderr } = await review({ steps }, ["--management", address()]);
+      assert.deepEqual([status, report.verdict], [1, "loss"], `${JSON.stringify(unreadable)} ${stderr}`);
+      assert.match(report.findings[0]?.found ?? "", /can't be read/);
+    }
+  });
+
+  it("knows the plan's broker by the type of a provider, and by no name that looks like one", async () => {
+    const provider = change("same", "pulumi:providers:rabbitmq", "b", { endpoint: address() }, { endpoint: address() });
+    const named = step("same", "aws:s3/bucket:Bucket", "a::pulumi:providers:rabbitmq::b", { endpoint: "http://x" });
+    const steps = [...deleted.steps, provider, named];
+    const { status, stderr } = await review({ steps }, [], { RABBITMQ_MANAGEMENT_URL: address() });
+    assert.equal(status, 0, stderr);
+    assert.ok(asked > 0);
+  });
+
+  const bound = (op: string, destination: string, routingKey: string): PreviewStep => {
+    const values = {
+      vhost: "/",
+      source: "orders.r4x2u1000.delivery",
+      destination,
+      destinationType: "queue",
+      routingKey,
+    };
+    return step(op, "rabbitmq:index/binding:Binding", destination, values);
+  };
+  const atDelivery = "/api/exchanges/%2F/orders.r4x2u1000.delivery/bindings/source";
+  for (const key of ["#.Sales", "#", "[secret]"]) {
+    it(`finds that a service's own stack binds ${key} at a shared delivery exchange: it would get others' messages`, async () => {
+      answers[atDelivery] = [
+        { source: "x", destination: "Sales", destination_type: "queue", routing_key: "*.*.Sales" },
+        { source: "x", destination: "Spy", destination_type: "queue", routing_key: "*.*.Spy" },
+      ];
+      for (const others of [[], [queueStep("same", "full")]]) {
+        const steps = [bound("create", "Spy", key), ...others];
+        const { report, stderr } = await review({ steps }, ["--management", address()]);
+        assert.equal(report.verdict, "care", stderr);
+        assert.equal(report.findings[0]?.rule, "delivered-twice");
+        assert.equal(report.findings[0]?.urn, steps[0]?.urn, "by which it is accepted");
+        assert.match(report.findings[0]?.found ?? "", /what is for Sales on the broker/);
+      }
+      const own = { steps: [bound("create", "Spy", "*.*.Spy")] };
+      assert.equal((await review(own, ["--management", address()])).report.verdict, "safe");
+      answers[atDelivery] = { error: "x" };
+      assert.equal((await review(own, ["--management", address()])).status, 3, "an answer that is none says nothing");
+    });
+  }
+
+  it("counts all that waits where a vhost goes", async () => {
+    const steps = [step("delete", "rabbitmq:index/vHost:VHost", "v", { name: "/" })];
+    assert.equal((await review({ steps }, ["--management", address()])).report.messagesAtRisk, 3);
+  });
+
+  it("takes a vhost that is yet to be made for an empty one", async () => {
+    const steps = [step("create", "rabbitmq:index/queue:Queue", "q", { name: "q", vhost: "new", settings: {} })];
+    const { status, report, stderr } = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([status, report.verdict], [0, "safe"], stderr);
+  });
+
+  it("asks the broker of the environment where the plan is for that one, and no other: the same names may be empty there", async () => {
+    const provider = (endpoint: unknown): PreviewStep =>
+      change("same", "pulumi:providers:rabbitmq", "b", { endpoint }, { endpoint });
+    const environment = { RABBITMQ_MANAGEMENT_URL: address() };
+    const full = await review({ steps: [...deleted.steps, provider(address("localhost"))] }, [], environment);
+    assert.deepEqual([full.status, full.report.verdict], [0, "care"], full.stderr);
+    for (const steps of [
+      deleted.steps,
+      [...deleted.steps, provider("http://prod:15672")],
+      [...deleted.steps, provider("[secret]")],
+    ]) {
+      asked = 0;
+      const { status, stderr } = await review({ steps }, [], environment);
+      assert.equal(status, 1);
+      assert.equal(asked, 0);
+      assert.match(stderr, /the broker of RABBITMQ_MANAGEMENT_URL is not asked/);
+    }
+    const named = await review(deleted, ["--management", address()], { RABBITMQ_MANAGEMENT_URL: "http://127.0.0.1:4" });
+    assert.equal(named.status, 0, named.stderr);
+  });
+
+  it("keeps the password of the address to itself, also where the address is broken", async () => {
+    const args = ["review", "-", "--management", "http://user:hunter2%zz@127.0.0.1:4"];
+    const child = spawn(process.execPath, [command, ...args], { env: { PATH: process.env.PATH } });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
+    child.stdin.end(JSON.stringify(deleted));
+    const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
+    assert.equal(status, 2, output);
+    assert.ok(!output.includes("hunter2"), output);
+  });
+});

@@ -1,0 +1,192 @@
+import { strict as assert } from "node:assert";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Review } from "../dist/review";
+import type { PreviewStep } from "../dist/preview/preview";
+import { judged, queueStep, reviewed, step } from "./steps";
+
+const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
+
+interface End {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The command on a plan from standard input. */
+function review(plan: unknown, ...more: string[]): End {
+  const input = typeof plan === "string" ? plan : JSON.stringify(plan);
+  const env = { PATH: process.env.PATH };
+  return spawnSync(process.execPath, [command, "review", "-", ...more], { input, encoding: "utf8", env });
+}
+
+/** The command with an engine that prints `output`, says `errors` and ends with `code`. */
+function reviewStack(engine: { output: string; errors?: string; code: number }, env: object, ...more: string[]): End {
+  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-review-"));
+  writeFileSync(join(folder, "output"), engine.output);
+  writeFileSync(join(folder, "errors"), engine.errors ?? "");
+  const script = `#!/bin/sh\ncat "${folder}/output"\ncat "${folder}/errors" >&2\nexit ${engine.code}\n`;
+  writeFileSync(join(folder, "pulumi"), script);
+  chmodSync(join(folder, "pulumi"), 0o755);
+  return spawnSync(process.execPath, [command, "review", "--stack", "prod", ...more], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { PATH: `${folder}:${process.env.PATH}`, ...env },
+  });
+}
+
+const harmless = { steps: [queueStep("same", "a")], changeSummary: { same: 2 } };
+const loss = { steps: [queueStep("delete", "a")], changeSummary: { delete: 1 } };
+const care = { steps: [step("update", "aws:s3/bucket:Bucket", "b", {})], changeSummary: { update: 1 } };
+
+describe("how a review ends", () => {
+  it("fails on loss without being asked to, on care when asked to, and on nothing when told so", () => {
+    const status = (plan: object, ...more: string[]): number | null => review(plan, ...more).status;
+    assert.equal(status(loss), 1);
+    assert.equal(status(loss, "--fail-on", "loss"), 1);
+    assert.equal(status(loss, "--fail-on", "never"), 0);
+    assert.equal(status(care), 0);
+    assert.equal(status(care, "--fail-on", "care"), 1);
+    assert.equal(status(harmless, "--fail-on", "care"), 0);
+  });
+
+  const unreadable: [string, object][] = [
+    ["deletes in its summary that it does not list", { steps: [], changeSummary: { delete: 3, same: 1 } }],
+    ["fewer deletes than it counts", { steps: [queueStep("same", "a")], changeSummary: { delete: 1, same: 2 } }],
+    ["replacements that it does not list", { changeSummary: { replace: 1 } }],
+    ["a step of an unknown kind", { steps: [{ ...queueStep("same", "a"), op: "obliterate" }] }],
+    ["an unknown kind in its summary", { steps: [queueStep("same", "a")], changeSummary: { same: 2, obliterate: 1 } }],
+    ["no steps and no summary", { steps: [] }],
+    ["an error without a message", { ...harmless, diagnostics: [{ severity: "error" }] }],
+    ["an error", { ...harmless, diagnostics: [{ severity: "error", message: "no broker at http://x" }] }],
+  ];
+  for (const [what, plan] of unreadable) {
+    it(`takes a plan with ${what} for one that nobody can judge`, () => {
+      for (const more of [[], ["--fail-on", "loss"], ["--fail-on", "never"]]) {
+        const { status, stdout } = review(plan, ...more);
+        assert.equal(status, 3, stdout);
+        assert.match(stdout, /## ⛔ Could not be reviewed/);
+      }
+      const json = JSON.parse(review(plan, "--json").stdout) as Review;
+      assert.equal(json.verdict, "unknown");
+      assert.match(review(plan, "--format", "html").stdout, /<h1>Could not be reviewed<\/h1>/);
+    });
+  }
+
+  for (const type of [
+    "pulumi:pulumi:Stack",
+    "pulumi:providers:rabbitmq",
+    "rabbitmq-delay:index:EndpointDelayBinding",
+  ]) {
+    it(`reviews a queue whose logical name holds ${type}: else it would go unseen with its messages`, async () => {
+      const urn = `urn:pulumi:prod::shop::rabbitmq:index/queue:Queue::x::${type}::y`;
+      const gone = { ...queueStep("delete", "orders"), urn };
+      assert.deepEqual(await judged([gone]), ["loss", "queue-deleted"]);
+    });
+  }
+
+  it("takes two names that are secret for two names: the end of one queue is not the rename of another", async () => {
+    const secret = (op: string, type: string, name: string, values: object): PreviewStep =>
+      step(op, `rabbitmq:index/${type}`, name, { vhost: "/", ...values });
+    const exchange = secret("delete", "exchange:Exchange", "e", { name: "[secret]", settings: {} });
+    const values = { source: "[secret]", destination: "a", destinationType: "queue", routingKey: "#" };
+    const binding = secret("delete", "binding:Binding", "b", values);
+    assert.deepEqual(await judged([queueStep("same", "a"), exchange, binding]), [
+      "loss",
+      "unroutable-lost",
+      "exchange-gone",
+    ]);
+    const [old, fresh] = ["delete", "create"].map((op) => secret(op, "queue:Queue", op, { name: "[secret]" }));
+    assert.deepEqual(await judged([old, fresh] as PreviewStep[]), ["loss", "queue-deleted"]);
+  });
+
+  it("still tells a loss in what of a plan can be read", () => {
+    const { status, stdout } = review({ ...loss, diagnostics: [{ severity: "error", message: "broken" }] });
+    assert.equal(status, 1);
+    assert.match(stdout, /Would lose messages[\s\S]*did not get to its end/);
+  });
+
+  const refused: [string, string][] = [
+    ["a summary that does not count", '{"steps":[],"changeSummary":{"delete":"3"}}'],
+    ["a state that is null", '{"steps":[{"op":"delete","urn":"urn:pulumi:a::b::c:d:E::f","oldState":null}]}'],
+    ["a step whose URN is none", '{"steps":[{"op":"delete","urn":"queue"}]}'],
+  ];
+  for (const [what, plan] of refused) it(`refuses ${what}`, () => assert.equal(review(plan).status, 2));
+
+  it("judges steps that replace, import, discard and read by what they do", async () => {
+    for (const op of ["replace", "create-replacement", "delete-replaced", "import-replacement"]) {
+      assert.deepEqual(await judged([queueStep(op, "a")]), ["loss", "queue-replaced"], op);
+    }
+    assert.equal((await judged([queueStep("import", "a")]))[0], "safe");
+    for (const op of ["read", "read-replacement", "refresh", "discard", "discard-replaced", "remove-pending-replace"]) {
+      assert.deepEqual(await judged([queueStep(op, "a")]), ["nothing"], op);
+    }
+    const noDiff = { ...step("update", "rabbitmq:index/queue:Queue", "a", {}), detailedDiff: null, diffReasons: null };
+    assert.equal((await judged([{ ...noDiff, oldState: undefined, newState: undefined }]))[0], "care");
+    const aliased = queueStep("same", "a");
+    const old = { ...(aliased.oldState as object), urn: "urn:pulumi:prod::shop::rabbitmq:index/queue:Queue::before" };
+    assert.equal((await reviewed([{ ...aliased, oldState: old as never }])).verdict, "nothing");
+  });
+
+  it("takes an engine that ends with 255 and no reason for a failure, whatever it printed", () => {
+    const end = reviewStack({ output: JSON.stringify(harmless), code: 255 }, {}, "--output", "review.md");
+    assert.equal(end.status, 3, end.stdout);
+    assert.match(end.stderr, /error: the preview is not whole: pulumi preview ended with 255/);
+    const fine = reviewStack({ output: JSON.stringify(harmless), code: 0 }, {});
+    assert.equal(fine.status, 0, fine.stderr);
+  });
+
+  const printed: [string, string, number][] = [
+    ["is cut off", '{"steps":[{"op":"del', 0],
+    ["is cut off by a failure", '{"steps":[{"op":"del', 255],
+    ["has more behind it", `${JSON.stringify(harmless)} trailing`, 0],
+    ["is a stream of events", '{"sequence":0,"preludeEvent":{}}\n{"sequence":1,"cancelEvent":{}}', 0],
+    ["has steps of another kind", '{"steps":[{"action":"x"}]}', 0],
+  ];
+  for (const [what, output, code] of printed) {
+    it(`writes a report when what the engine printed ${what}: a pull request would show the last one's, which may say safe`, () => {
+      const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-report-")), "review.md");
+      const end = reviewStack({ output, code }, {}, "--output", file);
+      assert.equal(end.status, 3, end.stderr);
+      assert.match(readFileSync(file, "utf8"), /## ⛔ Could not be reviewed: stack <code>prod<\/code>/);
+    });
+  }
+
+  it("asks the engine for a plan, and not for its events", () => {
+    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-events-"));
+    const script = `#!/bin/sh\nprintf '{"steps":[],"diagnostics":[{"severity":"error","message":"<%s>"}]}' "$PULUMI_ENABLE_STREAMING_JSON_PREVIEW"\n`;
+    writeFileSync(join(folder, "pulumi"), script, { mode: 0o755 });
+    const env = { PATH: `${folder}:${process.env.PATH}`, PULUMI_ENABLE_STREAMING_JSON_PREVIEW: "true" };
+    const end = spawnSync(process.execPath, [command, "review", "--stack", "prod"], { encoding: "utf8", env });
+    assert.match(end.stderr, /not whole: <>/);
+  });
+
+  it("writes a report for the pull request when there is no plan at all", () => {
+    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-report-"));
+    const file = join(folder, "review.md");
+    const secret = "s3cr3t-of-the-state";
+    const errors = `error: getting secrets manager: ${secret} at https://user:p@ss/w0rd@state.example.com is wrong\n`;
+    const env = { PULUMI_CONFIG_PASSPHRASE: secret };
+    const end = reviewStack({ output: "", errors, code: 255 }, env, "--output", file);
+    assert.equal(end.status, 3, end.stderr);
+    assert.ok(existsSync(file));
+    const report = readFileSync(file, "utf8");
+    assert.match(report, /## ⛔ Could not be reviewed: stack <code>prod<\/code>[\s\S]*getting secrets manager/);
+    for (const text of [report, end.stderr]) {
+      assert.ok(!text.includes(secret) && !text.includes("w0rd") && !text.includes("p@ss"), text);
+    }
+  });
+
+  it("says in one line that a file can't be read or written", () => {
+    const missing = spawnSync(process.execPath, [command, "comment", "none.md", "--on", "github"], {
+      encoding: "utf8",
+    });
+    assert.equal(missing.status, 2);
+    assert.match(missing.stderr, /error: none\.md can't be read/);
+    const unwritable = review(harmless, "--output", "/none/review.md");
+    assert.equal(unwritable.status, 2);
+    assert.match(unwritable.stderr, /--output: \/none\/review\.md can't be written/);
+  });
+});

@@ -1,0 +1,144 @@
+import { strict as assert } from "node:assert";
+import { delayNetwork, parkingPolicy } from "@rabbitmq-delay/topology";
+import type { PreviewStep } from "../dist/preview/preview";
+import { change, judged, queueStep, step } from "./steps";
+
+interface Definition {
+  pattern?: string;
+  applyTo?: string;
+  priority?: number;
+  definition: Record<string, unknown>;
+}
+
+const types = { policy: "rabbitmq:index/policy:Policy", operators: "rabbitmq:index/operatorPolicy:OperatorPolicy" };
+const inputs = (policy: Definition): object => ({ name: "p", vhost: "/", policy: { pattern: "^a$", ...policy } });
+const lone = (op: string, policy: Definition, more: object = {}): PreviewStep =>
+  step(op, types.policy, "p", inputs(policy), more);
+const edit = (before: Definition, after: Definition, type = types.policy): PreviewStep =>
+  change("update", type, "p", inputs(before), inputs(after));
+const ours = { parent: "urn:pulumi:prod::shop::rabbitmq-delay:index:DelayLevelTopology::delay" };
+
+/** Settings that drop messages of whatever queue a policy comes to. */
+const dropping: Record<string, unknown>[] = [
+  { "message-ttl": "500" },
+  { expires: "60000" },
+  { "max-length": "10" },
+  { "max-length-bytes": "1000" },
+  { overflow: "drop-head" },
+  { "delivery-limit": "20" },
+  { "dead-letter-exchange": "x" },
+  { "dead-letter-routing-key": "x" },
+];
+
+describe("a review of a policy", () => {
+  for (const type of Object.values(types)) {
+    for (const definition of dropping) {
+      const [key] = Object.keys(definition);
+      it(`finds that more queues would lose messages by ${key} of ${type.split(":").at(-1)}`, async () => {
+        const loss = ["loss", "policy-drops"];
+        assert.deepEqual(await judged([edit({ definition }, { pattern: ".*", definition }, type)]), loss, "pattern");
+        const [queues, all] = ["classic_queues", "all"];
+        assert.deepEqual(
+          await judged([edit({ applyTo: queues, definition }, { applyTo: all, definition }, type)]),
+          loss,
+          "applyTo",
+        );
+        assert.deepEqual(
+          await judged([edit({ priority: 0, definition }, { priority: 5, definition }, type)]),
+          loss,
+          "priority",
+        );
+        assert.deepEqual(await judged([edit({ definition: {} }, { definition }, type)]), loss, "new setting");
+        assert.deepEqual(await judged([step("create", type, "p", inputs({ definition }))]), loss, "new policy");
+      });
+    }
+  }
+
+  it("lets a policy pass that drops no more than before, with care", async () => {
+    const definition = { "max-length": "10" };
+    for (const [before, after] of [
+      [
+        { pattern: ".*", definition },
+        { pattern: "^a$", definition },
+      ],
+      [
+        { priority: 5, definition },
+        { priority: 0, definition },
+      ],
+      [
+        { applyTo: "all", definition },
+        { applyTo: "queues", definition },
+      ],
+      [{ definition }, { definition: { "max-length": "20" } }],
+    ] as [Definition, Definition][]) {
+      assert.deepEqual(
+        await judged([edit(before, after)]),
+        ["care", "policy-changed"],
+        JSON.stringify([before, after]),
+      );
+    }
+  });
+
+  for (const limit of ["-1", "100000"]) {
+    it(`knows that a delivery limit of ${limit} keeps messages: its end drops what consumers failed 20 times`, async () => {
+      const lifting = { definition: { "delivery-limit": limit } };
+      assert.deepEqual(await judged([lone("create", lifting, ours)]), ["safe"]);
+      const gone = ["loss", "policy-protection-gone"];
+      assert.deepEqual(await judged([lone("delete", lifting)]), gone, "it goes");
+      assert.deepEqual(await judged([lone("delete", lifting, { retainOnDelete: true })]), ["safe"], "it stays");
+      assert.deepEqual(await judged([edit(lifting, { definition: {} })]), gone, "it says nothing of it any more");
+      assert.deepEqual(await judged([edit(lifting, { ...lifting, pattern: "^b$" })]), gone, "it moves away");
+      const lowered = await judged([edit(lifting, { definition: { "delivery-limit": "20" } })]);
+      assert.deepEqual(lowered, ["loss", "policy-drops"]);
+      const all = [lone("delete", lifting, ours), queueStep("delete", "a", ours)];
+      assert.deepEqual(
+        await judged(all),
+        ["loss", "queue-deleted", "policy-changed"],
+        "with its queue, nobody misses it",
+      );
+      const others = [lone("delete", lifting, ours), queueStep("same", "a", ours)];
+      assert.deepEqual(await judged(others), gone);
+    });
+  }
+
+  it("finds that a network would no longer be parked, whoever takes its policy away", async () => {
+    const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 2 });
+    const { name, pattern, applyTo, priority, definition } = parkingPolicy(network) as Required<Definition> & {
+      name: string;
+    };
+    const parking = { name, vhost: "/", policy: { pattern, applyTo, priority, definition } };
+    const exchange = step("same", "rabbitmq:index/exchange:Exchange", "delivery", {
+      name: network.deliveryExchange,
+      vhost: "/",
+    });
+    const gone = await judged([step("delete", types.policy, "parking", parking), exchange]);
+    assert.deepEqual(gone, ["loss", "policy-protection-gone"]);
+    const kept = [step("delete", types.policy, "parking", parking, { retainOnDelete: true }), exchange];
+    assert.deepEqual(await judged(kept), ["safe"]);
+    const foreign = lone("create", { pattern: ".*", priority: 200, definition: { "ha-mode": "all" } });
+    const taken = await judged([step("same", types.policy, "parking", parking), exchange, foreign]);
+    assert.deepEqual(taken, ["loss", "policy-protection-gone"], "only one policy applies to each exchange");
+  });
+
+  it("is no safe one where the plan does not say what it sets", async () => {
+    const unreadable = { name: "p", vhost: "/", policy: "[secret]" };
+    assert.deepEqual(await judged([step("create", types.policy, "p", unreadable, ours)]), ["care", "policy-unknown"]);
+    const stateless = { ...step("update", types.policy, "p", {}), oldState: undefined, newState: undefined };
+    assert.equal((await judged([stateless]))[0], "care");
+  });
+
+  // A pull request with 400 policies kept its build waiting until that was stopped, and nobody knew what it would do.
+  it("takes seconds for a thousand policies over a thousand queues", async () => {
+    const steps = Array.from({ length: 1000 }, (_, index) => {
+      const policy = { pattern: `^ep-${index}$`, priority: 1, definition: { "delivery-limit": "-1" } };
+      const values = { name: `ep-${index}`, vhost: "/", settings: { durable: true } };
+      return [
+        step("same", "rabbitmq:index/queue:Queue", `q${index}`, values),
+        step("create", types.policy, `p${index}`, { ...inputs(policy), name: `p${index}` }),
+      ];
+    }).flat();
+    const start = Date.now();
+    assert.equal((await judged(steps))[0], "care");
+    assert.ok(Date.now() - start < 20_000, `${Date.now() - start} ms`);
+  });
+});

@@ -1,0 +1,176 @@
+import { strict as assert } from "node:assert";
+import { delayNetwork, planEntities } from "@rabbitmq-delay/topology";
+import type { PreviewStep } from "../dist/preview/preview";
+import { parsePreview } from "../dist/preview/preview";
+import { Review, reviewOf } from "../dist/review";
+import { change, judged, reviewed, step } from "./steps";
+
+const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3 });
+const plan = planEntities(network);
+const [lowest, , highest] = network.entryExchanges as [string, string, string];
+const delivery = network.deliveryExchange;
+const levelQueue = plan.queues.find(({ name }) => name.includes("level"))?.name as string;
+
+const bound = (
+  op: string,
+  source: string,
+  destination: string,
+  destinationType: string,
+  routingKey: string,
+): PreviewStep =>
+  step(op, "rabbitmq:index/binding:Binding", `${source}-${destination}-${routingKey}`, {
+    source,
+    destination,
+    destinationType,
+    routingKey,
+    vhost: "/",
+  });
+const network0 = step("same", "rabbitmq:index/exchange:Exchange", "delivery", { name: delivery, vhost: "/" });
+
+const queue = (ttlMs: number): object => ({
+  name: "work.retry",
+  vhost: "/",
+  settings: { argumentsJson: JSON.stringify({ "x-message-ttl": ttlMs, "x-queue-type": "quorum" }) },
+});
+
+describe("a review of ways", () => {
+  const shortcuts: [string, PreviewStep][] = [
+    ["a level to the delivery exchange, past all lower levels", bound("create", highest, delivery, "exchange", "#")],
+    ["the lowest level to the delivery exchange by another key", bound("create", lowest, delivery, "exchange", "#")],
+    ["a level to another level", bound("create", highest, lowest, "exchange", "#")],
+    ["a level to its queue by another key", bound("create", highest, levelQueue, "queue", "#")],
+    ["a level to a service's queue", bound("create", highest, "Sales", "queue", "#")],
+    ["the delivery exchange back to a level", bound("create", delivery, highest, "exchange", "#")],
+    ["another exchange to the delivery exchange", bound("create", "amq.topic", delivery, "exchange", "#")],
+    ["another exchange to a level's queue", bound("create", "amq.topic", levelQueue, "queue", "#")],
+  ];
+  for (const [what, binding] of shortcuts) {
+    it(`finds a new binding from ${what}: messages would be early, or come twice`, async () => {
+      assert.deepEqual(await judged([network0, binding]), ["care", "way-shortened"]);
+    });
+  }
+
+  // A key that is known only when the program runs was taken for its placeholder: each message came to two services.
+  it("takes a key or a source that nobody can read for one that may match", async () => {
+    const sales = bound("same", delivery, "Sales", "queue", "*.*.*.Sales");
+    const care = ["care", "delivered-twice"];
+    for (const unreadable of ["04da6b54-80e4-46f7-96ec-b56ff0331ba9", "[secret]", "#.[secret]"]) {
+      const byKey = bound("create", delivery, "Copy", "queue", unreadable);
+      assert.deepEqual(await judged([network0, sales, byKey]), care, unreadable);
+      const fromAnywhere = bound("create", unreadable, "Copy", "queue", "#");
+      assert.deepEqual(await judged([network0, sales, fromAnywhere]), care, unreadable);
+      const old = bound("same", delivery, "Sales", "queue", unreadable);
+      assert.deepEqual(await judged([network0, old, bound("create", delivery, "Copy", "queue", "#.Copy")]), care);
+      assert.deepEqual(await judged([network0, old, bound("create", delivery, "Sales", "queue", "#.Sales")]), ["safe"]);
+      const level = await reviewed([network0, bound("create", lowest, "Copy", "queue", unreadable)]);
+      assert.deepEqual([level.verdict, level.findings[0]?.rule], ["care", "way-shortened"]);
+      assert.doesNotMatch(JSON.stringify(level.findings[0]?.found), /04da6b54/);
+    }
+  });
+
+  // The same binding needed care with the flag, and was safe without a word when a pipeline had left it out.
+  it("says of a new binding that a file without --show-sames can't tell whose messages it takes", async () => {
+    const steps = [bound("create", delivery, "Copy", "queue", "#.Sales")];
+    const of = (same: number): Promise<Review> =>
+      reviewOf(parsePreview(JSON.stringify({ steps, changeSummary: { create: 1, same } }), "test"));
+    const { verdict, findings } = await of(4);
+    assert.deepEqual([verdict, findings.map(({ rule }) => rule)], ["care", ["delivered-twice"]]);
+    assert.match(findings[0]?.found ?? "", /--show-sames/);
+    assert.equal((await of(1)).verdict, "safe", "the stack alone stays: all is listed");
+  });
+
+  // A command that purged a queue was safe.
+  for (const type of [
+    "command:local:Command",
+    "command:remote:Command",
+    "kubernetes:batch/v1:Job",
+    "kubernetes:batch/v1:CronJob",
+    "pulumi-nodejs:dynamic:Resource",
+    "pulumi-python:dynamic/purge:Purge",
+  ]) {
+    it(`says of a new ${type} that nobody knows what it does`, async () => {
+      assert.deepEqual(await judged([step("create", type, "purge", {})]), ["care", "other-changed"]);
+    });
+  }
+
+  it("finds another's messages behind the destination's own older key", async () => {
+    const steps = [
+      bound("same", delivery, "Sales", "queue", "*.*.*.Sales.*"),
+      bound("same", delivery, "Copy", "queue", "*.*.*.Copy"),
+    ];
+    assert.deepEqual(await judged([network0, ...steps, bound("create", delivery, "Sales", "queue", "#")]), [
+      "care",
+      "delivered-twice",
+    ]);
+  });
+
+  for (const type of ["permissions:Permissions", "topicPermissions:TopicPermissions"]) {
+    it(`finds that new ${type.split(":")[1]} may take rights from a user who has some: its service would be refused`, async () => {
+      const nothing = { configure: "^$", write: "^$", read: "^$" };
+      const permissions = type.startsWith("topic") ? [{ exchange: delivery, write: "^$", read: "^$" }] : nothing;
+      const rights = (user: string): PreviewStep =>
+        step("create", `rabbitmq:index/${type}`, "rights", { user, vhost: "/", permissions });
+      const user = (op: string): PreviewStep => step(op, "rabbitmq:index/user:User", "svc", { name: "svc" });
+      for (const steps of [[rights("svc")], [rights("svc"), user("same")], [rights("[secret]"), user("create")]]) {
+        const { verdict, findings } = await reviewed(steps);
+        assert.equal(verdict, "care");
+        assert.match(findings[0]?.detail ?? "", /take the place of those that it has/);
+      }
+      assert.deepEqual(await judged([rights("svc"), user("create")]), ["safe"], "a new one has none to lose");
+    });
+  }
+
+  it("takes a network's own bindings, and those of endpoints, for what they are", async () => {
+    const own = plan.bindings.map((binding) =>
+      bound("create", binding.source, binding.destination, binding.destinationType, binding.routingKey),
+    );
+    const endpoint = bound("create", delivery, "Sales", "queue", "*.*.*.Sales");
+    assert.deepEqual(await judged([network0, ...own, endpoint]), ["safe"]);
+  });
+
+  it("finds a rename that keeps the old queue and wants another TTL: the update fails half-way", async () => {
+    const kept = step("delete", "rabbitmq:index/queue:Queue", "old", queue(1000), { retainOnDelete: true });
+    const same = step("create", "rabbitmq:index/queue:Queue", "new", queue(1000));
+    assert.deepEqual(await judged([kept, same]), ["safe"], "one that is the same is the same queue");
+    const other = step("create", "rabbitmq:index/queue:Queue", "new", queue(2000));
+    const { verdict, findings } = await reviewed([kept, other]);
+    assert.equal(verdict, "care");
+    assert.equal(findings[0]?.rule, "declared-otherwise");
+    assert.deepEqual(findings[0]?.causes, [{ property: "x-message-ttl", before: "1000", after: "2000" }]);
+  });
+
+  const provider = (before: object, after: object, more: object = {}): PreviewStep => ({
+    ...change("update", "pulumi:providers:rabbitmq", "broker", before, after),
+    ...more,
+  });
+  const secret = { endpoint: "[secret]", username: "a" };
+
+  it("finds that all would go to another broker, also where its address is secret", async () => {
+    const changed = ["care", "broker-changed"];
+    assert.deepEqual(await judged([provider({ endpoint: "http://a:15672" }, { endpoint: "http://b:15672" })]), changed);
+    assert.deepEqual(await judged([provider(secret, secret)]), changed, "nothing says what changes");
+    assert.deepEqual(await judged([provider(secret, secret, { diffReasons: ["endpoint"] })]), changed);
+    assert.deepEqual(await judged([provider(secret, secret, { detailedDiff: { endpoint: {} } })]), changed);
+    assert.deepEqual(await judged([provider(secret, { username: "a" })]), changed, "not known yet");
+    assert.deepEqual(await judged([provider(secret, secret, { diffReasons: ["password"] })]), ["safe"]);
+    const known = { endpoint: "http://a:15672" };
+    assert.deepEqual(await judged([provider({ ...known, password: "x" }, { ...known, password: "y" })]), ["safe"]);
+  });
+
+  it("finds that an entity would be looked for by another provider", async () => {
+    const by = (name: string): object => ({
+      provider: `urn:pulumi:prod::shop::pulumi:providers:rabbitmq::${name}::id`,
+    });
+    const [{ oldState, newState, ...moved }] = [step("update", "rabbitmq:index/queue:Queue", "q", queue(1))];
+    const steps = (before: string, after: string): PreviewStep[] => [
+      {
+        ...moved,
+        oldState: { ...(oldState as NonNullable<typeof oldState>), ...by(before) },
+        newState: { ...(newState as NonNullable<typeof newState>), ...by(after) },
+      },
+    ];
+    assert.deepEqual(await judged(steps("one", "other")), ["care", "broker-changed"]);
+    assert.deepEqual(await judged(steps("one", "one")), ["safe"]);
+    assert.deepEqual(await judged(steps("default_3_3_7", "default_3_3_8")), ["safe"]);
+  });
+});

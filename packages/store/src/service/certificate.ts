@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+import { shownPath } from "../address";
+import { StoreMismatchError } from "../errors";
+
+/** Reads the file of a certificate authority. @throws StoreMismatchError for one that can't be read */
+export function readCertificate(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "there is no such file" : code;
+    throw new StoreMismatchError("ca", `${shownPath(file)} can't be read: ${why}`);
+  }
+}

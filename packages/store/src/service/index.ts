@@ -1,0 +1,3 @@
+// The store as a process of its own, with its intake, its health and its metrics.
+export { ServiceOptions, ServiceSettings, serviceSchema, serviceSettings } from "./serviceOptions";
+export { CriticalError, runStoreService } from "./storeService";

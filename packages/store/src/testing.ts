@@ -1,0 +1,19 @@
+// Parts of the service that tests and benches take one by one. They may change with any release.
+export { DelayCounting, interpret } from "./intake/interpret";
+export { Intake, IntakeEvents, IntakeParts } from "./intake/intake";
+export { BrokerConnection, ConnectionEvents } from "./broker/brokerConnection";
+export { declarePlan } from "./broker/declarePlan";
+export { BatchPublisher, BrokerFaultError, Outcome } from "./dispatch/batchPublisher";
+export { Dispatcher, DispatcherEvents, DispatcherParts } from "./dispatch/dispatcher";
+export { DispatchOptions, DispatchSettings, dispatchSettings } from "./dispatch/settings";
+export {
+  Breaker,
+  BreakerEvents,
+  BreakerName,
+  BreakerRule,
+  BreakerState,
+  FrequentFailures,
+  LastingFailures,
+} from "./resilience/breaker";
+export { SteadyClock } from "./resilience/steadyClock";
+export { Control } from "./control/control";

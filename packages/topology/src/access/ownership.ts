@@ -1,0 +1,38 @@
+import { DelayTopologyError } from "../errors";
+import { brokerLimits, checkShortString } from "../names";
+
+/** An exchange that nothing is published to: it says who owns a name, so that the broker refuses a second owner. */
+export interface OwnershipPlan {
+  name: string;
+  type: "fanout";
+  durable: true;
+  /** Of an exchange's arguments, the broker compares the alternate exchange alone when it is declared again. */
+  arguments: { "alternate-exchange": string };
+}
+
+/** What of a service has a name that others could take. */
+export type OwnedKind = "endpoint" | "user";
+
+/**
+ * Plans how a name is claimed. The broker takes the declaration again from the same owner, and refuses it from another one, in
+ * one step: `PRECONDITION_FAILED`, with both owners.
+ * @param owner whose it is, e.g. `billing/prod`
+ * @throws DelayTopologyError for an owner or a name that is empty or too long
+ */
+export function planOwnership(kind: OwnedKind, name: string, owner: string): OwnershipPlan {
+  if (typeof owner !== "string" || owner === "") {
+    throw new DelayTopologyError("owner", owner, "it must say whose the names are, e.g. billing/prod");
+  }
+  const start = `rabbitmq-delay.owner-of-${kind}.`;
+  // The claim has to fit, too: what is said is the room that is left for the name that the user gave.
+  checkShortString(kind, name, brokerLimits.shortStringBytes - start.length);
+  const exchange = `${start}${name}`;
+  checkShortString("owner", owner);
+  return { name: exchange, type: "fanout", durable: true, arguments: { "alternate-exchange": owner } };
+}
+
+/** Names of an endpoint that its service owns: its own, and what it takes by patterns without wildcards. */
+export function ownedNames(endpoint: { name: string; patterns?: string[] }): string[] {
+  const exact = (endpoint.patterns ?? []).filter((pattern) => !pattern.split(".").includes("*"));
+  return [...new Set([endpoint.name, ...exact])];
+}

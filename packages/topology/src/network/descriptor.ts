@@ -1,0 +1,134 @@
+import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
+import { DelayNetwork, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
+import { brokerLimits, checkEntityName, checkShortString, checkVhostName } from "../names";
+import { keyPrefixBytes, levelExchangeName, levelQueueName, queueTtlMs } from "./levels";
+import { presetOf } from "./vendors";
+
+/**
+ * Reads a descriptor that came from elsewhere: another stack, a file, an environment variable.
+ * @param property what the error shall call it
+ * @throws DelayTopologyError for another kind or version, a missing or malformed part, or names that don't fit the shape
+ */
+export function parseDelayNetwork(value: unknown, property = "network"): DelayNetwork {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new DelayTopologyError(
+      property,
+      value,
+      "it must be a delay network's descriptor (an object with kind: delay-network)",
+    );
+  }
+  const network = value as Partial<DelayNetwork>;
+  if (network.kind !== "delay-network") {
+    throw new DelayTopologyError(`${property}.kind`, network.kind, `it must be "delay-network"`);
+  }
+  if (network.version !== 1 && network.version !== 2) {
+    throw new DelayTopologyError(`${property}.version`, network.version, "this release reads versions 1 and 2");
+  }
+  return checkNetwork(network as DelayNetwork, property);
+}
+
+/** Throws unless the shape is possible on a broker and all names are those of preset and shape; returns a copy without foreign fields. */
+export function checkNetwork(network: DelayNetwork, property = "network"): DelayNetwork {
+  const at = (name: string): string => (property === "" ? name : `${property}.${name}`);
+  const { levels, unitMs } = network;
+  checkOneOf(at("preset"), network.preset, presets);
+  const radix = checkOneOf(at("radix"), network.radix, radixes);
+  checkOneOf(at("queueType"), network.queueType, queueTypes);
+  checkOneOf(at("matching"), network.matching, matchings);
+  checkInteger(at("unitMs"), unitMs, 1, brokerLimits.messageTtlMs);
+  checkEntityName(at("prefix"), network.prefix);
+  if (network.preset !== "custom") checkPreset(network, at);
+  // A routing key needs two bytes a level and at least one for the destination.
+  checkInteger(at("levels"), levels, 1, (brokerLimits.shortStringBytes - 1) / 2);
+  const longestTtlMs = (radix - 1) * radix ** (levels - 1) * unitMs;
+  if (longestTtlMs > brokerLimits.messageTtlMs) {
+    throw new DelayTopologyError(
+      at("levels"),
+      levels,
+      `with radix ${radix} and unitMs ${unitMs} a queue's TTL would be ${longestTtlMs} ms, over the broker's limit of ` +
+        `${brokerLimits.messageTtlMs} ms; at most ${mostLevels(radix, unitMs)} levels are allowed`,
+    );
+  }
+  checkEntityName(at("deliveryExchange"), network.deliveryExchange);
+  const names = Array.from({ length: levels }, (_, level) => levelExchangeName(network, level));
+  if (!Array.isArray(network.entryExchanges) || names.some((name, level) => name !== network.entryExchanges[level])) {
+    throw new DelayTopologyError(
+      at("entryExchanges"),
+      network.entryExchanges,
+      `it must be the ${levels} exchanges ${names[0]} …`,
+    );
+  }
+  names.forEach((name) => checkShortString(at("prefix"), name));
+  checkShortString(at("prefix"), levelQueueName(network, levels - 1, radix - 1));
+  if ((network.parkingExchange === undefined) !== (network.parkingQueue === undefined)) {
+    throw new DelayTopologyError(
+      at("parkingQueue"),
+      network.parkingQueue,
+      "parkingExchange and parkingQueue go together",
+    );
+  }
+  if (network.parkingExchange !== undefined) {
+    checkEntityName(at("parkingExchange"), network.parkingExchange);
+    checkEntityName(at("parkingQueue"), network.parkingQueue);
+  }
+  if (network.preset === "custom") checkPreset(network, at);
+  checkPlace(network, at);
+  const maximumDelayMs = (radix ** levels - 1) * unitMs;
+  if (network.maximumDelayMs !== maximumDelayMs) {
+    throw new DelayTopologyError(
+      at("maximumDelayMs"),
+      network.maximumDelayMs,
+      `for this shape it must be ${maximumDelayMs}`,
+    );
+  }
+  return {
+    kind: "delay-network",
+    version: network.version,
+    ...(network.version === 1 ? {} : { vhost: network.vhost }),
+    preset: network.preset,
+    prefix: network.prefix,
+    radix,
+    levels,
+    unitMs,
+    queueType: network.queueType,
+    matching: network.matching,
+    entryExchanges: names,
+    deliveryExchange: network.deliveryExchange,
+    bindingExchange: network.deliveryExchange,
+    ...(network.parkingExchange === undefined
+      ? {}
+      : { parkingExchange: network.parkingExchange, parkingQueue: network.parkingQueue }),
+    maximumDelayMs,
+  };
+}
+
+/** What version 2 says beside version 1. */
+function checkPlace(
+  { version, vhost, bindingExchange, deliveryExchange }: DelayNetwork,
+  at: (name: string) => string,
+): void {
+  if (version === 1) return;
+  checkVhostName(at("vhost"), vhost);
+  if (bindingExchange === deliveryExchange) return;
+  throw new DelayTopologyError(
+    at("bindingExchange"),
+    bindingExchange,
+    `it must be ${JSON.stringify(deliveryExchange)}`,
+  );
+}
+
+/** A descriptor that says one thing and means another would make keys that nobody reads, or delays of another length. */
+function checkPreset(network: DelayNetwork, at: (name: string) => string): void {
+  for (const [property, expected] of presetOf(network)) {
+    if (network[property] === expected) continue;
+    const whose = network.preset === "custom" ? "a network of this shape" : `preset ${network.preset}`;
+    const allowed = `${whose} has fixed names and arguments, so it must be ${JSON.stringify(expected)}`;
+    throw new DelayTopologyError(at(property), network[property], allowed);
+  }
+}
+
+function mostLevels(radix: Radix, unitMs: number): number {
+  let levels = 0;
+  while (queueTtlMs({ radix, unitMs }, levels, radix - 1) <= brokerLimits.messageTtlMs) levels++;
+  return Math.min(levels, Math.floor((brokerLimits.shortStringBytes - 1) / keyPrefixBytes({ levels: 1 })));
+}

@@ -1,0 +1,82 @@
+import { DelayTopologyError, checkOneOf } from "../errors";
+import type { DelayNetwork } from "./delayNetwork";
+import type { BindingPlan } from "../entities";
+import { brokerLimits, checkEndpointName, checkEntityName, checkShortString, utf8Length } from "../names";
+import { keyPrefixBytes } from "./levels";
+import { BoundPattern, checkEndpointsApart } from "./topic";
+
+/** A queue or exchange of a service that shall receive delayed messages. */
+export interface Endpoint {
+  /** Name of the queue or exchange; also the destination that publishers give, unless `patterns` says otherwise. */
+  name: string;
+  /** Default `queue`. */
+  type?: "queue" | "exchange";
+  /** Destinations that reach this endpoint, words between dots, `*` for any one word. Default: the name alone. */
+  patterns?: string[];
+}
+
+/** What an endpoint adds to a broker that has the network. */
+export interface EndpointPlan {
+  bindings: BindingPlan[];
+  /** The patterns with their binding keys, for {@link checkEndpointsApart}. */
+  bound: BoundPattern[];
+}
+
+/**
+ * The key that binds `pattern` to the delivery exchange: one `*` per level and the pattern, or `#.` and the pattern.
+ * @throws DelayTopologyError when it would have over 255 bytes
+ */
+export function bindingKey(network: Pick<DelayNetwork, "matching" | "levels">, pattern: string): string {
+  return network.matching === "suffix" ? `#.${pattern}` : `${"*.".repeat(network.levels)}${pattern}`;
+}
+
+/**
+ * Plans the bindings of one endpoint.
+ * @throws DelayTopologyError for a bad name, a wildcard where none may stand, a name that no routing key has room for
+ */
+export function planBinding(network: DelayNetwork, endpoint: Endpoint): EndpointPlan {
+  const type = checkOneOf("endpoint.type", endpoint.type ?? "queue", ["queue", "exchange"] as const);
+  const explicit = endpoint.patterns;
+  const name =
+    explicit === undefined
+      ? checkEndpointName("endpoint.name", endpoint.name)
+      : checkEntityName("endpoint.name", endpoint.name);
+  if (explicit !== undefined && (!Array.isArray(explicit) || explicit.length === 0)) {
+    throw new DelayTopologyError(
+      "endpoint.patterns",
+      explicit,
+      "it must be a list of at least one pattern, or left out",
+    );
+  }
+  const patterns = explicit ?? [name];
+  patterns.forEach((pattern, index) =>
+    checkPattern(network, explicit === undefined ? "endpoint.name" : `endpoint.patterns[${index}]`, pattern),
+  );
+  const bound = patterns.map((pattern) => ({
+    endpoint: name,
+    pattern,
+    bindingKey: bindingKey(network, pattern),
+    ...(network.preset === "custom" ? {} : { clientKey: bindingKey({ ...network, matching: "suffix" }, pattern) }),
+  }));
+  checkEndpointsApart(bound);
+  const bindings = bound.map(({ bindingKey: routingKey }) => ({
+    source: network.deliveryExchange,
+    destination: name,
+    destinationType: type,
+    routingKey,
+  }));
+  return { bindings, bound };
+}
+
+function checkPattern(network: DelayNetwork, property: string, pattern: unknown): void {
+  if (typeof pattern !== "string" || pattern === "" || /[/]/.test(pattern)) {
+    throw new DelayTopologyError(property, pattern, "it must be a non-empty text without /");
+  }
+  if (pattern.split(".").includes("#")) {
+    throw new DelayTopologyError(property, pattern, "the word # matches any number of words; use * for one word");
+  }
+  const room = brokerLimits.shortStringBytes - keyPrefixBytes(network);
+  if (utf8Length(pattern) > room) {
+    checkShortString(property, pattern, room);
+  }
+}

@@ -1,0 +1,130 @@
+import { PolicyPlan, QueuePlan, escapeRegex } from "../entities";
+import { DelayTopologyError } from "../errors";
+import type { DelayNetwork } from "../network/delayNetwork";
+import { levelQueueName } from "../network/levels";
+import { isAtLeast } from "../version";
+
+/** What is known of the broker whose delivery limits are lifted. */
+export interface DeliveryLimitOptions {
+  /** Its version, e.g. `4.3.6`; undefined where nobody knows it. */
+  brokerVersion?: string;
+}
+
+/**
+ * From this version on a quorum queue has a delivery limit of 20 by itself, and no limit can be asked for by −1. RabbitMQ 3.10
+ * refuses a policy with −1, and doesn't know the range `quorum_queues` (measured on 3.10.8 and 4.3.6).
+ */
+const FIRST_WITH_LIMIT = "4.0";
+/** No limit at all, from 4.0. */
+const NONE = -1;
+/** As good as none, and taken by every broker: where its version is not known. */
+const OUT_OF_REACH = 2_147_483_647;
+/** The one limit with which an endpoint of NServiceBus starts; source: NServiceBus.RabbitMQ's queue checks. */
+const NSERVICEBUS_LIMIT = 100_000;
+
+/** Above the 0 that a catch-all policy has unless somebody thought about it, as the parking policy's. */
+const PRIORITY = 100;
+/** What NServiceBus declares its own policy with, so that neither of the two ever changes the other's. */
+const NSERVICEBUS_PRIORITY = 0;
+
+/**
+ * Plans the policies that keep RabbitMQ 4 from losing messages by counting: a quorum queue drops or dead-letters a message
+ * after 20 deliveries that nobody settled, and a consumer that is killed often enough loses healthy messages so. By policy,
+ * since an argument would replace the queue with the messages in it. One for each queue, so that a queue that stays on the
+ * broker when it leaves the program keeps its policy.
+ * Queues are left out that count on purpose (`x-delivery-limit`), have another policy of ours, or are not quorum queues.
+ * @param own policies of ours that set more for a queue; only one policy applies to it
+ * @returns none for a broker before 4.0, which has no limit unless somebody sets one
+ * @throws DelayTopologyError for a `brokerVersion` that is none
+ */
+export function deliveryLimitPolicies(
+  queues: readonly QueuePlan[],
+  options: DeliveryLimitOptions,
+  own: readonly PolicyPlan[] = [],
+): PolicyPlan[] {
+  if (!hasDeliveryLimit(options)) return [];
+  return queues
+    .filter(isCounted)
+    .filter(({ name }) => !own.some(({ applyTo, pattern }) => applyTo !== "exchanges" && matches(pattern, name)))
+    .map(({ name }) => lifted(`${name}.delivery-limit`, `^${escapeRegex(name)}$`, options));
+}
+
+/**
+ * The policy for a queue that NServiceBus consumes: an endpoint refuses to start with any other limit than 100,000, and with
+ * any policy that sets none. It is the same as the one that NServiceBus declares where it may.
+ */
+export function nserviceBusLimitPolicy(queue: string, { brokerVersion }: DeliveryLimitOptions): PolicyPlan {
+  return {
+    name: `nsb.${queue}.delivery-limit`,
+    pattern: `^${escapeRegex(queue)}$`,
+    applyTo: brokerVersion === undefined ? "queues" : "quorum_queues",
+    priority: NSERVICEBUS_PRIORITY,
+    definition: { "delivery-limit": NSERVICEBUS_LIMIT },
+  };
+}
+
+/**
+ * Plans the policies of an endpoint's own queue, see {@link deliveryLimitPolicies}.
+ * @param preset of the network that the endpoint is bound to; undefined without one
+ */
+export function endpointLimitPolicies(
+  queue: QueuePlan,
+  preset: DelayNetwork["preset"] | undefined,
+  options: DeliveryLimitOptions,
+): PolicyPlan[] {
+  const isNServiceBus = preset === "nservicebus" || preset === "nservicebus-v1";
+  return deliveryLimitPolicies([queue], options).map((policy) =>
+    isNServiceBus ? nserviceBusLimitPolicy(queue.name, options) : policy,
+  );
+}
+
+/**
+ * Plans the policy for a network's level queues and its parking queue: whoever reads them to move messages must not use their
+ * limit up. One for all, because one for each would add 28 to 100 resources to every update; its pattern matches these queues
+ * and no others, whose names hold the network's shape.
+ */
+export function networkLimitPolicies(network: DelayNetwork, options: DeliveryLimitOptions): PolicyPlan[] {
+  if (network.queueType !== "quorum" || !hasDeliveryLimit(options)) return [];
+  const { prefix, levels, radix, parkingQueue } = network;
+  const ends = Array.from({ length: levels }, (_, level) =>
+    Array.from({ length: radix - 1 }, (__, index) => levelQueueName(network, level, index + 1).slice(prefix.length)),
+  ).flat();
+  if (parkingQueue !== undefined) ends.push(parkingQueue.slice(prefix.length));
+  const pattern = `^${escapeRegex(prefix)}(${ends.map(escapeRegex).join("|")})$`;
+  return [lifted(limitNameOf(network), pattern, options)];
+}
+
+/** Named as the preset names its own things. */
+function limitNameOf({ preset, prefix }: DelayNetwork): string {
+  const separator = { celery: "_", custom: ".", nservicebus: "-", "nservicebus-v1": "-" }[preset];
+  return `${prefix}${separator}delivery-limit`;
+}
+
+function lifted(name: string, pattern: string, { brokerVersion }: DeliveryLimitOptions): PolicyPlan {
+  const isKnown = brokerVersion !== undefined;
+  return {
+    name,
+    pattern,
+    applyTo: isKnown ? "quorum_queues" : "queues",
+    priority: PRIORITY,
+    definition: { "delivery-limit": isKnown ? NONE : OUT_OF_REACH },
+  };
+}
+
+/** A broker that nobody knows is taken for one that counts. */
+function hasDeliveryLimit({ brokerVersion }: DeliveryLimitOptions): boolean {
+  if (brokerVersion === undefined) return true;
+  if (typeof brokerVersion !== "string" || !/^\d+\.\d+/.test(brokerVersion)) {
+    throw new DelayTopologyError("brokerVersion", brokerVersion, "it must be a version of RabbitMQ, e.g. 4.3.6");
+  }
+  return isAtLeast(brokerVersion, FIRST_WITH_LIMIT);
+}
+
+function isCounted({ arguments: values }: QueuePlan): boolean {
+  return values["x-queue-type"] === "quorum" && values["x-delivery-limit"] === undefined;
+}
+
+/** All patterns here are ours, so JavaScript reads them. */
+function matches(pattern: string, name: string): boolean {
+  return new RegExp(pattern, "u").test(name);
+}

@@ -1,0 +1,211 @@
+import type { PolicyPlan, QueuePlan } from "../entities";
+import { describeDifferences } from "../differences";
+import { describeKeys, harmOf } from "./policyEffects";
+import { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policyScope";
+
+/** A policy or an operator policy as a broker holds it. */
+export interface FoundPolicy {
+  name: string;
+  /** Regular expression over names, in the broker's dialect. */
+  pattern: string;
+  /** `queues`, `classic_queues`, `quorum_queues`, `streams`, `exchanges` or `all`. */
+  applyTo: string;
+  priority: number;
+  definition: Record<string, unknown>;
+  /** Whether it is an operator policy, which applies beside the others. */
+  isOperator: boolean;
+}
+
+/** What is or will be on a broker, as far as policies matter to it. */
+export interface PolicySubject {
+  exchanges: { name: string }[];
+  queues: Pick<QueuePlan, "name" | "arguments">[];
+  /** Our own policies. */
+  policies: PolicyPlan[];
+  /** Those of the queues that belong to a service, which may want a policy for them. */
+  endpointQueues?: string[];
+}
+
+/** What a policy of others does to a network. */
+export interface PolicyFinding {
+  /** `error`: it loses, delays or misdirects messages; `warning`: worth knowing. */
+  severity: "error" | "warning";
+  /** Name of the policy. */
+  policy: string;
+  /** One sentence: which policy, its keys, what they would do, and the way out. */
+  message: string;
+}
+
+/**
+ * Judges the policies of others. Of all that match an entity, the one of the highest priority applies alone; which one it is
+ * among equals is not defined (measured: RabbitMQ 3.10.8 and 4.3.6 differ), so each of them counts. The first operator policy
+ * applies beside it. The lower of a policy's, an operator policy's and an argument's number wins; of all other settings, the
+ * argument does.
+ * One under the name of ours that says something else is judged as another's, but for what ours decides: an update does not put
+ * back what somebody edited, and may as well be about to change what an earlier one declared.
+ */
+export function judgePolicies(subject: PolicySubject, found: readonly FoundPolicy[]): PolicyFinding[] {
+  const plans = new Map(subject.policies.map((plan) => [plan.name, plan]));
+  const foreign = found.flatMap((policy): OthersPolicy[] => {
+    const replaced = policy.isOperator ? undefined : plans.get(policy.name);
+    if (replaced !== undefined && differencesOf(replaced, policy).length === 0) return [];
+    return [{ ...policy, replaced }];
+  });
+  return [...foreign.flatMap(edited), ...rivals(subject, foreign), ...harms(subject, foreign)];
+}
+
+interface OthersPolicy extends FoundPolicy {
+  /** The policy of ours in whose place it is. */
+  replaced?: PolicyPlan;
+}
+
+function differencesOf(plan: PolicyPlan, found: FoundPolicy): string[] {
+  const said = ({ pattern, applyTo, priority, definition }: FoundPolicy | PolicyPlan): Record<string, unknown> => ({
+    pattern,
+    "apply-to": applyTo,
+    priority,
+    ...definition,
+  });
+  return describeDifferences(said(found), said(plan));
+}
+
+/** Our own policy, where the broker has it otherwise. */
+function edited({ replaced, ...policy }: OthersPolicy): PolicyFinding[] {
+  if (replaced === undefined) return [];
+  const message =
+    `policy ${policy.name} is on the broker with ${differencesOf(replaced, policy).join(", ")}; unless an update is about to ` +
+    `change it, somebody edited it: put it back, by pulumi up --refresh or on the broker`;
+  return [{ severity: "warning", policy: policy.name, message }];
+}
+
+interface Entity {
+  name: string;
+  /** Undefined for an exchange. */
+  queue?: PolicySubject["queues"][number];
+}
+
+function entitiesOf({ exchanges, queues }: PolicySubject): Entity[] {
+  return [...exchanges.map(({ name }) => ({ name })), ...queues.map((queue) => ({ name: queue.name, queue }))];
+}
+
+function isOurs(plan: PolicyPlan, { name, queue }: Entity): boolean {
+  return ownAppliesTo(plan, name, queue?.arguments);
+}
+
+/** Policies that take ours away, or lose their own effect to ours. */
+function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[] {
+  const findings: PolicyFinding[] = [];
+  for (const plan of subject.policies) {
+    const entities = entitiesOf(subject).filter((entity) => isOurs(plan, entity));
+    for (const other of foreign.filter(({ isOperator, replaced }) => !isOperator && replaced !== plan)) {
+      const shared = entities.filter((entity) => appliesTo(other, entity.name, entity.queue?.arguments));
+      if (shared.length === 0) continue;
+      const what = plan.applyTo === "exchanges" ? "the network's exchanges" : listed("queue", namesOf(shared));
+      if (other.priority < plan.priority) {
+        const message =
+          `policy ${other.name} no longer applies to ${what}: ${plan.name} goes before it (priority ${plan.priority} over ` +
+          `${other.priority}), so that its ${describeKeys(other.definition)} have no effect there`;
+        findings.push({ severity: "warning", policy: other.name, message });
+      } else if (!setsTheSame(other, plan)) {
+        const { effect, remedy } = purposeOf(plan);
+        const message =
+          `policy ${other.name} (pattern ${other.pattern}, priority ${other.priority}) applies to ${what} and would keep ` +
+          `${plan.name} (priority ${plan.priority}) from ${effect}; lower its priority, narrow its pattern, or ${remedy}`;
+        findings.push({ severity: "error", policy: other.name, message });
+      }
+    }
+  }
+  return findings;
+}
+
+function setsTheSame({ definition }: FoundPolicy, plan: PolicyPlan): boolean {
+  return Object.entries(plan.definition).every(([key, value]) => definition[key] === value);
+}
+
+/** What one of our policies is for, and how to do without it. */
+function purposeOf({ definition }: PolicyPlan): { effect: string; remedy: string } {
+  if ("alternate-exchange" in definition) {
+    return { effect: "parking unroutable messages", remedy: "set parking: false" };
+  }
+  if ("delayed-retry-type" in definition) {
+    return { effect: "delaying its retries", remedy: "set settings: arguments" };
+  }
+  const same = Object.entries(definition).map(([key, value]) => `${key} ${value}`);
+  return { effect: `setting ${same.join(", ")}`, remedy: `give it ${same.join(", ")} too` };
+}
+
+/** Policies whose settings would do something to messages in our queues; what a policy does to many queues is told once. */
+function harms(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[] {
+  const endpoints = new Set(subject.endpointQueues);
+  const groups = new Map<
+    string,
+    { policy: OthersPolicy; isError: boolean; setting: string; harm: string; names: string[] }
+  >();
+  for (const queue of subject.queues) {
+    for (const policy of effectiveOn(queue, subject, foreign)) {
+      for (const { setting, kind, harm } of harmOf(queue, foreignKeys(policy, queue))) {
+        const isError = !endpoints.has(queue.name);
+        const key = JSON.stringify([policy.isOperator, policy.name, isError, setting, kind]);
+        const group = groups.get(key) ?? { policy, isError, setting, harm, names: [] };
+        groups.set(key, { ...group, names: [...group.names, queue.name] });
+      }
+    }
+  }
+  return [...groups.values()].map(({ policy, isError, setting, harm, names }) => ({
+    severity: isError ? "error" : "warning",
+    policy: policy.name,
+    message:
+      `${policy.isOperator ? "operator policy" : "policy"} ${policy.name} (pattern ${policy.pattern}, priority ${policy.priority}) ` +
+      `sets ${setting} on ${listed("queue", names)}: ${harm}; ${remedyOf(policy)}`,
+  }));
+}
+
+/** The settings of a policy that are not ours, in whatever value: what ours sets on its queues, this update may be about to change. */
+function foreignKeys(
+  { definition, replaced }: OthersPolicy,
+  queue: PolicySubject["queues"][number],
+): typeof definition {
+  if (replaced === undefined || !isOurs(replaced, { name: queue.name, queue })) return definition;
+  return Object.fromEntries(Object.entries(definition).filter(([key]) => !(key in replaced.definition)));
+}
+
+function remedyOf({ isOperator, replaced }: OthersPolicy): string {
+  if (replaced !== undefined) {
+    const { pattern, applyTo, priority, definition } = replaced;
+    return (
+      `it has the name of this stack's own policy: give it back its pattern ${pattern}, apply-to ${applyTo}, priority ` +
+      `${priority} and definition ${JSON.stringify(definition)}`
+    );
+  }
+  return isOperator
+    ? "narrow its pattern, or take the key out of it, which only an administrator can"
+    : "narrow its pattern, or give these queues a policy of a higher priority without it";
+}
+
+/** The policies that apply to a queue, or may: the strongest, those that are not surely weaker, and operator policies likewise. */
+function effectiveOn(
+  { name, arguments: values }: PolicySubject["queues"][number],
+  { policies }: PolicySubject,
+  foreign: OthersPolicy[],
+): OthersPolicy[] {
+  // One that is there otherwise keeps nothing away.
+  const absent = new Set(foreign.map(({ replaced }) => replaced));
+  const ours = policies
+    .filter((plan) => !absent.has(plan))
+    .filter((plan) => isOurs(plan, { name, queue: { name, arguments: values } }));
+  const ourPriority = Math.max(...ours.map(({ priority }) => priority), -Infinity);
+  return [false, true].flatMap((isOperator) => {
+    const matching = foreign.filter((policy) => policy.isOperator === isOperator && appliesTo(policy, name, values));
+    const sure = matching.filter((policy) => certainlyAppliesTo(policy, name, values)).map(({ priority }) => priority);
+    const strongest = Math.max(...sure, -Infinity);
+    return matching.filter(({ priority }) => priority >= strongest && (isOperator || priority >= ourPriority));
+  });
+}
+
+function namesOf(entities: { name: string }[]): string[] {
+  return entities.map(({ name }) => name);
+}
+
+function listed(kind: string, names: string[]): string {
+  return `${kind} ${names[0]}${names.length > 1 ? ` and ${names.length - 1} more` : ""}`;
+}

@@ -1,0 +1,59 @@
+"use strict";
+
+const { readdirSync } = require("node:fs");
+const { join } = require("node:path");
+
+// Several processes take files from one list, so the longest come first, or one would be alone with them in the end.
+const LONGEST = [
+  "test/engine/upgrade.test.ts",
+  "test/engine/ownership.test.ts",
+  "test/engine/review.test.ts",
+  "test/engine/refusals.test.ts",
+  "test/store/outages.test.ts",
+  "test/kubernetes/services.test.ts",
+  "test/engine/badInput.test.ts",
+  "test/brokers/check.test.ts",
+  "test/store/kills.test.ts",
+  "test/toolchain/up.test.ts",
+  "test/engine/examples.test.ts",
+  "test/kubernetes/faults.test.ts",
+];
+
+/** What runs programs that are not of Node: other languages' clients and SDKs, browsers, Prometheus. */
+const CLIENTS = ["test/brokers/kombu.test.ts", "test/engine/languages.test.ts"];
+
+/** What needs more than one broker that runs all the time, or takes long there. */
+const BEYOND_QUICK = [
+  /^test\/(engine|kubernetes|store|toolchain)\//,
+  /^test\/brokers\/(check|command|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart)\.test/,
+];
+
+const rooms = ["test", "components/test", ...readdirSync("packages").map((name) => `packages/${name}/test`)];
+const all = rooms.flatMap((room) => testsOf(room));
+
+const tiers = {
+  /** Pure code, stand-ins, and what one broker answers at once. */
+  quick: () => all.filter((file) => !CLIENTS.includes(file) && !BEYOND_QUICK.some((pattern) => pattern.test(file))),
+  /** All of the project's own, on both brokers. */
+  test: () => [...LONGEST, ...all.filter((file) => !LONGEST.includes(file) && !CLIENTS.includes(file))],
+  clients: () => CLIENTS,
+};
+
+function testsOf(folder) {
+  return readdirSync(folder, { recursive: true })
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => join(folder, name))
+    .sort();
+}
+
+/** Mocha's settings for the files of a tier. */
+exports.configOf = (tier) => ({
+  require: ["ts-node/register/transpile-only", "test/support/lifecycle.ts"],
+  spec: tiers[tier](),
+  reporter: "test/support/reporter.js",
+  parallel: true,
+  // More than cores: a part of the time is waiting.
+  jobs: 3,
+  timeout: 180_000,
+  slow: 5000,
+});
