@@ -100,6 +100,8 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     this.pool = new Pool({ ...this.config, max: maximumConnections });
     // The next query tells of it.
     this.pool.on("error", () => undefined);
+    // So does it of a connection that breaks between two queries, or between its start and the first one.
+    this.pool.on("connect", (client) => client.on("error", () => undefined));
   }
 
   async setUpInfrastructure(endpoint: string): Promise<void> {
@@ -281,9 +283,6 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
 
   private async inTransaction<T>(work: (client: Pick<PoolClient, "query">) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
-    // Between two queries nobody else would hear of a connection that breaks.
-    const ignore = (): void => undefined;
-    client.on("error", ignore);
     let failure: Error | undefined;
     try {
       await client.query(
@@ -301,7 +300,6 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
       if (failure.message !== TIMED_OUT) await client.query("ROLLBACK").catch(() => undefined);
       throw error;
     } finally {
-      client.off("error", ignore);
       client.release(failure);
     }
   }
