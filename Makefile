@@ -4,7 +4,7 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help up down clean test test-types test-quick test-clients lint bench bench-faults build review samples gauntlet gauntlet-ci
+.PHONY: help up down clean test test-types test-quick test-clients lint reference bench bench-faults build review samples gauntlet gauntlet-ci
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench-faults   what faults of a cluster of three nodes do to messages that wait"
 	@echo "make gauntlet  random workloads under random faults, checked by invariants (MINUTES=5 SEED=1); gauntlet-ci takes three minutes"
 	@echo "make review  what the edits of stack dev would do, as a page"
+	@echo "make reference  docs/config.md and the schema for editors, from the schema of a stack's config"
 	@echo "make samples the sample reviews of docs/reviews, made anew"
 	@echo "make down    stop the local broker"
 	@echo "make clean   forget local broker, state and build"
@@ -79,6 +80,9 @@ review: build
 	@echo "$(CURDIR)/.local/review.html"
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open .local/review.html; \
 	elif [ "$$(uname)" = Darwin ]; then open .local/review.html; fi
+
+reference: build
+	@node dist/program/reference/write.js
 
 samples: build
 	@node toolchain/dist/main.js prepare-tests

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayLevelTopology, DelayLevelTopologyArgs, EndpointDelayBinding } from "pulumi-rabbitmq-delay";
+import { DelayLevelTopology, EndpointDelayBinding } from "pulumi-rabbitmq-delay";
 import { thisStack } from "pulumi-rabbitmq-delay/program";
-import { DelayNetworkOptions, delayNetwork, delayedStoreOf } from "@rabbitmq-delay/topology";
+import { delayNetwork, delayedStoreOf } from "@rabbitmq-delay/topology";
 import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
@@ -24,7 +24,7 @@ export = (): Promise<Record<string, unknown>> =>
 async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
   const { removal } = config;
-  const network = delayNetwork({ ...(config.network as unknown as DelayNetworkOptions), vhost: config.vhost });
+  const network = delayNetwork({ ...config.network, vhost: config.vhost });
   checkProduction(config, network);
   const planned = { network, retries: retryDescriptorsOf(config), store: delayedStoreOf(config.delayedStore) };
   const {
@@ -35,11 +35,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
     outputs: ways,
   } = await findBroker(config, (version) => expectationOf(planned, config, version, thisStack()));
 
-  const topology = new DelayLevelTopology(
-    "delay",
-    { ...(config.network as unknown as DelayLevelTopologyArgs), vhost, removal, brokerVersion },
-    { provider },
-  );
+  const topology = new DelayLevelTopology("delay", { ...config.network, vhost, removal, brokerVersion }, { provider });
 
   const retries = declareRetries(config, { address, vhost, brokerVersion }, { provider });
   const store = declareStore(config, { vhost, brokerVersion, outputs: ways }, { provider });

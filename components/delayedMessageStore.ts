@@ -2,7 +2,6 @@ import * as pulumi from "@pulumi/pulumi";
 import {
   DelayTopologyError,
   DelayedStore,
-  DelayedStoreOptions,
   delayedStore,
   deliveryLimitPolicies,
   planDelayedStore,
@@ -110,7 +109,7 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const { vhost, removal, brokerVersion, storeName, user, credentials, deployment, formerOwners, adopt, ...shape } =
       args;
     const options = storeName === undefined ? shape : { ...shape, name: storeName };
-    const descriptor = delayedStore(options as DelayedStoreOptions);
+    const descriptor = delayedStore(options);
     const logins = loginsOf(user, credentials);
     const guarded = removalOptions(removal);
     const plan = planDelayedStore(descriptor);

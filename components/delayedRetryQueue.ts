@@ -2,7 +2,6 @@ import * as pulumi from "@pulumi/pulumi";
 import { checkVersion } from "@rabbitmq-delay/broker";
 import {
   DelayedRetry,
-  DelayedRetryOptions,
   DelayTopologyError,
   delayedRetry,
   delayedRetryVersion,
@@ -81,7 +80,7 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
 
   constructor(name: string, args: DelayedRetryQueueArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, broker, ...shape } = args;
-    const descriptor = delayedRetry(shape as DelayedRetryOptions);
+    const descriptor = delayedRetry(shape);
     const options = removalOptions(removal);
     if (broker === undefined) {
       throw new DelayTopologyError("broker", broker, "it must say where the broker is, because older ones don't delay");

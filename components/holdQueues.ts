@@ -1,18 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
   HoldQueues as HoldQueuesPlain,
-  HoldQueuesOptions,
   deliveryLimitPolicies,
   holdQueues,
   planHoldQueues,
 } from "@rabbitmq-delay/topology";
 import { Declarer } from "./declare";
 import { QueueType, Removal } from "./enums";
-import { Properties, checkArguments } from "./knownArguments";
 import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
-
-const KNOWN_OF_DESTINATION: Properties<HoldDestinationArgs> = { exchange: true, routingKey: true };
 
 /** Where held messages go when their time is over. */
 export interface HoldDestinationArgs {
@@ -84,10 +80,7 @@ export class HoldQueues extends pulumi.ComponentResource {
 
   constructor(name: string, args: HoldQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = args;
-    const descriptor = holdQueues(shape as HoldQueuesOptions);
-    args.destinations.forEach((destination, index) =>
-      checkArguments(KNOWN_OF_DESTINATION, destination, `destinations[${index}]`, `destinations[${index}].`),
-    );
+    const descriptor = holdQueues(shape);
     const options = removalOptions(removal);
     const queues = planHoldQueues(descriptor);
     const policies = deliveryLimitPolicies(queues, { brokerVersion });

@@ -2,7 +2,6 @@ import * as pulumi from "@pulumi/pulumi";
 import {
   PolicyPlan,
   RetryIntervals,
-  RetryIntervalsOptions,
   deliveryLimitPolicies,
   planRetryIntervals,
   retryIntervals,
@@ -77,7 +76,7 @@ export class RetryIntervalQueues extends pulumi.ComponentResource {
 
   constructor(name: string, args: RetryIntervalQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = args;
-    const descriptor = retryIntervals(shape as RetryIntervalsOptions);
+    const descriptor = retryIntervals(shape);
     const options = removalOptions(removal);
     const { policy: parking, ...entities } = planRetryIntervals(descriptor);
     const { returnExchange, parkingExchange, parkingQueue } = descriptor;

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { WorkRetry, WorkRetryOptions, deliveryLimitPolicies, planWorkRetry, workRetry } from "@rabbitmq-delay/topology";
+import { WorkRetry, deliveryLimitPolicies, planWorkRetry, workRetry } from "@rabbitmq-delay/topology";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Rejection, Removal } from "./enums";
 import { vhostOnceLooked } from "./look";
@@ -74,17 +74,23 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
   public readonly workRetry: pulumi.Output<WorkRetryDescriptor>;
 
   constructor(name: string, args: WorkRetryQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, brokerVersion, queue, ...shape } = args;
-    const descriptor = workRetry({ ...(shape as Omit<WorkRetryOptions, "name">), name: queue });
+    const { vhost, removal, brokerVersion, ...shape } = args;
+    const descriptor = workRetry(shape);
     const options = removalOptions(removal);
     const plan = planWorkRetry(descriptor);
     const policies = deliveryLimitPolicies(plan.queues, { brokerVersion });
     super("rabbitmq-delay:index:WorkRetryQueues", name, {}, opts);
 
-    const wanted = { ...plan, policies, brokerVersion, endpointQueues: [queue], replaceable: isReplaced(removal) };
+    const wanted = {
+      ...plan,
+      policies,
+      brokerVersion,
+      endpointQueues: [descriptor.name],
+      replaceable: isReplaced(removal),
+    };
     const declarer = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });
     const set = policies.map((policy) => declarer.policy(policy));
-    const ready = declareEntities(plan, () => declarer, set, [queue]);
+    const ready = declareEntities(plan, () => declarer, set, [descriptor.name]);
 
     this.workRetry = pulumi.all(ready).apply(() => toDescriptor(descriptor));
     this.registerOutputs({ workRetry: this.workRetry });

@@ -1,16 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
   DelayedRetryQueue,
-  DelayedRetryQueueArgs,
   HoldQueues,
-  HoldQueuesArgs,
   RetryIntervalQueues,
-  RetryIntervalQueuesArgs,
   RetryIntervalsDescriptor,
   WorkRetryQueues,
-  WorkRetryQueuesArgs,
 } from "pulumi-rabbitmq-delay";
-import { DelayTopologyError, RetryConfig, RetryDescriptor, retryDescriptors } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, RetryDescriptor, retryDescriptors } from "@rabbitmq-delay/topology";
 import type { StackBroker } from "./broker";
 import type { ProgramConfig } from "./config";
 
@@ -24,7 +20,7 @@ export function retryDescriptorsOf(config: ProgramConfig): RetryDescriptor[] {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw new DelayTopologyError("queue", twice, "the stack declares another queue of that name");
-  return retryDescriptors(config as unknown as RetryConfig);
+  return retryDescriptors(config);
 }
 
 /** What was declared for retries. */
@@ -46,21 +42,15 @@ export function declareRetries(
   const { removal } = config;
   const common = { vhost, removal, brokerVersion };
   const intervals =
-    config.retryIntervals &&
-    new RetryIntervalQueues("retries", options<RetryIntervalQueuesArgs>({ ...config.retryIntervals, ...common }), opts);
+    config.retryIntervals && new RetryIntervalQueues("retries", { ...config.retryIntervals, ...common }, opts);
   const work = config.workQueues.map((shape) => ({
     queue: shape.queue,
-    descriptor: new WorkRetryQueues(shape.queue, options<WorkRetryQueuesArgs>({ ...shape, ...common }), opts).workRetry,
+    descriptor: new WorkRetryQueues(shape.queue, { ...shape, ...common }, opts).workRetry,
   }));
-  const holds =
-    config.holdQueues && new HoldQueues("holds", options<HoldQueuesArgs>({ ...config.holdQueues, ...common }), opts);
+  const holds = config.holdQueues && new HoldQueues("holds", { ...config.holdQueues, ...common }, opts);
   const delayed = config.delayedRetryQueues.map((shape) => ({
     queue: shape.queue,
-    descriptor: new DelayedRetryQueue(
-      shape.queue,
-      options<DelayedRetryQueueArgs>({ ...shape, vhost, removal, broker }),
-      opts,
-    ).delayedRetry,
+    descriptor: new DelayedRetryQueue(shape.queue, { ...shape, vhost, removal, broker }, opts).delayedRetry,
   }));
   return {
     retryIntervals: intervals?.retryIntervals,
@@ -75,11 +65,6 @@ export function declareRetries(
       ...delayed.map(({ queue, descriptor }) => [queue, descriptor.queue] as const),
     ]),
   };
-}
-
-/** The component checks what the config's schema leaves open. */
-function options<T>(shape: Record<string, unknown>): T {
-  return shape as T;
 }
 
 function byQueue(declared: { queue: string; descriptor: unknown }[]): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayedMessageStore, DelayedMessageStoreArgs, StoreDeploymentArgs } from "pulumi-rabbitmq-delay";
+import { DelayedMessageStore, StoreDeploymentArgs } from "pulumi-rabbitmq-delay";
 import type { StackBroker } from "./broker";
 import type { ProgramConfig } from "./config";
 
@@ -17,7 +17,7 @@ export function declareStore(
   // Beside a cluster of this stack's own, the process finds the broker by itself.
   const deployment = given.deployment && ({ amqpUrl: outputs.amqpUrl, ...given.deployment } as StoreDeploymentArgs);
   const args = {
-    ...(given as DelayedMessageStoreArgs),
+    ...given,
     deployment,
     credentials,
     formerOwners,

@@ -17,7 +17,7 @@ describe("the examples", () => {
       const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-examples-"));
       afterThisTest(() => rmSync(folder, { recursive: true }));
       const outputs = join(folder, "outputs.json");
-      writeFileSync(outputs, JSON.stringify({ workRetry: workRetry({ name: "invoices", delays: ["1s"] }) }));
+      writeFileSync(outputs, JSON.stringify({ workRetry: workRetry({ queue: "invoices", delays: ["1s"] }) }));
       const vhost = await broker().management.createVhost();
       const env = { ...process.env, RABBITMQ_URL: `${broker().node.amqpUrl}/${vhost}`, STACK_OUTPUTS: outputs };
       const refused: [string[], RegExp][] = [

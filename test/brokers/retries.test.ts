@@ -133,7 +133,7 @@ describe("consumeWithRetries", () => {
     it("a consumer without the helper rejects into the retry queues where the stack says so, and keeps the routing key", async () => {
       vhost = await broker().management.createVhost();
       const channel = await openChannel(broker(), vhost);
-      await declareOverAmqp(channel, planRetry(workRetry({ name: "plain", delays: [60], rejected: "retry" })));
+      await declareOverAmqp(channel, planRetry(workRetry({ queue: "plain", delays: [60], rejected: "retry" })));
       const arrivals: { key: string; atMs: number }[] = [];
       await channel.consume("plain", (message) => {
         if (message === null) return;

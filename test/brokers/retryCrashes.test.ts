@@ -50,7 +50,7 @@ interface Consumed {
 const consumed: Consumed[] = [
   { queue: "by-interval", descriptor: retryIntervals({ intervals: delays }) },
   { queue: "by-network", descriptor: delayNetwork({ preset: "custom", prefix: "n", radix: 4, levels: 3, unitMs: 10 }) },
-  { queue: "by-work", descriptor: workRetry({ name: "by-work", delays }) },
+  { queue: "by-work", descriptor: workRetry({ queue: "by-work", delays }) },
   {
     queue: "by-hold",
     descriptor: holdQueues({ delays, destinations: [{ exchange: "", routingKey: "by-hold" }], queueType: "quorum" }),

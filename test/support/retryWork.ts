@@ -33,7 +33,7 @@ export const intervals = retryIntervals({ intervals: DELAYS });
 export const safeIntervals = retryIntervals({ intervals: DELAYS, prefix: "own-retry", queueType: "quorum" });
 export const network = delayNetwork({ preset: "custom", prefix: "retry", radix: 4, levels: 3, unitMs: 10 });
 
-export const work = workRetry({ name: "work", delays: DELAYS });
+export const work = workRetry({ queue: "work", delays: DELAYS });
 export const holds = holdQueues({ delays: DELAYS, destinations: [{ exchange: "", routingKey: "work" }] });
 export const native = delayedRetry({ queue: "work", minMs: 60, maxMs: 100, deliveryLimit: 5 });
 

@@ -13,7 +13,7 @@ import { addExample, commonOptions } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
 import { orOutOfReach, readerOf } from "./managementApi";
 import { NetworkOptions, addNetworkOptions, networkOf, shapeOptions } from "./networkOption";
-import { readStackConfig } from "./stackConfig";
+import { readStackFile } from "./stackConfig";
 
 interface CheckOptions extends NetworkOptions {
   stackConfig?: string;
@@ -101,7 +101,7 @@ function addressOf({ management }: CheckOptions): string | undefined {
 
 function checkedOf(options: CheckOptions, hasBroker: boolean): Checked & { vhost?: string } {
   const { stackConfig, endpoint = [], network, preset } = options;
-  if (stackConfig !== undefined) return readStackConfig(stackConfig);
+  if (stackConfig !== undefined) return readStackFile(stackConfig);
   // A broker can be looked at alone.
   const isNamed = network !== undefined || preset !== undefined || endpoint.length > 0 || !hasBroker;
   const known = isNamed ? networkOf(options) : undefined;

@@ -3,14 +3,14 @@ import { dirname, join } from "node:path";
 import type { Checked } from "@rabbitmq-delay/broker";
 import {
   DelayNetwork,
-  DelayNetworkOptions,
-  DelayedStoreConfig,
-  RetryConfig,
-  checkStackConfig,
+  DelayTopologyError,
+  StackConfig,
   delayNetwork,
   delayedStoreOf,
   openedJson,
+  readStackConfig,
   retryDescriptors,
+  secretKeys,
 } from "@rabbitmq-delay/topology";
 import { YAMLParseError, parse } from "yaml";
 import { CommandError, exitCodes } from "./failure";
@@ -20,47 +20,38 @@ import { readText } from "./files";
 const OPTION = "--stack-config";
 
 /** What a stack's config file says of the topology. */
-export interface StackConfig extends Checked {
+export interface ConfiguredStack extends Checked {
   network: DelayNetwork;
   /** The vhost of its broker. */
   vhost: string;
 }
 
-interface RawEndpoint {
-  name: string;
-  type?: "queue" | "exchange";
-  patterns?: string[];
-  retries?: boolean;
-}
-
 /**
  * Reads `Pulumi.STACK.yaml` as this project's program does.
- * @throws CommandError for a file that is none, DelayTopologyError for what the topology refuses
+ * @throws CommandError for a file that is none, or that has what the topology refuses
  */
-export function readStackConfig(file: string): StackConfig {
+export function readStackFile(file: string): ConfiguredStack {
   const config = valuesOf(file, readText(file, OPTION));
   if (config.network === undefined) {
     throw new CommandError(exitCodes.badInput, `${OPTION}: ${file} has no network; is it a stack of this program?`);
   }
-  for (const name of ["endpoints", "workQueues", "delayedRetryQueues"]) {
-    if (!Array.isArray(config[name] ?? [])) {
-      throw new CommandError(exitCodes.badInput, `${OPTION}: ${name} of ${file} is not a list`);
-    }
-    ((config[name] ?? []) as unknown[]).forEach((entry, index) => checkObject(file, `${name}[${index}]`, entry));
+  try {
+    return configuredStack(readStackConfig(config));
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError)) throw error;
+    throw new CommandError(exitCodes.badInput, `${OPTION}: ${file}: ${error.message}`);
   }
-  for (const name of ["network", "broker", "retryIntervals", "holdQueues", "delayedStore"]) {
-    if (config[name] !== undefined) checkObject(file, name, config[name]);
-  }
-  checkStackConfig(config);
-  const endpoints = (config.endpoints ?? []) as RawEndpoint[];
-  const { vhost = "/" } = (config.broker ?? {}) as { vhost?: string };
+}
+
+function configuredStack({ network, endpoints = [], broker, allow = [], ...others }: StackConfig): ConfiguredStack {
+  const vhost = broker?.vhost ?? "/";
   return {
-    network: delayNetwork({ ...(config.network as DelayNetworkOptions), vhost }),
+    network: delayNetwork({ ...network, vhost }),
     endpoints: endpoints.map(({ name, type, patterns, retries }) => ({ name, type, patterns, retries })),
-    retries: retryDescriptors(config as RetryConfig),
-    store: delayedStoreOf(config.delayedStore as DelayedStoreConfig | undefined),
+    retries: retryDescriptors(others),
+    store: delayedStoreOf(others.delayedStore),
     vhost,
-    allow: Array.isArray(config.allow) ? config.allow.map(String) : [],
+    allow,
   };
 }
 
@@ -82,7 +73,8 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(config)
       .filter(([key]) => key.startsWith(`${project}:`))
-      .map(([key, given]) => [key.slice(project.length + 1), openedJson(given)]),
+      .map(([key, given]) => [key.slice(project.length + 1), openedJson(given)] as const)
+      .filter(([key, given]) => !isEncrypted(file, key, given)),
   );
 }
 
@@ -110,6 +102,17 @@ function projectNameBeside(file: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Whether it is a secret, which this command does not need and which only the engine can read.
+ * @throws CommandError for another value that is encrypted: without it, another topology would be looked at than the stack's
+ */
+function isEncrypted(file: string, key: string, value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Object.keys(value).join() !== "secure") return false;
+  if (secretKeys.includes(key)) return true;
+  const reason = `${key} of ${file} is encrypted, and only the engine can read it; keep no secret in it, and set it without --secret`;
+  throw new CommandError(exitCodes.badInput, `${OPTION}: ${reason}`);
 }
 
 function checkObject(file: string, property: string, value: unknown): void {

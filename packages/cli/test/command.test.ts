@@ -134,7 +134,7 @@ describe("rabbitmq-delay", () => {
     const destinations = [{ exchange: "orders", routingKey: "due" }];
     const outputs = {
       retryIntervals: retryIntervals({ intervals: [5000] }),
-      workRetries: { work: workRetry({ name: "work", delays: [1000], maxRetries: 3 }) },
+      workRetries: { work: workRetry({ queue: "work", delays: [1000], maxRetries: 3 }) },
       holdQueues: holdQueues({ delays: [2000], destinations }),
       delayedRetries: { native: delayedRetry({ queue: "native", minMs: 100, deliveryLimit: 2, settings: "policy" }) },
     };
@@ -157,7 +157,7 @@ describe("rabbitmq-delay", () => {
     assert.match(mermaid, /"expired, as due" \.-> exchange\d+\(\["orders"\]\)/);
     assert.match(mermaid, /(queue\d+) -\. "failed: waits 100ms × n, at most 200ms" \.-> \1\n/);
 
-    writeFileSync(file, JSON.stringify({ kind: "work-retry", name: "by hand", delays: ["5s"] }));
+    writeFileSync(file, JSON.stringify({ kind: "work-retry", queue: "by hand", delays: ["5s"] }));
     assert.match(render("svg"), />by hand\.retry-5000</);
     const many = { kind: "hold-queues", delays: Array.from({ length: 30 }, (_, index) => index + 1), destinations };
     writeFileSync(file, JSON.stringify(many));
@@ -178,13 +178,13 @@ describe("rabbitmq-delay", () => {
     assert.deepEqual(limits(...network, "--broker-version", "4.3.6"), [{ "delivery-limit": -1 }]);
     assert.deepEqual(limits(...network, "--broker-version", "3.10.8"), []);
     const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-")), "work.json");
-    writeFileSync(file, JSON.stringify(workRetry({ name: "work", delays: [1000] })));
+    writeFileSync(file, JSON.stringify(workRetry({ queue: "work", delays: [1000] })));
     assert.equal(limits("--retries", file, "--broker-version", "4.0").length, 3, "work, retry and dead queue");
     assert.equal(run(["render", ...network, "--broker-version", "new"]).code, 2);
   });
 
   it("renders definitions of retries that a broker could take for ours", () => {
-    const work = workRetry({ name: "work", delays: [1000] });
+    const work = workRetry({ queue: "work", delays: [1000] });
     const { queues } = JSON.parse(
       run(["render", "--retries", "-", "--format", "definitions"], JSON.stringify(work)).out,
     ) as { queues: { name: string; arguments: object }[] };

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readStackConfig } from "../dist/stackConfig";
+import { readStackFile } from "../dist/stackConfig";
 
 const network = { preset: "custom", prefix: "orders", radix: 4, levels: 2 };
 
@@ -18,29 +18,33 @@ describe("a stack's config for check", () => {
   // "Cannot destructure property 'name' of 'object null'" named neither the file nor the property.
   it("names what is no object", () => {
     for (const [property, value, message] of [
-      ["endpoints", [{ name: "A" }, null], /--stack-config: endpoints\[1\] of \S+ is null; it must be an object/],
-      ["workQueues", [null], /--stack-config: workQueues\[0\] of \S+ is null/],
-      ["delayedRetryQueues", ["a"], /--stack-config: delayedRetryQueues\[0\] of \S+ is a string/],
-      ["delayedStore", [], /--stack-config: delayedStore of \S+ is a list/],
-      ["broker", null, /--stack-config: broker of \S+ is null/],
+      [
+        "endpoints",
+        [{ name: "A" }, null],
+        /--stack-config: \S+: endpoints\[1\]: null is not allowed; it must be an object/,
+      ],
+      ["workQueues", [null], /--stack-config: \S+: workQueues\[0\]: null is not/],
+      ["delayedRetryQueues", ["a"], /--stack-config: \S+: delayedRetryQueues\[0\]: this text is not/],
+      ["delayedStore", [], /--stack-config: \S+: delayedStore: \[\] is not/],
+      ["broker", null, /--stack-config: \S+: broker: null is not/],
     ] as const) {
       const file = fileOf({ "rabbitmq-delay:network": network, [`rabbitmq-delay:${property}`]: value });
-      assert.throws(() => readStackConfig(file), message);
+      assert.throws(() => readStackFile(file), message);
     }
   });
 
   // Another provider's network took the place of the stack's own, and the check was of that one.
   it("takes the project's own values alone", () => {
     const both = { "rabbitmq-delay:network": network, "aws:network": { preset: "celery" }, "aws:endpoints": [null] };
-    assert.equal(readStackConfig(fileOf(both)).network.preset, "custom");
+    assert.equal(readStackFile(fileOf(both)).network.preset, "custom");
     const renamed = { "shop:network": network, "aws:network": { preset: "celery" } };
-    assert.equal(readStackConfig(fileOf(renamed, "shop")).network.preset, "custom");
+    assert.equal(readStackFile(fileOf(renamed, "shop")).network.preset, "custom");
     assert.throws(
-      () => readStackConfig(fileOf(renamed)),
+      () => readStackFile(fileOf(renamed)),
       /has a network of more than one project \(shop, aws\); put it beside its Pulumi\.yaml/,
     );
-    assert.throws(() => readStackConfig(fileOf({ "aws:network": network }, "shop")), /has no network/);
-    assert.equal(readStackConfig(fileOf({ "shop:network": network })).network.preset, "custom");
+    assert.throws(() => readStackFile(fileOf({ "aws:network": network }, "shop")), /has no network/);
+    assert.equal(readStackFile(fileOf({ "shop:network": network })).network.preset, "custom");
   });
 
   // A check of a misspelled config was of another topology than the stack's, and said that all was well.
@@ -58,13 +62,22 @@ describe("a stack's config for check", () => {
       ],
       [{ broker: { vhostt: "a" } }, /broker\.vhostt: /],
       [{ network: { ...network, vhost: "a" } }, /network\.vhost: "a" is not allowed; give it as broker\.vhost/],
-      [{ removal: "keep" }, /removal: "keep" is not allowed; it must be one of retain, delete/],
+      [{ removal: "keep" }, /removal: this text is not allowed; it must be one of retain, delete/],
     ] as const) {
       const keys = Object.entries(given).map(([key, value]) => [`rabbitmq-delay:${key}`, value]);
       const file = fileOf({ "rabbitmq-delay:network": network, ...Object.fromEntries(keys) });
-      assert.throws(() => readStackConfig(file), message);
+      assert.throws(() => readStackFile(file), message);
     }
     const secrets = { "rabbitmq-delay:brokerPassword": { secure: "v1:a" }, "rabbitmq-delay:storePassword": "b" };
-    assert.equal(readStackConfig(fileOf({ "rabbitmq-delay:network": network, ...secrets })).vhost, "/");
+    assert.equal(readStackFile(fileOf({ "rabbitmq-delay:network": network, ...secrets })).vhost, "/");
+  });
+
+  // Without the endpoints, the check would be of another topology, and say that all is well.
+  it("refuses what it can't read because it is encrypted", () => {
+    const endpoints = { "rabbitmq-delay:endpoints": { secure: "v1:a" } };
+    assert.throws(
+      () => readStackFile(fileOf({ "rabbitmq-delay:network": network, ...endpoints })),
+      /--stack-config: endpoints of \S+ is encrypted, and only the engine can read it/,
+    );
   });
 });

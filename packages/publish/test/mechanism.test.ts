@@ -25,7 +25,7 @@ describe("mechanisms", () => {
   });
 
   it("a work queue's retry queues are for it alone, and keep the routing key where it leads back", () => {
-    const mechanism = throughDeclared(workRetry({ name: "work", delays: [50], maxRetries: 3, patterns: ["paid.*"] }));
+    const mechanism = throughDeclared(workRetry({ queue: "work", delays: [50], maxRetries: 3, patterns: ["paid.*"] }));
     assert.deepEqual(plan(mechanism, 50), republish("work.retry-50", "paid.now"));
     assert.deepEqual(plan(mechanism, 50, { routingKey: "elsewhere" }), republish("work.retry-50", "work"));
     assert.deepEqual([mechanism.errorQueue, mechanism.maximumRedeliveries], ["work.dead", 3]);
@@ -67,7 +67,7 @@ describe("mechanisms", () => {
     });
     const bare = throughDeclared(retryIntervals({ intervals: [5], parking: false }));
     assert.deepEqual(bare.wayBack?.(5), { exchanges: ["mt-delay-return"], queues: [] });
-    assert.deepEqual(throughDeclared(workRetry({ name: "work", delays: [5] })).wayBack?.(5).exchanges, ["work"]);
+    assert.deepEqual(throughDeclared(workRetry({ queue: "work", delays: [5] })).wayBack?.(5).exchanges, ["work"]);
   });
 
   it("declared hold queues are those of the queue, declared again only for their lease", () => {
@@ -113,7 +113,7 @@ describe("mechanisms", () => {
     const destinations = [{ exchange: "", routingKey: "work" }];
     const found = [
       retryIntervals({ intervals: [5] }),
-      workRetry({ name: "work", delays: [5] }),
+      workRetry({ queue: "work", delays: [5] }),
       holdQueues({ delays: [5], destinations }),
       delayedRetry({ queue: "work", minMs: 5 }),
       delayNetwork({ preset: "celery" }),

@@ -62,7 +62,7 @@ describe("RetryPolicy", () => {
   });
 
   it("takes the redeliveries that a stack declared", () => {
-    const work = workRetry({ name: "work", delays: [10, 70], maxRetries: 3 });
+    const work = workRetry({ queue: "work", delays: [10, 70], maxRetries: 3 });
     assert.deepEqual(RetryPolicy.declared(work).delaysMs, [10, 70, 70]);
     assert.deepEqual(RetryPolicy.declared({ ...work, maxRetries: 0 }).delaysMs, []);
     assert.deepEqual(RetryPolicy.declared(retryIntervals({ intervals: [9, 1] })).delaysMs, [1, 9]);
@@ -76,7 +76,7 @@ describe("RetryPolicy", () => {
     ["no delayed try", () => RetryPolicy.interval(0, 5), /tries: 0 .*from 1/],
     ["half a try", () => RetryPolicy.interval(1.5, 5), /tries: 1\.5/],
     ["no delays", () => RetryPolicy.intervals([]), /intervals: \[\]/],
-    ["a delay of zero", () => RetryPolicy.intervals([0]), /intervals\[0\]: 0/],
+    ["a delay of zero", () => RetryPolicy.intervals([5, 0]), /intervals\[1\]: 0 is not allowed; .*from 1/],
     ["a fraction", () => RetryPolicy.interval(1, 0.5), /delayMs: 0\.5 .*whole/],
     ["steps back", () => RetryPolicy.incremental(3, 100, -50), /stepMs: -50/],
     ["a shrinking factor", () => RetryPolicy.exponential(3, 1, 9, 0.5), /factor: 0\.5/],

@@ -6,13 +6,21 @@ export class DelayTopologyError extends Error {
    * @param property name of the refused property, e.g. `radix`
    * @param value the refused value, as given
    * @param allowed what is allowed, as the end of a sentence, e.g. `one of 2, 4, 8, 16`
+   * @param isHidden whether a text is not shown, wherever it stands
    */
   constructor(
     readonly property: string,
     readonly value: unknown,
     readonly allowed: string,
+    isHidden = false,
   ) {
-    super(`${property}: ${isMisplaced(value, allowed) ? "this text" : show(value)} is not allowed; ${allowed}`);
+    const shown = typeof value === "string" && (isHidden || isMisplaced(value, allowed)) ? "this text" : show(value);
+    super(`${property}: ${shown} is not allowed; ${allowed}`);
+  }
+
+  /** The same refusal, of which a text is not shown. */
+  withoutText(): DelayTopologyError {
+    return new DelayTopologyError(this.property, this.value, this.allowed, true);
   }
 
   /** Node's `util.inspect` follows whatever hangs on an error; Pulumi's SDK hangs promises on it, and then takes half a minute. */

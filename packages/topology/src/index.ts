@@ -31,12 +31,13 @@ export {
 } from "./network/topic";
 export { describeDelay, formatDelay, parseDelay, readableDelay } from "./duration";
 export {
-  BrokerConfigKey,
-  EndpointConfigKey,
-  StackConfigKey,
-  checkNetworkConfig,
-  checkStackConfig,
+  EndpointConfig,
+  StackConfig,
+  checkAllowed,
   checkStackConfigKeys,
+  readStackConfig,
+  secretKeys,
+  stackConfigSchema,
 } from "./stackConfig";
 export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./access/ownership";
 export { AccessOptions, AccessPlan, planAccess } from "./access/access";

@@ -1,36 +1,164 @@
-import { DelayTopologyError, checkKnown } from "./errors";
+import type { z } from "zod";
+import { DelayTopologyError } from "./errors";
+import { queueTypes } from "./network/delayNetwork";
+import { networkSchema } from "./network/options";
+import { NAME_PAIR } from "./network/topic";
+import { delayedRetrySchema } from "./retry/delayedRetry";
+import { holdQueuesSchema } from "./retry/holdQueues";
+import { retryIntervalsSchema } from "./retry/retryIntervals";
+import { workQueueSchema } from "./retry/workRetry";
+import { flag, listOf, object, oneOf, text } from "./schema/fields";
+import { nearest } from "./schema/nearest";
+import { readOptions } from "./schema/options";
+import { delayedStoreSchema } from "./store/delayedStore";
+import { lazily, zod } from "./schema/zod";
+
+/** What happens on the broker to what leaves the config. */
+export const removals = ["retain", "delete"] as const;
+
+/** Where the broker of a stack is. */
+export const brokerSchema = lazily(() =>
+  object({
+    managementUrl: zod()
+      .url({ protocol: /^https?$/, error: "it must be an http or https address" })
+      .optional()
+      .describe("The management API; default `RABBITMQ_MANAGEMENT_URL`, else `http://127.0.0.1:15672`."),
+    username: text().optional().describe("Who declares; default `RABBITMQ_USERNAME`, else `guest`."),
+    vhost: text().optional().describe("The vhost that all of the stack is in; default `/`."),
+    caCertFile: text()
+      .optional()
+      .describe("File with the certificate authority of an https address, in PEM; default `RABBITMQ_CACERT`."),
+    insecure: flag().optional().describe("Whether any certificate is taken for the broker's; default false."),
+  }),
+);
+
+/** A queue or exchange of a service that a stack binds to its network. */
+export const endpointSchema = lazily(() =>
+  object({
+    name: text().describe("Name of the queue or exchange, and the destination that publishers give."),
+    type: oneOf(["queue", "exchange"]).optional().describe("What the endpoint is on the broker; default `queue`."),
+    patterns: listOf(text(), "pattern")
+      .optional()
+      .describe("Destinations that reach the endpoint, `*` for any one word; default: its name."),
+    createQueue: flag().optional().describe("Whether this stack declares the queue; default false: it exists."),
+    queueType: oneOf(queueTypes).optional().describe("Type of the declared queue; default `quorum`."),
+    retries: flag()
+      .optional()
+      .describe("Whether the queue gets its failed messages back from the interval queues; default false."),
+  }),
+);
+
+/** An external store as a stack's config has it. */
+export const storeSchema = lazily(() => {
+  const { name: storeName, ...brokerSide } = delayedStoreSchema().shape;
+  return object({
+    storeName,
+    ...brokerSide,
+    user: text()
+      .optional()
+      .describe("User of the process that runs the store, made with the least rights; default: none."),
+    adopt: flag().optional().describe("Whether a user that is on the broker already is taken over; default false."),
+    deployment: zod()
+      .looseObject({}, { error: "it must be an object" })
+      .optional()
+      .describe("Its process on Kubernetes, as `StoreDeploymentArgs`; default: none."),
+  });
+});
+
+/** What a secret is in a config: the text once the engine has decrypted it. */
+function secret(): z.ZodString {
+  return zod().string({ error: "it must be a text" });
+}
 
 /** All that a stack's config may have; the last two are secrets. */
-export const stackConfigKeys = [
-  "broker",
-  "cluster",
-  "createVhost",
-  "network",
-  "retryIntervals",
-  "workQueues",
-  "holdQueues",
-  "delayedRetryQueues",
-  "delayedStore",
-  "removal",
-  "production",
-  "allow",
-  "endpoints",
-  "formerOwners",
-  "brokerPassword",
-  "storePassword",
-] as const;
-export type StackConfigKey = (typeof stackConfigKeys)[number];
+export const stackConfigSchema = lazily(() =>
+  object({
+    broker: brokerSchema().optional().describe("Where the broker is; not for a stack that makes its own cluster."),
+    cluster: zod()
+      .looseObject({}, { error: "it must be an object" })
+      .optional()
+      .describe("A cluster on Kubernetes that this stack makes, as `RabbitMqClusterArgs`, but for its secrets."),
+    createVhost: flag().optional().describe("Whether to make the vhost, too; default false."),
+    network: object({
+      ...networkSchema().shape,
+      vhost: zod().never({ error: "give it as broker.vhost" }).optional().describe("Given as `broker.vhost`."),
+    }).describe("The delay network."),
+    retryIntervals: retryIntervalsSchema().optional().describe("Interval queues; default: none."),
+    workQueues: zod()
+      .array(workQueueSchema(), { error: "it must be a list" })
+      .optional()
+      .describe("Work queues with their retry queues; default: none."),
+    holdQueues: holdQueuesSchema().optional().describe("Hold queues; default: none."),
+    delayedRetryQueues: zod()
+      .array(delayedRetrySchema(), { error: "it must be a list" })
+      .optional()
+      .describe("Queues with the broker's own delayed retry, from RabbitMQ 4.3.0; default: none."),
+    delayedStore: storeSchema().optional().describe("The broker's side of an external store; default: none."),
+    removal: oneOf(removals)
+      .optional()
+      .describe(
+        "What happens on the broker to what leaves the config: `retain` (default) leaves it there with its messages, `delete` deletes it with them.",
+      ),
+    production: flag()
+      .optional()
+      .describe("Whether to refuse what no production broker should have, unless `allow` names it; default false."),
+    allow: zod()
+      .array(text(), { error: "it must be a list" })
+      .optional()
+      .describe(
+        "What `production` refuses and is meant all the same, by the word that the refusal names, and pairs of names that a vendor's clients mix up (`Sales with Europe.Sales`).",
+      ),
+    endpoints: zod()
+      .array(endpointSchema(), { error: "it must be a list" })
+      .optional()
+      .describe("Queues and exchanges that receive delayed messages."),
+    formerOwners: zod()
+      .array(text(), { error: "it must be a list" })
+      .optional()
+      .describe("What this stack was called before, e.g. `orders/prod`: claims of that name are its own."),
+    brokerPassword: secret()
+      .optional()
+      .describe("Password of `broker.username`, a secret; default `RABBITMQ_PASSWORD`."),
+    storePassword: secret()
+      .optional()
+      .describe("Password of `delayedStore.user`, a secret; default `RABBITMQ_STORE_PASSWORD`."),
+  }),
+);
 
-/** What the config says of where the broker is. */
-export const brokerConfigKeys = ["managementUrl", "username", "vhost", "caCertFile", "insecure"] as const;
-export type BrokerConfigKey = (typeof brokerConfigKeys)[number];
+/** A stack's config as it is written. */
+export type StackConfigOptions = z.input<ReturnType<typeof stackConfigSchema>>;
+/** A stack's config with the defaults that do not depend on anything else. */
+export type StackConfig = z.output<ReturnType<typeof stackConfigSchema>>;
+/** One endpoint of a stack's config. */
+export type EndpointConfig = z.output<ReturnType<typeof endpointSchema>>;
 
-/** What the config says of an endpoint. */
-export const endpointConfigKeys = ["name", "type", "patterns", "createQueue", "queueType", "retries"] as const;
-export type EndpointConfigKey = (typeof endpointConfigKeys)[number];
+/** Keys whose values are secrets. */
+export const secretKeys: readonly string[] = ["brokerPassword", "storePassword"];
 
-/** What may happen to what leaves the config. */
-export const removals = ["retain", "delete"] as const;
+/** Parts of which an empty object is the same as none, so that a stack can take back what the project's own config gives. */
+const OPTIONAL_PARTS = ["broker", "cluster", "retryIntervals", "holdQueues", "delayedStore"];
+
+/** Parts in which a text that is not allowed is shown, as their own options do: names and words, and never a way to a broker. */
+const SHOWN = /^(network|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedStore|allow)\b/;
+
+/**
+ * Reads a stack's config; what follows from several of its parts is left to whoever uses it.
+ * @param given its values by key, without the project's name before them
+ * @throws DelayTopologyError for a key that nobody reads, or the first value that is not as {@link stackConfigSchema} has it; a text
+ * that could be a mistyped secret is in no message
+ */
+export function readStackConfig(given: Readonly<Record<string, unknown>>): StackConfig {
+  checkStackConfigKeys(Object.keys(given));
+  const isSet = ([key, value]: [string, unknown]): boolean =>
+    value !== undefined && !(OPTIONAL_PARTS.includes(key) && isEmpty(value));
+  const set = Object.fromEntries(Object.entries(given).filter(isSet));
+  try {
+    return readOptions(stackConfigSchema(), set, "config");
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError) || SHOWN.test(error.property)) throw error;
+    throw error.withoutText();
+  }
+}
 
 /**
  * Looks for keys of a stack's config that nobody reads: a misspelled `endpoints` would be none, so that all of them leave the stack.
@@ -38,57 +166,30 @@ export const removals = ["retain", "delete"] as const;
  * @throws DelayTopologyError with the known key that is nearest
  */
 export function checkStackConfigKeys(keys: readonly string[]): void {
-  const unknown = keys.find((key) => !(stackConfigKeys as readonly string[]).includes(key));
+  const allowedKeys = Object.keys(stackConfigSchema().shape);
+  const unknown = keys.find((key) => !allowedKeys.includes(key));
   if (unknown === undefined) return;
-  throw new DelayTopologyError(
-    "config",
-    unknown,
-    `nothing reads it; did you mean ${nearest(unknown, stackConfigKeys)}? Known keys are ${stackConfigKeys.join(", ")}`,
-  );
+  const meant = nearest(unknown, allowedKeys);
+  const known = allowedKeys.join(", ");
+  const allowed =
+    meant === undefined
+      ? `nothing reads it; known keys are ${known}`
+      : `nothing reads it; did you mean ${meant}? Known keys are ${known}`;
+  throw new DelayTopologyError("config", unknown, allowed);
 }
 
 /**
- * Looks for a vhost of the network alone: all of a stack is in the vhost of its broker.
- * @throws DelayTopologyError that names the place for it
+ * Looks at the words of `allow`.
+ * @param words those that there are, beside pairs of names
+ * @throws DelayTopologyError that lists them
  */
-export function checkNetworkConfig(network: unknown): void {
-  const { vhost } = (network ?? {}) as { vhost?: unknown };
-  if (vhost !== undefined) throw new DelayTopologyError("network.vhost", vhost, "give it as broker.vhost");
+export function checkAllowed(allow: readonly string[], words: readonly string[]): void {
+  const index = allow.findIndex((word) => !words.includes(word) && !NAME_PAIR.test(word));
+  if (index < 0) return;
+  const allowed = `it must be one of ${words.join(", ")}, or a pair of names like Sales with Europe.Sales`;
+  throw new DelayTopologyError(`allow[${index}]`, allow[index], allowed);
 }
 
-/**
- * Looks at a stack's whole config, where no program does.
- * @throws DelayTopologyError for keys that nobody reads, at the top and in those parts that no component checks, and for a removal
- * that there is none of
- */
-export function checkStackConfig(config: Readonly<Record<string, unknown>>): void {
-  checkStackConfigKeys(Object.keys(config));
-  checkNetworkConfig(config.network);
-  if (config.broker !== undefined) checkKnown("broker", config.broker, brokerConfigKeys, "broker.");
-  for (const [index, endpoint] of ((config.endpoints ?? []) as unknown[]).entries()) {
-    checkKnown(`endpoints[${index}]`, endpoint, endpointConfigKeys, `endpoints[${index}].`);
-  }
-  const { removal } = config;
-  if (removal === undefined || (removals as readonly unknown[]).includes(removal)) return;
-  throw new DelayTopologyError("removal", removal, `it must be one of ${removals.join(", ")}`);
-}
-
-/** The word that takes the fewest changes of letters. */
-function nearest(word: string, words: readonly string[]): string {
-  const byDistance = words.map((other) => [distance(word.toLowerCase(), other.toLowerCase()), other] as const);
-  return byDistance.reduce((best, next) => (next[0] < best[0] ? next : best))[1];
-}
-
-/** Letters to add, leave out or change. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [line, letter] of [...from].entries()) {
-    const next = [line + 1];
-    for (const [column, other] of [...to].entries()) {
-      const changed = (row[column] as number) + (letter === other ? 0 : 1);
-      next.push(Math.min(changed, (row[column + 1] as number) + 1, (next[column] as number) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] as number;
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0 && !Array.isArray(value);
 }

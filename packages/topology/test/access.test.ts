@@ -15,7 +15,7 @@ const network = delayNetwork({ preset: "custom", prefix: "orders.eu", radix: 4, 
 
 describe("planAccess", () => {
   it("lets a service write to entry exchanges and its retries, read its queues, and declare nothing", () => {
-    const retries = [workRetry({ name: "work", delays: [5] }), retryIntervals({ intervals: [7] })];
+    const retries = [workRetry({ queue: "work", delays: [5] }), retryIntervals({ intervals: [7] })];
     const plan = planAccess({ consumes: ["Sales", "work"], network, retries, publishes: ["events"] });
     const allowed = (pattern: string, name: string): boolean => new RegExp(pattern).test(name);
     for (const name of [...network.entryExchanges, "work.retry-5", "work.dead", "mt-delay-7", "events"])

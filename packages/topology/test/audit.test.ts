@@ -19,7 +19,7 @@ const rulesOf = (findings: AuditFinding[]): string[] => findings.map(({ rule, se
 describe("an audit", () => {
   it("finds nothing where all is as it should be", () => {
     assert.deepEqual(auditNetwork(network, [{ name: "Sales" }, { name: "Europe.Sales" }]), []);
-    assert.deepEqual(planRetry(workRetry({ name: "work", delays: [5] })).queues.flatMap(auditQueue), []);
+    assert.deepEqual(planRetry(workRetry({ queue: "work", delays: [5] })).queues.flatMap(auditQueue), []);
   });
 
   it("finds what could lose a message", () => {

@@ -8,6 +8,7 @@ import {
   parseDelayedStore,
   planDelayedStore,
   planStoreAccess,
+  readStackConfig,
 } from "@rabbitmq-delay/topology";
 
 describe("delayedStore", () => {
@@ -64,11 +65,15 @@ describe("delayedStore", () => {
   });
 
   it("is read from a stack's config, where an empty one is none", () => {
-    assert.equal(delayedStoreOf(undefined), undefined);
-    assert.equal(delayedStoreOf({}), undefined);
-    assert.equal(delayedStoreOf({ user: "store" })?.name, "delayed");
-    assert.equal(delayedStoreOf({ storeName: "later", toQueues: false })?.name, "later");
-    assert.throws(() => delayedStoreOf({ storeName: "amq.x" }), /name: "amq\.x"/);
+    const storeOf = (store?: object): string | undefined => {
+      const config = { network: { preset: "celery" }, delayedStore: store };
+      return delayedStoreOf(readStackConfig(config).delayedStore)?.name;
+    };
+    assert.equal(storeOf(undefined), undefined);
+    assert.equal(storeOf({}), undefined);
+    assert.equal(storeOf({ user: "store" }), "delayed");
+    assert.equal(storeOf({ storeName: "later", toQueues: false }), "later");
+    assert.throws(() => storeOf({ storeName: "amq.x" }), /delayedStore\.storeName: "amq\.x"/);
   });
 
   it("refuses names that lead round in a circle, and says which", () => {

@@ -13,7 +13,7 @@ import {
 
 describe("workRetry", () => {
   it("plans a work queue, a queue for each delay that leads back to it, and a dead queue", () => {
-    const descriptor = workRetry({ name: "invoices", delays: ["1m", 5000], maxRetries: 4 });
+    const descriptor = workRetry({ queue: "invoices", delays: ["1m", 5000], maxRetries: 4 });
     const { exchanges, queues, bindings } = planWorkRetry(descriptor);
     assert.deepEqual(
       exchanges.map(({ name, type }) => `${name} ${type}`),
@@ -46,7 +46,7 @@ describe("workRetry", () => {
   });
 
   it("sends what is rejected to the shortest retry delay where asked for", () => {
-    const { queues } = planWorkRetry(workRetry({ name: "invoices", delays: [900, 50], rejected: "retry" }));
+    const { queues } = planWorkRetry(workRetry({ queue: "invoices", delays: [900, 50], rejected: "retry" }));
     assert.equal(queues.at(-1)?.arguments["x-dead-letter-exchange"], "invoices.retry-50");
   });
 
@@ -60,7 +60,7 @@ describe("workRetry", () => {
     const key = fc.array(fc.constantFrom("a", "b", "paid", "x", ""), { maxLength: 4 }).map((words) => words.join("."));
     fc.assert(
       fc.property(patterns, key, (keys, routingKey) => {
-        const descriptor = workRetry({ name: "work", delays: [1], patterns: keys });
+        const descriptor = workRetry({ queue: "work", delays: [1], patterns: keys });
         const { queues, bindings } = planWorkRetry(descriptor);
         const route = workRetryRoute(descriptor, 1, routingKey);
         const held = bindings.find(({ source }) => source === route.exchange)?.destination;
@@ -75,7 +75,7 @@ describe("workRetry", () => {
   });
 
   it("reads back what it exports", () => {
-    const descriptor = workRetry({ name: "a", delays: [5], queueType: "classic", maxRetries: 0, patterns: ["x.*"] });
+    const descriptor = workRetry({ queue: "a", delays: [5], queueType: "classic", maxRetries: 0, patterns: ["x.*"] });
     assert.deepEqual(parseWorkRetry(JSON.parse(JSON.stringify(descriptor))), descriptor);
     assert.throws(
       () => parseWorkRetry({ ...descriptor, deadQueue: "other" }),
@@ -86,22 +86,23 @@ describe("workRetry", () => {
   });
 
   const refused: [string, object, RegExp][] = [
-    ["no name", { delays: [5] }, /name: undefined/],
-    ["no delays", { delays: [] }, /delays: \[\] is not allowed/],
+    ["no name", { delays: [5] }, /queue: undefined/],
+    ["no delays", { queue: "work", delays: [] }, /delays: \[\] is not allowed/],
     ["retries below 0", { maxRetries: -1 }, /maxRetries: -1 is not allowed; .*from 0/],
     ["a fraction of retries", { maxRetries: 1.5 }, /maxRetries: 1\.5/],
     ["no patterns", { patterns: [] }, /patterns: \[\]/],
     ["one pattern twice", { patterns: ["a", "a"] }, /patterns\[1\]: "a" .*already/],
     ["three #", { patterns: ["#.a.#.b.#"] }, /patterns\[0\].*at most two/],
     ["a long pattern", { patterns: ["x".repeat(256)] }, /patterns\[0\].*256 bytes/],
-    ["a long name", { name: "x".repeat(251) }, /name: .*256 bytes/],
+    ["a long name", { queue: "x".repeat(251) }, /queue: .*256 bytes/],
     ["another target of rejections", { rejected: "drop" }, /rejected: "drop".*dead, retry/],
     ["at-least-once on classic", { queueType: "classic", atLeastOnce: true }, /atLeastOnce: true .*classic/],
-    ["what it doesn't know", { queue: "a" }, /queue: this text is not allowed; known/],
+    ["what it doesn't know", { name: "a" }, /name: this text is not allowed; known/],
+    ["a misspelled property", { maxRetry: 3 }, /maxRetry: 3 is not allowed; known .*did you mean maxRetries\?/],
   ];
   for (const [what, options, message] of refused) {
     it(`refuses ${what}`, () => {
-      const base = "delays" in options ? {} : { name: "work", delays: [5] };
+      const base = "delays" in options ? {} : { queue: "work", delays: [5] };
       assert.throws(
         () => workRetry({ ...base, ...options } as WorkRetryOptions),
         (error: Error) => {

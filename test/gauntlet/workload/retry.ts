@@ -113,7 +113,7 @@ function ofPlans(part: RetryPart): Way {
     case "holds-on-demand":
       return { service, ours: entitiesOf(), errorQueue: error.name };
     case "work": {
-      const descriptor = workRetry({ name: queue, delays: delaysMs, queueType });
+      const descriptor = workRetry({ queue, delays: delaysMs, queueType });
       return {
         service: entitiesOf(),
         ours: entitiesOf(planRetry(descriptor)),

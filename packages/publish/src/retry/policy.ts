@@ -5,7 +5,7 @@ import {
   checkDelayMs,
   declaredDelaysMs,
   parseRetryDescriptor,
-  readDelays,
+  toDelayMs,
 } from "@rabbitmq-delay/topology";
 
 /** A class of errors, or a function that says at once whether an error is meant; no async one. */
@@ -87,7 +87,7 @@ export class RetryPolicy {
       throw new DelayTopologyError("intervals", delays, `it must be a list of at least one delay, e.g. [5000, "5m"]`);
     }
     // Read one by one: a policy may wait the same time twice, which a topology can't declare twice.
-    return this.with({ delaysMs: delays.map((delay) => readDelays("intervals", [delay])[0] as number) });
+    return this.with({ delaysMs: delays.map((delay, index) => toDelayMs(`intervals[${index}]`, delay)) });
   }
 
   /** So many redeliveries, each after the same delay. */

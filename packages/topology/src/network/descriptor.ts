@@ -4,6 +4,9 @@ import { brokerLimits, checkEntityName, checkShortString, checkVhostName } from 
 import { keyPrefixBytes, levelExchangeName, levelQueueName, queueTtlMs } from "./levels";
 import { presetOf } from "./vendors";
 
+/** A routing key needs two bytes a level and at least one for the destination. */
+export const MOST_LEVELS = (brokerLimits.shortStringBytes - 1) / 2;
+
 /**
  * Reads a descriptor that came from elsewhere: another stack, a file, an environment variable.
  * @param property what the error shall call it
@@ -38,8 +41,7 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
   checkInteger(at("unitMs"), unitMs, 1, brokerLimits.messageTtlMs);
   checkEntityName(at("prefix"), network.prefix);
   if (network.preset !== "custom") checkPreset(network, at);
-  // A routing key needs two bytes a level and at least one for the destination.
-  checkInteger(at("levels"), levels, 1, (brokerLimits.shortStringBytes - 1) / 2);
+  checkInteger(at("levels"), levels, 1, MOST_LEVELS);
   const longestTtlMs = (radix - 1) * radix ** (levels - 1) * unitMs;
   if (longestTtlMs > brokerLimits.messageTtlMs) {
     throw new DelayTopologyError(

@@ -1,67 +1,82 @@
-import { DelayTopologyError, checkOneOf, checkKnown } from "../errors";
-import { checkNetwork } from "./descriptor";
-import { DelayNetwork, Matching, Preset, QueueType, Radix, presets, radixes } from "./delayNetwork";
-import { brokerLimits, checkEntityName, utf8Length } from "../names";
+import type { z } from "zod";
+import { DelayTopologyError } from "../errors";
+import { brokerLimits, checkEntityName, checkVhostName, utf8Length } from "../names";
+import { flag, object, oneNumberOf, oneOf, textBy, wholeNumber } from "../schema/fields";
+import { readOptions } from "../schema/options";
+import { DelayNetwork, Preset, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
+import { MOST_LEVELS, checkNetwork } from "./descriptor";
 import { levelExchangeName, maximumDelayMs } from "./levels";
 import { customPrefix, deliveryName, parkingName, vendorPrefix, vendorQueueType, vendorShape } from "./vendors";
+import { lazily } from "../schema/zod";
 
-/** What a network is made from. Only `preset` is needed; what a vendor fixes can't be changed. */
-export interface DelayNetworkOptions {
-  /** Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`. */
-  preset: Preset;
-  /** Start of all names: needed for `custom`, optional for `celery` (put before its names with `_`). */
-  prefix?: string;
-  /** Digits per level, 2, 4, 8 or 16; `custom` only. Default 4. */
-  radix?: Radix;
-  /** Number of levels; `custom` only. Default: as many as a year needs. */
-  levels?: number;
-  /** Smallest delay in milliseconds; `custom` only. Default 1000. */
-  unitMs?: number;
-  /** `custom` and `celery` only. Default `quorum`. */
-  queueType?: QueueType;
-  /** How endpoints are told apart. Default `exact`. */
-  matching?: Matching;
-  /** Whether unroutable messages are kept in a parking queue. Default true. */
-  parking?: boolean;
-  /** The vhost that it is declared in. Default `/`. */
-  vhost?: string;
-}
+/** A delay network, as a stack's config, a component and a program of one's own write it. What a vendor fixes can't be changed. */
+export const networkSchema = lazily(() =>
+  object({
+    preset: oneOf(presets).describe(
+      "Whose names and arguments: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`.",
+    ),
+    prefix: textBy(checkEntityName)
+      .optional()
+      .describe(
+        "Start of all names; needed for `custom`, optional for `celery` (put before its names with `_`), fixed for the others.",
+      ),
+    radix: oneNumberOf(radixes)
+      .optional()
+      .describe("Digits per level; `custom` only, default 4. A higher radix means fewer hops and less lateness."),
+    levels: wholeNumber(1, MOST_LEVELS)
+      .optional()
+      .describe("Number of levels; `custom` only, default as many as a year needs."),
+    unitMs: wholeNumber(1, brokerLimits.messageTtlMs)
+      .optional()
+      .describe("Smallest delay in milliseconds; `custom` only, default 1000."),
+    queueType: oneOf(queueTypes)
+      .optional()
+      .describe("Type of the level queues; `custom` and `celery` only, default `quorum`."),
+    matching: oneOf(matchings)
+      .default("exact")
+      .describe(
+        "How endpoints are told apart: `exact`, or the vendors' `suffix`, which also catches `OTHER.ENDPOINT`.",
+      ),
+    parking: flag()
+      .default(true)
+      .describe(
+        "Whether what no binding takes is kept in a parking queue. Without it such a message stalls its level.",
+      ),
+    vhost: textBy(checkVhostName).default("/").describe("The vhost that it is declared in."),
+  }),
+);
+
+/** What a network is made from; {@link networkSchema} describes each property. */
+export type DelayNetworkOptions = z.input<ReturnType<typeof networkSchema>>;
+
+type Settings = z.output<ReturnType<typeof networkSchema>>;
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
-const known = ["preset", "prefix", "radix", "levels", "unitMs", "queueType", "matching", "parking", "vhost"];
 
 /**
  * Makes a network's descriptor from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
  */
 export function delayNetwork(options: DelayNetworkOptions): DelayNetwork {
-  if (typeof options !== "object" || options === null) {
-    throw new DelayTopologyError("network", options, "it must be an object with at least a preset");
-  }
-  checkKnown("network", options, known);
-  const preset = checkOneOf("preset", options.preset, presets);
-  const parking = options.parking ?? true;
-  if (typeof parking !== "boolean") throw new DelayTopologyError("parking", parking, "it must be true or false");
-  const identity = preset === "custom" ? customIdentity(options) : vendorIdentity(preset, options);
+  const settings = readOptions(networkSchema(), options, "network");
+  const { preset, parking, matching, vhost } = settings;
+  const identity = preset === "custom" ? customIdentity(settings) : vendorIdentity(preset, settings);
   const { prefix, radix, levels, unitMs, queueType, deliveryExchange } = identity;
-  const entryExchanges =
-    Number.isSafeInteger(levels) && levels > 0 && levels < 128
-      ? Array.from({ length: levels }, (_, level) => levelExchangeName({ preset, prefix }, level))
-      : [];
+  const entryExchanges = Array.from({ length: levels }, (_, level) => levelExchangeName({ preset, prefix }, level));
   const names = [...entryExchanges, deliveryExchange, ...Object.values(parkingNames(preset, prefix))];
-  checkPrefixRoom(options.prefix, preset === "custom" ? names.map((name) => `${name}-f`) : names);
+  checkPrefixRoom(settings.prefix, preset === "custom" ? names.map((name) => `${name}-f`) : names);
   return checkNetwork(
     {
       kind: "delay-network",
       version: 2,
-      vhost: options.vhost ?? "/",
+      vhost,
       preset,
       prefix,
       radix,
       levels,
       unitMs,
       queueType,
-      matching: options.matching ?? "exact",
+      matching,
       entryExchanges,
       deliveryExchange,
       bindingExchange: deliveryExchange,
@@ -74,17 +89,14 @@ export function delayNetwork(options: DelayNetworkOptions): DelayNetwork {
 
 type Identity = Pick<DelayNetwork, "prefix" | "radix" | "levels" | "unitMs" | "queueType" | "deliveryExchange">;
 
-function customIdentity(options: DelayNetworkOptions): Identity {
-  const unitMs = options.unitMs ?? 1000;
-  const radix = checkOneOf("radix", options.radix ?? 4, radixes);
-  const levels = options.levels ?? levelsForAYear(radix, unitMs);
-  const queueType = options.queueType ?? "quorum";
+function customIdentity(options: Settings): Identity {
+  const { unitMs = 1000, radix = 4, levels = levelsForAYear(radix, unitMs), queueType = "quorum" } = options;
   const shape = { radix, levels, unitMs, queueType };
   const prefix = customPrefix(checkEntityName("prefix", options.prefix), shape);
   return { prefix, ...shape, deliveryExchange: deliveryName({ preset: "custom", prefix }) };
 }
 
-function vendorIdentity(preset: Exclude<Preset, "custom">, options: DelayNetworkOptions): Identity {
+function vendorIdentity(preset: Exclude<Preset, "custom">, options: Settings): Identity {
   const fixed: Record<string, unknown> = { ...vendorShape };
   if (preset !== "celery") {
     fixed.prefix = undefined;
@@ -101,7 +113,6 @@ function vendorIdentity(preset: Exclude<Preset, "custom">, options: DelayNetwork
       );
     }
   }
-  if (options.prefix !== undefined) checkEntityName("prefix", options.prefix);
   const prefix = vendorPrefix(preset, options.prefix);
   const queueType = vendorQueueType(preset) ?? options.queueType ?? "quorum";
   return { ...vendorShape, prefix, queueType, deliveryExchange: deliveryName({ preset, prefix }) };
@@ -125,8 +136,7 @@ function checkPrefixRoom(given: string | undefined, names: string[]): void {
 }
 
 function levelsForAYear(radix: Radix, unitMs: number): number {
-  const unit = Number.isSafeInteger(unitMs) && unitMs > 0 ? unitMs : 1000;
   let levels = 1;
-  while (maximumDelayMs({ radix, levels, unitMs: unit }) < YEAR_MS) levels++;
+  while (maximumDelayMs({ radix, levels, unitMs }) < YEAR_MS) levels++;
   return levels;
 }

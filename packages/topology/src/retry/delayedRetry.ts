@@ -1,9 +1,12 @@
+import type { z } from "zod";
 import { EntityPlan, PolicyPlan, escapeRegex } from "../entities";
-import { DelayTopologyError, checkInteger, checkOneOf, checkKnown } from "../errors";
+import { DelayTopologyError } from "../errors";
 import { brokerLimits, checkEntityName, checkShortString } from "../names";
-import { checkDelayMs } from "./delays";
-import { checkHead } from "../descriptorHead";
 import { deadLetterArguments } from "../queueKind";
+import { readDescriptor } from "../schema/descriptor";
+import { object, oneOf, textBy, wholeNumber } from "../schema/fields";
+import { Source, byHand, readOptions } from "../schema/options";
+import { lazily } from "../schema/zod";
 
 /** Which returned messages the broker delays. */
 export const delayedRetryTypes = ["failed", "returned", "all"] as const;
@@ -38,57 +41,50 @@ export interface DelayedRetry {
   settings: DelayedRetrySettings;
 }
 
-/** What a queue with delayed retry is made from. */
-export interface DelayedRetryOptions {
-  /** Name of the queue. */
-  queue: string;
-  /** Default `failed`. */
-  type?: DelayedRetryType;
-  /** Delay of the first redelivery, in milliseconds; the nth is n times as long. */
-  minMs: number;
-  /** Longest delay, in milliseconds. Default: `minMs` times `deliveryLimit`, so that no delay is cut. */
-  maxMs?: number;
-  /** Failures before a message is dead-lettered. Default 20, which is RabbitMQ 4's own; source: its quorum queue guide. */
-  deliveryLimit?: number;
-  /** Where messages over the limit go. Default: a queue `QUEUE.dead`, which is declared along. */
-  deadLetterExchange?: string;
-  /** The key that they get there. Default: the one they have. */
-  deadLetterRoutingKey?: string;
-  /** Default `arguments`. */
-  settings?: DelayedRetrySettings;
-}
-
-const known = [
-  "queue",
-  "type",
-  "minMs",
-  "maxMs",
-  "deliveryLimit",
-  "deadLetterExchange",
-  "deadLetterRoutingKey",
-  "settings",
-];
 /** A message that failed that often is not going to succeed. */
 const MOST_DELIVERIES = 1_000_000;
+
+/** A queue with delayed retry, as a stack's config, a component and a program of one's own write it. */
+export const delayedRetrySchema = lazily(() =>
+  object({
+    queue: textBy(checkEntityName).describe("Name of the queue."),
+    type: oneOf(delayedRetryTypes)
+      .default("failed")
+      .describe(
+        "Which returned messages the broker delays: `failed`, rejected ones and those of a lost consumer, which it counts; `returned`, those given back without a failure, which it does not count; `all`, both.",
+      ),
+    minMs: wholeNumber(1, brokerLimits.messageTtlMs).describe(
+      "Delay of the first redelivery, in milliseconds; the nth is n times as long.",
+    ),
+    maxMs: wholeNumber(1, brokerLimits.messageTtlMs)
+      .optional()
+      .describe("Longest delay, in milliseconds; default: `minMs` times `deliveryLimit`, so that no delay is cut."),
+    deliveryLimit: wholeNumber(1, MOST_DELIVERIES)
+      .default(20)
+      .describe("Failures before a message is dead-lettered; the default is RabbitMQ 4's own."),
+    deadLetterExchange: textBy(checkExchange)
+      .optional()
+      .describe("Where messages over the limit go; default: a queue `QUEUE.dead`, which is declared along."),
+    deadLetterRoutingKey: textBy(checkKey)
+      .optional()
+      .describe("The key that they get there, with `deadLetterExchange`; default: the one they have."),
+    settings: oneOf(delayedRetrySettings)
+      .default("arguments")
+      .describe(
+        "Where the settings stand: in the queue's arguments, or in a policy, which can be changed without a new queue, from 4.3.1.",
+      ),
+  }),
+);
+
+/** What a queue with delayed retry is made from; {@link delayedRetrySchema} describes each property. */
+export type DelayedRetryOptions = z.input<ReturnType<typeof delayedRetrySchema>>;
 
 /**
  * Makes the descriptor of a queue with delayed retry from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
  */
 export function delayedRetry(options: DelayedRetryOptions): DelayedRetry {
-  checkKnown("delayedRetry", options, known);
-  const { queue, type = "failed", deliveryLimit = 20, settings = "arguments", deadLetterExchange } = options;
-  const maxMs = options.maxMs ?? Math.min(options.minMs * deliveryLimit, brokerLimits.messageTtlMs);
-  const deadQueue = deadLetterExchange === undefined ? `${queue}.dead` : undefined;
-  if (deadQueue !== undefined && options.deadLetterRoutingKey !== undefined) {
-    throw new DelayTopologyError(
-      "deadLetterRoutingKey",
-      options.deadLetterRoutingKey,
-      "it goes with deadLetterExchange",
-    );
-  }
-  const target = deadQueue === undefined ? {} : { deadLetterExchange: "", deadLetterRoutingKey: deadQueue, deadQueue };
-  return checkDelayedRetry({ ...options, type, maxMs, deliveryLimit, settings, ...target }, (name) => name);
+  return makeDelayedRetry(options, byHand);
 }
 
 /**
@@ -96,53 +92,59 @@ export function delayedRetry(options: DelayedRetryOptions): DelayedRetry {
  * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
  */
 export function parseDelayedRetry(value: unknown, property = "delayedRetry"): DelayedRetry {
-  const descriptor = checkHead<DelayedRetry>(value, "delayed-retry", property);
-  const checked = checkDelayedRetry(descriptor, (name) => `${property}.${name}`);
-  if (checked.deadQueue !== undefined && checked.deadQueue !== `${checked.queue}.dead`) {
-    throw new DelayTopologyError(
-      `${property}.deadQueue`,
-      checked.deadQueue,
-      `for this queue it must be ${checked.queue}.dead`,
-    );
-  }
-  return checked;
+  return readDescriptor<DelayedRetry>(value, "delayed-retry", property, (given, source) => {
+    const { queue, type, minMs, maxMs, deliveryLimit, settings, deadQueue } = given;
+    const { deadLetterExchange, deadLetterRoutingKey } = given;
+    const target = deadQueue === undefined ? { deadLetterExchange, deadLetterRoutingKey } : {};
+    return makeDelayedRetry({ queue, type, minMs, maxMs, deliveryLimit, settings, ...target }, source);
+  });
 }
 
-function checkDelayedRetry(
-  given: Partial<Record<keyof DelayedRetry, unknown>>,
-  at: (name: string) => string,
-): DelayedRetry {
-  const { deadLetterExchange, deadLetterRoutingKey, deadQueue } = given;
-  const queue = checkEntityName(at("queue"), given.queue);
-  // The options have no dead queue: its name follows from the queue's.
-  if (deadQueue !== undefined) checkEntityName(at(deadQueue === `${queue}.dead` ? "queue" : "deadQueue"), deadQueue);
-  if (typeof deadLetterExchange !== "string") {
-    throw new DelayTopologyError(at("deadLetterExchange"), deadLetterExchange, "it must be the name of an exchange");
-  }
-  checkShortString(at("deadLetterExchange"), deadLetterExchange);
-  if (deadLetterRoutingKey !== undefined) {
-    if (typeof deadLetterRoutingKey !== "string") {
-      throw new DelayTopologyError(at("deadLetterRoutingKey"), deadLetterRoutingKey, "it must be a text");
-    }
-    checkShortString(at("deadLetterRoutingKey"), deadLetterRoutingKey);
-  }
-  const deliveryLimit = checkInteger(at("deliveryLimit"), given.deliveryLimit, 1, MOST_DELIVERIES);
-  const minMs = checkDelayMs(at("minMs"), given.minMs);
-  const maxMs = checkDelayMs(at("maxMs"), given.maxMs);
+function makeDelayedRetry(options: unknown, source: Source): DelayedRetry {
+  const { at } = source;
+  const { queue, type, minMs, deliveryLimit, settings, ...shape } = readOptions(
+    delayedRetrySchema(),
+    options,
+    "delayedRetry",
+    source,
+  );
+  const maxMs = shape.maxMs ?? Math.min(minMs * deliveryLimit, brokerLimits.messageTtlMs);
   if (maxMs < minMs) throw new DelayTopologyError(at("maxMs"), maxMs, `it must be at least minMs, ${minMs}`);
   return {
     kind: "delayed-retry",
     version: 1,
     queue,
-    type: checkOneOf(at("type"), given.type, delayedRetryTypes),
+    type,
     minMs,
     maxMs,
     deliveryLimit,
-    deadLetterExchange,
-    ...(deadLetterRoutingKey === undefined ? {} : { deadLetterRoutingKey }),
-    ...(deadQueue === undefined ? {} : { deadQueue: deadQueue as string }),
-    settings: checkOneOf(at("settings"), given.settings, delayedRetrySettings),
+    ...targetOf(queue, shape, at),
+    settings,
   };
+}
+
+type Target = Pick<DelayedRetry, "deadLetterExchange" | "deadLetterRoutingKey" | "deadQueue">;
+
+function targetOf(queue: string, given: Partial<Target>, at: (name: string) => string): Target {
+  const { deadLetterExchange, deadLetterRoutingKey } = given;
+  if (deadLetterExchange !== undefined) {
+    return { deadLetterExchange, ...(deadLetterRoutingKey === undefined ? {} : { deadLetterRoutingKey }) };
+  }
+  if (deadLetterRoutingKey !== undefined) {
+    throw new DelayTopologyError(at("deadLetterRoutingKey"), deadLetterRoutingKey, "it goes with deadLetterExchange");
+  }
+  const deadQueue = checkEntityName(at("queue"), `${queue}.dead`);
+  return { deadLetterExchange: "", deadLetterRoutingKey: deadQueue, deadQueue };
+}
+
+function checkExchange(property: string, value: unknown): void {
+  if (typeof value !== "string") throw new DelayTopologyError(property, value, "it must be the name of an exchange");
+  checkShortString(property, value);
+}
+
+function checkKey(property: string, value: unknown): void {
+  if (typeof value !== "string") throw new DelayTopologyError(property, value, "it must be a text");
+  checkShortString(property, value);
 }
 
 /**

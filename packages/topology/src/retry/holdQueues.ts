@@ -1,11 +1,16 @@
 import { createHash } from "node:crypto";
+import type { z } from "zod";
 import type { QueuePlan } from "../entities";
-import { DelayTopologyError, checkInteger, checkKnown } from "../errors";
+import { DelayTopologyError, checkInteger } from "../errors";
 import { brokerLimits, checkShortString, utf8Length } from "../names";
 import type { QueueType } from "../network/delayNetwork";
-import { checkDelayMs, readDelays } from "./delays";
-import { checkHead } from "../descriptorHead";
 import { checkQueueKind, waitingArguments } from "../queueKind";
+import { readDescriptor } from "../schema/descriptor";
+import { listOf, object, textBy, wholeNumber } from "../schema/fields";
+import { Source, byHand, readOptions } from "../schema/options";
+import { checkDeclared, checkDelayMs, sortedDelays } from "./delays";
+import { atLeastOnce, delayList, queueType } from "./fields";
+import { lazily } from "../schema/zod";
 
 /** Where held messages go. */
 export interface HoldDestination {
@@ -34,30 +39,55 @@ export interface HoldQueues extends HoldSettings {
   destinations: HoldDestination[];
 }
 
+const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/;
+
+/** What all hold queues of one make have in common, as it is written by hand. */
+export const holdSettingsSchema = lazily(() =>
+  object({
+    prefix: textBy(checkPrefix)
+      .default("hold")
+      .describe(
+        "Start of all names: 1 to 100 letters, digits, dots, `_` and `-`, not starting with a dot or with `amq.`.",
+      ),
+    queueType: queueType("classic").describe(
+      "Type of the hold queues; `quorum` goes without a lease, because no declare renews a quorum queue's.",
+    ),
+    atLeastOnce: atLeastOnce(),
+    leaseMs: wholeNumber(1, brokerLimits.messageTtlMs)
+      .optional()
+      .describe(
+        "How long a queue stays after its last declare beyond its delay, in milliseconds; default: for ever. The broker then deletes it **with the messages in it**, so a lease is only for publishers that declare the queue before each message, as `holdFor` does.",
+      ),
+  }),
+);
+
+const destinationSchema = lazily(() =>
+  object({
+    exchange: textBy(checkAddressPart).describe(
+      "An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.",
+    ),
+    routingKey: textBy(checkAddressPart).describe(
+      "The routing key that messages get; on the default exchange, a queue's name.",
+    ),
+  }),
+);
+
+/** Hold queues, as a stack's config, a component and a program of one's own write them. */
+export const holdQueuesSchema = lazily(() =>
+  object({
+    delays: delayList().describe("Durations: texts like `5m` or `PT5M`, or milliseconds; each once, in any order."),
+    destinations: listOf(destinationSchema(), "destination").describe(
+      "Where messages go when their time is over; there is a queue for each destination with each delay.",
+    ),
+    ...holdSettingsSchema().shape,
+  }),
+);
+
 /** Options that {@link holdSettings} reads. */
-export interface HoldSettingsOptions {
-  /** Default `hold`. */
-  prefix?: string;
-  /** Default `classic`; `quorum` goes without a lease, because no declare renews a quorum queue's. */
-  queueType?: QueueType;
-  /** Default true for `quorum`; `classic` can't. */
-  atLeastOnce?: boolean;
-  /**
-   * How long a queue stays after its last declare beyond its delay, in milliseconds. It then goes **with the messages in it**,
-   * so leases are for publishers that declare the queue before each message (`holdFor`), and nobody else.
-   */
-  leaseMs?: number;
-}
+export type HoldSettingsOptions = z.input<ReturnType<typeof holdSettingsSchema>>;
 
-/** What hold queues are made from. */
-export interface HoldQueuesOptions extends HoldSettingsOptions {
-  /** Milliseconds, or texts like `"5m"`; each once, in any order. */
-  delays: (number | string)[];
-  /** Each once. */
-  destinations: HoldDestination[];
-}
-
-const knownSettings = ["prefix", "queueType", "atLeastOnce", "leaseMs"];
+/** What hold queues are made from; {@link holdQueuesSchema} describes each property. */
+export type HoldQueuesOptions = z.input<ReturnType<typeof holdQueuesSchema>>;
 
 /**
  * Makes the common settings of hold queues.
@@ -68,23 +98,21 @@ export function holdSettings(
   options: HoldSettingsOptions = {},
   at: (name: string) => string = (name) => name,
 ): HoldSettings {
-  checkKnown("options", options, knownSettings);
-  const { prefix = "hold", queueType = "classic", atLeastOnce, leaseMs } = options;
-  if (typeof prefix !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(prefix) || prefix.startsWith("amq.")) {
-    const allowed = "1 to 100 letters, digits, dots, _ and -, not starting with a dot or with amq.";
-    throw new DelayTopologyError(at("prefix"), prefix, `it must be ${allowed}`);
-  }
-  const kind = checkQueueKind({ queueType, atLeastOnce }, at);
-  if (leaseMs === undefined) return { prefix, ...kind };
-  checkInteger(at("leaseMs"), leaseMs, 1, brokerLimits.messageTtlMs);
-  if (queueType === "quorum") {
-    throw new DelayTopologyError(
-      at("leaseMs"),
-      leaseMs,
-      "the broker does not renew a quorum queue's lease, and would delete it with its messages; leave it out or take classic",
-    );
-  }
-  return { prefix, ...kind, leaseMs };
+  return makeHoldSettings(readOptions(holdSettingsSchema(), options, "options", { ...byHand, at }), at);
+}
+
+function makeHoldSettings(
+  { prefix, leaseMs, ...kind }: z.output<ReturnType<typeof holdSettingsSchema>>,
+  at: (name: string) => string,
+): HoldSettings {
+  const settings = { prefix, ...checkQueueKind(kind, at) };
+  if (leaseMs === undefined) return settings;
+  if (kind.queueType === "classic") return { ...settings, leaseMs };
+  throw new DelayTopologyError(
+    at("leaseMs"),
+    leaseMs,
+    "the broker does not renew a quorum queue's lease, and would delete it with its messages; leave it out or take classic",
+  );
 }
 
 /**
@@ -92,9 +120,7 @@ export function holdSettings(
  * @throws DelayTopologyError naming the property, the value and what is allowed
  */
 export function holdQueues(options: HoldQueuesOptions): HoldQueues {
-  checkKnown("holdQueues", options, [...knownSettings, "delays", "destinations"]);
-  const { delays, destinations, ...settings } = options;
-  return checkHoldQueues(settings, readDelays("delays", delays), destinations, (name) => name);
+  return makeHoldQueues(options, byHand);
 }
 
 /**
@@ -102,63 +128,54 @@ export function holdQueues(options: HoldQueuesOptions): HoldQueues {
  * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
  */
 export function parseHoldQueues(value: unknown, property = "holdQueues"): HoldQueues {
-  const { prefix, queueType, atLeastOnce, leaseMs, delaysMs, destinations } = checkHead<HoldQueues>(
-    value,
-    "hold-queues",
-    property,
-  );
-  const at = (name: string): string => `${property}.${name}`;
-  // Options have defaults; a part that a descriptor lacks would name queues that nobody declared.
-  for (const [name, value] of Object.entries({ prefix, queueType })) {
-    if (value === undefined) throw new DelayTopologyError(at(name), value, "a descriptor says it");
-  }
-  const settings = { prefix, queueType, atLeastOnce, leaseMs };
-  return checkHoldQueues(settings, readDelays(at("delaysMs"), delaysMs), destinations, at);
+  return readDescriptor<HoldQueues>(value, "hold-queues", property, (given, source) => {
+    const { prefix, queueType, atLeastOnce, leaseMs, delaysMs, destinations } = given;
+    const options = { prefix, queueType, atLeastOnce, leaseMs, delays: delaysMs, destinations };
+    const at = (option: string): string => source.at(option.replace(/^delays\b/, "delaysMs"));
+    return makeHoldQueues(options, { ...source, at });
+  });
 }
 
-function checkHoldQueues(
-  options: HoldSettingsOptions,
-  delaysMs: number[],
-  given: unknown,
-  at: (name: string) => string,
-): HoldQueues {
-  const settings = holdSettings(options, at);
-  if (!Array.isArray(given) || given.length === 0) {
-    throw new DelayTopologyError(at("destinations"), given, "it must be a list of at least one destination");
-  }
+function makeHoldQueues(options: unknown, source: Source): HoldQueues {
+  const { at } = source;
+  const { delays, destinations, ...shape } = readOptions(holdQueuesSchema(), options, "holdQueues", source);
+  const settings = makeHoldSettings(shape, at);
+  const delaysMs = sortedDelays(delays);
   const seen = new Set<string>();
-  const destinations = given.map((destination: unknown, index) => {
-    const checked = checkDestination(`${at("destinations")}[${index}]`, destination);
-    const name = holdQueueName(settings, delaysMs[0] as number, checked);
-    if (seen.has(name)) {
-      throw new DelayTopologyError(`${at("destinations")}[${index}]`, destination, "it stands in the list already");
-    }
+  destinations.forEach((destination, index) => {
+    const property = `${at("destinations")}[${index}]`;
+    checkDestination(property, destination);
+    const name = holdQueueName(settings, delaysMs[0] as number, destination);
+    if (seen.has(name)) throw new DelayTopologyError(property, destination, "it stands in the list already");
     seen.add(name);
-    return checked;
   });
-  const longestMs = delaysMs.at(-1) as number;
-  checkExpiry(at("leaseMs"), settings, longestMs);
+  checkExpiry(at("leaseMs"), settings, delaysMs.at(-1) as number);
   return { kind: "hold-queues", version: 1, ...settings, delaysMs, destinations };
 }
 
-function checkDestination(property: string, destination: unknown): HoldDestination {
-  if (typeof destination !== "object" || destination === null) {
-    throw new DelayTopologyError(property, destination, "it must be an object with exchange and routingKey");
-  }
-  const { exchange, routingKey } = destination as Partial<HoldDestination>;
-  for (const [name, value] of Object.entries({ exchange, routingKey })) {
-    if (typeof value !== "string") {
-      throw new DelayTopologyError(`${property}.${name}`, value, `it must be a text, e.g. "" for the default exchange`);
-    }
-    if (/\p{Surrogate}/u.test(value)) {
-      throw new DelayTopologyError(`${property}.${name}`, value, "it must not contain lone surrogates");
-    }
-    checkShortString(`${property}.${name}`, value);
-  }
+function checkPrefix(property: string, prefix: unknown): void {
+  if (typeof prefix === "string" && PREFIX.test(prefix) && !prefix.startsWith("amq.")) return;
+  const allowed = "1 to 100 letters, digits, dots, _ and -, not starting with a dot or with amq.";
+  throw new DelayTopologyError(property, prefix, `it must be ${allowed}`);
+}
+
+function checkDestination(property: string, destination: HoldDestination): void {
+  readOptions(destinationSchema(), destination, property, { ...byHand, at: (name) => `${property}.${name}` });
+  const { exchange, routingKey } = destination;
   if (exchange === "" && routingKey === "") {
     throw new DelayTopologyError(`${property}.routingKey`, "", "on the default exchange it must be a queue's name");
   }
-  return { exchange: exchange as string, routingKey: routingKey as string };
+}
+
+/** A part of where a message goes; either may be empty. */
+function checkAddressPart(property: string, text: unknown): void {
+  if (typeof text !== "string") {
+    throw new DelayTopologyError(property, text, `it must be a text, e.g. "" for the default exchange`);
+  }
+  if (/\p{Surrogate}/u.test(text)) {
+    throw new DelayTopologyError(property, text, "it must not contain lone surrogates");
+  }
+  checkShortString(property, text);
 }
 
 function checkExpiry(property: string, { leaseMs }: HoldSettings, delayMs: number): void {
@@ -194,12 +211,12 @@ function escape(text: string): string {
 export function planHoldQueue(settings: HoldSettings, delayMs: number, destination: HoldDestination): QueuePlan {
   checkDelayMs("delayMs", delayMs);
   checkExpiry("leaseMs", settings, delayMs);
-  const checked = checkDestination("destination", destination);
+  checkDestination("destination", destination);
   return {
-    name: holdQueueName(settings, delayMs, checked),
+    name: holdQueueName(settings, delayMs, destination),
     durable: true,
     arguments: {
-      ...waitingArguments(settings, delayMs, checked),
+      ...waitingArguments(settings, delayMs, destination),
       ...(settings.leaseMs === undefined ? {} : { "x-expires": delayMs + settings.leaseMs }),
     },
   };
@@ -219,9 +236,7 @@ export function planHoldQueues(descriptor: HoldQueues): QueuePlan[] {
  */
 export function declaredHoldQueue(descriptor: HoldQueues, delayMs: number, destination: HoldDestination): QueuePlan {
   const { delaysMs, destinations } = descriptor;
-  if (!delaysMs.includes(delayMs)) {
-    throw new DelayTopologyError("delayMs", delayMs, `there are queues for ${delaysMs.join(", ")} ms`);
-  }
+  checkDeclared("delayMs", delayMs, delaysMs);
   const { exchange, routingKey } = destination;
   if (!destinations.some((declared) => declared.exchange === exchange && declared.routingKey === routingKey)) {
     const declared = destinations.map((other) => `${other.exchange || "(default)"} → ${other.routingKey}`);

@@ -1,4 +1,4 @@
-export { checkDelayMs, readDelays } from "./delays";
+export { checkDelayMs, toDelayMs } from "./delays";
 export {
   RetryIntervals,
   RetryIntervalsOptions,
@@ -44,4 +44,4 @@ export {
 } from "./delayedRetry";
 export { planErrorQueue } from "./errorQueue";
 export { RetryDescriptor, declaredDelaysMs, parseRetryDescriptor, planRetry, retryKinds } from "./retryDescriptor";
-export { RetryConfig, WorkQueueConfig, retryDescriptorOf, retryDescriptors } from "./retryConfig";
+export { RetryConfig, retryDescriptorOf, retryDescriptors } from "./retryConfig";

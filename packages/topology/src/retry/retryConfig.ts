@@ -1,20 +1,13 @@
 import { DelayTopologyError } from "../errors";
+import type { StackConfig } from "../stackConfig";
 import { DelayedRetryOptions, delayedRetry } from "./delayedRetry";
 import { HoldQueuesOptions, holdQueues } from "./holdQueues";
 import { RetryDescriptor, retryKinds } from "./retryDescriptor";
 import { RetryIntervalsOptions, retryIntervals } from "./retryIntervals";
 import { WorkRetryOptions, workRetry } from "./workRetry";
 
-/** A work queue as a stack's config has it: as `WorkRetryOptions`, with the name as `queue`. */
-export type WorkQueueConfig = Omit<WorkRetryOptions, "name"> & { queue: string };
-
-/** What a stack's config says of retries; an empty object is the same as none. */
-export interface RetryConfig {
-  retryIntervals?: RetryIntervalsOptions | Record<string, never>;
-  workQueues?: WorkQueueConfig[];
-  holdQueues?: HoldQueuesOptions | Record<string, never>;
-  delayedRetryQueues?: DelayedRetryOptions[];
-}
+/** What a stack's config says of retries. */
+export type RetryConfig = Pick<StackConfig, "retryIntervals" | "workQueues" | "holdQueues" | "delayedRetryQueues">;
 
 /**
  * Makes the descriptors of all that a config declares.
@@ -23,9 +16,9 @@ export interface RetryConfig {
 export function retryDescriptors(config: RetryConfig): RetryDescriptor[] {
   const { retryIntervals: intervals, workQueues = [], holdQueues: holds, delayedRetryQueues = [] } = config;
   return [
-    ...(isSet(intervals) ? [retryIntervals(intervals)] : []),
-    ...workQueues.map(({ queue, ...shape }) => workRetry({ ...shape, name: queue })),
-    ...(isSet(holds) ? [holdQueues(holds)] : []),
+    ...(intervals === undefined ? [] : [retryIntervals(intervals)]),
+    ...workQueues.map((shape) => workRetry(shape)),
+    ...(holds === undefined ? [] : [holdQueues(holds)]),
     ...delayedRetryQueues.map((shape) => delayedRetry(shape)),
   ];
 }
@@ -47,8 +40,4 @@ export function retryDescriptorOf(kind: unknown, options: object, property = "ki
     default:
       throw new DelayTopologyError(property, kind, `it must be one of ${retryKinds.join(", ")}`);
   }
-}
-
-function isSet<T extends object>(options: T | Record<string, never> | undefined): options is T {
-  return options !== undefined && Object.keys(options).length > 0;
 }

@@ -1,10 +1,14 @@
+import type { z } from "zod";
 import { BindingPlan, EntityPlan, PolicyPlan, escapeRegex } from "../entities";
-import { DelayTopologyError, checkKnown } from "../errors";
 import { checkEntityName } from "../names";
 import type { QueueType } from "../network/delayNetwork";
-import { checkDeclared, readDelays } from "./delays";
-import { checkHead } from "../descriptorHead";
 import { QueueKind, checkQueueKind, waitingArguments } from "../queueKind";
+import { readDescriptor } from "../schema/descriptor";
+import { flag, object, textBy } from "../schema/fields";
+import { Source, byHand, readOptions } from "../schema/options";
+import { checkDeclared, sortedDelays } from "./delays";
+import { atLeastOnce, delayList, queueType } from "./fields";
+import { lazily } from "../schema/zod";
 
 /** The descriptor of interval queues: plain JSON that a stack exports and that services read. */
 export interface RetryIntervals {
@@ -24,32 +28,30 @@ export interface RetryIntervals {
   parkingQueue?: string;
 }
 
-/** What interval queues are made from. */
-export interface RetryIntervalsOptions {
-  /** Milliseconds, or texts like `"5m"`; each once, in any order. */
-  intervals: (number | string)[];
-  /** Start of all names. Default `mt-delay`, which is MassTransit's. */
-  prefix?: string;
-  /** Default `classic`, as MassTransit declares them; take `quorum` for names that no MassTransit declares. */
-  queueType?: QueueType;
-  /** Default true for `quorum`; `classic` can't. */
-  atLeastOnce?: boolean;
-  /** Whether messages that come back to no queue are kept in a parking queue. Default true. */
-  parking?: boolean;
-}
+/** Interval queues, as a stack's config, a component and a program of one's own write them. */
+export const retryIntervalsSchema = lazily(() =>
+  object({
+    intervals: delayList().describe("Texts like `5m` or `PT5M`, or milliseconds; each once, in any order."),
+    prefix: textBy(checkEntityName).default("mt-delay").describe("Start of all names; the default is MassTransit's."),
+    queueType: queueType("classic").describe(
+      "Type of the interval queues; the default is what MassTransit declares, take `quorum` with a prefix that no MassTransit has.",
+    ),
+    atLeastOnce: atLeastOnce(),
+    parking: flag()
+      .default(true)
+      .describe("Whether messages that come back to no queue are kept in a parking queue, `PREFIX-parking`."),
+  }),
+);
 
-const known = ["intervals", "prefix", "queueType", "atLeastOnce", "parking"];
+/** What interval queues are made from; {@link retryIntervalsSchema} describes each property. */
+export type RetryIntervalsOptions = z.input<ReturnType<typeof retryIntervalsSchema>>;
 
 /**
  * Makes the descriptor of interval queues from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
  */
 export function retryIntervals(options: RetryIntervalsOptions): RetryIntervals {
-  checkKnown("retryIntervals", options, known);
-  const { prefix = "mt-delay", queueType = "classic", atLeastOnce, intervals, parking = true } = options;
-  const intervalsMs = readDelays("intervals", intervals);
-  if (typeof parking !== "boolean") throw new DelayTopologyError("parking", parking, "it must be true or false");
-  return checkIntervals({ prefix, queueType, atLeastOnce, intervalsMs, parking }, (name) => name);
+  return makeRetryIntervals(options, byHand);
 }
 
 /**
@@ -57,38 +59,36 @@ export function retryIntervals(options: RetryIntervalsOptions): RetryIntervals {
  * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
  */
 export function parseRetryIntervals(value: unknown, property = "retryIntervals"): RetryIntervals {
-  const descriptor = checkHead<RetryIntervals>(value, "retry-intervals", property);
-  const at = (name: string): string => `${property}.${name}`;
-  const intervalsMs = readDelays(at("intervalsMs"), descriptor.intervalsMs);
-  const { prefix, queueType, atLeastOnce, parkingExchange, parkingQueue } = descriptor;
-  // Stacks of before there was parking export none.
-  const parking = parkingExchange !== undefined || parkingQueue !== undefined;
-  const checked = checkIntervals({ prefix, queueType, atLeastOnce, intervalsMs, parking }, at);
-  for (const name of ["returnExchange", "parkingExchange", "parkingQueue"] as const) {
-    if (descriptor[name] !== checked[name]) {
-      throw new DelayTopologyError(at(name), descriptor[name], `for this prefix it must be ${checked[name]}`);
-    }
-  }
-  return checked;
+  return readDescriptor<RetryIntervals>(value, "retry-intervals", property, (given, source) => {
+    const { prefix, queueType, atLeastOnce, intervalsMs, parkingExchange, parkingQueue } = given;
+    // Stacks of before there was parking export none.
+    const parking = parkingExchange !== undefined || parkingQueue !== undefined;
+    const options = { intervals: intervalsMs, prefix, queueType, atLeastOnce, parking };
+    const at = (option: string): string => source.at(option.replace(/^intervals\b/, "intervalsMs"));
+    return makeRetryIntervals(options, { ...source, at });
+  });
 }
 
-function checkIntervals(
-  given: { prefix: unknown; queueType: unknown; atLeastOnce: unknown; intervalsMs: number[]; parking: boolean },
-  at: (name: string) => string,
-): RetryIntervals {
-  const { intervalsMs } = given;
-  const prefix = checkEntityName(at("prefix"), given.prefix);
-  const [returnExchange, parking] = [`${prefix}-return`, `${prefix}-parking`];
-  for (const name of [returnExchange, parking, intervalName({ prefix }, intervalsMs.at(-1) as number)])
+function makeRetryIntervals(options: unknown, source: Source): RetryIntervals {
+  const { at } = source;
+  const { intervals, prefix, parking, ...shape } = readOptions(
+    retryIntervalsSchema(),
+    options,
+    "retryIntervals",
+    source,
+  );
+  const intervalsMs = sortedDelays(intervals);
+  const [returnExchange, parkingName] = [`${prefix}-return`, `${prefix}-parking`];
+  for (const name of [returnExchange, parkingName, intervalName({ prefix }, intervalsMs.at(-1) as number)])
     checkEntityName(at("prefix"), name);
   return {
     kind: "retry-intervals",
     version: 1,
     prefix,
     returnExchange,
-    ...checkQueueKind(given, at),
+    ...checkQueueKind(shape, at),
     intervalsMs,
-    ...(given.parking ? { parkingExchange: parking, parkingQueue: parking } : {}),
+    ...(parking ? { parkingExchange: parkingName, parkingQueue: parkingName } : {}),
   };
 }
 

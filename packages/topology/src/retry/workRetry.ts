@@ -1,11 +1,16 @@
+import type { z } from "zod";
 import type { BindingPlan, EntityPlan } from "../entities";
-import { DelayTopologyError, checkInteger, checkOneOf, checkKnown } from "../errors";
+import { DelayTopologyError } from "../errors";
 import { checkEntityName, checkShortString } from "../names";
 import type { QueueType } from "../network/delayNetwork";
 import { topicMatches } from "../network/topic";
-import { checkDeclared, readDelays } from "./delays";
-import { checkHead } from "../descriptorHead";
 import { checkQueueKind, deadLetterArguments, waitingArguments } from "../queueKind";
+import { readDescriptor } from "../schema/descriptor";
+import { listBy, object, oneOf, textBy, wholeNumber } from "../schema/fields";
+import { Source, byHand, readOptions } from "../schema/options";
+import { checkDeclared, sortedDelays } from "./delays";
+import { atLeastOnce, delayList, queueType } from "./fields";
+import { lazily, zod } from "../schema/zod";
 
 /** Where the work queue sends what a consumer rejects without asking for it back. */
 export const rejections = ["dead", "retry"] as const;
@@ -32,38 +37,43 @@ export interface WorkRetry {
   deadQueue: string;
 }
 
-/** What a work queue with retries is made from. */
-export interface WorkRetryOptions {
-  /** Name of the work queue and of its exchange. */
-  name: string;
-  /** Retry delays: milliseconds, or texts like `"5m"`; each once, in any order. */
-  delays: (number | string)[];
-  /** How often a message may come back. Default: once for each delay. */
-  maxRetries?: number;
-  /** Binding keys of the work queue at its topic exchange. Default `["#"]`: every message. */
-  patterns?: string[];
-  /** Default `quorum`. */
-  queueType?: QueueType;
-  /** Default true for `quorum`; `classic` can't. */
-  atLeastOnce?: boolean;
-  /** Default `dead`. */
-  rejected?: Rejection;
-}
-
-const known = ["name", "delays", "maxRetries", "patterns", "queueType", "atLeastOnce", "rejected"];
 /** Nobody waits for a thousand tries. */
 const MOST_RETRIES = 1000;
+
+/** A work queue with its retries, as a stack's config, a component and a program of one's own write it. */
+export const workQueueSchema = lazily(() =>
+  object({
+    queue: textBy(checkEntityName).describe(
+      "Name of the work queue and of its topic exchange; retry queues are `NAME.retry-MS`, the dead queue is `NAME.dead`.",
+    ),
+    delays: delayList().describe(
+      "Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. Each retry waits for the next longer one, and further ones for the longest.",
+    ),
+    maxRetries: wholeNumber(0, MOST_RETRIES)
+      .optional()
+      .describe("How often a message may come back before it goes to the dead queue; default: once for each delay."),
+    patterns: listBy(zod().string(), checkPatterns)
+      .default(["#"])
+      .describe("Binding keys of the work queue at its exchange; the default is every message."),
+    queueType: queueType("quorum"),
+    atLeastOnce: atLeastOnce(),
+    rejected: oneOf(rejections)
+      .default("dead")
+      .describe(
+        "Where the work queue sends what a consumer rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.",
+      ),
+  }),
+);
+
+/** What a work queue with retries is made from; {@link workQueueSchema} describes each property. */
+export type WorkRetryOptions = z.input<ReturnType<typeof workQueueSchema>>;
 
 /**
  * Makes the descriptor of a work queue with retries from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
  */
 export function workRetry(options: WorkRetryOptions): WorkRetry {
-  checkKnown("workRetry", options, known);
-  const { queueType = "quorum", patterns = ["#"], rejected = "dead" } = options;
-  const delaysMs = readDelays("delays", options.delays);
-  const maxRetries = options.maxRetries ?? delaysMs.length;
-  return checkWorkRetry({ ...options, queueType, patterns, rejected, delaysMs, maxRetries }, (name) => name);
+  return makeWorkRetry(options, byHand);
 }
 
 /**
@@ -71,36 +81,30 @@ export function workRetry(options: WorkRetryOptions): WorkRetry {
  * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
  */
 export function parseWorkRetry(value: unknown, property = "workRetry"): WorkRetry {
-  const descriptor = checkHead<WorkRetry>(value, "work-retry", property);
-  const at = (name: string): string => `${property}.${name}`;
-  const checked = checkWorkRetry({ ...descriptor, delaysMs: readDelays(at("delaysMs"), descriptor.delaysMs) }, at);
-  if (descriptor.deadQueue !== checked.deadQueue) {
-    throw new DelayTopologyError(
-      at("deadQueue"),
-      descriptor.deadQueue,
-      `for this name it must be ${checked.deadQueue}`,
-    );
-  }
-  return checked;
+  return readDescriptor<WorkRetry>(value, "work-retry", property, (given, source) => {
+    const { name, delaysMs, maxRetries, patterns, queueType, atLeastOnce, rejected } = given;
+    const options = { queue: name, delays: delaysMs, maxRetries, patterns, queueType, atLeastOnce, rejected };
+    const names = (option: string): string => option.replace(/^queue$/, "name").replace(/^delays\b/, "delaysMs");
+    return makeWorkRetry(options, { ...source, at: (option) => source.at(names(option)) });
+  });
 }
 
-function checkWorkRetry(
-  given: Partial<Record<keyof WorkRetry, unknown>> & { delaysMs: number[] },
-  at: (name: string) => string,
-): WorkRetry {
-  const { delaysMs } = given;
-  const name = checkEntityName(at("name"), given.name);
+function makeWorkRetry(options: unknown, source: Source): WorkRetry {
+  const { at } = source;
+  const { queue: name, delays, ...shape } = readOptions(workQueueSchema(), options, "workRetry", source);
+  const delaysMs = sortedDelays(delays);
   const deadQueue = `${name}.dead`;
-  for (const longer of [deadQueue, retryName({ name }, delaysMs.at(-1) as number)]) checkEntityName(at("name"), longer);
+  for (const longer of [deadQueue, retryName({ name }, delaysMs.at(-1) as number)])
+    checkEntityName(at("queue"), longer);
   return {
     kind: "work-retry",
     version: 1,
     name,
-    patterns: checkPatterns(at("patterns"), given.patterns),
-    ...checkQueueKind({ queueType: given.queueType, atLeastOnce: given.atLeastOnce }, at),
-    rejected: checkOneOf(at("rejected"), given.rejected, rejections),
+    patterns: shape.patterns,
+    ...checkQueueKind(shape, at),
+    rejected: shape.rejected,
     delaysMs,
-    maxRetries: checkInteger(at("maxRetries"), given.maxRetries, 0, MOST_RETRIES),
+    maxRetries: shape.maxRetries ?? delaysMs.length,
     deadQueue,
   };
 }

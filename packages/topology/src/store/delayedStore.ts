@@ -1,9 +1,13 @@
+import type { z } from "zod";
 import { AccessPlan, oneOfNames } from "../access/access";
 import type { BindingPlan, EntityPlan, ExchangePlan } from "../entities";
-import { DelayTopologyError, checkOneOf, checkKnown } from "../errors";
+import { DelayTopologyError } from "../errors";
 import { checkEntityName } from "../names";
-import { checkHead } from "../descriptorHead";
 import { deadLetterArguments } from "../queueKind";
+import { readDescriptor } from "../schema/descriptor";
+import { flag, object, oneOf, textBy } from "../schema/fields";
+import { Source, byHand, readOptions } from "../schema/options";
+import { lazily, zod } from "../schema/zod";
 
 /** Types that an exchange behind the store can have; those of AMQP 0-9-1. */
 export const deliveryTypes = ["direct", "topic", "fanout", "headers"] as const;
@@ -39,28 +43,47 @@ export interface DelayedStore {
   exchanges: string[];
 }
 
-/** What the broker's side of a store is made from. */
-export interface DelayedStoreOptions {
-  /** Default `delayed`. */
-  name?: string;
-  /** Exchanges that stand for a delayed exchange each. Default none. */
-  forwards?: { exchange: string; delivery: string; type?: DeliveryType }[];
-  /** Default true; without it, a message needs a header or a forward that says where it goes. */
-  toQueues?: boolean;
-  /** Exchanges, of others, that messages may name in their headers. Default none. */
-  exchanges?: string[];
-}
+const forwardSchema = lazily(() =>
+  object({
+    exchange: textBy(checkEntityName).describe("What publishers publish to; it leads into the store."),
+    delivery: textBy(checkEntityName).describe(
+      "Where due messages go, under the routing key that they were published with; queues are bound here.",
+    ),
+    type: oneOf(deliveryTypes).default("topic").describe("Type of the delivery exchange."),
+  }),
+);
 
-const known = ["name", "forwards", "toQueues", "exchanges"];
+/** The broker's side of a store, as a program of one's own writes it. */
+export const delayedStoreSchema = lazily(() =>
+  object({
+    name: textBy(checkEntityName)
+      .default("delayed")
+      .describe("Name of the store and of its intake exchange; start of all other names."),
+    forwards: zod()
+      .array(forwardSchema(), { error: "it must be a list" })
+      .default([])
+      .describe("Exchanges that stand for a delayed exchange each, as the archived plugin's did."),
+    toQueues: flag()
+      .default(true)
+      .describe(
+        "Whether messages may go to queues by the default exchange, which reaches all queues of the vhost; without it, a message needs a header or a forward that says where it goes.",
+      ),
+    exchanges: zod()
+      .array(textBy(checkEntityName), { error: "it must be a list" })
+      .default([])
+      .describe("Exchanges of others that messages may name in their headers."),
+  }),
+);
+
+/** What the broker's side of a store is made from; {@link delayedStoreSchema} describes each property. */
+export type DelayedStoreOptions = z.input<ReturnType<typeof delayedStoreSchema>>;
 
 /**
  * Makes the descriptor of a store's side of the broker from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
  */
 export function delayedStore(options: DelayedStoreOptions = {}): DelayedStore {
-  checkKnown("delayedStore", options, known);
-  const { name = "delayed", forwards = [], toQueues = true, exchanges = [] } = options;
-  return checkDelayedStore({ name, forwards, toQueues, exchanges }, (property) => property);
+  return makeDelayedStore(options, byHand);
 }
 
 /**
@@ -68,56 +91,31 @@ export function delayedStore(options: DelayedStoreOptions = {}): DelayedStore {
  * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
  */
 export function parseDelayedStore(value: unknown, property = "delayedStore"): DelayedStore {
-  const descriptor = checkHead<DelayedStore>(value, "delayed-store", property);
-  const checked = checkDelayedStore(descriptor, (name) => `${property}.${name}`);
-  for (const name of ["intakeQueue", "errorQueue", "controlQueue"] as const) {
-    if (descriptor[name] !== checked[name]) {
-      throw new DelayTopologyError(
-        `${property}.${name}`,
-        descriptor[name],
-        `for this name it must be ${checked[name]}`,
-      );
-    }
-  }
-  return checked;
+  return readDescriptor<DelayedStore>(
+    value,
+    "delayed-store",
+    property,
+    ({ name, forwards, toQueues, exchanges }, source) =>
+      makeDelayedStore({ name, forwards, toQueues, exchanges }, source),
+  );
 }
 
-function checkDelayedStore(
-  given: Partial<Record<keyof DelayedStore, unknown>>,
-  at: (name: string) => string,
-): DelayedStore {
-  const name = checkEntityName(at("name"), given.name);
-  const { toQueues } = given;
-  if (typeof toQueues !== "boolean") {
-    throw new DelayTopologyError(at("toQueues"), toQueues, "it must be true or false");
-  }
-  const checked: DelayedStore = {
+function makeDelayedStore(options: unknown, source: Source): DelayedStore {
+  const { at } = source;
+  const { name, forwards, toQueues, exchanges } = readOptions(delayedStoreSchema(), options, "delayedStore", source);
+  const store: DelayedStore = {
     kind: "delayed-store",
     version: 1,
     name,
     intakeQueue: checkEntityName(at("name"), `${name}.intake`),
     errorQueue: `${name}.error`,
     controlQueue: `${name}.control`,
-    forwards: listOf(at("forwards"), given.forwards).map((forward, index) =>
-      checkForward(`${at("forwards")}[${index}]`, forward),
-    ),
+    forwards,
     toQueues,
-    exchanges: listOf(at("exchanges"), given.exchanges).map((exchange, index) =>
-      checkEntityName(`${at("exchanges")}[${index}]`, exchange),
-    ),
+    exchanges,
   };
-  checkApart(checked, at);
-  return checked;
-}
-
-function checkForward(property: string, forward: unknown): StoreForward {
-  checkKnown(property, forward, ["exchange", "delivery", "type"]);
-  const { exchange, delivery, type = "topic" } = forward as Partial<StoreForward>;
-  return {
-    exchange: checkEntityName(`${property}.exchange`, exchange),
-    delivery: checkEntityName(`${property}.delivery`, delivery),
-    type: checkOneOf(`${property}.type`, type, deliveryTypes),
-  };
+  checkApart(store, at);
+  return store;
 }
 
 /** A name that is used twice would lead a due message back into the store, round and round. */
@@ -133,11 +131,6 @@ function checkApart(store: DelayedStore, at: (name: string) => string): void {
     seen.add(delivery);
   });
   store.exchanges.forEach((exchange, index) => check(`exchanges[${index}]`, exchange));
-}
-
-function listOf(property: string, value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw new DelayTopologyError(property, value, "it must be a list");
-  return value;
 }
 
 /** The exchanges that lead into the store: its own, and those that stand for a delayed exchange. */

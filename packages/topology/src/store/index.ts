@@ -10,4 +10,4 @@ export {
   planDelayedStore,
   planStoreAccess,
 } from "./delayedStore";
-export { DelayedStoreConfig, delayedStoreOf } from "./storeConfig";
+export { delayedStoreOf } from "./storeConfig";

@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from "node:util";
+import { DelayTopologyError } from "../errors";
+import type { Source } from "./options";
+
+interface Head {
+  kind: string;
+  version: 1;
+}
+
+/** A descriptor's properties, none of them checked. */
+export type Unchecked<T> = Partial<Record<keyof T, unknown>>;
+
+/**
+ * Reads a descriptor that came from elsewhere: makes it once more from what it says, and compares. So a descriptor has one meaning,
+ * whoever wrote it, and needs no rules beside those of its options.
+ * @param property what the error shall call it
+ * @param make makes it from its own properties
+ * @throws DelayTopologyError for another kind or version, or for a property that is missing, malformed or does not fit the others
+ */
+export function readDescriptor<T extends Head>(
+  value: unknown,
+  kind: T["kind"],
+  property: string,
+  make: (given: Unchecked<T>, source: Source) => T,
+): T {
+  const given = checkHead<T>(value, kind, property);
+  const at = (name: string): string => `${property}.${name}`;
+  const made = make(given, { at, isComplete: true });
+  for (const key of Object.keys(made) as (keyof T & string)[]) {
+    if (isDeepStrictEqual(given[key], made[key])) continue;
+    const wanted = typeof made[key] === "string" ? made[key] : JSON.stringify(made[key]);
+    throw new DelayTopologyError(at(key), given[key], `with its other properties as they are, it must be ${wanted}`);
+  }
+  return made;
+}
+
+function checkHead<T extends Head>(value: unknown, kind: T["kind"], property: string): Unchecked<T> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new DelayTopologyError(property, value, `it must be a descriptor (an object with kind: ${kind})`);
+  }
+  const descriptor = value as Unchecked<T>;
+  if (descriptor.kind !== kind)
+    throw new DelayTopologyError(`${property}.kind`, descriptor.kind, `it must be "${kind}"`);
+  if (descriptor.version !== 1) {
+    throw new DelayTopologyError(`${property}.version`, descriptor.version, "this release reads version 1");
+  }
+  return descriptor;
+}

@@ -1,0 +1,89 @@
+import type { z } from "zod";
+import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
+import { zod } from "./zod";
+
+/** Checks a value and throws a DelayTopologyError; `property` is what the error calls it. */
+type Check = (property: string, value: unknown) => unknown;
+
+/** A text that a rule of this package checks, as the name of a queue. */
+export function textBy(check: Check): z.ZodString {
+  return zod()
+    .string({ error: refusalBy(check) })
+    .check(by(check));
+}
+
+/** A text that is not empty. */
+export function text(): z.ZodString {
+  const error = "it must be a non-empty text";
+  return zod().string({ error }).min(1, { error });
+}
+
+/** A list that a rule of this package checks as a whole. */
+export function listBy<T extends z.ZodType>(item: T, check: Check): z.ZodArray<T> {
+  return zod()
+    .array(item, { error: refusalBy(check) })
+    .check(by(check));
+}
+
+/** A list of at least one item. */
+export function listOf<T extends z.ZodType>(item: T, what: string): z.ZodArray<T> {
+  const error = `it must be a list of at least one ${what}`;
+  return zod().array(item, { error }).min(1, { error });
+}
+
+/** A whole number between two, which are allowed. */
+export function wholeNumber(minimum: number, maximum: number): z.ZodInt {
+  const error = refusalBy((property, value) => checkInteger(property, value, minimum, maximum));
+  return zod().int({ error }).min(minimum, { error }).max(maximum, { error });
+}
+
+/** One of a few words. */
+export function oneOf<const T extends readonly string[]>(words: T): z.ZodEnum<{ [Word in T[number]]: Word }> {
+  return zod().enum(words, { error: refusalBy((property, value) => checkOneOf(property, value, words)) });
+}
+
+/** One of a few numbers. */
+export function oneNumberOf<const T extends readonly number[]>(numbers: T): z.ZodLiteral<T[number]> {
+  return zod().literal([...numbers], { error: refusalBy((property, value) => checkOneOf(property, value, numbers)) });
+}
+
+/** True or false. */
+export function flag(): z.ZodBoolean {
+  return zod().boolean({ error: "it must be true or false" });
+}
+
+/** An object in which no other properties may stand. */
+export function object<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> {
+  const known = Object.keys(shape).join(", ");
+  return zod().strictObject(shape, {
+    error: ({ code }) =>
+      code === "unrecognized_keys" ? `known properties are ${known}` : `it must be an object with some of ${known}`,
+  });
+}
+
+/** What a rule says of a value, as the end of a sentence. */
+export function refusalBy(check: Check): (issue: { input?: unknown }) => string | undefined {
+  return ({ input }) => {
+    try {
+      check("", input);
+      return undefined;
+    } catch (error) {
+      return (error as DelayTopologyError).allowed;
+    }
+  };
+}
+
+/** A rule of this package as a check of zod's: its error's property, e.g. `[2]`, says which part of the value it is about. */
+function by(check: Check): z.core.CheckFn<unknown> {
+  return ({ value, issues }) => {
+    try {
+      check("", value);
+    } catch (error) {
+      if (!(error instanceof DelayTopologyError)) throw error;
+      const path = [...error.property.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, name]) =>
+        index === undefined ? (name as string) : Number(index),
+      );
+      issues.push({ code: "custom", input: value, path, message: error.allowed });
+    }
+  };
+}

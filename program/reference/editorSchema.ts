@@ -1,0 +1,67 @@
+import { secretKeys, stackConfigSchema } from "@rabbitmq-delay/topology";
+import { z } from "zod";
+import { allowances } from "../allowances";
+
+/** A JSON Schema, as far as this project writes one. */
+export interface JsonSchema {
+  description?: string;
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  enum?: unknown[];
+  anyOf?: JsonSchema[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  not?: JsonSchema;
+  [keyword: string]: unknown;
+}
+
+/** The schema of a stack's config as JSON Schema, by key. */
+export function configProperties(): Record<string, JsonSchema> {
+  const schema = z.toJSONSchema(stackConfigSchema(), { target: "draft-7", io: "input" }) as JsonSchema;
+  return schema.properties as Record<string, JsonSchema>;
+}
+
+/** Parts that the engine itself writes into `Pulumi.STACK.yaml`. */
+const ENGINE_KEYS = ["secretsprovider", "encryptedkey", "encryptionsalt", "environment"];
+
+/** The JSON Schema of a file `Pulumi.STACK.yaml` of this project: editors complete it, and underline what nobody reads. */
+export function editorSchema(project: string): JsonSchema {
+  const properties = Object.entries(configProperties()).map(([key, schema]) => [
+    `${project}:${key}`,
+    inFile(key, schema),
+  ]);
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "A stack of rabbitmq-delay",
+    type: "object",
+    properties: {
+      ...Object.fromEntries(ENGINE_KEYS.map((key) => [key, {}])),
+      config: {
+        type: "object",
+        properties: Object.fromEntries(properties) as Record<string, JsonSchema>,
+        // Other providers have keys of their own.
+        patternProperties: { [`^(?!${project}:)`]: {} },
+        additionalProperties: false,
+      },
+    },
+  };
+}
+
+/** What may stand in the file: a secret is encrypted there, and `pulumi config set` writes texts. */
+function inFile(key: string, schema: JsonSchema): JsonSchema {
+  const { description } = schema;
+  if (secretKeys.includes(key)) return { description, anyOf: [{ type: "string" }, ENCRYPTED] };
+  if (schema.type === "boolean") return { description, anyOf: [schema, { enum: ["true", "false"] }] };
+  if (key === "allow") return { ...schema, items: { anyOf: [{ enum: [...allowances] }, { pattern: " with " }] } };
+  return schema;
+}
+
+const ENCRYPTED: JsonSchema = {
+  type: "object",
+  properties: { secure: { type: "string" } },
+  required: ["secure"],
+  additionalProperties: false,
+};
