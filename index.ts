@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayLevelTopology, EndpointDelayBinding } from "pulumi-rabbitmq-delay";
-import { thisStack } from "pulumi-rabbitmq-delay/program";
-import { delayNetwork, delayedStoreOf } from "@rabbitmq-delay/topology";
+import { EndpointDelayBinding } from "pulumi-rabbitmq-delay";
+import { stackState, thisStack } from "pulumi-rabbitmq-delay/program";
+import { ConfiguredNetworks, EndpointConfig, configuredNetworks, delayedStoreOf } from "@rabbitmq-delay/topology";
 import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
+import { checkPlaces, declareNetworks } from "./program/networks";
 import { checkProduction } from "./program/production";
 import { declareRetries, retryDescriptorsOf } from "./program/retries";
 import { declareStore } from "./program/store";
@@ -24,9 +25,10 @@ export = (): Promise<Record<string, unknown>> =>
 async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
   const { removal } = config;
-  const network = delayNetwork({ ...config.network, vhost: config.vhost });
-  checkProduction(config, network);
-  const planned = { network, retries: retryDescriptorsOf(config), store: delayedStoreOf(config.delayedStore) };
+  const networks = configuredNetworks(config, config.vhost);
+  checkProduction(config, networks.networks);
+  const planned = { networks, retries: retryDescriptorsOf(config), store: delayedStoreOf(config.delayedStore) };
+  await checkPlaces(stackState, networks.networks);
   const {
     provider,
     address,
@@ -35,20 +37,20 @@ async function declareStack(): Promise<Record<string, unknown>> {
     outputs: ways,
   } = await findBroker(config, (version) => expectationOf(planned, config, version, thisStack()));
 
-  const topology = new DelayLevelTopology("delay", { ...config.network, vhost, removal, brokerVersion }, { provider });
-
+  const declared = declareNetworks(networks, { vhost, removal, brokerVersion }, { provider });
   const retries = declareRetries(config, { address, vhost, brokerVersion }, { provider });
   const store = declareStore(config, { vhost, brokerVersion, outputs: ways }, { provider });
   const outputs: Record<string, unknown> = {
-    delayNetwork: topology.network,
+    ...declared.outputs,
     vhost,
     ...retries.outputs,
     ...store,
     ...ways,
   };
-  for (const { name, type, patterns, createQueue, queueType, retries: isRetried } of config.endpoints) {
+  for (const endpoint of config.endpoints) {
+    const { name, type, patterns, createQueue, queueType, errorQueue, retries: isRetried } = endpoint;
     const args = {
-      topology,
+      ...declared.joinedBy(endpoint),
       retryIntervals: isRetried ? retries.retryIntervals : undefined,
       endpoint: name,
       endpointType: type,
@@ -56,16 +58,24 @@ async function declareStack(): Promise<Record<string, unknown>> {
       destination: retries.queues.get(name),
       createQueue,
       queueType,
+      errorQueue,
       allow: config.allow,
       formerOwners: config.formerOwners,
       brokerVersion,
     };
     const binding = new EndpointDelayBinding(name, args, { provider });
-    outputs[`endpoint ${name}`] = binding.bindingKeys.apply((keys) => {
-      const delayed = keys.slice(0, patterns?.length ?? 1).join(", ");
-      const returned = isRetried ? ", and its failed messages from the interval queues" : "";
-      return `${type ?? "queue"} ${name} gets ${delayed} from ${network.deliveryExchange}${returned}`;
-    });
+    outputs[`endpoint ${name}`] = binding.bindingKeys.apply((keys) => describeEndpoint(endpoint, networks, keys));
   }
   return outputs;
+}
+
+/** What an endpoint gets, and from where, in a sentence. */
+function describeEndpoint(endpoint: EndpointConfig, networks: ConfiguredNetworks, keys: readonly string[]): string {
+  const { name, type = "queue", patterns = [name], retries = false } = endpoint;
+  const joined = networks.joinedBy(endpoint).map(({ network }, index) => {
+    const own = keys.slice(index * patterns.length, (index + 1) * patterns.length);
+    return `${own.join(", ")} from ${network.deliveryExchange}`;
+  });
+  const returned = retries ? ", and its failed messages from the interval queues" : "";
+  return `${type} ${name} gets ${joined.join(", ")}${returned}`;
 }

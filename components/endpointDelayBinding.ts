@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
   BindingPlan,
+  DelayNetwork,
   DelayTopologyError,
   Endpoint,
   EndpointPlan,
@@ -9,6 +10,7 @@ import {
   QueuePlan,
   deliveryLimitPolicies,
   endpointLimitPolicies,
+  limitingPreset,
   ownedNames,
   parseDelayNetwork,
   parseRetryIntervals,
@@ -20,9 +22,9 @@ import {
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
-import { joinedVhost, joiningOptions } from "./joinedNetwork";
+import { joinedSource, joinedVhost, joiningOptions } from "./joinedNetwork";
 import { Properties, checkArguments } from "./knownArguments";
-import { knownNetwork, rememberEndpoint } from "./knownNetworks";
+import { KnownNetwork, knownNetwork, rememberEndpoint } from "./knownNetworks";
 import { Wanted, vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 import { thisStack } from "./thisStack";
@@ -32,6 +34,7 @@ const KNOWN: Properties<EndpointDelayBindingArgs> = {
   endpoint: true,
   topology: true,
   network: true,
+  furtherTopologies: true,
   retryIntervals: true,
   endpointType: true,
   patterns: true,
@@ -53,10 +56,15 @@ const KNOWN: Properties<EndpointDelayBindingArgs> = {
 export interface EndpointDelayBindingArgs {
   /** Name of the queue or exchange, and the destination that publishers give. */
   endpoint: string;
-  /** The network, as a topology of the same program. Give this or `network`, or neither with `retryIntervals`. */
+  /** The network, as a topology of the same program. Give this or `network`, or neither with `retryIntervals` or `furtherTopologies`. */
   topology?: DelayNetworkSource;
   /** The network, as a descriptor out of another stack (`stackReference.requireOutput("delayNetwork")`). */
   network?: pulumi.Input<DelayNetworkDescriptor>;
+  /**
+   * Further networks that the endpoint joins, as topologies of the same program, e.g. while one takes the place of another.
+   * Their bindings are named by the network's prefix, so that the order of the list means nothing.
+   */
+  furtherTopologies?: DelayNetworkSource[];
   /**
    * Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
    * the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
@@ -136,7 +144,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     const endpoint: Endpoint = { name: args.endpoint, type: args.endpointType, patterns: args.patterns };
     const joined = joinedVhost(args);
     const bindings = planEndpoint(args, endpoint);
-    const removal = args.removal ?? knownNetwork(args.topology ?? args.network)?.removal;
+    const removal = args.removal ?? knownNetwork(joinedSource(args))?.removal;
     const options = removalOptions(removal);
     checkQueueArguments(args);
     const claims = planClaims(args, endpoint);
@@ -194,12 +202,12 @@ interface PlannedBinding {
 
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource; else when it arrives. */
 function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
-  const { topology, network, retryIntervals } = args;
+  const { topology, network, furtherTopologies = [], retryIntervals } = args;
   const sources = [topology, network].filter((source) => source !== undefined).length;
-  if (sources > 1 || (sources === 0 && retryIntervals === undefined)) {
+  if (sources > 1 || (sources + furtherTopologies.length === 0 && retryIntervals === undefined)) {
     throw new DelayTopologyError("network", network, "give one of topology and network, or retryIntervals");
   }
-  if (sources === 0 && endpoint.patterns !== undefined) {
+  if (sources + furtherTopologies.length === 0 && endpoint.patterns !== undefined) {
     throw new DelayTopologyError(
       "patterns",
       endpoint.patterns,
@@ -208,6 +216,7 @@ function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): Plann
   }
   return [
     ...(sources === 0 ? [] : planDelayed(args, endpoint)),
+    ...furtherTopologies.flatMap((further, index) => planFurther(further, index, args, endpoint)),
     ...(retryIntervals === undefined ? [] : [planReturned(retryIntervals, endpoint, args.destination)]),
   ];
 }
@@ -217,17 +226,7 @@ function planDelayed({ topology, network, allow }: EndpointDelayBindingArgs, end
   const destinationType = endpoint.type ?? EndpointType.Queue;
   const labels = endpoint.patterns ?? [endpoint.name];
   const known = knownNetwork(topology ?? network);
-  if (known !== undefined) {
-    const plan = planBinding(known.network, endpoint);
-    rememberEndpoint(known, plan, allow);
-    return plan.bindings.map(({ routingKey }, index) => ({
-      label: labels[index] as string,
-      destinationType,
-      source: known.deliveryExchange,
-      sourceName: known.network.deliveryExchange,
-      routingKey,
-    }));
-  }
+  if (known !== undefined) return planKnown(known, endpoint, allow);
   const plan = whenKnown(topology === undefined ? network : topology.network, (value) =>
     planBinding(parseDelayNetwork(value), endpoint),
   );
@@ -238,6 +237,35 @@ function planDelayed({ topology, network, allow }: EndpointDelayBindingArgs, end
     routingKey: plan.apply(({ bindings }) => bindings[index]?.routingKey ?? ""),
     plan,
   }));
+}
+
+/** In a network of this program, whose shape is known. */
+function planKnown(known: KnownNetwork, endpoint: Endpoint, allow?: string[]): PlannedBinding[] {
+  const labels = endpoint.patterns ?? [endpoint.name];
+  const plan = planBinding(known.network, endpoint);
+  rememberEndpoint(known, plan, allow);
+  return plan.bindings.map(({ routingKey }, index) => ({
+    label: labels[index] as string,
+    destinationType: endpoint.type ?? EndpointType.Queue,
+    source: known.deliveryExchange,
+    sourceName: known.network.deliveryExchange,
+    routingKey,
+  }));
+}
+
+function planFurther(
+  further: DelayNetworkSource,
+  index: number,
+  { allow }: EndpointDelayBindingArgs,
+  endpoint: Endpoint,
+): PlannedBinding[] {
+  const known = knownNetwork(further);
+  if (known === undefined) {
+    throw new DelayTopologyError(`furtherTopologies[${index}]`, further, "it must be a topology of this program");
+  }
+  // No pattern has an @, so these are no labels of the first network's bindings.
+  const { prefix } = known.network;
+  return planKnown(known, endpoint, allow).map((binding) => ({ ...binding, label: `${binding.label}@${prefix}` }));
 }
 
 function planReturned(
@@ -269,8 +297,9 @@ function planReturned(
  * In one program, endpoints are told apart before anything is made; between stacks, the broker has to. A stack that owns the
  * network claims its endpoints too, because a service's stack that takes one would take its binding along when it goes.
  */
-function planClaims({ owner, topology, network }: EndpointDelayBindingArgs, endpoint: Endpoint): OwnershipPlan[] {
-  const isShared = topology !== undefined || pulumi.Output.isInstance(network);
+function planClaims(args: EndpointDelayBindingArgs, endpoint: Endpoint): OwnershipPlan[] {
+  const { owner, topology, network, furtherTopologies = [] } = args;
+  const isShared = topology !== undefined || furtherTopologies.length > 0 || pulumi.Output.isInstance(network);
   if (owner === undefined && !isShared) return [];
   return ownedNames(endpoint).map((name) => planOwnership("endpoint", name, owner ?? thisStack()));
 }
@@ -303,17 +332,19 @@ function planQueue(args: EndpointDelayBindingArgs): QueuePlan {
   return { name: args.endpoint, durable: true, arguments: queueArguments };
 }
 
-/** How many there are depends on no other stack; what they are, on the network's preset. */
+/** How many there are depends on no other stack; what they are, on the presets of the networks. */
 function limitsOf(args: EndpointDelayBindingArgs, queue: QueuePlan | undefined): pulumi.Output<PolicyPlan>[] {
   if (queue === undefined) return [];
-  const { topology, network } = args;
-  const source = topology === undefined ? network : topology.network;
+  const { topology, network, furtherTopologies = [] } = args;
+  const further = furtherTopologies.map(knownNetwork).filter((known) => known !== undefined);
+  const first = topology === undefined ? network : topology.network;
   const known = knownNetwork(topology ?? network);
   return deliveryLimitPolicies([queue], args).map((limit) => {
-    if (source === undefined) return pulumi.output(limit);
-    const of = (value: unknown): PolicyPlan =>
-      endpointLimitPolicies(queue, parseDelayNetwork(value).preset, args)[0] ?? limit;
-    return known === undefined ? whenKnown(source, of) : pulumi.output(of(known.network));
+    const beside = (joined: { network: DelayNetwork }[]): PolicyPlan =>
+      endpointLimitPolicies(queue, limitingPreset([...joined, ...further]), args)[0] ?? limit;
+    if (known !== undefined) return pulumi.output(beside([known]));
+    if (first === undefined) return pulumi.output(beside([]));
+    return whenKnown(first, (value) => beside([{ network: parseDelayNetwork(value) }]));
   });
 }
 

@@ -8,6 +8,7 @@ import { KnownNetwork, knownNetwork } from "./knownNetworks";
 interface Joining {
   topology?: DelayNetworkSource;
   network?: pulumi.Input<DelayNetworkDescriptor>;
+  furtherTopologies?: DelayNetworkSource[];
   vhost?: pulumi.Input<string>;
 }
 
@@ -15,10 +16,10 @@ interface Joining {
  * The options of a component that joins a network: a topology of this program lends it its provider, where the options name none.
  */
 export function joiningOptions(
-  { topology, network }: Joining,
+  joining: Joining,
   opts: pulumi.ComponentResourceOptions | undefined,
 ): pulumi.ComponentResourceOptions | undefined {
-  const provider = knownNetwork(topology ?? network)?.provider;
+  const provider = knownNetwork(joinedSource(joining))?.provider;
   return provider === undefined || hasOwnProvider(opts) ? opts : { ...opts, provider };
 }
 
@@ -34,12 +35,25 @@ function packageOf(provider: pulumi.ProviderResource | undefined): string | unde
   return (provider as { getPackage?(): string } | undefined)?.getPackage?.();
 }
 
+/** The first network that is joined. */
+export function joinedSource({ topology, network, furtherTopologies = [] }: Joining): unknown {
+  return topology ?? network ?? furtherTopologies[0];
+}
+
 /**
  * The vhost in which a component is declared that joins a network: the network's.
  * @returns the one that is given where there is no network, or its descriptor, of version 1, does not say
  * @throws DelayTopologyError, or rejects with it, where another one than the network's is given
  */
-export function joinedVhost({ topology, network, vhost }: Joining): pulumi.Input<string> | undefined {
+export function joinedVhost(joining: Joining): pulumi.Input<string> | undefined {
+  const further = (joining.furtherTopologies ?? []).map(knownNetwork).filter((known) => known !== undefined);
+  return further.reduce<pulumi.Input<string> | undefined>(
+    (vhost, known) => vhostOfKnown(known, vhost),
+    vhostOfFirst(joining),
+  );
+}
+
+function vhostOfFirst({ topology, network, vhost }: Joining): pulumi.Input<string> | undefined {
   const source = topology ?? network;
   if (source === undefined) return vhost;
   const known = knownNetwork(source);

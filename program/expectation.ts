@@ -1,9 +1,12 @@
 import type { Expectation, VersionNeed } from "@rabbitmq-delay/broker";
 import {
-  DelayNetwork,
+  ConfiguredNetwork,
+  ConfiguredNetworks,
   DelayedStore,
+  EndpointConfig,
   EndpointPlan,
   EntityPlan,
+  QueuePlan,
   RetryDescriptor,
   checkEndpointsApart,
   deliveryLimitPolicies,
@@ -11,11 +14,13 @@ import {
   networkLimitPolicies,
   ownedNames,
   delayedRetryVersion,
+  limitingPreset,
   parkingPolicy,
   planBinding,
   planOwnership,
   planDelayedStore,
   planEntities,
+  planErrorQueue,
   planRetry,
 } from "@rabbitmq-delay/topology";
 import type { ProgramConfig } from "./config";
@@ -23,7 +28,7 @@ import { PRODUCTION_NODES } from "./production";
 
 /** What a stack's config comes to. */
 export interface Planned {
-  network: DelayNetwork;
+  networks: ConfiguredNetworks;
   retries: RetryDescriptor[];
   store: DelayedStore | undefined;
 }
@@ -35,45 +40,48 @@ export interface Planned {
  * @throws DelayTopologyError for endpoints that the network can't tell apart
  */
 export function expectationOf(
-  { network, retries, store }: Planned,
+  { networks: { networks, joinedBy }, retries, store }: Planned,
   config: ProgramConfig,
   brokerVersion: string | undefined,
   owner: string,
 ): Expectation {
-  const { exchanges, queues } = planEntities(network);
+  const shapes = networks.map(({ network }) => network);
+  const networkPlans = shapes.map(planEntities);
   const retryPlans = retries.map(planRetry);
-  const others: EntityPlan[] = [...retryPlans, ...(store === undefined ? [] : [planDelayedStore(store)])];
-  const plans: EndpointPlan[] = config.endpoints.map((endpoint) => planBinding(network, endpoint));
-  checkEndpointsApart(
-    plans.flatMap(({ bound }) => bound),
-    config.allow,
+  const errorQueues = [...new Set(config.endpoints.map(({ errorQueue }) => errorQueue))].filter(
+    (name) => name !== undefined,
   );
+  const others: EntityPlan[] = [
+    ...retryPlans,
+    ...(store === undefined ? [] : [planDelayedStore(store)]),
+    ...errorQueues.map(planErrorQueue),
+  ];
+  const parts = [...networkPlans, ...others];
+  const plans = networks.flatMap((one) => plansIn(one, config, joinedBy));
   const created = config.endpoints
     .filter(({ createQueue }) => createQueue)
-    .map(({ name, queueType = "quorum" }) => ({
-      name,
-      durable: true as const,
-      arguments: { "x-queue-type": queueType },
-    }));
-  const own = [parkingPolicy(network), ...retryPlans.map(({ policy }) => policy)].filter(
+    .map((endpoint) => ({ endpoint, queue: queueOf(endpoint) }));
+  const own = [...shapes.map(parkingPolicy), ...retryPlans.map(({ policy }) => policy)].filter(
     (policy) => policy !== undefined,
   );
   const storeUsers = typeof config.delayedStore?.user === "string" ? [config.delayedStore.user] : [];
   return {
     vhost: config.vhost,
     entities: {
-      exchanges: [...exchanges, ...others.flatMap((plan) => plan.exchanges)],
-      queues: [...queues, ...others.flatMap((plan) => plan.queues), ...created],
+      exchanges: parts.flatMap((plan) => plan.exchanges),
+      queues: [...parts.flatMap((plan) => plan.queues), ...created.map(({ queue }) => queue)],
     },
     policies: [
       ...own,
-      ...networkLimitPolicies(network, { brokerVersion }),
+      ...shapes.flatMap((network) => networkLimitPolicies(network, { brokerVersion })),
       ...deliveryLimitPolicies(
         others.flatMap((plan) => plan.queues),
         { brokerVersion },
         own,
       ),
-      ...created.flatMap((queue) => endpointLimitPolicies(queue, network.preset, { brokerVersion })),
+      ...created.flatMap(({ endpoint, queue }) =>
+        endpointLimitPolicies(queue, limitingPreset(joinedBy(endpoint)), { brokerVersion }),
+      ),
     ],
     claims: [
       ...config.endpoints.flatMap((endpoint) =>
@@ -89,15 +97,35 @@ export function expectationOf(
     needs: retries.flatMap(versionNeed),
     minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
     replaceable: config.removal === "delete",
-    groups: [{ exchanges, queues }, ...others],
+    groups: parts,
     declarers: [
-      ...created.map(({ name }) => [name, "EndpointDelayBinding"] as const),
+      ...created.map(({ endpoint }) => [endpoint.name, "EndpointDelayBinding"] as const),
       ...config.workQueues.map(({ queue }) => [queue, "WorkRetryQueues"] as const),
       ...config.delayedRetryQueues.map(({ queue }) => [queue, "DelayedRetryQueue"] as const),
     ],
     createsVhost: config.createVhost,
     allowedFaults: config.allow,
   };
+}
+
+/**
+ * The endpoints of a network, planned.
+ * @throws DelayTopologyError for endpoints that the network can't tell apart
+ */
+function plansIn(
+  one: ConfiguredNetwork,
+  { endpoints, allow }: ProgramConfig,
+  joinedBy: ConfiguredNetworks["joinedBy"],
+): EndpointPlan[] {
+  const joining = endpoints.filter((endpoint) => joinedBy(endpoint).includes(one));
+  const plans = joining.map((endpoint) => planBinding(one.network, endpoint));
+  const bound = plans.flatMap((plan) => plan.bound);
+  checkEndpointsApart(bound, allow);
+  return plans;
+}
+
+function queueOf({ name, queueType = "quorum" }: EndpointConfig): QueuePlan {
+  return { name, durable: true, arguments: { "x-queue-type": queueType } };
 }
 
 function versionNeed(descriptor: RetryDescriptor): VersionNeed[] {

@@ -1,4 +1,4 @@
-import { DelayNetwork, shownAddress } from "@rabbitmq-delay/topology";
+import { ConfiguredNetwork, shownAddress } from "@rabbitmq-delay/topology";
 import type { Allowance } from "./allowances";
 import { ConfigError, ProgramConfig } from "./config";
 
@@ -9,7 +9,7 @@ export const PRODUCTION_NODES = 3;
  * Refuses what no production broker should have.
  * @throws ConfigError for the first of it that `allow` does not name: the property, its value, and both ways out
  */
-export function checkProduction(config: ProgramConfig, network: DelayNetwork): void {
+export function checkProduction(config: ProgramConfig, networks: readonly ConfiguredNetwork[]): void {
   if (!config.production) return;
   const { broker, cluster, removal, allow } = config;
   const refusals: Refusal[] = [
@@ -18,12 +18,12 @@ export function checkProduction(config: ProgramConfig, network: DelayNetwork): v
       removal === "delete",
       "removal: delete would delete queues with the messages that wait in them; set removal: retain",
     ],
-    [
+    ...networks.map(({ place, network }): Refusal => [
       "classic-level-queues",
       network.queueType === "classic",
-      `network: the queues of preset ${network.preset} are classic here, which lose a message when the broker crashes while it ` +
+      `${place}: the queues of preset ${network.preset} are classic here, which lose a message when the broker crashes while it ` +
         "moves on; take a quorum network",
-    ],
+    ]),
     ...(cluster === undefined ? ofBroker(broker) : ofCluster(cluster)),
   ];
   for (const [allowance, isRefused, message] of refusals) {

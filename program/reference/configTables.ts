@@ -8,7 +8,7 @@ export function configTables(): string {
     "# Config of a stack",
     "This page is written by `make reference` from the schema that the program reads its config by. Each key stands in `Pulumi.STACK.yaml` behind " +
       "the project's name (`rabbitmq-delay:network`). A key or property that nobody reads is refused, and the nearest known one is named.",
-    tableOf({ properties, required: ["network"] }),
+    tableOf({ properties }),
     ...parts,
     "",
   ].join("\n\n");

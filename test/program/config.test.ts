@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
 import * as pulumi from "@pulumi/pulumi";
-import { delayNetwork, delayedStoreOf } from "@rabbitmq-delay/topology";
+import { configuredNetworks, delayedStoreOf } from "@rabbitmq-delay/topology";
 import { readConfig } from "../../program/config";
 import { retryDescriptorsOf } from "../../program/retries";
 
@@ -30,7 +30,7 @@ function plan(given: Node): void {
   ]);
   pulumi.runtime.setAllConfig(Object.fromEntries(texts) as Record<string, string>);
   const config = readConfig(new pulumi.Config("rabbitmq-delay"), {});
-  delayNetwork(config.network);
+  configuredNetworks(config, config.vhost);
   retryDescriptorsOf(config);
   delayedStoreOf(config.delayedStore);
 }

@@ -37,7 +37,9 @@ export interface RunEnd {
 
 /** The config of a test's stack; see program/config.ts. */
 export interface StackConfig {
-  network: Record<string, unknown>;
+  network?: Record<string, unknown>;
+  networks?: Record<string, Record<string, unknown>>;
+  current?: string;
   endpoints?: unknown[];
   retryIntervals?: Record<string, unknown>;
   workQueues?: unknown[];

@@ -32,7 +32,7 @@ describe("a look at a broker", () => {
     );
     server.close();
     assert.equal(pauses, 2);
-    const findings = auditVhost({ endpoints: [], retries: [] }, found);
+    const findings = auditVhost({ networks: [], endpoints: [], retries: [] }, found);
     assert.deepEqual(
       findings.map(({ rule, severity, subject }) => [rule, severity, subject]),
       [["uncounted", "error", "queue a"]],
@@ -66,7 +66,7 @@ describe("a look at a broker", () => {
     );
     server.close();
     assert.equal(looks, 2);
-    const findings = auditVhost({ endpoints: [], retries: [] }, found);
+    const findings = auditVhost({ networks: [], endpoints: [], retries: [] }, found);
     assert.deepEqual(
       findings.filter(({ severity }) => severity === "error"),
       [],

@@ -80,10 +80,10 @@ async function check(options: CheckOptions): Promise<void> {
   const broker = address === undefined ? undefined : readerOf(address, options.ca);
   const { vhost = "/", ...given } = checkedOf(options, broker !== undefined);
   const checked = { ...given, allow: [...(given.allow ?? []), ...(options.allow ?? [])] };
-  const { network, endpoints, retries, store } = checked;
+  const { networks, retries, store } = checked;
   const plans = [...retries.map(planRetry), ...(store === undefined ? [] : [planDelayedStore(store)])];
   const findings = [
-    ...(network === undefined ? [] : auditNetwork(network, endpoints, checked.allow)),
+    ...networks.flatMap(({ network, endpoints }) => auditNetwork(network, endpoints, checked.allow)),
     ...plans.flatMap(({ queues }) => queues).flatMap(auditQueue),
     ...(broker === undefined ? [] : auditVhost(checked, await orOutOfReach(readVhost(broker, options.vhost ?? vhost)))),
   ];
@@ -105,12 +105,9 @@ function checkedOf(options: CheckOptions, hasBroker: boolean): Checked & { vhost
   // A broker can be looked at alone.
   const isNamed = network !== undefined || preset !== undefined || endpoint.length > 0 || !hasBroker;
   const known = isNamed ? networkOf(options) : undefined;
-  return {
-    network: known,
-    vhost: known?.vhost,
-    endpoints: endpoint.map((name) => ({ name })),
-    retries: [],
-  };
+  const endpoints = endpoint.map((name) => ({ name }));
+  const networks = known === undefined ? [] : [{ network: known, endpoints }];
+  return { networks, vhost: known?.vhost, endpoints, retries: [] };
 }
 
 function asText(findings: AuditFinding[]): string {

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Checked } from "@rabbitmq-delay/broker";
 import {
-  DelayNetwork,
   DelayTopologyError,
+  Endpoint,
   StackConfig,
-  delayNetwork,
+  configuredNetworks,
   delayedStoreOf,
   openedJson,
   readStackConfig,
@@ -21,7 +21,6 @@ const OPTION = "--stack-config";
 
 /** What a stack's config file says of the topology. */
 export interface ConfiguredStack extends Checked {
-  network: DelayNetwork;
   /** The vhost of its broker. */
   vhost: string;
 }
@@ -32,7 +31,7 @@ export interface ConfiguredStack extends Checked {
  */
 export function readStackFile(file: string): ConfiguredStack {
   const config = valuesOf(file, readText(file, OPTION));
-  if (config.network === undefined) {
+  if (config.network === undefined && config.networks === undefined) {
     throw new CommandError(exitCodes.badInput, `${OPTION}: ${file} has no network; is it a stack of this program?`);
   }
   try {
@@ -43,16 +42,25 @@ export function readStackFile(file: string): ConfiguredStack {
   }
 }
 
-function configuredStack({ network, endpoints = [], broker, allow = [], ...others }: StackConfig): ConfiguredStack {
+function configuredStack(config: StackConfig): ConfiguredStack {
+  const { endpoints = [], broker, allow = [] } = config;
   const vhost = broker?.vhost ?? "/";
+  const { networks, joinedBy } = configuredNetworks(config, vhost);
   return {
-    network: delayNetwork({ ...network, vhost }),
-    endpoints: endpoints.map(({ name, type, patterns, retries }) => ({ name, type, patterns, retries })),
-    retries: retryDescriptors(others),
-    store: delayedStoreOf(others.delayedStore),
+    networks: networks.map((one) => ({
+      network: one.network,
+      endpoints: endpoints.filter((endpoint) => joinedBy(endpoint).includes(one)).map(boundEndpoint),
+    })),
+    endpoints: endpoints.map(({ retries, ...endpoint }) => ({ ...boundEndpoint(endpoint), retries })),
+    retries: retryDescriptors(config),
+    store: delayedStoreOf(config.delayedStore),
     vhost,
     allow,
   };
+}
+
+function boundEndpoint({ name, type, patterns }: Endpoint): Endpoint {
+  return { name, type, patterns };
 }
 
 /** The config's values without the project's name before them; one may be JSON in a text, as `pulumi config set` writes it. */
@@ -82,7 +90,8 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
 function projectOf(file: string, keys: string[]): string {
   const named = projectNameBeside(file);
   if (named !== undefined) return named;
-  const projects = keys.filter((key) => key.endsWith(":network")).map((key) => key.slice(0, -":network".length));
+  const networks = keys.filter((key) => /:networks?$/.test(key));
+  const projects = [...new Set(networks.map((key) => key.replace(/:networks?$/, "")))];
   const ours = projects.find((project) => project === PROJECT);
   const [first = PROJECT, ...others] = ours === undefined ? projects : [ours];
   if (others.length === 0) return first;

@@ -36,15 +36,15 @@ describe("a stack's config for check", () => {
   // Another provider's network took the place of the stack's own, and the check was of that one.
   it("takes the project's own values alone", () => {
     const both = { "rabbitmq-delay:network": network, "aws:network": { preset: "celery" }, "aws:endpoints": [null] };
-    assert.equal(readStackFile(fileOf(both)).network.preset, "custom");
+    assert.equal(readStackFile(fileOf(both)).networks[0]?.network.preset, "custom");
     const renamed = { "shop:network": network, "aws:network": { preset: "celery" } };
-    assert.equal(readStackFile(fileOf(renamed, "shop")).network.preset, "custom");
+    assert.equal(readStackFile(fileOf(renamed, "shop")).networks[0]?.network.preset, "custom");
     assert.throws(
       () => readStackFile(fileOf(renamed)),
       /has a network of more than one project \(shop, aws\); put it beside its Pulumi\.yaml/,
     );
     assert.throws(() => readStackFile(fileOf({ "aws:network": network }, "shop")), /has no network/);
-    assert.equal(readStackFile(fileOf({ "shop:network": network })).network.preset, "custom");
+    assert.equal(readStackFile(fileOf({ "shop:network": network })).networks[0]?.network.preset, "custom");
   });
 
   // A check of a misspelled config was of another topology than the stack's, and said that all was well.

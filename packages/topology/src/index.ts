@@ -12,6 +12,7 @@ export {
   presets,
   queueTypes,
 } from "./network/delayNetwork";
+export { ConfiguredNetwork, ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
 export { DelayNetworkOptions, delayNetwork } from "./network/options";
 export { digitName, levelExchangeName, levelQueueName, maximumDelayMs, queueTtlMs } from "./network/levels";
 export { EncodedDelay, EncodeOptions, encodeDelay, maximumDestinationBytes } from "./network/encode";
@@ -64,6 +65,7 @@ export {
   DeliveryLimitOptions,
   deliveryLimitPolicies,
   endpointLimitPolicies,
+  limitingPreset,
   networkLimitPolicies,
 } from "./policies/deliveryLimit";
 export { isAtLeast } from "./version";

@@ -7,7 +7,7 @@ import { delayedRetrySchema } from "./retry/delayedRetry";
 import { holdQueuesSchema } from "./retry/holdQueues";
 import { retryIntervalsSchema } from "./retry/retryIntervals";
 import { workQueueSchema } from "./retry/workRetry";
-import { flag, listOf, object, oneOf, text } from "./schema/fields";
+import { flag, listOf, object, oneOf, text, textBy } from "./schema/fields";
 import { nearest } from "./schema/nearest";
 import { readOptions } from "./schema/options";
 import { delayedStoreSchema } from "./store/delayedStore";
@@ -45,6 +45,12 @@ export const endpointSchema = lazily(() =>
     retries: flag()
       .optional()
       .describe("Whether the queue gets its failed messages back from the interval queues; default false."),
+    errorQueue: text()
+      .optional()
+      .describe("Name of an error queue that is declared along, behind an exchange of the same name; default: none."),
+    networks: listOf(text(), "network's name")
+      .optional()
+      .describe("Names of the networks that the endpoint joins; default: all of the stack."),
   }),
 );
 
@@ -65,6 +71,20 @@ export const storeSchema = lazily(() => {
   });
 });
 
+/** A network of a stack, which is in the stack's vhost. */
+export const networkInStack = lazily(() =>
+  object({
+    ...networkSchema().shape,
+    vhost: zod().never({ error: "give it as broker.vhost" }).optional().describe("Given as `broker.vhost`."),
+  }),
+);
+
+function checkNetworkName(property: string, name: unknown): void {
+  if (typeof name === "string" && /^[A-Za-z][A-Za-z0-9._-]{0,99}$/.test(name)) return;
+  const allowed = "a letter, and up to 99 letters, digits, dots, _ and -";
+  throw new DelayTopologyError(property, name, `a network's name must be ${allowed}`);
+}
+
 /** What a secret is in a config: the text once the engine has decrypted it. */
 function secret(): z.ZodString {
   return zod().string({ error: "it must be a text" });
@@ -79,10 +99,18 @@ export const stackConfigSchema = lazily(() =>
       .optional()
       .describe("A cluster on Kubernetes that this stack makes, as `RabbitMqClusterArgs`, but for its secrets."),
     createVhost: flag().optional().describe("Whether to make the vhost, too; default false."),
-    network: object({
-      ...networkSchema().shape,
-      vhost: zod().never({ error: "give it as broker.vhost" }).optional().describe("Given as `broker.vhost`."),
-    }).describe("The delay network."),
+    network: networkInStack()
+      .optional()
+      .describe("The delay network; for several, `networks`. What stands here is called by its prefix."),
+    networks: zod()
+      .record(textBy(checkNetworkName), networkInStack(), { error: "it must be an object with a network by each name" })
+      .optional()
+      .describe(
+        "Further delay networks by name, each as `network`, e.g. the one that takes its place. The names stand on no broker.",
+      ),
+    current: text()
+      .optional()
+      .describe("Name of the network that publishers use, the output `delayNetwork`; needed where there are several."),
     retryIntervals: retryIntervalsSchema().optional().describe("Interval queues; default: none."),
     workQueues: zod()
       .array(workQueueSchema(), { error: "it must be a list" })
@@ -136,10 +164,10 @@ export type EndpointConfig = z.output<ReturnType<typeof endpointSchema>>;
 export const secretKeys: readonly string[] = ["brokerPassword", "storePassword"];
 
 /** Parts of which an empty object is the same as none, so that a stack can take back what the project's own config gives. */
-const OPTIONAL_PARTS = ["broker", "cluster", "retryIntervals", "holdQueues", "delayedStore"];
+const OPTIONAL_PARTS = ["broker", "cluster", "network", "networks", "retryIntervals", "holdQueues", "delayedStore"];
 
 /** Parts in which a text that is not allowed is shown, as their own options do: names and words, and never a way to a broker. */
-const SHOWN = /^(network|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedStore|allow)\b/;
+const SHOWN = /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedStore|allow)\b/;
 
 /**
  * Reads a stack's config; what follows from several of its parts is left to whoever uses it.

@@ -12,17 +12,17 @@ import {
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
 import { PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
-import { networksOn } from "./brokerFindings";
+import { otherNetworks } from "./brokerFindings";
 import type { Checked } from "./checked";
 import type { Found } from "./readVhost";
 
 /** Compares all that is planned with what the broker has, and the other networks of the vhost with what their names tell. */
 export function auditParts(checked: Checked, found: Found): AuditFinding[] {
-  const { network, retries, store } = checked;
-  const others = networksOn(found).filter((other) => other.deliveryExchange !== network?.deliveryExchange);
+  const { networks, retries, store } = checked;
+  const own = networks.map(({ network }) => network);
   return [
-    ...(network === undefined ? [] : auditNetworkPart(network, found)),
-    ...others.flatMap((other) => auditOther(other, found)),
+    ...own.flatMap((network) => auditNetworkPart(network, found)),
+    ...otherNetworks(own, found).flatMap((other) => auditOther(other, found)),
     ...[
       ...retries.map((descriptor) => retryPart(descriptor, checked, found)),
       ...(store === undefined ? [] : [storePart(store, found)]),

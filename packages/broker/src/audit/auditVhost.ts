@@ -12,7 +12,7 @@ import {
 } from "@rabbitmq-delay/topology";
 import { auditCollisions } from "./bindingCollisions";
 import { auditDelayQueues } from "./delayQueueFindings";
-import { auditLeftovers, auditUncounted, networksOn } from "./brokerFindings";
+import { auditLeftovers, auditUncounted, otherNetworks } from "./brokerFindings";
 import { auditStalled } from "./stalledLevels";
 import { describeFault, faultsOf } from "../brokerFaults";
 import type { Checked } from "./checked";
@@ -21,10 +21,10 @@ import { auditParts } from "./auditParts";
 
 /** What of a vhost as it is would mix up, lose or keep messages: for what is checked, and for all that stands on it. */
 export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
-  const { network, endpoints, allow = [] } = checked;
-  const own = network === undefined ? [] : [network];
+  const { networks, endpoints, allow = [] } = checked;
+  const own = networks.map(({ network }) => network);
   return [
-    ...(network === undefined ? [] : auditNetworkOn(network, endpoints, found)),
+    ...networks.flatMap(({ network, endpoints: joining }) => auditNetworkOn(network, joining, found)),
     ...auditParts(checked, found),
     ...auditPolicies(checked, found),
     ...auditUncounted(found),
@@ -51,10 +51,11 @@ function auditNetworkOn(network: DelayNetwork, endpoints: Checked["endpoints"], 
 }
 
 /** Policies of others, for what is declared here and for each network that the vhost holds. */
-function auditPolicies({ network, endpoints, retries, store }: Checked, found: Found): AuditFinding[] {
+function auditPolicies({ networks: own, endpoints, retries, store }: Checked, found: Found): AuditFinding[] {
   const names = new Set(found.policies.filter(({ isOperator }) => !isOperator).map(({ name }) => name));
-  const others = networksOn(found).filter((other) => other.deliveryExchange !== network?.deliveryExchange);
-  const networks = [...(network === undefined ? [] : [network]), ...others];
+  const ownNetworks = own.map(({ network }) => network);
+  const networks = [...ownNetworks, ...otherNetworks(ownNetworks, found)];
+  const parking = ownNetworks.map(({ parkingExchange }) => parkingExchange);
   const retryPlans = retries.map(planRetry);
   const plans: EntityPlan[] = [
     ...networks.map(planEntities),
@@ -65,7 +66,7 @@ function auditPolicies({ network, endpoints, retries, store }: Checked, found: F
     // What another stack declares for its network is known by what is there.
     ...networks
       .map(parkingPolicy)
-      .filter((policy) => policy !== undefined && (names.has(policy.name) || policy.name === network?.parkingExchange)),
+      .filter((policy) => policy !== undefined && (names.has(policy.name) || parking.includes(policy.name))),
     ...retryPlans.map(({ policy }) => policy),
   ].filter((policy): policy is PolicyPlan => policy !== undefined);
   const planned = plans.flatMap(({ queues }) => queues);

@@ -36,6 +36,12 @@ export function auditUncounted({ queues }: Pick<VhostOnBroker, "queues">): Audit
   return [{ rule: "uncounted", severity: "error", subject: `queue ${first.name}`, message }];
 }
 
+/** The networks that a vhost holds beside some. */
+export function otherNetworks(own: readonly DelayNetwork[], found: Pick<VhostOnBroker, "exchanges">): DelayNetwork[] {
+  const names = new Set(own.map(({ deliveryExchange }) => deliveryExchange));
+  return networksOn(found).filter(({ deliveryExchange }) => !names.has(deliveryExchange));
+}
+
 /** What messages a vhost holds that nobody will get, and networks that nobody answers for. */
 export function auditLeftovers(
   found: VhostOnBroker,

@@ -2,7 +2,8 @@ import type { DelayNetwork, DelayedStore, Endpoint, RetryDescriptor } from "@rab
 
 /** What is checked: what a stack's config or a network declares, or, without any, a vhost as it is. */
 export interface Checked {
-  network?: DelayNetwork;
+  /** Networks, each with the endpoints that join it. */
+  networks: { network: DelayNetwork; endpoints: Endpoint[] }[];
   /** `retries` says whether an endpoint's queue gets messages back from the interval queues. */
   endpoints: (Endpoint & { retries?: boolean })[];
   retries: RetryDescriptor[];

@@ -72,10 +72,24 @@ export function endpointLimitPolicies(
   preset: DelayNetwork["preset"] | undefined,
   options: DeliveryLimitOptions,
 ): PolicyPlan[] {
-  const isNServiceBus = preset === "nservicebus" || preset === "nservicebus-v1";
   return deliveryLimitPolicies([queue], options).map((policy) =>
-    isNServiceBus ? nserviceBusLimitPolicy(queue.name, options) : policy,
+    isNServiceBus(preset) ? nserviceBusLimitPolicy(queue.name, options) : policy,
   );
+}
+
+/**
+ * Of the networks that an endpoint joins, the preset that decides on its queue's limit: NServiceBus's, whose clients give the
+ * queues that they consume a limit of their own, whatever else the queue joins.
+ */
+export function limitingPreset(
+  joined: readonly { network: Pick<DelayNetwork, "preset"> }[],
+): DelayNetwork["preset"] | undefined {
+  const presets = joined.map(({ network }) => network.preset);
+  return presets.find(isNServiceBus) ?? presets[0];
+}
+
+function isNServiceBus(preset: DelayNetwork["preset"] | undefined): boolean {
+  return preset === "nservicebus" || preset === "nservicebus-v1";
 }
 
 /**
