@@ -8,6 +8,10 @@ import { restrictedContainer, secretNames, spread } from "./statefulSet";
 export function operatorClusterManifest(shape: ClusterShape): ForeignObject {
   const memory = `${shape.memory.limitMiB}Mi`;
   const { tls } = shape;
+  const resources: input.core.v1.ResourceRequirements = {
+    requests: { cpu: shape.cpu, memory },
+    limits: { memory },
+  };
   return {
     apiVersion: "rabbitmq.com/v1beta1",
     kind: "RabbitmqCluster",
@@ -16,7 +20,7 @@ export function operatorClusterManifest(shape: ClusterShape): ForeignObject {
       replicas: shape.replicas,
       image: shape.image,
       persistence: { storageClassName: shape.storage.className, storage: `${shape.storage.sizeGiB}Gi` },
-      resources: { requests: { cpu: shape.cpu, memory }, limits: { memory } },
+      resources,
       affinity: spread(shape).affinity,
       terminationGracePeriodSeconds: shape.shutdownLimitSeconds,
       secretBackend: { externalSecret: { name: secretNames(shape).defaultUser } },
