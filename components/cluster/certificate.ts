@@ -1,8 +1,8 @@
-import { Manifest, metadata } from "./manifest";
+import { ForeignObject, metadata } from "./manifest";
 import type { ClusterShape } from "./shape";
 
 /** A certificate that cert-manager makes and renews; the broker reads a renewed one by itself. */
-export function certificateManifest(shape: ClusterShape, tls: NonNullable<ClusterShape["tls"]>): Manifest {
+export function certificateManifest(shape: ClusterShape, tls: NonNullable<ClusterShape["tls"]>): ForeignObject {
   return {
     apiVersion: "cert-manager.io/v1",
     kind: "Certificate",

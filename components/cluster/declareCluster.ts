@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { KubernetesResource } from "./kubernetesResource";
-import type { Manifest } from "./manifest";
+import { lookUpDefinition, makeObject } from "./makeObject";
+import type { ForeignObject, KubernetesObject } from "./manifest";
 import { clusterManifests, foreignKinds } from "./manifests";
 import { ClusterSecrets, defaultUserManifest, erlangCookieManifest } from "./secrets";
 import type { ClusterShape } from "./shape";
@@ -17,11 +17,10 @@ export function declareCluster(
 ): pulumi.Output<string>[] {
   const { namespace, surroundings, workload } = clusterManifests(shape);
   const needed = requireDefinitions(name, [...surroundings, workload], options);
-  const logical = ({ kind, metadata }: Pick<Manifest, "kind" | "metadata">): string =>
+  const logical = ({ kind, metadata }: Pick<KubernetesObject, "kind" | "metadata">): string =>
     `${name}-${kind}-${metadata.name}`;
   // With its namespace, the volumes would go, too.
-  const place =
-    namespace && new KubernetesResource(logical(namespace), namespace, { ...options, retainOnDelete: true });
+  const place = namespace && makeObject(logical(namespace), namespace, { ...options, retainOnDelete: true });
   const inPlace = { ...options, dependsOn: [...needed, ...(place === undefined ? [] : [place])] };
 
   const { password, erlangCookie } = secrets;
@@ -29,10 +28,8 @@ export function declareCluster(
     defaultUserManifest(shape, password),
     ...(erlangCookie === undefined ? [] : [erlangCookieManifest(shape, erlangCookie)]),
   ];
-  const around = [...kept, ...surroundings].map(
-    (manifest) => new KubernetesResource(logical(manifest), manifest, inPlace),
-  );
-  const nodes = new KubernetesResource(logical(workload), workload, {
+  const around = [...kept, ...surroundings].map((object) => makeObject(logical(object), object, inPlace));
+  const nodes = makeObject(logical(workload), workload, {
     ...inPlace,
     dependsOn: [...inPlace.dependsOn, ...around],
   });
@@ -42,18 +39,15 @@ export function declareCluster(
 /** Looks whether Kubernetes knows the kinds that operators define; where it does not, the preview says which one is missing. */
 function requireDefinitions(
   name: string,
-  manifests: Manifest[],
+  objects: KubernetesObject[],
   { parent, provider }: pulumi.CustomResourceOptions,
-): KubernetesResource[] {
-  return manifests.flatMap(({ kind }) => {
-    const foreign = foreignKinds[kind];
-    if (foreign === undefined) return [];
-    const definition = {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: foreign.definition },
-    };
-    const options = { parent, provider, id: foreign.definition };
-    return [new KubernetesResource(`${name}-needs-${foreign.owner}`, definition, options)];
+): pulumi.CustomResource[] {
+  return objects.filter(isForeign).map(({ kind }) => {
+    const { owner, definition } = foreignKinds[kind];
+    return lookUpDefinition(`${name}-needs-${owner}`, definition, { parent, provider });
   });
+}
+
+function isForeign(object: KubernetesObject): object is ForeignObject {
+  return Object.hasOwn(foreignKinds, object.kind);
 }

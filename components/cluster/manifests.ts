@@ -1,7 +1,6 @@
-import type { Namespace } from "kubernetes-types/core/v1";
 import { ClusterMode } from "../enums";
 import { certificateManifest } from "./certificate";
-import { Manifest, manifestOf, allLabels } from "./manifest";
+import { ForeignKind, KubernetesObject, Namespace, allLabels } from "./manifest";
 import { dashboardManifest, serviceMonitorManifest } from "./monitoring";
 import {
   clientServiceManifest,
@@ -17,15 +16,15 @@ import { configMapManifest, serviceAccountManifest, statefulSetManifest } from "
 /** All of a cluster's objects but its Secrets, in the order in which they are made. */
 export interface ClusterManifests {
   /** Only where it is made, too. */
-  namespace: Manifest | undefined;
+  namespace: Namespace | undefined;
   /** What stands around the nodes, in either mode. */
-  surroundings: Manifest[];
+  surroundings: KubernetesObject[];
   /** What the nodes are made of: a StatefulSet, or the operator's resource. */
-  workload: Manifest;
+  workload: KubernetesObject;
 }
 
-/** Kinds that others than Kubernetes define: whose they are, and the definition that must be there before. */
-export const foreignKinds: Record<string, { owner: string; definition: string }> = {
+/** For each kind that others than Kubernetes define: whose it is, and the definition that must be there before. */
+export const foreignKinds: Record<ForeignKind, { owner: string; definition: string }> = {
   RabbitmqCluster: { owner: "rabbitmq-cluster-operator", definition: "rabbitmqclusters.rabbitmq.com" },
   Certificate: { owner: "cert-manager", definition: "certificates.cert-manager.io" },
   ServiceMonitor: { owner: "prometheus-operator", definition: "servicemonitors.monitoring.coreos.com" },
@@ -51,7 +50,7 @@ export function clusterManifests(shape: ClusterShape): ClusterManifests {
 }
 
 /** What the operator makes itself. */
-function ownParts(shape: ClusterShape): Manifest[] {
+function ownParts(shape: ClusterShape): KubernetesObject[] {
   return [
     serviceAccountManifest(shape),
     configMapManifest(shape),
@@ -60,13 +59,12 @@ function ownParts(shape: ClusterShape): Manifest[] {
   ];
 }
 
-function namespaceManifest(shape: ClusterShape): Manifest {
-  return manifestOf<Namespace>({
-    apiVersion: "v1",
+function namespaceManifest(shape: ClusterShape): Namespace {
+  return {
     kind: "Namespace",
     metadata: {
       name: shape.namespace,
       labels: { ...allLabels(shape), "pod-security.kubernetes.io/enforce": "restricted" },
     },
-  });
+  };
 }

@@ -1,6 +1,5 @@
-import type { ConfigMap } from "kubernetes-types/core/v1";
 import { networkDashboard } from "./dashboard";
-import { Manifest, manifestOf, metadata, selectorLabels } from "./manifest";
+import { ConfigMap, ForeignObject, metadata, selectorLabels } from "./manifest";
 import { clusterPorts, serviceHost } from "./places";
 import type { ClusterShape } from "./shape";
 
@@ -8,7 +7,7 @@ import type { ClusterShape } from "./shape";
 const DETAILED_FAMILIES = ["queue_coarse_metrics"];
 
 /** What the Prometheus operator reads, and how often. */
-export function serviceMonitorManifest(shape: ClusterShape): Manifest {
+export function serviceMonitorManifest(shape: ClusterShape): ForeignObject {
   const { name: port } = clusterPorts(shape).prometheus;
   const { tls } = shape;
   const ca = tls && { secret: { name: tls.secretName, key: "ca.crt" } };
@@ -36,13 +35,12 @@ export function serviceMonitorManifest(shape: ClusterShape): Manifest {
 }
 
 /** The dashboard as Grafana's sidecar finds it. */
-export function dashboardManifest(shape: ClusterShape): Manifest {
-  return manifestOf<ConfigMap>({
-    apiVersion: "v1",
+export function dashboardManifest(shape: ClusterShape): ConfigMap {
+  return {
     kind: "ConfigMap",
     metadata: metadata(shape, `${shape.name}-dashboard`, {
       labels: { grafana_dashboard: "1", ...shape.monitoring.labels },
     }),
     data: { "delay-networks.json": JSON.stringify(networkDashboard()) },
-  });
+  };
 }

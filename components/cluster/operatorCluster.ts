@@ -1,13 +1,17 @@
-import type { PodSpec } from "kubernetes-types/core/v1";
+import type { input } from "@pulumi/kubernetes/types";
 import { advancedConfig, operatorConf } from "./brokerConfig";
-import { Manifest, metadata } from "./manifest";
+import { ForeignObject, metadata } from "./manifest";
 import type { ClusterShape } from "./shape";
 import { restrictedContainer, secretNames, spread } from "./statefulSet";
 
 /** A resource of rabbitmq/cluster-operator, which makes the rest. */
-export function operatorClusterManifest(shape: ClusterShape): Manifest {
+export function operatorClusterManifest(shape: ClusterShape): ForeignObject {
   const memory = `${shape.memory.limitMiB}Mi`;
   const { tls } = shape;
+  const resources: input.core.v1.ResourceRequirements = {
+    requests: { cpu: shape.cpu, memory },
+    limits: { memory },
+  };
   return {
     apiVersion: "rabbitmq.com/v1beta1",
     kind: "RabbitmqCluster",
@@ -16,7 +20,7 @@ export function operatorClusterManifest(shape: ClusterShape): Manifest {
       replicas: shape.replicas,
       image: shape.image,
       persistence: { storageClassName: shape.storage.className, storage: `${shape.storage.sizeGiB}Gi` },
-      resources: { requests: { cpu: shape.cpu, memory }, limits: { memory } },
+      resources,
       affinity: spread(shape).affinity,
       terminationGracePeriodSeconds: shape.shutdownLimitSeconds,
       secretBackend: { externalSecret: { name: secretNames(shape).defaultUser } },
@@ -32,7 +36,7 @@ export function operatorClusterManifest(shape: ClusterShape): Manifest {
 }
 
 /** The operator leaves out what the pod security level `restricted` asks for. */
-function restrictedPods(shape: ClusterShape): PodSpec {
+function restrictedPods(shape: ClusterShape): input.core.v1.PodSpec {
   // The operator's own scripts write into the image's folders.
   const securityContext = { ...restrictedContainer, readOnlyRootFilesystem: false };
   return {

@@ -3,8 +3,7 @@ import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { ClusterMode } from "../enums";
 import { generated } from "../generated";
 import { defaultUserConf } from "./brokerConfig";
-import type { ManifestInput } from "./kubernetesResource";
-import { metadata } from "./manifest";
+import { Secret, metadata } from "./manifest";
 import { clusterPorts, serviceHost } from "./places";
 import type { ClusterShape } from "./shape";
 import { secretNames } from "./statefulSet";
@@ -48,11 +47,10 @@ function whenKnown(value: pulumi.Input<string>, check: (value: string) => string
 }
 
 /** The administrator, as the broker reads it and as services of the specification “service binding” do. */
-export function defaultUserManifest(shape: ClusterShape, password: pulumi.Output<string>): ManifestInput {
+export function defaultUserManifest(shape: ClusterShape, password: pulumi.Output<string>): Secret {
   const { port } = clusterPorts(shape).amqp;
   const { username } = shape;
   return {
-    apiVersion: "v1",
     kind: "Secret",
     metadata: metadata(shape, secretNames(shape).defaultUser),
     type: "Opaque",
@@ -69,9 +67,8 @@ export function defaultUserManifest(shape: ClusterShape, password: pulumi.Output
 }
 
 /** What the nodes know each other by. */
-export function erlangCookieManifest(shape: ClusterShape, cookie: pulumi.Output<string>): ManifestInput {
+export function erlangCookieManifest(shape: ClusterShape, cookie: pulumi.Output<string>): Secret {
   return {
-    apiVersion: "v1",
     kind: "Secret",
     metadata: metadata(shape, secretNames(shape).erlangCookie),
     type: "Opaque",

@@ -1,12 +1,5 @@
-import type {
-  Ingress,
-  NetworkPolicy,
-  NetworkPolicyIngressRule,
-  NetworkPolicyPeer,
-} from "kubernetes-types/networking/v1";
-import type { PodDisruptionBudget } from "kubernetes-types/policy/v1";
-import type { Service } from "kubernetes-types/core/v1";
-import { Manifest, manifestOf, metadata, selectorLabels } from "./manifest";
+import type { input } from "@pulumi/kubernetes/types";
+import { Ingress, NetworkPolicy, PodDisruptionBudget, Service, metadata, selectorLabels } from "./manifest";
 import { clusterPorts, nodesService } from "./places";
 import type { ClusterShape } from "./shape";
 
@@ -18,9 +11,8 @@ const NODE_PORTS: { port: number; endPort?: number }[] = [
 ];
 
 /** Names of the nodes, also of those that are not ready: they have to find each other first. */
-export function nodesServiceManifest(shape: ClusterShape): Manifest {
-  return manifestOf<Service>({
-    apiVersion: "v1",
+export function nodesServiceManifest(shape: ClusterShape): Service {
+  return {
     kind: "Service",
     metadata: metadata(shape, nodesService(shape)),
     spec: {
@@ -32,14 +24,13 @@ export function nodesServiceManifest(shape: ClusterShape): Manifest {
         { name: "cluster-rpc", port: 25672, protocol: "TCP" },
       ],
     },
-  });
+  };
 }
 
 /** What clients connect to. */
-export function clientServiceManifest(shape: ClusterShape): Manifest {
+export function clientServiceManifest(shape: ClusterShape): Service {
   const { amqp, management, prometheus } = clusterPorts(shape);
-  return manifestOf<Service>({
-    apiVersion: "v1",
+  return {
     kind: "Service",
     metadata: metadata(shape, shape.name),
     spec: {
@@ -52,29 +43,30 @@ export function clientServiceManifest(shape: ClusterShape): Manifest {
         protocol: "TCP",
       })),
     },
-  });
+  };
 }
 
 /** Drains of machines take one node at a time. */
-export function disruptionBudgetManifest(shape: ClusterShape): Manifest {
-  return manifestOf<PodDisruptionBudget>({
-    apiVersion: "policy/v1",
+export function disruptionBudgetManifest(shape: ClusterShape): PodDisruptionBudget {
+  return {
     kind: "PodDisruptionBudget",
     metadata: metadata(shape, shape.name),
     spec: { maxUnavailable: 1, selector: { matchLabels: selectorLabels(shape) } },
-  });
+  };
 }
 
 /** Who may connect to what: the nodes to each other, and namespaces to what they were given. */
-export function networkPolicyManifest(shape: ClusterShape): Manifest {
+export function networkPolicyManifest(shape: ClusterShape): NetworkPolicy {
   const { amqp, management, prometheus } = clusterPorts(shape);
   const { clientNamespaces, managementNamespaces, monitoringNamespaces } = shape.access;
-  const from = (namespaces: string[], ports: { port: number; endPort?: number }[]): NetworkPolicyIngressRule => ({
+  const from = (
+    namespaces: string[],
+    ports: { port: number; endPort?: number }[],
+  ): input.networking.v1.NetworkPolicyIngressRule => ({
     from: [{ podSelector: {} }, ...namespaces.map(namespacePeer)],
     ports: ports.map((port) => ({ ...port, protocol: "TCP" })),
   });
-  return manifestOf<NetworkPolicy>({
-    apiVersion: "networking.k8s.io/v1",
+  return {
     kind: "NetworkPolicy",
     metadata: metadata(shape, shape.name),
     spec: {
@@ -90,19 +82,18 @@ export function networkPolicyManifest(shape: ClusterShape): Manifest {
         from(monitoringNamespaces, [{ port: prometheus.port }]),
       ],
     },
-  });
+  };
 }
 
-function namespacePeer(namespace: string): NetworkPolicyPeer {
+function namespacePeer(namespace: string): input.networking.v1.NetworkPolicyPeer {
   return { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } } };
 }
 
 /** The way to the management API from outside. */
-export function ingressManifest(shape: ClusterShape, given: NonNullable<ClusterShape["ingress"]>): Manifest {
+export function ingressManifest(shape: ClusterShape, given: NonNullable<ClusterShape["ingress"]>): Ingress {
   const { host, className, tlsSecretName, annotations } = given;
   const service = { name: shape.name, port: { name: clusterPorts(shape).management.name } };
-  return manifestOf<Ingress>({
-    apiVersion: "networking.k8s.io/v1",
+  return {
     kind: "Ingress",
     metadata: metadata(shape, `${shape.name}-management`, { annotations }),
     spec: {
@@ -110,5 +101,5 @@ export function ingressManifest(shape: ClusterShape, given: NonNullable<ClusterS
       tls: [{ hosts: [host], secretName: tlsSecretName }],
       rules: [{ host, http: { paths: [{ path: "/", pathType: "Prefix", backend: { service } }] } }],
     },
-  });
+  };
 }

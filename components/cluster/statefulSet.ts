@@ -1,8 +1,7 @@
-import type { ConfigMap, Container, EnvVar, PodSpec, ServiceAccount, Volume } from "kubernetes-types/core/v1";
-import type { StatefulSet } from "kubernetes-types/apps/v1";
+import type { input } from "@pulumi/kubernetes/types";
 import { createHash } from "node:crypto";
 import { advancedConfig, enabledPlugins, rabbitmqConf } from "./brokerConfig";
-import { Manifest, manifestOf, metadata, selectorLabels } from "./manifest";
+import { ConfigMap, ServiceAccount, StatefulSet, metadata, selectorLabels } from "./manifest";
 import { clusterPorts, nodesService } from "./places";
 import type { ClusterShape } from "./shape";
 
@@ -18,29 +17,26 @@ export function secretNames({ name }: Pick<ClusterShape, "name">): { defaultUser
 }
 
 /** rabbitmq.conf and its like. */
-export function configMapManifest(shape: ClusterShape): Manifest {
-  return manifestOf<ConfigMap>({
-    apiVersion: "v1",
+export function configMapManifest(shape: ClusterShape): ConfigMap {
+  return {
     kind: "ConfigMap",
     metadata: metadata(shape, configMapName(shape)),
     data: configFiles(shape),
-  });
+  };
 }
 
 /** The pods talk to no Kubernetes API: from 4.1, nodes find each other by the names of their pods. */
-export function serviceAccountManifest(shape: ClusterShape): Manifest {
-  return manifestOf<ServiceAccount>({
-    apiVersion: "v1",
+export function serviceAccountManifest(shape: ClusterShape): ServiceAccount {
+  return {
     kind: "ServiceAccount",
     metadata: metadata(shape, shape.name),
     automountServiceAccountToken: false,
-  });
+  };
 }
 
 /** The nodes, each with its volume. */
-export function statefulSetManifest(shape: ClusterShape): Manifest {
-  return manifestOf<StatefulSet>({
-    apiVersion: "apps/v1",
+export function statefulSetManifest(shape: ClusterShape): StatefulSet {
+  return {
     kind: "StatefulSet",
     metadata: metadata(shape, shape.name),
     spec: {
@@ -76,10 +72,10 @@ export function statefulSetManifest(shape: ClusterShape): Manifest {
         spec: podSpec(shape),
       },
     },
-  });
+  };
 }
 
-function podSpec(shape: ClusterShape): PodSpec {
+function podSpec(shape: ClusterShape): input.core.v1.PodSpec {
   return {
     serviceAccountName: shape.name,
     automountServiceAccountToken: false,
@@ -102,7 +98,7 @@ function podSpec(shape: ClusterShape): PodSpec {
 }
 
 /** Not two nodes on one machine, and no zone with the most of them where there are zones. */
-export function spread(shape: ClusterShape): Pick<PodSpec, "affinity" | "topologySpreadConstraints"> {
+export function spread(shape: ClusterShape): Pick<input.core.v1.PodSpec, "affinity" | "topologySpreadConstraints"> {
   const labelSelector = { matchLabels: selectorLabels(shape) };
   return {
     affinity: {
@@ -124,7 +120,7 @@ export const restrictedContainer = {
 };
 
 /** Erlang takes a cookie only from a file that its owner alone may read, which no mounted Secret is. */
-function cookieContainer({ image }: ClusterShape): Container {
+function cookieContainer({ image }: ClusterShape): input.core.v1.Container {
   const file = `${DATA_FOLDER}/.erlang.cookie`;
   return {
     name: "erlang-cookie",
@@ -139,7 +135,7 @@ function cookieContainer({ image }: ClusterShape): Container {
   };
 }
 
-function brokerContainer(shape: ClusterShape): Container {
+function brokerContainer(shape: ClusterShape): input.core.v1.Container {
   const { amqp, management, prometheus } = clusterPorts(shape);
   const memory = `${shape.memory.limitMiB}Mi`;
   return {
@@ -176,8 +172,11 @@ export function preStopScript({ replicas, shutdownLimitSeconds }: ClusterShape):
   return replicas === 1 ? "rabbitmq-upgrade -q drain" : `${wait}; rabbitmq-upgrade -q drain`;
 }
 
-function environment(shape: ClusterShape): EnvVar[] {
-  const fromPod = (name: string, fieldPath: string): EnvVar => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+function environment(shape: ClusterShape): input.core.v1.EnvVar[] {
+  const fromPod = (name: string, fieldPath: string): input.core.v1.EnvVar => ({
+    name,
+    valueFrom: { fieldRef: { fieldPath } },
+  });
   return [
     fromPod("POD_NAME", "metadata.name"),
     fromPod("POD_NAMESPACE", "metadata.namespace"),
@@ -192,7 +191,7 @@ function environment(shape: ClusterShape): EnvVar[] {
   ];
 }
 
-function volumes(shape: ClusterShape): Volume[] {
+function volumes(shape: ClusterShape): input.core.v1.Volume[] {
   const { defaultUser, erlangCookie } = secretNames(shape);
   const items = (...paths: [string, string][]): { key: string; path: string }[] =>
     paths.map(([key, path]) => ({ key, path }));

@@ -1,14 +1,11 @@
 import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import * as random from "@pulumi/random";
-import type { ConfigMap } from "kubernetes-types/core/v1";
-import type { Deployment } from "kubernetes-types/apps/v1";
-import type { PodDisruptionBudget } from "kubernetes-types/policy/v1";
 import { DelayTopologyError, DelayedStore, checkInteger } from "@rabbitmq-delay/topology";
 import { checkText } from "../checks";
-import { KubernetesResource, ManifestInput } from "../cluster/kubernetesResource";
+import { makeObject } from "../cluster/makeObject";
+import type { ConfigMap, Deployment, KubernetesObject, PodDisruptionBudget, Secret } from "../cluster/manifest";
 import { Properties, checkArguments } from "../knownArguments";
-import { Manifest, manifestOf } from "../cluster/manifest";
 
 const KNOWN: Properties<StoreDeploymentArgs> = {
   namespace: true,
@@ -102,11 +99,11 @@ export function declareDeployment(
     const { protocol, host } = checkAmqpUrl(address);
     return `${protocol}//${encodeURIComponent(login)}:${encodeURIComponent(secret)}@${host}/${encodeURIComponent(place)}`;
   });
-  const make = (manifest: ManifestInput, dependsOn: pulumi.Resource[] = []): KubernetesResource =>
-    new KubernetesResource(`${name}-${manifest.kind}`, manifest, { ...options, dependsOn });
+  const make = (object: KubernetesObject, dependsOn: pulumi.Resource[] = []): pulumi.Resource =>
+    makeObject(`${name}-${object.kind}`, object, { ...options, dependsOn });
   const config = [make(secretManifest(objectName, args, url)), make(descriptorManifest(objectName, args, store))];
   const annotations = { [DESCRIPTOR_ANNOTATION]: hashOf(store), [LOGIN_ANNOTATION]: nameOfLogin(name, url, options) };
-  make(withAnnotations(deploymentManifest(objectName, args), annotations), config);
+  make(deploymentManifest(objectName, args, annotations), config);
   make(budgetManifest(objectName, args));
 }
 
@@ -129,20 +126,12 @@ function nameOfLogin(
   return pulumi.unsecret(new random.RandomUuid(`${name}-login`, { keepers }, options).result);
 }
 
-function withAnnotations(manifest: Manifest, more: Record<string, pulumi.Input<string>>): ManifestInput {
-  const { spec, ...others } = manifest as Manifest & { spec: Deployment["spec"] & object };
-  const { metadata, ...template } = spec.template;
-  const annotations = { ...metadata?.annotations, ...more };
-  return { ...others, spec: { ...spec, template: { ...template, metadata: { ...metadata, annotations } } } };
-}
-
 function labelsOf(name: string): Record<string, string> {
   return { "app.kubernetes.io/name": name, "app.kubernetes.io/component": "delayed-store" };
 }
 
-function secretManifest(name: string, { namespace }: StoreDeploymentArgs, url: pulumi.Output<string>): ManifestInput {
+function secretManifest(name: string, { namespace }: StoreDeploymentArgs, url: pulumi.Output<string>): Secret {
   return {
-    apiVersion: "v1",
     kind: "Secret",
     metadata: { name, namespace, labels: labelsOf(name) },
     type: "Opaque",
@@ -150,22 +139,24 @@ function secretManifest(name: string, { namespace }: StoreDeploymentArgs, url: p
   };
 }
 
-function descriptorManifest(name: string, { namespace }: StoreDeploymentArgs, store: DelayedStore): Manifest {
-  return manifestOf<ConfigMap>({
-    apiVersion: "v1",
+function descriptorManifest(name: string, { namespace }: StoreDeploymentArgs, store: DelayedStore): ConfigMap {
+  return {
     kind: "ConfigMap",
     metadata: { name, namespace, labels: labelsOf(name) },
     data: { "store.json": JSON.stringify(store) },
-  });
+  };
 }
 
 /** An instance that is told to end finishes what it has in hand; while there are two, one is always there. */
-function deploymentManifest(name: string, args: StoreDeploymentArgs): Manifest {
+function deploymentManifest(
+  name: string,
+  args: StoreDeploymentArgs,
+  annotations: Record<string, pulumi.Input<string>>,
+): Deployment {
   const { namespace, image, databaseSecret, databaseSecretKey = "url", caSecret, replicas = 2, memoryMiB = 512 } = args;
   const labels = labelsOf(name);
   const http = { port: "http" };
-  return manifestOf<Deployment>({
-    apiVersion: "apps/v1",
+  return {
     kind: "Deployment",
     metadata: { name, namespace, labels },
     spec: {
@@ -175,7 +166,7 @@ function deploymentManifest(name: string, args: StoreDeploymentArgs): Manifest {
       template: {
         metadata: {
           labels,
-          annotations: { "prometheus.io/scrape": "true", "prometheus.io/port": String(HTTP_PORT) },
+          annotations: { "prometheus.io/scrape": "true", "prometheus.io/port": String(HTTP_PORT), ...annotations },
         },
         spec: {
           automountServiceAccountToken: false,
@@ -226,15 +217,14 @@ function deploymentManifest(name: string, args: StoreDeploymentArgs): Manifest {
         },
       },
     },
-  });
+  };
 }
 
-function budgetManifest(name: string, { namespace }: StoreDeploymentArgs): Manifest {
+function budgetManifest(name: string, { namespace }: StoreDeploymentArgs): PodDisruptionBudget {
   const labels = labelsOf(name);
-  return manifestOf<PodDisruptionBudget>({
-    apiVersion: "policy/v1",
+  return {
     kind: "PodDisruptionBudget",
     metadata: { name, namespace, labels },
     spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
-  });
+  };
 }

@@ -7,12 +7,10 @@ import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
 import { advancedConfig, enabledPlugins, operatorConf, rabbitmqConf } from "../dist/cluster/brokerConfig";
 import { networkDashboard } from "../dist/cluster/dashboard";
 import { imageVersion } from "../dist/cluster/image";
-import { KUBERNETES_PLUGIN_VERSION } from "../dist/cluster/kubernetesResource";
 import { memoryPlan } from "../dist/cluster/memory";
 import { untilReady } from "../dist/cluster/ready";
 import { clusterShape } from "../dist/cluster/clusterShape";
 import { preStopScript } from "../dist/cluster/statefulSet";
-import { versions } from "../../toolchain/dist/versions";
 
 const least: RabbitMqClusterArgs = { namespace: "messaging", storage: { className: "fast" } };
 const shapeOf = (more: Partial<RabbitMqClusterArgs> = {}): ReturnType<typeof clusterShape> =>
@@ -182,8 +180,6 @@ describe("a cluster's configuration", () => {
       assert.ok(tls?.dnsNames.includes(name), name);
     }
   });
-
-  it("uses the plugin that the tests have", () => assert.equal(KUBERNETES_PLUGIN_VERSION, versions.kubernetesProvider));
 
   it("the dashboard's panels lie beside each other, none over another", () => {
     const { panels } = networkDashboard() as { panels: { gridPos: { x: number; y: number; w: number; h: number } }[] };

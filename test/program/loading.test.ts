@@ -18,6 +18,12 @@ describe("loading a package", () => {
     });
   }
 
+  it("pulumi-rabbitmq-delay does not load the library for Kubernetes, which only a stack with something there needs", () => {
+    const library = "@pulumi/kubernetes";
+    assert.ok(!loadedWith("pulumi-rabbitmq-delay").includes(library));
+    assert.ok(loadedWith(library).includes(library), "what is looked for has another name now");
+  });
+
   it("@rabbitmq-delay/store loads no HTTP server, no logger and no metrics: they are its service's", () => {
     const service = ["fastify", "pino", "prom-client"];
     const loaded = loadedWith("@rabbitmq-delay/store");

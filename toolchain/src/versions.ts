@@ -12,7 +12,7 @@ export const versions = {
   kubernetes: "1.36.3",
   /** RabbitMQ's operator, which makes pods of the tests' clusters; as in toolchain/go. */
   clusterOperator: "2.16.0",
-  /** Must equal KUBERNETES_PLUGIN_VERSION of the components. */
+  /** Must equal the npm package @pulumi/kubernetes. */
   kubernetesProvider: "4.34.2",
   /** Must equal the npm package @pulumi/random. */
   randomProvider: "4.21.2",
