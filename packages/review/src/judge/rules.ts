@@ -15,7 +15,7 @@ export interface Rule {
 const DRAIN =
   "Wait until nothing is in them: `rabbitmqctl list_queues -p VHOST name messages consumers`, or this review with `--management`.";
 const BESIDE =
-  "Declare the new one beside the old one: another name, prefix or shape in a component of its own. Move publishers to it, let the old one drain, and remove that one last.";
+  "Declare the new one beside the old one: another name, prefix or shape among `networks` in the config, or in a component of its own. Move publishers to it, let the old one drain, and remove that one last.";
 const RETAIN =
   'Or keep them on the broker, by an update of its own before this one: `pulumi config set rabbitmq-delay:removal retain && pulumi up` (in a program of yours, `removal: "retain"`).';
 const PARKED = "What arrives meanwhile is in the network's parking queue: move it back with a shovel, or by hand.";
