@@ -1,5 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type * as kubernetes from "@pulumi/kubernetes";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import type { KubernetesObject } from "./manifest";
 
 /** Makes an object on Kubernetes, by the class that the library @pulumi/kubernetes has for its kind. */
@@ -46,8 +47,22 @@ export function lookUpDefinition(
   return library().apiextensions.v1.CustomResourceDefinition.get(name, definition, options);
 }
 
-/** Loaded when a program has something on Kubernetes, and by no other program. */
+/**
+ * Loaded when a program has something on Kubernetes. No other program needs it installed: the engine would fetch its plugin for
+ * each of them.
+ * @throws DelayTopologyError that says how to install it
+ */
 function library(): typeof kubernetes {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- an import would load it at once
-  return require("@pulumi/kubernetes") as typeof kubernetes;
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- an import would load it at once
+    return require("@pulumi/kubernetes") as typeof kubernetes;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== "MODULE_NOT_FOUND" || !message.includes("'@pulumi/kubernetes'")) throw error;
+    const allowed = `it is not installed, and what is made on Kubernetes needs it: npm install @pulumi/kubernetes@${RELEASE}`;
+    throw new DelayTopologyError("@pulumi/kubernetes", undefined, allowed);
+  }
 }
+
+/** The release whose classes these objects are made by; as in package.json. */
+export const RELEASE = "^4.34.2";

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { DelayedMessageStore, RabbitMqCluster } from "pulumi-rabbitmq-delay";
 import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
+import { RELEASE } from "../dist/cluster/makeObject";
 import { versions } from "../../toolchain/dist/versions";
 
 /** What a stack has in its state of an object: another type or name would be another object, other inputs a change. */
@@ -58,6 +59,10 @@ describe("objects on Kubernetes", () => {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- data
     const { version } = require("@pulumi/kubernetes/package.json") as { version: string };
     assert.equal(version, versions.kubernetesProvider);
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- data
+    const { peerDependencies } = require("../package.json") as { peerDependencies: Record<string, string> };
+    assert.equal(peerDependencies["@pulumi/kubernetes"], RELEASE);
+    assert.equal(RELEASE, `^${version}`);
   });
 });
 
