@@ -2,7 +2,8 @@ import type { input } from "@pulumi/kubernetes/types";
 import { advancedConfig, operatorConf } from "./brokerConfig";
 import { ForeignObject, metadata } from "./manifest";
 import type { ClusterShape } from "./shape";
-import { restrictedContainer, secretNames, spread } from "./statefulSet";
+import { restrictedContainer } from "../restrictedContainer";
+import { secretNames, spread } from "./statefulSet";
 
 /** A resource of rabbitmq/cluster-operator, which makes the rest. */
 export function operatorClusterManifest(shape: ClusterShape): ForeignObject {

@@ -4,6 +4,7 @@ import { advancedConfig, enabledPlugins, rabbitmqConf } from "./brokerConfig";
 import { ConfigMap, ServiceAccount, StatefulSet, metadata, selectorLabels } from "./manifest";
 import { clusterPorts, nodesService } from "./places";
 import type { ClusterShape } from "./shape";
+import { restrictedContainer } from "../restrictedContainer";
 
 /** User and group of the official image. */
 const RABBITMQ_USER = 999;
@@ -111,13 +112,6 @@ export function spread(shape: ClusterShape): Pick<input.core.v1.PodSpec, "affini
     ],
   };
 }
-
-/** What the pod security level `restricted` asks of each container. */
-export const restrictedContainer = {
-  allowPrivilegeEscalation: false,
-  readOnlyRootFilesystem: true,
-  capabilities: { drop: ["ALL"] },
-};
 
 /** Erlang takes a cookie only from a file that its owner alone may read, which no mounted Secret is. */
 function cookieContainer({ image }: ClusterShape): input.core.v1.Container {

@@ -6,6 +6,7 @@ import { checkText } from "../checks";
 import { makeObject } from "../cluster/makeObject";
 import type { ConfigMap, Deployment, KubernetesObject, PodDisruptionBudget, Secret } from "../cluster/manifest";
 import { Properties, checkArguments } from "../knownArguments";
+import { restrictedContainer } from "../restrictedContainer";
 
 const KNOWN: Properties<StoreDeploymentArgs> = {
   namespace: true,
@@ -197,11 +198,7 @@ function deploymentManifest(
               readinessProbe: { httpGet: { ...http, path: "/readyz" }, periodSeconds: 5, failureThreshold: 3 },
               livenessProbe: { httpGet: { ...http, path: "/healthz" }, periodSeconds: 10, failureThreshold: 6 },
               resources: { requests: { cpu: "250m", memory: `${memoryMiB}Mi` }, limits: { memory: `${memoryMiB}Mi` } },
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ["ALL"] },
-              },
+              securityContext: restrictedContainer,
               volumeMounts: [
                 { name: "descriptor", mountPath: DESCRIPTOR_FOLDER, readOnly: true },
                 ...(caSecret === undefined ? [] : [{ name: "authority", mountPath: CA_FOLDER, readOnly: true }]),

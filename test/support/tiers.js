@@ -10,21 +10,25 @@ const LONGEST = [
   "test/engine/review.test.ts",
   "test/engine/refusals.test.ts",
   "test/store/outages.test.ts",
-  "test/kubernetes/services.test.ts",
   "test/engine/badInput.test.ts",
   "test/brokers/check.test.ts",
   "test/store/kills.test.ts",
   "test/toolchain/up.test.ts",
   "test/engine/examples.test.ts",
-  "test/kubernetes/faults.test.ts",
 ];
 
-/** What runs programs that are not of Node: other languages' clients and SDKs, browsers, Prometheus. */
-const CLIENTS = ["test/brokers/kombu.test.ts", "test/engine/languages.test.ts"];
+/** What runs programs of others: Kubernetes' own, other languages' clients and SDKs. */
+const CLIENTS = [
+  "test/kubernetes/services.test.ts",
+  "test/kubernetes/faults.test.ts",
+  ...testsOf("test/kubernetes").filter((file) => !/(services|faults)\.test/.test(file)),
+  "test/engine/languages.test.ts",
+  "test/brokers/kombu.test.ts",
+];
 
 /** What needs more than one broker that runs all the time, or takes long there. */
 const BEYOND_QUICK = [
-  /^test\/(engine|kubernetes|store|toolchain)\//,
+  /^test\/(engine|store|toolchain)\//,
   /^test\/brokers\/(check|command|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart)\.test/,
 ];
 

@@ -1,7 +1,7 @@
 import type { BindingPlan, QueuePlan } from "./entities";
 import { Endpoint, bindingKey, planBinding } from "./network/endpoint";
 import type { DelayTopologyError } from "./errors";
-import { maximumDestinationBytes } from "./network/encode";
+import { maximumDestinationBytes } from "./network/levels";
 import { utf8Length } from "./names";
 import type { DelayNetwork } from "./network/delayNetwork";
 import { BoundPatterns, patternsOverlap } from "./network/topic";

@@ -1,5 +1,6 @@
 import type { DelayNetwork } from "./network/delayNetwork";
 import { digitName, levelQueueName, queueTtlMs } from "./network/levels";
+import { waitingArguments } from "./queueKind";
 
 /** A durable exchange. */
 export interface ExchangePlan {
@@ -89,20 +90,12 @@ function planLevel(network: DelayNetwork, level: number): Pick<EntityPlan, "queu
   return { queues, bindings };
 }
 
-/**
- * The arguments of a level queue, as each preset's own client declares them: a difference makes its start-up fail.
- * At-least-once needs quorum, reject-publish and a dead-letter exchange together; source: RabbitMQ's quorum queue guide.
- */
+/** The arguments of a level queue, as each preset's own client declares them: a difference makes its start-up fail. */
 function levelArguments(network: DelayNetwork, ttlMs: number, next: string): Record<string, string | number> {
-  const wait = { "x-message-ttl": ttlMs, "x-dead-letter-exchange": next };
   if (network.queueType === "quorum") {
-    return {
-      "x-queue-type": "quorum",
-      "x-dead-letter-strategy": "at-least-once",
-      "x-overflow": "reject-publish",
-      ...wait,
-    };
+    return waitingArguments({ queueType: "quorum", atLeastOnce: true }, ttlMs, { exchange: next });
   }
+  const wait = { "x-message-ttl": ttlMs, "x-dead-letter-exchange": next };
   if (network.preset === "celery") return { "x-queue-type": "classic", "x-overflow": "reject-publish", ...wait };
   if (network.preset === "nservicebus-v1") return { "x-queue-mode": "lazy", ...wait };
   return { "x-queue-type": "classic", ...wait };

@@ -14,8 +14,15 @@ export {
 } from "./network/delayNetwork";
 export { ConfiguredNetwork, ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
 export { DelayNetworkOptions, delayNetwork } from "./network/options";
-export { digitName, levelExchangeName, levelQueueName, maximumDelayMs, queueTtlMs } from "./network/levels";
-export { EncodedDelay, EncodeOptions, encodeDelay, maximumDestinationBytes } from "./network/encode";
+export {
+  digitName,
+  levelExchangeName,
+  levelQueueName,
+  maximumDelayMs,
+  maximumDestinationBytes,
+  queueTtlMs,
+} from "./network/levels";
+export { EncodedDelay, EncodeOptions, encodeDelay } from "./network/encode";
 export { DecodedKey, decodeRoutingKey } from "./network/decode";
 export { BrokerAnswerError } from "./brokerAnswerError";
 export { openedJson } from "./openedJson";

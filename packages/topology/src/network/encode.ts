@@ -1,7 +1,7 @@
 import { DelayTopologyError } from "../errors";
 import { brokerLimits, checkEndpointName, utf8Length } from "../names";
 import type { DelayNetwork } from "./delayNetwork";
-import { digitName, keyPrefixBytes } from "./levels";
+import { digitName, maximumDestinationBytes } from "./levels";
 
 /** Where and with which key a message is published so that it arrives after its delay. */
 export interface EncodedDelay {
@@ -48,11 +48,6 @@ export function encodeDelay(
     delayMs: units * network.unitMs,
     hops: tables.nonZeroDigits(units),
   };
-}
-
-/** Bytes that are left for the destination in a published routing key: 255 less two for each level. */
-export function maximumDestinationBytes(network: Pick<DelayNetwork, "levels">): number {
-  return brokerLimits.shortStringBytes - keyPrefixBytes(network);
 }
 
 function unitsOf(network: DelayNetwork, delayMs: number): number {

@@ -1,8 +1,8 @@
 import { DelayTopologyError, checkOneOf } from "../errors";
 import type { DelayNetwork } from "./delayNetwork";
 import type { BindingPlan } from "../entities";
-import { brokerLimits, checkEndpointName, checkEntityName, checkShortString, utf8Length } from "../names";
-import { keyPrefixBytes } from "./levels";
+import { checkEndpointName, checkEntityName, checkShortString } from "../names";
+import { maximumDestinationBytes } from "./levels";
 import { BoundPattern, checkEndpointsApart } from "./topic";
 
 /** A queue or exchange of a service that shall receive delayed messages. */
@@ -75,8 +75,5 @@ function checkPattern(network: DelayNetwork, property: string, pattern: unknown)
   if (pattern.split(".").includes("#")) {
     throw new DelayTopologyError(property, pattern, "the word # matches any number of words; use * for one word");
   }
-  const room = brokerLimits.shortStringBytes - keyPrefixBytes(network);
-  if (utf8Length(pattern) > room) {
-    checkShortString(property, pattern, room);
-  }
+  checkShortString(property, pattern, maximumDestinationBytes(network));
 }

@@ -1,3 +1,4 @@
+import { brokerLimits } from "../names";
 import type { DelayNetwork } from "./delayNetwork";
 
 /**
@@ -21,6 +22,11 @@ export function digitName(digit: number): string {
 /** Bytes that the digits and their dots take at the start of a routing key. */
 export function keyPrefixBytes(network: Pick<DelayNetwork, "levels">): number {
   return 2 * network.levels;
+}
+
+/** Bytes that are left for the destination in a published routing key: 255 less two for each level. */
+export function maximumDestinationBytes(network: Pick<DelayNetwork, "levels">): number {
+  return brokerLimits.shortStringBytes - keyPrefixBytes(network);
 }
 
 /**
