@@ -5,12 +5,12 @@ import type { SendableProperties } from "../sendable";
 import { copyProperties } from "./envelope";
 import { Failure, errorHeaders, failureHeaders } from "./failure";
 
-/** Names in the header that says what a copy lacks, at most so many characters. */
+/** The most characters of names in the header that says what a copy lacks. */
 const OMITTED_CHARACTERS = 500;
 
 /**
- * The properties of a copy for the error queue. A message may have what another client library can send and this one can't, or headers
- * that leave no room for the reason: it must get there all the same, without what can't be sent, and says what that was.
+ * The properties of a copy for the error queue. A message may have values that another client library can send and this one can't, or
+ * headers that leave no room for the reason. It must get there nevertheless, without what can't be sent, and says what that was.
  */
 export function errorCopy(sender: ConfirmedSender, queue: string, failure: Failure): SendableProperties {
   const { message } = failure;
@@ -30,7 +30,7 @@ export function errorCopy(sender: ConfirmedSender, queue: string, failure: Failu
   );
   const omitted = [...odd.map(([name]) => name), ...oddHeaders.map(([name]) => `headers.${name}`)];
   const smallFirst = keptHeaders.sort(([, one], [, other]) => sizeOf(one) - sizeOf(other));
-  // Twice as many each time: there may be thousands of small ones.
+  // Leave out twice as many each time, because there may be thousands of small ones.
   for (let leftOut = 0; ; leftOut = Math.max(1, leftOut * 2)) {
     const [fit, large] = [smallFirst.slice(0, smallFirst.length - leftOut), smallFirst.slice(-leftOut || Infinity)];
     const properties = { ...Object.fromEntries(kept), headers: Object.fromEntries(fit) };
@@ -65,7 +65,7 @@ function parted<T>(list: T[], isFirst: (entry: T) => boolean): [T[], T[]] {
   return [list.filter(isFirst), list.filter((entry) => !isFirst(entry))];
 }
 
-/** Roughly, to find the largest. */
+/** A rough size, to find the largest. */
 function sizeOf(value: unknown): number {
   return JSON.stringify(value)?.length ?? 0;
 }
