@@ -2,13 +2,13 @@ import { STATUS_CODES } from "node:http";
 import { BrokerAnswerError } from "@rabbitmq-delay/topology";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
 
-/** Reads from the management API, for commands that only look. What can't be read is an error, and never taken for nothing. */
+/** Reads from the management API, for commands that only look. An answer that can't be read is an error, and never counts as empty. */
 export class BrokerReader {
   /** The address, without `/api` and without a slash at its end. */
   readonly managementUrl: string;
   private readonly api: ManagementApi;
 
-  /** @throws BrokerCheckError for an address that is none, and for a certificate file that can't be read */
+  /** @throws BrokerCheckError for an invalid address, and for a certificate file that can't be read */
   constructor(address: BrokerAddress) {
     this.api = new ManagementApi(address);
     this.managementUrl = address.managementUrl.replace(/\/+$/, "");
@@ -16,8 +16,8 @@ export class BrokerReader {
 
   /**
    * The parsed JSON of `path` below `/api/`.
-   * @returns undefined for what is not there (HTTP 404)
-   * @throws BrokerAnswerError for a broker out of reach, one that refuses, or an answer that is not JSON
+   * @returns undefined if it does not exist (HTTP 404)
+   * @throws BrokerAnswerError for a broker that is out of reach or refuses, or an answer that is not JSON
    */
   async get<T>(path: string): Promise<T | undefined> {
     try {
@@ -31,7 +31,7 @@ export class BrokerReader {
   }
 
   /**
-   * A list that must be there.
+   * A list that must exist.
    * @throws BrokerAnswerError for anything that is not a list of objects
    */
   async list<T extends object>(path: string): Promise<T[]> {
