@@ -27,7 +27,7 @@ interface Forge {
 type Environment = Record<string, string | undefined>;
 
 const PAGE = 100;
-/** Nobody reads a request with more comments; a forge that gives the same page again and again would be asked for ever. */
+/** Nobody reads a request with more comments, and a forge that returns the same page again and again would be asked for ever. */
 const MOST_PAGES = 100;
 const TIMEOUT_MS = 30_000;
 
@@ -61,7 +61,7 @@ const forges = {
   },
 };
 
-/** `comment`: the one comment of a review, made or brought up to date. */
+/** `comment`: creates or updates the one comment of a review. */
 export function addComment(program: Command): void {
   const command = program
     .command("comment")
@@ -84,7 +84,7 @@ export function addComment(program: Command): void {
   addExample(command, "rabbitmq-delay comment review.md --on github");
 }
 
-/** @returns what was done, a line */
+/** @returns what was done, as one line */
 async function post(forge: Forge, marker: string, body: string): Promise<string> {
   const existing = await find(forge, marker);
   if (existing?.body === body) return `comment ${existing.id} is up to date`;
@@ -95,7 +95,7 @@ async function post(forge: Forge, marker: string, body: string): Promise<string>
   return `comment ${await write(forge, "POST", forge.comments, body)} made`;
 }
 
-/** @returns the comment's id, as the forge says it: what answers something else has written none */
+/** @returns the comment's id, as the forge gives it; an answer of another kind means that no comment was written */
 async function write(forge: Forge, method: string, url: string, body: string): Promise<number> {
   const comment = (await call(forge, method, url, { body })) as Partial<Comment> | null;
   if (Number.isSafeInteger(comment?.id)) return comment?.id as number;
@@ -119,8 +119,8 @@ async function find(forge: Forge, marker: string): Promise<Comment | undefined> 
 }
 
 /**
- * By Node's own fetch, and no forge's client: a redirection must not carry the token to another host, which GitLab's does and can't be
- * told not to, and the API's address is the one that the pipeline names, with whatever path it has.
+ * Uses Node's own fetch instead of a forge's client. A redirection must not carry the token to another host; GitLab's client allows that
+ * and can't be told not to. The API's address is the one that the pipeline names, with whatever path it has.
  */
 async function call({ headers }: Forge, method: string, url: string, body?: object): Promise<unknown> {
   let response: Response;
@@ -130,7 +130,7 @@ async function call({ headers }: Forge, method: string, url: string, body?: obje
       headers: { ...headers, "content-type": "application/json", "user-agent": "rabbitmq-delay" },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // One that is followed carries the token to another host, and makes a GET of a POST.
+      // Following a redirection would carry the token to another host, and turn a POST into a GET.
       redirect: "manual",
     });
   } catch (error) {
@@ -145,13 +145,13 @@ async function call({ headers }: Forge, method: string, url: string, body?: obje
   }
 }
 
-/** Where a redirection leads, for who has given the API's address wrong. */
+/** Where a redirection leads, to help users who gave a wrong API address. */
 function redirection({ status, headers }: Response): string {
   const location = headers.get("location");
   return status < 300 || status > 399 || location === null ? "" : `, a redirection to ${shownAddress(location)}`;
 }
 
-/** An address may have a token in it, and what fails quotes the address. */
+/** Makes the error of a failed request. An address may have a token in it, and the failure quotes the address. */
 function unanswered(method: string, url: string, why: string): CommandError {
   return new CommandError(exitCodes.outOfReach, withoutSecrets(`${method} ${url}: ${why}`, secretsOf()));
 }

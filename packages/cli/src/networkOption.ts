@@ -12,15 +12,15 @@ import { wholeNumber } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
 import { readJson } from "./readJson";
 
-/** The options by which a network is named. */
+/** The options that give a network. */
 export interface NetworkOptions extends Partial<DelayNetworkOptions> {
   network?: string;
 }
 
-/** What shapes a network that no file describes, by the names that the options have in code. */
+/** The options that shape a network without a file, by their names in code. */
 export const shapeOptions = ["preset", "prefix", "radix", "levels", "unitMs", "queueType", "matching"] as const;
 
-/** Adds the options that name a network: a descriptor's file, or a preset with its shape. */
+/** Adds the options that give a network: a descriptor's file, or a preset with its shape. */
 export function addNetworkOptions(command: Command): Command {
   return command
     .addOption(
@@ -38,7 +38,7 @@ export function addNetworkOptions(command: Command): Command {
     .addOption(new Option("--matching <matching>", "how endpoints' bindings match").choices(matchings));
 }
 
-/** The network that the options name. @throws CommandError, or DelayTopologyError from the topology's own checks */
+/** The network that the options give. @throws CommandError, or DelayTopologyError from the topology's own checks */
 export function networkOf({ network, ...options }: NetworkOptions): DelayNetwork {
   if (network !== undefined) return parseDelayNetwork(readDescriptor(network), "--network");
   if (options.preset === undefined) {
@@ -48,7 +48,7 @@ export function networkOf({ network, ...options }: NetworkOptions): DelayNetwork
   return delayNetwork(Object.fromEntries(given) as DelayNetworkOptions);
 }
 
-/** A descriptor, or a stack's outputs with one in them. */
+/** Reads a descriptor, or a stack's outputs that contain one. */
 function readDescriptor(file: string): unknown {
   const value = readJson("--network", file);
   const outputs = value as { kind?: unknown; delayNetwork?: unknown } | null;

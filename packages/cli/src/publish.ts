@@ -22,7 +22,7 @@ interface PublishOptions extends NetworkOptions, DelayOptions {
   json?: boolean;
 }
 
-/** `publish`: one delayed message, confirmed by the broker. */
+/** `publish`: publishes one delayed message, confirmed by the broker. */
 export function addPublish(program: Command): void {
   const command = program
     .command("publish")
@@ -105,7 +105,7 @@ function bodyOf({ body, bodyFile, network }: PublishOptions): Buffer {
 function gatherHeader(text: string, headers: Record<string, string> = {}): Record<string, string> {
   const split = text.indexOf("=");
   if (split < 1) {
-    // Who writes it as curl does, NAME: VALUE, has the value in it, and that may be a token.
+    // Users who write NAME: VALUE, as for curl, have the value in it, which may be a token.
     const name = /^[\w-]*(?=[:\s]|$)/.exec(text)?.[0] ?? "";
     const shown = name === text ? JSON.stringify(name) : `what begins with ${JSON.stringify(name)}`;
     throw new CommandError(exitCodes.badInput, `--header: ${shown} is not allowed; write NAME=VALUE`);

@@ -12,7 +12,7 @@ export function readJson(option: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // What the parser says may quote the text, and that may be a file with passwords in it.
+    // The parser's message may quote the text, which may be a file with passwords in it.
     const place = /position \d+/.exec((error as Error).message)?.[0];
     throw new CommandError(
       exitCodes.badInput,

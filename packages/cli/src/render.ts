@@ -26,7 +26,7 @@ const formats = {
   json: (plan: Plan): string => JSON.stringify(plan, undefined, 2),
 };
 
-/** `render`: the whole plan, for a broker, for documents or for eyes. */
+/** `render`: prints the whole plan, for a broker, for documents or as a picture. */
 export function addRender(program: Command): void {
   const command = program
     .command("render")
@@ -55,7 +55,7 @@ export function addRender(program: Command): void {
   addExample(command, "rabbitmq-delay render --preset celery --format definitions --broker-version 4.3.6");
 }
 
-/** A picture shows the way of messages; that no message is dropped for being delivered often is no part of it. */
+/** A picture shows how messages flow; the policies against delivery limits are no part of that. */
 function planOf(options: RenderOptions, network: DelayNetwork | undefined): Plan {
   const { format, retries, endpoint = [], brokerVersion } = options;
   const limits = format === "definitions" || format === "json" ? { brokerVersion } : undefined;

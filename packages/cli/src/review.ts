@@ -43,7 +43,7 @@ const formats = {
   json: (review: Review): string => `${JSON.stringify(review, undefined, 2)}\n`,
 };
 
-/** `review`: what a topology change does, and what it would lose. */
+/** `review`: says what a topology change does, and what it would lose. */
 export function addReview(program: Command): void {
   const command = program
     .command("review")
@@ -100,7 +100,7 @@ async function review(file: string | undefined, options: ReviewVerbOptions, comm
   if (preview.errors.length > 0) printError(`error: the preview is not whole: ${preview.errors[0]?.split("\n")[0]}`);
 }
 
-/** An answer that was asked for and can't be had comes first; a danger in a part of a plan is one all the same. */
+/** A missing answer of a broker that was asked comes first; a danger in a part of a plan still counts. */
 function exitCodeOf({ verdict, brokerError }: Review, { failOn }: ReviewVerbOptions): number {
   if (brokerError !== undefined) return exitCodes.outOfReach;
   if (failOn !== "never" && verdicts.indexOf(verdict) >= verdicts.indexOf(failOn)) return exitCodes.finding;
@@ -117,8 +117,8 @@ function addressOf({ management, ca }: ReviewVerbOptions): BrokerAnswers | undef
 }
 
 /**
- * The broker of the environment, where the plan is for that very address: another one may have queues of the same names, and what
- * is empty there says nothing of those in question.
+ * The broker of the environment, if the plan is for that very address: another one may have queues of the same names, and empty queues
+ * there say nothing about those in question.
  */
 function addressOfPlan(preview: Preview, { management: url = "", ca }: ReviewVerbOptions): BrokerAnswers | undefined {
   const endpoints = plannedEndpoints(preview);
@@ -146,7 +146,7 @@ async function read(file: string | undefined, options: ReviewVerbOptions): Promi
   return { preview, name: parseUrn(preview.steps[0]?.urn ?? "")?.stack ?? "" };
 }
 
-/** What an engine printed that is no plan is a preview that failed; a file that is none was the wrong one. */
+/** If an engine printed something that is not a plan, the preview failed; if a file contains such a thing, it is the wrong file. */
 function parsed(text: string, file: string | undefined, stack: string | undefined, exitCode: number | null): Preview {
   const source = file ?? `the preview of ${stack}`;
   try {
@@ -157,7 +157,7 @@ function parsed(text: string, file: string | undefined, stack: string | undefine
   }
 }
 
-/** A plan that holds no more than why there is none: a pull request has to see that nothing was reviewed, so it is a report, too. */
+/** A plan that only says why there is none. A pull request has to show that nothing was reviewed, so this is a report, too. */
 function failedPreview({ message }: Error): string {
   const shown = withoutSecrets(message, secretsOf());
   return JSON.stringify({ steps: [], diagnostics: [{ severity: "error", message: shown }] });

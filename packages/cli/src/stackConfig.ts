@@ -19,7 +19,7 @@ import { readText } from "./files";
 /** The option that names the file, for messages. */
 const OPTION = "--stack-config";
 
-/** What a stack's config file says of the topology. */
+/** The topology in a stack's config file. */
 export interface StackConfig extends Checked {
   network: DelayNetwork;
   /** The vhost of its broker. */
@@ -35,7 +35,7 @@ interface RawEndpoint {
 
 /**
  * Reads `Pulumi.STACK.yaml` as this project's program does.
- * @throws CommandError for a file that is none, DelayTopologyError for what the topology refuses
+ * @throws CommandError for a file that is not a stack's config, DelayTopologyError for anything that the topology refuses
  */
 export function readStackConfig(file: string): StackConfig {
   const config = valuesOf(file, readText(file, OPTION));
@@ -64,7 +64,7 @@ export function readStackConfig(file: string): StackConfig {
   };
 }
 
-/** The config's values without the project's name before them; one may be JSON in a text, as `pulumi config set` writes it. */
+/** The config's values without the project's name before them; a value may be JSON text, as `pulumi config set` writes it. */
 function valuesOf(file: string, text: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -72,7 +72,7 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   } catch (error) {
     throw new CommandError(
       exitCodes.badInput,
-      // What the parser says may quote the text.
+      // The parser's message may quote the text.
       `${OPTION}: ${file} is not YAML (line ${(error as YAMLParseError).linePos?.[0].line ?? "unknown"})`,
     );
   }
@@ -86,7 +86,7 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   );
 }
 
-/** The project whose config it is: `Pulumi.yaml` beside the file says so, else the one that has a network. */
+/** The project whose config it is: the one named in the `Pulumi.yaml` beside the file, else the one that has a network. */
 function projectOf(file: string, keys: string[]): string {
   const named = projectNameBeside(file);
   if (named !== undefined) return named;
@@ -100,7 +100,7 @@ function projectOf(file: string, keys: string[]): string {
   );
 }
 
-/** What this project's own program is called. */
+/** The name of this project's own program. */
 const PROJECT = "rabbitmq-delay";
 
 function projectNameBeside(file: string): string | undefined {

@@ -16,7 +16,7 @@ export interface Acceptance {
   reason: string;
 }
 
-/** All that a report says, whatever its form. */
+/** Everything that a report says, whatever its form. */
 export interface Review {
   verdict: Verdict;
   counts: Record<Exclude<Action, "same">, number> & { unchanged: number };
@@ -24,9 +24,9 @@ export interface Review {
   findings: Finding[];
   changes: ChangeLine[];
   accepted: Acceptance[];
-  /** Messages in the queues that would lose them; undefined where no broker was asked, or it did not answer. */
+  /** Messages in the queues that would lose them; undefined if no broker was asked, or it did not answer. */
   messagesAtRisk?: number;
-  /** Why the broker that was asked has no part in this review. */
+  /** Why the broker that was asked contributes nothing to this review. */
   brokerError?: string;
 }
 
@@ -40,8 +40,8 @@ export interface ReviewOptions {
 const order = ["loss", "care", "note"] as const;
 
 /**
- * Reviews a preview. A broker that does not answer as it must is a finding, and makes nothing safer: every queue that would be
- * deleted then counts as one that holds messages.
+ * Reviews a preview. A broker without a usable answer is a finding, and makes nothing safer: every queue that would be deleted then counts
+ * as holding messages.
  */
 export async function reviewOf(preview: Preview, options: ReviewOptions = {}): Promise<Review> {
   const { accepted = [], broker } = options;
@@ -86,7 +86,7 @@ async function asked(
   }
 }
 
-/** Counts of a broker with another address than the plan's may be another broker's; that matters where they made something safer. */
+/** Counts from a broker with another address than the plan's may be another broker's; that matters if they made something safer. */
 function elsewhere(place: string, { managementUrl }: BrokerAnswers, planned: Finding[]): Finding {
   const isInQuestion = planned.some(({ severity, queue }) => severity === "loss" && queue !== undefined);
   const entity = `${managementUrl} was asked, and the plan declares on ${place}`;

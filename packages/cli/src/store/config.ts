@@ -6,7 +6,7 @@ import { readText } from "../files";
 type Settings = Record<string, unknown>;
 
 /**
- * Reads settings from a file of YAML or JSON. What is wrong with it is said by its place alone: passwords stand in it.
+ * Reads settings from a file of YAML or JSON. Errors only give the place of a mistake, because the file contains passwords.
  * @throws CommandError
  */
 export function readConfig(file: string): Settings {
@@ -37,8 +37,8 @@ export function readDescriptor(file: string): Settings {
 }
 
 /**
- * Reads settings from the environment; numbers, truth values and objects are written as in JSON, all else is text.
- * @param names of the settings; those that have an option with a variable of its own are not among them
+ * Reads settings from the environment; numbers, truth values and objects are written as in JSON, everything else is text.
+ * @param names of the settings, without those that have an option with a variable of its own
  * @throws CommandError
  */
 export function readEnvironment(names: string[], environment: NodeJS.ProcessEnv): Settings {
@@ -64,7 +64,7 @@ function valueOf(variable: string, text: string): unknown {
   }
 }
 
-/** The parser's own messages quote the text. */
+/** Parses a text; the parser's own messages would quote it. */
 function parsed(option: string, file: string, text: string): unknown {
   const document = parseDocument(text, { logLevel: "silent", prettyErrors: true });
   const [fault] = [...document.errors, ...document.warnings];

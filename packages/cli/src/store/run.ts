@@ -70,7 +70,7 @@ export function addRun(store: Command): void {
   );
 }
 
-/** `store set-up`: tables alone, for a role that may create them. */
+/** `store set-up`: only creates tables, for a role that may create them. */
 export function addSetUp(store: Command): void {
   const command = store.command("set-up").description("create or migrate tables");
   addDatabase(command)
@@ -106,7 +106,7 @@ async function run(given: RunOptions, command: Command): Promise<void> {
   const settings = await translated("--config", async () => serviceSettings(options));
   const ending = new AbortController();
   const end = (): void => {
-    // Who asks twice doesn't want to wait.
+    // Somebody who asks twice doesn't want to wait.
     if (ending.signal.aborted) process.exit(130);
     ending.abort();
   };
@@ -119,7 +119,7 @@ async function run(given: RunOptions, command: Command): Promise<void> {
   }
 }
 
-/** The broker's side, where flags say it. */
+/** The broker's side, if flags give it. */
 function descriptorOf({ descriptor, name, forward, toExchange }: RunOptions): Record<string, unknown> | undefined {
   if (descriptor !== undefined) return readDescriptor(descriptor);
   if (name === undefined && forward === undefined && toExchange === undefined) return undefined;

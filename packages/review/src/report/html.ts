@@ -26,7 +26,7 @@ summary { cursor: pointer; color: var(--note) } .found { font-weight: 600 } svg 
 
 const signs = { added: "+", removed: "−", changed: "~" } as const;
 
-/** The report as a page of its own: nothing is loaded, nothing is cut. */
+/** Renders the report as a self-contained page: nothing is loaded, nothing is cut. */
 export function renderHtml(review: Review, stack: string): string {
   const { text } = headlines[review.verdict];
   const groups = groupFindings(review.findings);
@@ -81,7 +81,7 @@ function item({ findings, found }: Telling): string {
   return `<li>${subject}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}${more}</li>`;
 }
 
-/** The first ones at once, the rest when asked for. */
+/** Shows the first items at once, and the rest on demand. */
 function folded(items: string[]): string {
   const [first, rest] = [items.slice(0, 20), items.slice(20)];
   const more =

@@ -10,10 +10,10 @@ import { EntityChange, brokerName, queueArguments } from "../preview/entityChang
 import { nameOf, typeOf } from "../preview/urn";
 import { plural } from "./plural";
 
-/** What is new, gone, or other than before. */
+/** Whether something is new, gone, or changed. */
 export type Mark = "added" | "removed" | "changed";
 
-/** One thing that changes, in the field's words. */
+/** One thing that changes, in the terms of the field. */
 export interface ChangeLine {
   mark: Mark;
   /** e.g. `endpoint`, `network`, `queue outside the components`. */
@@ -27,7 +27,7 @@ export interface ChangeLine {
 
 type Describe = (component: EntityChange | undefined, children: EntityChange[], name: string) => ChangeLine[];
 
-/** How each component's change is told: one without a line here does not compile. */
+/** How each component's change is told: a component without a line here does not compile. */
 const components: Record<ComponentName, Describe> = {
   DelayLevelTopology: describeNetwork,
   EndpointDelayBinding: describeEndpoint,
@@ -40,7 +40,7 @@ const components: Record<ComponentName, Describe> = {
   RabbitMqCluster: describeCluster,
 };
 
-/** What changes, by component; a resource outside the components is one for itself. */
+/** The changes, by component; a resource outside the components stands alone. */
 export function summaryOf(changes: EntityChange[]): ChangeLine[] {
   const byUrn = new Map(changes.map((change) => [change.urn, change]));
   const children = new Map<string, EntityChange[]>();
@@ -66,7 +66,7 @@ export function summaryOf(changes: EntityChange[]): ChangeLine[] {
   return [...lines, ...outside.flatMap(describeOutside)].sort(inOrder);
 }
 
-/** Networks first, because endpoints join them; then by what and which it is, whatever order the engine planned. */
+/** Networks first, because endpoints join them; then by kind and name, in whatever order the engine planned. */
 function inOrder(a: ChangeLine, b: ChangeLine): number {
   const keyOf = ({ subject, mark, name }: ChangeLine): string =>
     JSON.stringify([
@@ -132,7 +132,7 @@ function shape(delivery: string): string {
   return `radix ${radix}, ${levels} levels of ${formatDelay(unitMs)}, longest delay ${describeDelay(maximumDelayMs)}`;
 }
 
-/** What the new network has other than the old one. */
+/** How the new network differs from the old one. */
 function succession(gone: EntityChange, created: EntityChange): string {
   const place = gone.isRetained ? "beside" : "instead of";
   const [before, after] = [gone, created].map((delivery) => networkOfDelivery(brokerName(delivery)));

@@ -14,7 +14,7 @@ const STYLE = `
 .p-changed .p-box { fill: #fff4dc; stroke: #d99a1c } .p-changed .p-text { fill: #6d4a05 }
 .p-same .p-box { fill: #eef1f6; stroke: #8a97ad } .p-same .p-text { fill: #3b4658 }`;
 
-/** The picture of the page: networks at the left, what changes at them at the right; empty where nothing changes. */
+/** Draws the picture of the page: networks on the left, what changes at them on the right; empty if nothing changes. */
 export function renderSvgPicture(review: Review): string {
   const nodes = pictureOf(review);
   if (nodes.length === 0) return "";
