@@ -1,14 +1,14 @@
 import type { DeliveryProperties } from "@rabbitmq-delay/publish";
 
 /**
- * AMQP properties as JSON, and back without loss: bytes, numbers that JSON lacks, and text that a database refuses stand as
- * `{"!": kind, "value": …}`, the form in which amqplib itself writes timestamps and decimals.
+ * Writes AMQP properties as JSON that can be read back without loss: bytes, numbers that JSON lacks, and text that a database refuses are
+ * written as `{"!": kind, "value": …}`, the form in which amqplib itself writes timestamps and decimals.
  */
 export function propertiesToJson(properties: DeliveryProperties): string {
   return JSON.stringify(wrap(properties));
 }
 
-/** The way back; takes the text, or what a database has already parsed of it. */
+/** Reads them back; takes the text, or the object that a database has already parsed. */
 export function propertiesFromJson(json: unknown): DeliveryProperties {
   return unwrap(typeof json === "string" ? (JSON.parse(json) as unknown) : json) as DeliveryProperties;
 }
@@ -17,7 +17,7 @@ const TAG = "!";
 const OWN = "rabbitmq-delay.";
 const own = { bytes: `${OWN}bytes`, text: `${OWN}text`, number: `${OWN}number`, entries: `${OWN}entries` };
 
-/** Whether PostgreSQL's jsonb takes a text: no NUL, no half of a pair. */
+/** Whether PostgreSQL's jsonb accepts a text: no NUL, no unpaired surrogate. */
 function isPlain(text: string): boolean {
   return !text.includes("\0") && !/\p{Surrogate}/u.test(text);
 }
@@ -35,7 +35,7 @@ function wrap(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(wrap);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
-  // A table of a publisher's that looks like one of these must not be taken for it.
+  // A publisher's table that looks like one of these must not be mistaken for it.
   const looksOwn = String((value as Record<string, unknown>)[TAG]).startsWith(OWN);
   if (looksOwn || !entries.every(([key]) => isPlain(key) && key !== "__proto__")) {
     return tagged(

@@ -6,11 +6,11 @@ import { StoreMismatchError } from "./errors";
 import { PostgresDelayedMessageStore } from "./postgres/postgresStore";
 import { SqliteDelayedMessageStore } from "./sqlite/sqliteStore";
 
-/** What an address leaves open. */
+/** The options that an address does not give. */
 export interface OpenStoreOptions {
   /** Default `ENDPOINT.delayed`. */
   table?: string;
-  /** Of PostgreSQL; default `public`. */
+  /** PostgreSQL only; default `public`. */
   schema?: string;
   /** Default `atLeastOnce`. */
   mode?: StoreMode;
@@ -41,7 +41,7 @@ function checkPath(path: string): string {
   return path;
 }
 
-/** The address itself is in no message: a password stands in it. */
+/** Checks an address. No message shows it, because it contains a password. */
 function checkPostgres(address: string): string {
   const form = "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH";
   let url: URL;

@@ -9,7 +9,7 @@ import { Parking, isUsedUp, undeliveredCopy } from "./parking";
 import { DispatchSettings, retryTime } from "./settings";
 import { Unremoved } from "./unremoved";
 
-/** What a dispatcher tells of. */
+/** Events of a dispatcher. */
 export interface DispatcherEvents extends BreakerEvents {
   /** The broker has confirmed them; how late each was, in milliseconds. */
   onDelivered?: (messages: DelayedMessage[], latenessMs: number[]) => void;
@@ -19,11 +19,11 @@ export interface DispatcherEvents extends BreakerEvents {
   onParked?: (message: DelayedMessage, error: Error) => void;
   /** A message could not be put into the error queue, and stays in the store. */
   onStuck?: (message: DelayedMessage, error: unknown) => void;
-  /** The database or the broker failed; it goes on by itself. */
+  /** The database or the broker failed; the dispatcher goes on automatically. */
   onFault?: (error: unknown) => void;
 }
 
-/** What a dispatcher works with. */
+/** The parts that a dispatcher works with. */
 export interface DispatcherParts {
   store: DelayedMessageStore;
   publisher: BatchPublisher;
@@ -33,14 +33,14 @@ export interface DispatcherParts {
   events?: DispatcherEvents;
 }
 
-/** Nobody sleeps longer, whatever nobody told of. */
+/** The longest sleep, in case a wake-up call was missed. */
 const LONGEST_SLEEP_MS = 30_000;
-/** How long to wait, time after time, for what others have in hand. */
+/** How long to wait, time after time, for messages that others have in hand. */
 const OTHERS_MS = [0, 5, 20, 50];
 
 /**
- * Publishes messages when they are due, and removes them: under the store's lock, each to the broker's confirm. What fails is
- * tried again, and goes to the error queue when its tries are used up; what the broker or the database keeps it from waits.
+ * Publishes messages when they are due, and removes them: under the store's lock, waiting for each confirm. A failed message is tried
+ * again, and goes to the error queue when its tries are used up. A message that the broker or the database holds up waits.
  */
 export class Dispatcher {
   readonly breakers: Record<"fetch" | "dispatch" | "recovery" | "removal", Breaker>;
@@ -59,7 +59,7 @@ export class Dispatcher {
     this.alarms = Array.from({ length: count }, () => new Alarm());
   }
 
-  /** Tells of a message that was stored or moved. */
+  /** Announces a message that was stored or rescheduled. */
   wake(attemptAt: Date): void {
     for (const alarm of this.alarms) alarm.call(attemptAt.getTime());
   }
@@ -90,8 +90,8 @@ export class Dispatcher {
 
   /**
    * Sleeps until something may be due.
-   * @param inVain how often in a row there was something due that could not be had
-   * @returns whether that is so again: another instance has it in hand
+   * @param inVain how often in a row due messages could not be had
+   * @returns whether that is so again, because another instance has them in hand
    */
   private async sleep(alarm: Alarm, signal: AbortSignal, inVain: number): Promise<boolean> {
     const { store, clock } = this.parts;
@@ -106,7 +106,7 @@ export class Dispatcher {
   }
 
   /**
-   * One batch.
+   * Dispatches one batch.
    * @returns whether there may be more
    * @throws Error of the database, or BrokerFaultError
    */
@@ -139,7 +139,10 @@ export class Dispatcher {
     return count > 0;
   }
 
-  /** Those whose destination does not answer, each with the time until it is tried, in milliseconds; none where the store can't wait with them. */
+  /**
+   * Messages whose destination does not answer, each with the time until it is tried, in milliseconds; none if the store can't postpone
+   * them.
+   */
   private heldBack(due: DueMessages, messages: DelayedMessage[]): Map<DelayedMessage, number> {
     return due.postpone === undefined ? new Map() : this.parts.publisher.heldBack(messages);
   }
@@ -152,7 +155,7 @@ export class Dispatcher {
 
   /**
    * Watches work at whose end messages are removed.
-   * @param through what is to be removed then, as far as it is known when the work ends
+   * @param through the messages that are to be removed then, as far as known when the work ends
    */
   private async removing<T>(through: DelayedMessage[], work: () => Promise<T>): Promise<T> {
     const { removal } = this.breakers;
@@ -180,7 +183,7 @@ export class Dispatcher {
     }
   }
 
-  /** @param through to which what is to be removed is added */
+  /** @param through gets the messages that are to be removed */
   private async settle(
     due: DueMessages,
     outcomes: Outcome<DelayedMessage>[],
@@ -246,7 +249,7 @@ export class Dispatcher {
   }
 }
 
-/** A message whose delivery failed by its own fault. */
+/** A message whose delivery failed because of the message itself. */
 interface Failed {
   message: DelayedMessage;
   error: Error;

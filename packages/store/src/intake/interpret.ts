@@ -4,12 +4,12 @@ import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMess
 import { furtherKeyHeaders, storeHeaders } from "../headers";
 import { hasMessageId } from "./fingerprint";
 
-/** What is said to the store alone. */
+/** Headers that are for the store alone. */
 const NOT_PASSED_ON: string[] = [storeHeaders.deliverAt, storeHeaders.exchange, storeHeaders.routingKey];
 
 /** From when a delay counts. */
 export interface DelayCounting {
-  /** `intake`: from when the store takes the message; `timestamp`: from when the publisher says in AMQP's property. Default `intake`. */
+  /** `intake`: from when the store takes the message; `timestamp`: from the time in the publisher's AMQP property. Default `intake`. */
   countFrom?: "intake" | "timestamp";
   /** How far ahead of the store's clock a timestamp may be, in milliseconds; one further ahead is ignored. Default 60000. */
   maximumSkewMs?: number;
@@ -25,10 +25,10 @@ export const defaultCounting = {
 } as const satisfies Required<DelayCounting>;
 
 /**
- * Reads what a delivered message is to become: when it is due, and where it goes then.
+ * Reads when a delivered message is due, and where it goes then.
  * @param nowMs the time, in milliseconds since 1970
  * @param counting from when a delay counts
- * @param delaysFromMs the time from which delays of now count; default `nowMs`
+ * @param delaysFromMs the time from which delays count that begin now; default `nowMs`
  * @throws MessageRefusedError naming the header or property and what is allowed
  */
 export function interpret(
@@ -69,7 +69,7 @@ export function interpret(
   return { ...message, dueAt: new Date(Math.max(nowMs, dueMs)) };
 }
 
-/** When a delay began. AMQP's timestamps are whole seconds, of which the end is taken, so that no message is early. */
+/** When a delay began. AMQP's timestamps are whole seconds; the end of the second is used, so that no message is early. */
 function startOf(timestamp: unknown, nowMs: number, given: DelayCounting): number {
   const { countFrom, maximumSkewMs, maximumTimestampAgeMs } = { ...defaultCounting, ...given };
   if (countFrom === "intake" || typeof timestamp !== "number") return nowMs;
@@ -80,7 +80,7 @@ function startOf(timestamp: unknown, nowMs: number, given: DelayCounting): numbe
 
 function delayOf(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
-  // As the plugin does: a number of any kind, or a text that is one.
+  // As the plugin does: a number of any kind, or a numeric text.
   const delayMs = typeof value === "string" && /^\s*-?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
   if (typeof delayMs === "number" && Number.isFinite(delayMs)) return delayMs;
   throw refused(storeHeaders.delay, value, "it must be a number of milliseconds");

@@ -7,19 +7,19 @@ import { quoteName } from "../sql/tableStore";
 /** PostgreSQL cuts longer names silently; source: its manual, identifiers. */
 const LONGEST_NAME_BYTES = 63;
 
-/** The names of a store's table and of what belongs to it, quoted. */
+/** The quoted names of a store's table and of everything that belongs to it. */
 export interface PostgresTable {
   /** Schema and table. */
   name: string;
   /** The schema alone. */
   schema: string;
-  /** The table of the steps taken. */
+  /** The table of executed migrations. */
   migrations: string;
   /** The table of receipts; see `IntakeReceipts`. */
   receipts: string;
   /** The table of lots; see `IntakeReceipts.storeLot`. */
   lots: string;
-  /** The table of the broker that the messages are for; see `DelayedMessageStore.noteBroker`. */
+  /** The table of the broker for which messages are stored; see `DelayedMessageStore.noteBroker`. */
   broker: string;
   /** An index's name. */
   index(label: string): string;

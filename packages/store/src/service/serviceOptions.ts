@@ -7,13 +7,13 @@ import { defaultCounting } from "../intake/interpret";
 import { keepingSecrets } from "./secrets";
 
 const DAY_MS = 24 * 3600 * 1000;
-/** RabbitMQ 3's own limit; larger ones would not fit into a statement's text either. */
+/** RabbitMQ 3's own limit; larger bodies would not fit into a statement's text either. */
 const LARGEST_BODY_BYTES = 128 << 20;
 
-/** A name of tables; no address, which would be in messages and logs then. */
+/** A name of tables; not an address, which messages and logs would show. */
 const nameText = z.string().regex(/^(?!.*:\/\/)[^@]*$/s, "it must be a name without :// and @");
 
-/** What a running store is told, as its flags, environment and file say it. */
+/** The settings of a running store, from its flags, environment and file. */
 export const serviceSchema = z.strictObject({
   /** `sqlite:PATH` or `postgres://…`. */
   store: z.string("it must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE"),

@@ -11,7 +11,7 @@ export function columnsOf(ms: (column: string) => string): string {
   return ["id", "message_id", ...times, "failure_count", "exchange", "routing_key", "properties"].join(", ");
 }
 
-/** A row as a driver gives it; times in milliseconds since 1970. */
+/** A row, as a driver gives it; times in milliseconds since 1970. */
 export interface Row {
   id: string | number;
   message_id: string;
@@ -21,7 +21,7 @@ export interface Row {
   failure_count: number;
   exchange: string;
   routing_key: string;
-  /** JSON as text, or what the driver has made of it. */
+  /** JSON as text, or parsed by the driver. */
   properties: unknown;
   body: Buffer;
   body_bytes: number;
