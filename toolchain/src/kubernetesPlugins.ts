@@ -14,8 +14,8 @@ export interface KubernetesPlugins {
 }
 
 /**
- * The plugins `kubernetes` and `random`: the official ones, or where those can't be fetched stand-ins that are built here, for
- * tests alone; see toolchain/go/pulumi-stand-ins.
+ * Finds the plugins `kubernetes` and `random`: the official ones, or if those can't be fetched, stand-ins that are built here, for tests
+ * only; see toolchain/go/pulumi-stand-ins.
  */
 export async function findKubernetesPlugins(progress: (line: string) => void): Promise<KubernetesPlugins> {
   const wanted = { kubernetes: versions.kubernetesProvider, random: versions.randomProvider };
@@ -28,7 +28,7 @@ export async function findKubernetesPlugins(progress: (line: string) => void): P
   return { folders, areStandIns: folders.some((folder) => existsSync(join(folder, STAND_IN))) };
 }
 
-/** In the folder of a stand-in, so that a cache tells which one it has. */
+/** Part of a stand-in's folder name, so that a cache shows which one it has. */
 const STAND_IN = "stand-in";
 
 function standIn(name: string, version: string): Way {

@@ -6,7 +6,7 @@ import { findKubernetesDefinitions } from "./kubernetesDefinitions";
 import { whichCommand } from "./run";
 import { versions } from "./versions";
 
-/** The programs of a Kubernetes control plane, and of RabbitMQ's operator; for the tests alone. */
+/** The programs of a Kubernetes control plane, and of RabbitMQ's operator; for tests only. */
 export interface KubernetesPrograms {
   apiserver: string;
   controllerManager: string;
@@ -18,8 +18,8 @@ export interface KubernetesPrograms {
 }
 
 /**
- * Builds a control plane of Go modules, once, and takes etcd from PATH or from Debian. There is no kubelet: pods are made and
- * never run.
+ * Builds a control plane from Go modules, once, and takes etcd from PATH or from Debian. There is no kubelet, so pods are created but never
+ * run.
  * @throws Error that says what was tried
  */
 export async function findKubernetes(progress: (line: string) => void): Promise<KubernetesPrograms> {

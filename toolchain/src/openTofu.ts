@@ -3,7 +3,7 @@ import { cached } from "./cache";
 import { goBuild } from "./goBuild";
 import { versions } from "./versions";
 
-/** The folder of `tofu` and of the upstream provider, both built from Go modules: for the bench alone. */
+/** The folder of `tofu` and of the upstream provider, both built from Go modules; only for the bench. */
 export function findOpenTofu(progress: (line: string) => void): Promise<string> {
   const build = {
     name: "build from Go modules",

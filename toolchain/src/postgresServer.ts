@@ -20,14 +20,14 @@ export interface PostgresServer {
   processId: number;
 }
 
-/** Whom the server runs as: it refuses to be root. */
+/** The user that runs the server, which refuses to run as root. */
 interface Owner {
   uid?: number;
   gid?: number;
 }
 
 /**
- * The folder of this machine's PostgreSQL programs; on Debian as root they are installed first.
+ * Finds the folder of this machine's PostgreSQL programs; on Debian as root they are installed first.
  * @throws Error that says what was tried
  */
 export async function postgresInstallation(progress: (line: string) => void): Promise<string> {
@@ -67,7 +67,7 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
   return launch({ bin, folder, port, url: `postgres://postgres@127.0.0.1:${port}/postgres`, processId: 0 });
 }
 
-/** Starts a server on its data and its port, and waits until it takes work. */
+/** Starts a server on its data and its port, and waits until it accepts work. */
 export async function launch(server: PostgresServer): Promise<PostgresServer> {
   const deadline = Date.now() + ANSWER_TIMEOUT_MS;
   const { bin, folder, port } = server;
@@ -90,7 +90,7 @@ export async function launch(server: PostgresServer): Promise<PostgresServer> {
   }
 }
 
-/** Stops a server at once, in order (SIGINT) or as a power cut would (SIGKILL). */
+/** Stops a server at once, properly (SIGINT) or like a power cut (SIGKILL). */
 export async function stopPostgres(
   { processId }: PostgresServer,
   signal: "SIGINT" | "SIGKILL" = "SIGINT",
@@ -119,7 +119,7 @@ function answers(bin: string, port: number): Promise<boolean> {
   );
 }
 
-/** Debian's package makes the user postgres. */
+/** Debian's package creates the user postgres. */
 function ownerOf(): Owner {
   if (process.getuid?.() !== 0) return {};
   const [, , uid, gid] = readFileSync("/etc/passwd", "utf8").match(/^(postgres):x:(\d+):(\d+):/m) ?? [];
