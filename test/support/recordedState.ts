@@ -57,7 +57,7 @@ export async function keepState({ node }: TestBroker, stack: TestStack, fixture:
  */
 export async function restoreState(broker: TestBroker, stack: TestStack, fixture: string): Promise<StateResource[]> {
   const passwords = new Map<string, string>();
-  const drawn = (placeholder: string): string => {
+  const drawPassword = (placeholder: string): string => {
     const password = passwords.get(placeholder) ?? randomBytes(PASSWORD_BYTES).toString("hex");
     passwords.set(placeholder, password);
     return password;
@@ -65,7 +65,7 @@ export async function restoreState(broker: TestBroker, stack: TestStack, fixture
   const text = readFixture(fixture)
     .replaceAll("VHOST", stack.vhost)
     .replaceAll("MANAGEMENT_URL", broker.node.managementUrl)
-    .replaceAll(/PASSWORD_\d+_/g, drawn);
+    .replaceAll(/PASSWORD_\d+_/g, drawPassword);
   const { resources } = (JSON.parse(text) as ExportedState).deployment;
   await declareRecorded(broker, stack.vhost, resources);
   const file = join(temporaryFolder(), "state.json");

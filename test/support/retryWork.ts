@@ -49,10 +49,10 @@ export interface Way {
   errorQueue?: string;
 }
 
-export const declared = (descriptor: RetryDescriptor) => (channel: ConfirmChannel) =>
+export const declareRetries = (descriptor: RetryDescriptor) => (channel: ConfirmChannel) =>
   declareOverAmqp(channel, planRetry(descriptor));
 
-export const bound = (plan: typeof intervals) => async (channel: ConfirmChannel, queue: string) => {
+export const bindIntervals = (plan: typeof intervals) => async (channel: ConfirmChannel, queue: string) => {
   const { exchanges, queues, bindings } = planRetryIntervals(plan);
   await declareOverAmqp(channel, { exchanges, queues, bindings: [...bindings, planReturnBinding(plan, queue)] });
 };
@@ -67,22 +67,22 @@ export async function declareNetwork(channel: ConfirmChannel, endpoint: Endpoint
 }
 
 export const ways: Record<string, Way> = {
-  "interval queues": { mechanism: throughDeclared(intervals), declare: bound(intervals) },
-  "interval queues, quorum": { mechanism: throughDeclared(safeIntervals), declare: bound(safeIntervals) },
+  "interval queues": { mechanism: throughDeclared(intervals), declare: bindIntervals(intervals) },
+  "interval queues, quorum": { mechanism: throughDeclared(safeIntervals), declare: bindIntervals(safeIntervals) },
   "a delay network": {
     mechanism: throughDeclared(network),
     declare: (channel, queue) => declareNetwork(channel, { name: queue }),
   },
   "a work queue's retry queues": {
     mechanism: throughDeclared(work),
-    declare: declared(work),
+    declare: declareRetries(work),
     errorQueue: work.deadQueue,
   },
-  "hold queues": { mechanism: throughDeclared(holds), declare: declared(holds) },
+  "hold queues": { mechanism: throughDeclared(holds), declare: declareRetries(holds) },
   "hold queues on demand": { mechanism: throughHoldsOnDemand(), declare: () => Promise.resolve() },
   "the broker's delayed retry": {
     mechanism: throughDeclared(native),
-    declare: declared(native),
+    declare: declareRetries(native),
     delaysMs: [60, 100],
     isNew: true,
     errorQueue: native.deadQueue,

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { BrokerInstallation } from "./broker";
-import { Way, cached } from "./cache";
+import { Way, getCached } from "./cache";
 import { QUIET, forbidServices, installPackages, isRootOnDebian } from "./debianPackages";
 import { hasCommand, run, whichCommand } from "./run";
 import { versions } from "./versions";
@@ -32,7 +32,7 @@ export async function localInstallation(progress: (line: string) => void): Promi
  * @throws Error that says what is missing
  */
 export async function newestInstallation(progress: (line: string) => void): Promise<BrokerInstallation> {
-  const folder = await cached(`debian-${versions.debianWithRabbit43}`, [debootstrap()], progress);
+  const folder = await getCached(`debian-${versions.debianWithRabbit43}`, [debootstrap()], progress);
   const installation = await findInstallation(folder);
   if (installation === undefined)
     throw new Error(`no rabbitmq-server in ${folder}; remove the folder to have it made again`);

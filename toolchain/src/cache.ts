@@ -26,7 +26,7 @@ const LOCK_OPTIONS = {
  * @returns the folder
  * @throws Error that lists the ways and why each failed
  */
-export async function cached(name: string, ways: Way[], progress: (line: string) => void): Promise<string> {
+export async function getCached(name: string, ways: Way[], progress: (line: string) => void): Promise<string> {
   const folder = join(cacheFolder, name);
   if (existsSync(folder)) return folder;
   mkdirSync(dirname(folder), { recursive: true });

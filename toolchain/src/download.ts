@@ -73,13 +73,13 @@ async function sumOf(
 async function fetchFile(url: string, file: string): Promise<string> {
   const hash = createHash("sha256");
   const body = await fetchParts(url);
-  const hashed = async function* (): AsyncGenerator<Buffer> {
+  const hashParts = async function* (): AsyncGenerator<Buffer> {
     for await (const part of body) {
       hash.update(part);
       yield part;
     }
   };
-  await pipeline(Readable.from(hashed()), createWriteStream(file));
+  await pipeline(Readable.from(hashParts()), createWriteStream(file));
   return hash.digest("hex");
 }
 
@@ -88,15 +88,15 @@ async function fetchParts(url: string): Promise<AsyncGenerator<Buffer>> {
   const abort = new AbortController();
   const signal = AbortSignal.any([abort.signal, interrupted]);
   const silence = setTimeout(() => abort.abort(new Error(`silent for ${SILENCE_LIMIT_MS / 1000} s`)), SILENCE_LIMIT_MS);
-  const failed = (error: Error): Error => {
+  const toError = (error: Error): Error => {
     clearTimeout(silence);
     return new Error(`${url}: ${error.cause instanceof Error ? error.cause.message : error.message}`, { cause: error });
   };
   const response = await fetch(url, { signal }).catch((error: Error) => {
-    throw failed(error);
+    throw toError(error);
   });
   const { body } = response;
-  if (!response.ok || body === null) throw failed(new Error(`HTTP ${response.status}`));
+  if (!response.ok || body === null) throw toError(new Error(`HTTP ${response.status}`));
   return (async function* () {
     try {
       for await (const part of body) {
@@ -104,7 +104,7 @@ async function fetchParts(url: string): Promise<AsyncGenerator<Buffer>> {
         yield Buffer.from(part as Uint8Array);
       }
     } catch (error) {
-      throw failed(error as Error);
+      throw toError(error as Error);
     } finally {
       clearTimeout(silence);
     }

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Way, cached } from "./cache";
+import { Way, getCached } from "./cache";
 import { engineList, vendorList } from "./checksums";
 import { fetchArchive } from "./download";
 import { goBuild } from "./goBuild";
@@ -33,8 +33,8 @@ exec "\${0%/*}/pulumi-language-nodejs-host" "$@"
 /** Finds the engine, its Node host and the RabbitMQ provider, or gets them: PATH, cache, download, build. */
 export async function findEngine(progress: (line: string) => void): Promise<Engine> {
   const installed = await installedEngine();
-  const cachedFolder = installed ?? join(await cached(engineName, [download(), buildEngine()], progress), "bin");
-  const provider = await cached(
+  const cachedFolder = installed ?? join(await getCached(engineName, [download(), buildEngine()], progress), "bin");
+  const provider = await getCached(
     `provider-rabbitmq-${versions.rabbitmqProvider}`,
     [rabbitmqPlugin(), buildProvider()],
     progress,

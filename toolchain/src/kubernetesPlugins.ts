@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Way, cached } from "./cache";
+import { Way, getCached } from "./cache";
 import { downloadPlugin } from "./engine";
 import { goBuild } from "./goBuild";
 import { versions } from "./versions";
@@ -22,7 +22,11 @@ export async function findKubernetesPlugins(progress: (line: string) => void): P
   const folders: string[] = [];
   for (const [name, version] of Object.entries(wanted)) {
     folders.push(
-      await cached(`provider-${name}-${version}`, [downloadPlugin(name, version), standIn(name, version)], progress),
+      await getCached(
+        `provider-${name}-${version}`,
+        [downloadPlugin(name, version), buildStandIn(name, version)],
+        progress,
+      ),
     );
   }
   return { folders, areStandIns: folders.some((folder) => existsSync(join(folder, STAND_IN))) };
@@ -31,7 +35,7 @@ export async function findKubernetesPlugins(progress: (line: string) => void): P
 /** Part of a stand-in's folder name, so that a cache shows which one it has. */
 const STAND_IN = "stand-in";
 
-function standIn(name: string, version: string): Way {
+function buildStandIn(name: string, version: string): Way {
   return {
     name: "build a stand-in",
     async fill(folder, progress) {

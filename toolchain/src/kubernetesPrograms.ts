@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { installPackages, isRootOnDebian } from "./debianPackages";
-import { Way, cached } from "./cache";
+import { Way, getCached } from "./cache";
 import { goBuild } from "./goBuild";
 import { findKubernetesDefinitions } from "./kubernetesDefinitions";
 import { whichCommand } from "./run";
@@ -24,8 +24,12 @@ export interface KubernetesPrograms {
  */
 export async function findKubernetes(progress: (line: string) => void): Promise<KubernetesPrograms> {
   const etcd = await findEtcd(progress);
-  const bin = await cached(`kubernetes-${versions.kubernetes}`, [buildKubernetes()], progress);
-  const operator = await cached(`rabbitmq-cluster-operator-${versions.clusterOperator}`, [buildOperator()], progress);
+  const bin = await getCached(`kubernetes-${versions.kubernetes}`, [buildKubernetes()], progress);
+  const operator = await getCached(
+    `rabbitmq-cluster-operator-${versions.clusterOperator}`,
+    [buildOperator()],
+    progress,
+  );
   return {
     apiserver: join(bin, "kube-apiserver"),
     controllerManager: join(bin, "kube-controller-manager"),

@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { cached } from "./cache";
+import { getCached } from "./cache";
 import { goBuild, goModuleFolder } from "./goBuild";
 import { root } from "./paths";
 import { run, whichCommand } from "./run";
@@ -24,7 +24,7 @@ export async function findYamlHost(progress: (line: string) => void): Promise<La
     fill: (folder: string, show: (line: string) => void) =>
       goBuild({ module: name, package: `github.com/pulumi/pulumi-yaml/cmd/${name}` }, join(folder, name), show),
   };
-  return { folder: await cached(`${name}-${versions.yamlHost}`, [build], progress), variables: {} };
+  return { folder: await getCached(`${name}-${versions.yamlHost}`, [build], progress), variables: {} };
 }
 
 /** Finds the engine's host for Python programs, built like that of Node, and Pulumi's Python packages. */
@@ -51,7 +51,7 @@ export async function findPythonHost(progress: (line: string) => void): Promise<
       await run("python3", ["-m", "pip", "install", ...flags, "--target", folder, "--requirement", requirements]);
     },
   };
-  const folder = await cached(`${name}-${versions.nodeHost}`, [build], progress);
-  const packages = await cached(`pulumi-python-${versions.pulumi}`, [install], progress);
+  const folder = await getCached(`${name}-${versions.nodeHost}`, [build], progress);
+  const packages = await getCached(`pulumi-python-${versions.pulumi}`, [install], progress);
   return { folder, variables: { PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" } };
 }

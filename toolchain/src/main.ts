@@ -13,7 +13,7 @@ import { postgresInstallation } from "./postgresServer";
 import { up } from "./up";
 
 /** Shows at most one line every two seconds if lines add up, as in a log. */
-function steady(show: (line: string) => void): (line: string) => void {
+function throttle(show: (line: string) => void): (line: string) => void {
   let last = 0;
   return (line) => {
     if (!process.stdout.isTTY && Date.now() - last < 2000) return;
@@ -36,7 +36,7 @@ async function clean(): Promise<void> {
 
 /** Prepares what the tests need beyond `up`, so that their own output starts with tests. */
 async function prepareTests(): Promise<void> {
-  const line = steady((text) => console.log(text));
+  const line = throttle((text) => console.log(text));
   await findEngine(line);
   await findYamlHost(line);
   if (isRootOnDebian()) await newestInstallation(line);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { cached } from "./cache";
+import { getCached } from "./cache";
 import { goBuild } from "./goBuild";
 import { versions } from "./versions";
 
@@ -17,5 +17,5 @@ export function findOpenTofu(progress: (line: string) => void): Promise<string> 
       await goBuild(provider, join(folder, "terraform-provider-rabbitmq"), show);
     },
   };
-  return cached(`opentofu-${versions.openTofu}`, [build], progress);
+  return getCached(`opentofu-${versions.openTofu}`, [build], progress);
 }

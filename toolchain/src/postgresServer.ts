@@ -62,7 +62,7 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
   const owner = ownerOf();
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid as number);
   const options = ["-D", join(folder, "data"), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-locale"];
-  await finished(bin, "initdb", options, folder, owner);
+  await runToEnd(bin, "initdb", options, folder, owner);
   const port = await freePort();
   return launch({ bin, folder, port, url: `postgres://postgres@127.0.0.1:${port}/postgres`, processId: 0 });
 }
@@ -127,7 +127,7 @@ function ownerOf(): Owner {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-function finished(bin: string, program: string, args: string[], cwd: string, owner: Owner): Promise<void> {
+function runToEnd(bin: string, program: string, args: string[], cwd: string, owner: Owner): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(join(bin, program), args, { cwd, stdio: "ignore", ...owner });
     child.once("error", reject);

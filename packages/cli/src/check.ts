@@ -53,7 +53,7 @@ export function addCheck(program: Command): void {
         "--allow <words...>",
         `faults of the broker's that you know of (${brokerFaultIds.join(", ")}), or pairs of names that a vendor's clients ` +
           `mix up, e.g. "Sales with Europe.Sales"`,
-      ).argParser((value: string, values: string[] = []) => [...values, wordOf(value)]),
+      ).argParser((value: string, values: string[] = []) => [...values, readAllowed(value)]),
     )
     .addOption(
       new Option("--fail-on <severity>", "exit with 1 at this or worse").choices(["error", "warning"]).default("error"),
@@ -66,7 +66,7 @@ export function addCheck(program: Command): void {
   );
 }
 
-function wordOf(value: string): string {
+function readAllowed(value: string): string {
   if ((brokerFaultIds as readonly string[]).includes(value) || NAME_PAIR.test(value)) return value;
   throw new CommandError(
     exitCodes.badInput,

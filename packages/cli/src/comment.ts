@@ -34,7 +34,7 @@ const TIMEOUT_MS = 30_000;
 const forges = {
   github(request: string | undefined, environment: Environment): Forge {
     const api = environment.GITHUB_API_URL ?? "https://api.github.com";
-    const repository = needed(environment, "GITHUB_REPOSITORY");
+    const repository = requireVariable(environment, "GITHUB_REPOSITORY");
     // In a workflow of a pull request the ref is refs/pull/NUMBER/merge.
     const number = request ?? /^refs\/pull\/(\d+)\//.exec(environment.GITHUB_REF ?? "")?.[1];
     const base = `${api}/repos/${repository}/issues`;
@@ -43,7 +43,7 @@ const forges = {
       one: (id) => `${base}/comments/${id}`,
       updateMethod: "PATCH",
       headers: {
-        authorization: `Bearer ${needed(environment, "GITHUB_TOKEN")}`,
+        authorization: `Bearer ${requireVariable(environment, "GITHUB_TOKEN")}`,
         accept: "application/vnd.github+json",
       },
     };
@@ -51,12 +51,12 @@ const forges = {
   gitlab(request: string | undefined, environment: Environment): Forge {
     const api = environment.CI_API_V4_URL ?? "https://gitlab.com/api/v4";
     const number = checkNumber(request ?? environment.CI_MERGE_REQUEST_IID);
-    const comments = `${api}/projects/${needed(environment, "CI_PROJECT_ID")}/merge_requests/${number}/notes`;
+    const comments = `${api}/projects/${requireVariable(environment, "CI_PROJECT_ID")}/merge_requests/${number}/notes`;
     return {
       comments,
       one: (id) => `${comments}/${id}`,
       updateMethod: "PUT",
-      headers: { "private-token": needed(environment, "GITLAB_TOKEN") },
+      headers: { "private-token": requireVariable(environment, "GITLAB_TOKEN") },
     };
   },
 };
@@ -99,19 +99,19 @@ async function post(forge: Forge, marker: string, body: string): Promise<string>
 async function write(forge: Forge, method: string, url: string, body: string): Promise<number> {
   const comment = (await call(forge, method, url, { body })) as Partial<Comment> | null;
   if (Number.isSafeInteger(comment?.id)) return comment?.id as number;
-  throw unanswered(method, url, "its answer is no comment");
+  throw requestError(method, url, "its answer is no comment");
 }
 
 async function find(forge: Forge, marker: string): Promise<Comment | undefined> {
   for (let page = 1; page <= MOST_PAGES; page++) {
     const comments = await call(forge, "GET", `${forge.comments}?per_page=${PAGE}&page=${page}`);
-    if (!Array.isArray(comments)) throw unanswered("GET", forge.comments, "its answer is no list of comments");
+    if (!Array.isArray(comments)) throw requestError("GET", forge.comments, "its answer is no list of comments");
     const found = (comments as (Comment | null)[]).find(
       (comment) => typeof comment?.body === "string" && comment.body.startsWith(marker),
     );
     if (found || comments.length < PAGE) return found ?? undefined;
   }
-  throw unanswered(
+  throw requestError(
     "GET",
     forge.comments,
     `it has more than ${MOST_PAGES * PAGE} comments, or gives the same ones again`,
@@ -135,13 +135,13 @@ async function call({ headers }: Forge, method: string, url: string, body?: obje
     });
   } catch (error) {
     const { message, cause } = error as Error & { cause?: Error };
-    throw unanswered(method, url, cause?.message ?? message);
+    throw requestError(method, url, cause?.message ?? message);
   }
-  if (!response.ok) throw unanswered(method, url, `HTTP ${response.status}${redirection(response)}`);
+  if (!response.ok) throw requestError(method, url, `HTTP ${response.status}${redirection(response)}`);
   try {
     return await response.json();
   } catch {
-    throw unanswered(method, url, "its answer is not JSON");
+    throw requestError(method, url, "its answer is not JSON");
   }
 }
 
@@ -152,11 +152,11 @@ function redirection({ status, headers }: Response): string {
 }
 
 /** Makes the error of a failed request. An address may have a token in it, and the failure quotes the address. */
-function unanswered(method: string, url: string, why: string): CommandError {
+function requestError(method: string, url: string, why: string): CommandError {
   return new CommandError(exitCodes.outOfReach, withoutSecrets(`${method} ${url}: ${why}`, secretsOf()));
 }
 
-function needed(environment: Environment, name: string): string {
+function requireVariable(environment: Environment, name: string): string {
   const value = environment[name];
   if (value === undefined || value === "") throw new CommandError(exitCodes.badInput, `${name} is not set`);
   return value;

@@ -38,7 +38,7 @@ function reasonOf(url: string, where: string, error: unknown): string {
   // The library only expects success, and does not pass the broker's reason on.
   if (/Expected ConnectionOpenOk/.test(message)) {
     const vhost = new URL(url).pathname.slice(1);
-    const name = vhost === "" ? "/" : decoded(vhost);
+    const name = vhost === "" ? "/" : decode(vhost);
     return `the broker at ${host} refuses vhost ${name}: there is none of that name, or the user may not use it`;
   }
   if (code !== undefined || /timed?.?out|ETIMEDOUT/i.test(message)) {
@@ -48,7 +48,7 @@ function reasonOf(url: string, where: string, error: unknown): string {
   return `${where} does not answer as a broker does; is it AMQP's port, and amqps where it asks for TLS?`;
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -13,7 +13,7 @@ const PLACE = /^([a-z][a-z0-9+.-]*:\/\/(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-f:.]+\])(?
  * file.
  * @param args of the command line
  */
-export function shownError(text: string, args: string[] = process.argv.slice(2)): string {
+export function showError(text: string, args: string[] = process.argv.slice(2)): string {
   let shown = text.replace(/(unknown option '--[^'=]*)=.*'/gs, `$1=${HIDDEN}'`);
   shown = shown.replace(/(unknown option '-[^-'])[^']+'/g, `$1${HIDDEN}'`);
   // A mistyped number or choice is short, or made of digits; anything longer may be a password without an address.
@@ -25,23 +25,23 @@ export function shownError(text: string, args: string[] = process.argv.slice(2))
   // A part of one argument may be another argument.
   const given = [...new Set(args.flatMap(partsOf))].sort((a, b) => b.length - a.length);
   for (const value of given) {
-    for (const form of [value, JSON.stringify(value).slice(1, -1)]) shown = shown.replaceAll(form, shownValue(value));
+    for (const form of [value, JSON.stringify(value).slice(1, -1)]) shown = shown.replaceAll(form, showValue(value));
   }
   // Errors quote values as JSON does; inside the quotes, a password may have any character.
   shown = shown.replace(/"(?:[^"\\]|\\.)*"/g, (quoted) =>
-    looksLikeAddress(quoted) && !isExample(quoted) ? JSON.stringify(shownValue(quoted.slice(1, -1))) : quoted,
+    looksLikeAddress(quoted) && !isExample(quoted) ? JSON.stringify(showValue(quoted.slice(1, -1))) : quoted,
   );
   return shown.replace(new RegExp(`([a-z][a-z0-9+.-]*://)(?!${EXAMPLES})[^\\s"<>\`]*@`, "gi"), `$1${HIDDEN}@`);
 }
 
 /** A user's text, in a form that a message may show. */
-export function shownText(text: string): string {
-  return looksLikeAddress(text) ? shownValue(text) : text;
+export function showText(text: string): string {
+  return looksLikeAddress(text) ? showValue(text) : text;
 }
 
 /** Prints an error, or a note. */
 export function printError(text: string): void {
-  console.error(shownError(text));
+  console.error(showError(text));
 }
 
 /** Whether a text may be an address, with or without a user and a password in it. */
@@ -60,7 +60,7 @@ function partsOf(argument: string): string[] {
   return parts.filter(looksLikeAddress);
 }
 
-function shownValue(value: string): string {
+function showValue(value: string): string {
   const place = value.includes("@") ? undefined : PLACE.exec(value)?.[1];
   const isWhole = place !== undefined && value.slice(place.length).replace("/", "") === "";
   return place === undefined ? HIDDEN : isWhole ? value : `${place}/${HIDDEN}`;

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { shownText } from "./errorText";
+import { showText } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
 
 /** What the system's error codes mean for a file that is read or written. */
@@ -48,7 +48,7 @@ export function writeText(file: string, text: string, option: string): void {
 function refusal(what: "read" | "write", file: string, option: string | undefined, error: unknown): CommandError {
   const { code = "no file" } = error as NodeJS.ErrnoException;
   const where = option === undefined ? "" : `${option}: `;
-  const name = file === "-" && what === "read" ? "standard input" : shownText(file);
+  const name = file === "-" && what === "read" ? "standard input" : showText(file);
   const done = what === "read" ? "read" : "written";
   return new CommandError(exitCodes.badInput, `${where}${name} can't be ${done}: ${reasons[code]?.[what] ?? code}`);
 }

@@ -5,7 +5,7 @@ import { addComment } from "./comment";
 import { addDecode } from "./decode";
 import { addEncode } from "./encode";
 import { addExample, allCommands } from "./commonOptions";
-import { printError, shownError } from "./errorText";
+import { printError, showError } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
 import { addPublish } from "./publish";
 import { addRender } from "./render";
@@ -22,7 +22,7 @@ export async function main(argv: string[]): Promise<void> {
   for (const command of allCommands(program)) {
     // Commander repeats the value that it refuses.
     const outputError = (text: string, write: (text: string) => void): void =>
-      write(shownError(suggestFormerName(text, command)));
+      write(showError(suggestFormerName(text, command)));
     command.configureOutput({ outputError });
     for (const { envVar } of command.options) {
       // Compose files and pipelines set a variable to an empty text if nobody gave it.

@@ -1,4 +1,4 @@
-import { shownText } from "./errorText";
+import { showText } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
 import { readText } from "./files";
 
@@ -16,7 +16,7 @@ export function readJson(option: string, file: string): unknown {
     const place = /position \d+/.exec((error as Error).message)?.[0];
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${shownText(file)} is not JSON${place === undefined ? "" : ` (wrong at ${place})`}`,
+      `${option}: ${showText(file)} is not JSON${place === undefined ? "" : ` (wrong at ${place})`}`,
     );
   }
 }

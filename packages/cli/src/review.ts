@@ -142,12 +142,17 @@ function acceptances({ accept = [], because = [] }: ReviewVerbOptions): Acceptan
 /** @returns the preview, and the stack's name as its resources have it */
 async function read(file: string | undefined, options: ReviewVerbOptions): Promise<{ preview: Preview; name: string }> {
   const { text, exitCode } = await textOf(file, options);
-  const preview = parsed(text, file, options.stack, exitCode);
+  const preview = parsePlan(text, file, options.stack, exitCode);
   return { preview, name: parseUrn(preview.steps[0]?.urn ?? "")?.stack ?? "" };
 }
 
 /** If an engine printed something that is not a plan, the preview failed; if a file contains such a thing, it is the wrong file. */
-function parsed(text: string, file: string | undefined, stack: string | undefined, exitCode: number | null): Preview {
+function parsePlan(
+  text: string,
+  file: string | undefined,
+  stack: string | undefined,
+  exitCode: number | null,
+): Preview {
   const source = file ?? `the preview of ${stack}`;
   try {
     return parsePreview(text, source, exitCode);

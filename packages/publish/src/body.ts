@@ -11,7 +11,7 @@ export function toBuffer(body: unknown, properties: MessageProperties): Buffer {
   if (typeof body === "string") return Buffer.from(body);
   const bytes = bytesIn(body);
   if (bytes !== undefined) return Buffer.from(bytes);
-  const emptied = whyEmptied(body);
+  const emptied = explainEmptyJson(body);
   const json = emptied === undefined ? jsonOf(body) : undefined;
   if (json === undefined) {
     const why = emptied === undefined ? "" : `${emptied}; `;
@@ -33,7 +33,7 @@ function bytesIn(body: unknown): Uint8Array | undefined {
 const WRITTEN = ["Object", "Array", "String", "Number", "Boolean"];
 
 /** Why JSON would lose a value's content, e.g. `{}` for a promise that nobody awaited; undefined if JSON keeps it. */
-function whyEmptied(body: unknown): string | undefined {
+function explainEmptyJson(body: unknown): string | undefined {
   if (typeof body === "number" && !Number.isFinite(body)) return `JSON has no ${body}`;
   if (typeof body !== "object" || body === null) return undefined;
   const { then, toJSON } = body as { then?: unknown; toJSON?: unknown };

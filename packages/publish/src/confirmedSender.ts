@@ -7,7 +7,7 @@ import {
   PublishTimeoutError,
 } from "./errors";
 import { Flight, InFlight } from "./inFlight";
-import { SendableProperties, sendable } from "./sendable";
+import { SendableProperties, toSendable } from "./sendable";
 import { Slots } from "./slots";
 import { LONGEST_TIMER_MS } from "./timers";
 
@@ -94,8 +94,8 @@ export class ConfirmedSender {
    * Copies properties as they will be sent: without the broker's own headers, and independent of the caller's object.
    * @throws MessageRefusedError for a property that the client library can't encode
    */
-  sendable(properties: SendableProperties): SendableProperties {
-    return sendable(properties, this.port.library);
+  toSendable(properties: SendableProperties): SendableProperties {
+    return toSendable(properties, this.port.library);
   }
 
   /**
@@ -104,10 +104,10 @@ export class ConfirmedSender {
    * @throws MessageRefusedError, MessageReturnedError, MessageNackedError, ChannelClosedError or PublishTimeoutError
    */
   async send(exchange: string, routingKey: string, body: Buffer, given: SendableProperties): Promise<void> {
-    await this.sendChecked(exchange, routingKey, body, this.sendable(given));
+    await this.sendChecked(exchange, routingKey, body, this.toSendable(given));
   }
 
-  /** Like {@link send}, for properties made by {@link sendable}, to which a few headers of this package may have been added. */
+  /** Like {@link send}, for properties made by {@link toSendable}, to which a few headers of this package may have been added. */
   async sendChecked(
     exchange: string,
     routingKey: string,
@@ -122,13 +122,13 @@ export class ConfirmedSender {
     const published = this.port.publish(exchange, routingKey, body, properties);
     let isOnItsWay = true;
     this.sentCount++;
-    const settled = (): void => {
+    const markSettled = (): void => {
       if (isOnItsWay) this.sentCount--;
       isOnItsWay = false;
       leave();
     };
-    published.then(settled, settled);
-    await this.confirmation(flight, published, settled, timeoutMs);
+    published.then(markSettled, markSettled);
+    await this.confirmation(flight, published, markSettled, timeoutMs);
   }
 
   /** Settles with the first of these: confirm, nack, return (which comes before its confirm), closed channel, timeout. */

@@ -70,7 +70,7 @@ class ChannelPublisher implements DelayPublisher {
     const encoded = encode();
     const bytes = toBuffer(body, given);
     // The caller may reuse these objects as soon as this call returns, which is before the message gets its turn.
-    const properties = this.sender.sendable(given);
+    const properties = this.sender.toSendable(given);
     return this.sender.inTurn(encoded.exchange, encoded.routingKey, (handOver) => {
       handOver();
       // A message that had to wait for its turn is not delayed twice: its time counts from the call, or is given by `at`.

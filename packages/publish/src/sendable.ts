@@ -14,7 +14,7 @@ export type SendableProperties = MessageProperties & { expiration?: string };
  * checks them: a value that the library can't encode would close the caller's channel under all other messages.
  * @throws MessageRefusedError naming the property and what is allowed; header values are not shown, because they may be secret
  */
-export function sendable(given: SendableProperties, library: ClientLibrary): SendableProperties {
+export function toSendable(given: SendableProperties, library: ClientLibrary): SendableProperties {
   const properties: SendableProperties = {};
   let bytes = 0;
   for (const name of shortStringProperties) {

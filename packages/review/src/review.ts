@@ -47,7 +47,7 @@ export async function reviewOf(preview: Preview, options: ReviewOptions = {}): P
   const { accepted = [], broker } = options;
   const changes = entityChanges(preview);
   const planned = findingsOf(preview, changes);
-  const state = broker === undefined ? { findings: planned } : await asked(planned, changes, broker, preview);
+  const state = broker === undefined ? { findings: planned } : await askBroker(planned, changes, broker, preview);
   const findings = state.findings
     .map((finding) => accept(finding, accepted))
     .sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
@@ -63,7 +63,7 @@ export async function reviewOf(preview: Preview, options: ReviewOptions = {}): P
   };
 }
 
-async function asked(
+async function askBroker(
   findings: Finding[],
   changes: EntityChange[],
   broker: BrokerAnswers,
@@ -74,7 +74,7 @@ async function asked(
     const place = otherPlace(preview, broker.managementUrl);
     return place === undefined
       ? state
-      : { ...state, findings: [...state.findings, elsewhere(place, broker, findings)] };
+      : { ...state, findings: [...state.findings, findOtherBroker(place, broker, findings)] };
   } catch (error) {
     if (!(error instanceof BrokerAnswerError)) throw error;
     const rule = "broker-not-asked";
@@ -87,7 +87,7 @@ async function asked(
 }
 
 /** Counts from a broker with another address than the plan's may be another broker's; that matters if they made something safer. */
-function elsewhere(place: string, { managementUrl }: BrokerAnswers, planned: Finding[]): Finding {
+function findOtherBroker(place: string, { managementUrl }: BrokerAnswers, planned: Finding[]): Finding {
   const isInQuestion = planned.some(({ severity, queue }) => severity === "loss" && queue !== undefined);
   const entity = `${managementUrl} was asked, and the plan declares on ${place}`;
   return { rule: "broker-elsewhere", severity: isInQuestion ? "care" : "note", urn: "", entity, causes: [] };

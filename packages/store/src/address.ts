@@ -15,7 +15,7 @@ const COMMON = [
 ];
 
 /** An address's protocol, in a form that a message may show. */
-export function shownProtocol({ protocol }: URL): string {
+export function showProtocol({ protocol }: URL): string {
   const name = protocol.slice(0, -1);
   return COMMON.includes(name) ? name : "another one";
 }
@@ -26,12 +26,12 @@ export function hasStrayAt({ pathname, search, hash }: URL): boolean {
 }
 
 /** A file's path, in a form that a message may show: a path with an @ may be an address with a password. */
-export function shownPath(path: string): string {
+export function showPath(path: string): string {
   return path.includes("@") ? "…" : path;
 }
 
 /** A text in the wrong place, in a form that a message may show: a short word or number; anything else may be a password. */
-export function shownText(text: string): string {
+export function showText(text: string): string {
   return /^([a-z]{0,5}|-?\d{1,5}(\.\d{1,3})?)$/.test(text)
     ? JSON.stringify(text)
     : "a text, which is not shown because it may hold a password,";

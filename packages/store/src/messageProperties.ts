@@ -24,21 +24,21 @@ function isPlain(text: string): boolean {
 
 function wrap(value: unknown): unknown {
   if (typeof value === "string") {
-    return isPlain(value) ? value : tagged(own.text, Buffer.from(value, "utf16le").toString("base64"));
+    return isPlain(value) ? value : tag(own.text, Buffer.from(value, "utf16le").toString("base64"));
   }
   if (typeof value === "number") {
-    if (Object.is(value, -0)) return tagged(own.number, "-0");
-    return Number.isFinite(value) ? value : tagged(own.number, String(value));
+    if (Object.is(value, -0)) return tag(own.number, "-0");
+    return Number.isFinite(value) ? value : tag(own.number, String(value));
   }
-  if (typeof value === "bigint") return tagged(own.number, `${value}n`);
-  if (Buffer.isBuffer(value)) return tagged(own.bytes, value.toString("base64"));
+  if (typeof value === "bigint") return tag(own.number, `${value}n`);
+  if (Buffer.isBuffer(value)) return tag(own.bytes, value.toString("base64"));
   if (Array.isArray(value)) return value.map(wrap);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
   // A publisher's table that looks like one of these must not be mistaken for it.
   const looksOwn = String((value as Record<string, unknown>)[TAG]).startsWith(OWN);
   if (looksOwn || !entries.every(([key]) => isPlain(key) && key !== "__proto__")) {
-    return tagged(
+    return tag(
       own.entries,
       entries.map(([key, part]) => [wrap(key), wrap(part)]),
     );
@@ -46,7 +46,7 @@ function wrap(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, part]) => [key, wrap(part)]));
 }
 
-function tagged(kind: string, value: unknown): Record<string, unknown> {
+function tag(kind: string, value: unknown): Record<string, unknown> {
   return { [TAG]: kind, value };
 }
 

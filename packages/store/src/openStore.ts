@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DelayedMessageStore, StoreMode } from "./delayedMessageStore";
-import { hasStrayAt, shownPath, shownProtocol } from "./address";
+import { hasStrayAt, showPath, showProtocol } from "./address";
 import { StoreMismatchError } from "./errors";
 import { PostgresDelayedMessageStore } from "./postgres/postgresStore";
 import { SqliteDelayedMessageStore } from "./sqlite/sqliteStore";
@@ -33,10 +33,10 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Dela
 
 function checkPath(path: string): string {
   if (path.includes("://")) return refuse("what stands behind sqlite: is an address; write sqlite:PATH");
-  const named = `sqlite:${shownPath(path)}`;
+  const named = `sqlite:${showPath(path)}`;
   if (path === "" || path.startsWith(":")) refuse(`${named} names no file; write sqlite:PATH`);
   const folder = dirname(path);
-  if (!existsSync(folder)) refuse(`the folder ${shownPath(folder)} of ${named} is not there`);
+  if (!existsSync(folder)) refuse(`the folder ${showPath(folder)} of ${named} is not there`);
   if (existsSync(path) && statSync(path).isDirectory()) refuse(`${named} is a folder; name a file`);
   return path;
 }
@@ -50,7 +50,7 @@ function checkPostgres(address: string): string {
   } catch {
     return refuse(`the address can't be read; ${form}`);
   }
-  if (!/^postgres(ql)?:$/.test(url.protocol)) refuse(`its protocol is ${shownProtocol(url)}; ${form}`);
+  if (!/^postgres(ql)?:$/.test(url.protocol)) refuse(`its protocol is ${showProtocol(url)}; ${form}`);
   if (hasStrayAt(url)) refuse(`an @ stands behind its host; write / ? # and @ of a password as %2F %3F %23 %40`);
   if (url.hostname === "" && !url.searchParams.has("host")) refuse(`it names no host; ${form}`);
   if (url.pathname.length < 2) refuse(`it names no database; ${form}`);

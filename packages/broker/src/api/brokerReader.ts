@@ -26,7 +26,7 @@ export class BrokerReader {
       if (!(error instanceof ManagementApiError)) throw error;
       const { status, message } = error;
       if (status === 404) return undefined;
-      throw new BrokerAnswerError(`${this.shown(status === 0 ? "" : path)} ${reasonOf(status, message)}`);
+      throw new BrokerAnswerError(`${this.showPath(status === 0 ? "" : path)} ${reasonOf(status, message)}`);
     }
   }
 
@@ -39,10 +39,10 @@ export class BrokerReader {
     const isList = Array.isArray(answer) && answer.every((entry) => typeof entry === "object" && entry !== null);
     if (isList) return answer as T[];
     const what = answer === undefined ? "is not there (HTTP 404)" : "is not a list";
-    throw new BrokerAnswerError(`${this.shown(path)} ${what}; is it the management API's address?`);
+    throw new BrokerAnswerError(`${this.showPath(path)} ${what}; is it the management API's address?`);
   }
 
-  private shown(path: string): string {
+  private showPath(path: string): string {
     const [place = ""] = path.split("?");
     return place === "" ? `${this.managementUrl}/api` : `${this.managementUrl}/api/${place}`;
   }

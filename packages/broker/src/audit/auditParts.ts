@@ -26,7 +26,7 @@ export function auditParts(checked: Checked, found: Found): AuditFinding[] {
     ...[
       ...retries.map((descriptor) => retryPart(descriptor, checked, found)),
       ...(store === undefined ? [] : [storePart(store, found)]),
-    ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [absent(part)])),
+    ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [findAbsent(part)])),
   ];
 }
 
@@ -106,6 +106,6 @@ function storePart(store: DelayedStore, { version }: Found): PlannedPart {
   };
 }
 
-function absent({ subject }: PlannedPart): AuditFinding {
+function findAbsent({ subject }: PlannedPart): AuditFinding {
   return { rule: "missing-queues", severity: "warning", subject, message: "none of its queues is on the broker yet" };
 }

@@ -42,7 +42,7 @@ export function auditCollisions(
       .filter(({ width, name }) => width > 1 || !isDeclared.has(name))
       .flatMap((taker): AuditFinding[] => {
         const caught = comparable
-          .caughtBy(taker)
+          .findCaught(taker)
           .filter(({ name }) => !isDeclared.has(name))
           .filter((other) => !isAllowed(taker, other, allowed));
         return caught.length === 0 ? [] : [collision(taker, caught, levels)];
@@ -64,8 +64,8 @@ function boundBy(binding: BindingPlan, order: number, levels: number): Bound {
 
 function collision({ binding, name, isLiteral, width }: Bound, caught: Bound[], levels: number): AuditFinding {
   const { source, destination, destinationType, routingKey } = binding;
-  const names = listed(caught.map((other) => other.name));
-  const others = listed(caught.map((other) => `${other.binding.destinationType} ${other.binding.destination}`));
+  const names = joinTexts(caught.map((other) => other.name));
+  const others = joinTexts(caught.map((other) => `${other.binding.destinationType} ${other.binding.destination}`));
   const isMended = isLiteral && width > 1 && caught.every((other) => other.isLiteral && other.name !== name);
   const remedy = isMended
     ? `too; unbind it and bind ${"*.".repeat(levels)}${name}, or give the destinations other names`
@@ -74,7 +74,7 @@ function collision({ binding, name, isLiteral, width }: Bound, caught: Bound[], 
   return { rule: "collision", severity: "error", subject: `${destinationType} ${destination}`, message };
 }
 
-function listed(texts: string[]): string {
+function joinTexts(texts: string[]): string {
   const different = [...new Set(texts)];
   const more = different.length - MOST_NAMED;
   return different.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
@@ -111,7 +111,7 @@ class Comparable {
   }
 
   /** Other destinations' bindings that take some of the same messages, and are no wider. */
-  caughtBy(taker: Bound): Bound[] {
+  findCaught(taker: Bound): Bound[] {
     const { name, isLiteral, width } = taker;
     const isOthers = (other: Bound): boolean =>
       other.binding.destination !== taker.binding.destination && isWider(taker, other);

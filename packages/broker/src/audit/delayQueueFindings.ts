@@ -20,11 +20,11 @@ function settingOf(
 /** Finds delay queues, whoever declared them, that lose their messages. */
 export function auditDelayQueues(found: VhostOnBroker): AuditFinding[] {
   const targets = new Targets(found);
-  return found.queues.flatMap((queue) => [...expiring(queue), ...withoutTarget(queue, targets)]);
+  return found.queues.flatMap((queue) => [...auditExpiry(queue), ...auditTarget(queue, targets)]);
 }
 
 /** Finds queues that the broker deletes before their messages' time is up; it passes none of these messages on. */
-function expiring(queue: QueueOnBroker): AuditFinding[] {
+function auditExpiry(queue: QueueOnBroker): AuditFinding[] {
   const [ttlMs, expiresMs] = [settingOf(queue, "message-ttl"), settingOf(queue, "expires")];
   if (typeof expiresMs !== "number") return [];
   const isDelaying = settingOf(queue, "dead-letter-exchange") !== undefined && (queue.consumers ?? 0) === 0;
@@ -57,7 +57,7 @@ function expiring(queue: QueueOnBroker): AuditFinding[] {
 }
 
 /** Finds queues whose messages have nowhere to go when their time is up. */
-function withoutTarget(queue: QueueOnBroker, targets: Targets): AuditFinding[] {
+function auditTarget(queue: QueueOnBroker, targets: Targets): AuditFinding[] {
   const [ttlMs, target] = [settingOf(queue, "message-ttl"), settingOf(queue, "dead-letter-exchange")];
   if (typeof ttlMs !== "number") return [];
   const subject = `queue ${queue.name}`;

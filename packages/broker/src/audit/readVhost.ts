@@ -73,7 +73,7 @@ export async function readVhost(broker: BrokerReader, vhost: string, pause = wai
     );
   }
   const defaultQueueType = await defaultQueueTypeOf(broker, vhost);
-  const looks = await looksAt(broker, at, first, policies, pause);
+  const looks = await repeatLooks(broker, at, first, policies, pause);
   const last = new Map((looks.at(-1) as QueueOnBroker[]).map((queue) => [queue.name, queue]));
   return {
     version,
@@ -121,7 +121,7 @@ async function versionOf(broker: BrokerReader): Promise<string> {
  * Looks again only if a queue keeps messages whose time is up, is not counted yet, or seems to lack a policy that matches it. All of this
  * is usual for a moment, because the broker shows numbers and policies of queues some seconds late.
  */
-async function looksAt(
+async function repeatLooks(
   broker: BrokerReader,
   at: string,
   first: QueueOnBroker[],

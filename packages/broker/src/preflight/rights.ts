@@ -57,7 +57,9 @@ export async function checkRights(
  */
 export async function tagsOf(api: ManagementApi, username: string): Promise<string[]> {
   const { tags } = await api.get<{ tags: string[] | string }>("whoami").catch((error: ManagementApiError) => {
-    throw new BrokerCheckError(`broker.username: the broker does not say what user ${username} may do (${why(error)})`);
+    throw new BrokerCheckError(
+      `broker.username: the broker does not say what user ${username} may do (${explainStatus(error)})`,
+    );
   });
   return Array.isArray(tags) ? tags : tags.split(",");
 }
@@ -69,7 +71,9 @@ async function isInternal(api: ManagementApi, username: string): Promise<boolean
     return true;
   } catch (error) {
     if ((error as ManagementApiError).status === 404) return false;
-    throw new BrokerCheckError(`broker.username: its permissions can't be read (${why(error as ManagementApiError)})`);
+    throw new BrokerCheckError(
+      `broker.username: its permissions can't be read (${explainStatus(error as ManagementApiError)})`,
+    );
   }
 }
 
@@ -80,7 +84,7 @@ async function readPermissions(api: ManagementApi, username: string, { vhost, mi
   const path = `permissions/${encodeURIComponent(vhost)}/${encodeURIComponent(username)}`;
   const found = await api.get<Record<keyof typeof rights, string>>(path).catch((error: ManagementApiError) => {
     if (error.status === 404) return { configure: "^$", write: "^$", read: "^$" };
-    throw new BrokerCheckError(`broker.username: its permissions can't be read (${why(error)})`);
+    throw new BrokerCheckError(`broker.username: its permissions can't be read (${explainStatus(error)})`);
   });
   for (const right of ["configure", "write", "read"] as const) {
     const refused = rights[right].find((name) => !permits(found[right], name));
@@ -100,7 +104,7 @@ async function tryPermissions(api: ManagementApi, username: string, need: Rights
       path: `exchanges/${at}/${encodeURIComponent(name)}`,
       body: { type: "fanout", durable: true, arguments: { "alternate-exchange": 0 } },
     })),
-    ...oneOfEach(ledBy(missing), ({ source, destination }) => `${levelOf(source)} ${levelOf(destination)}`).flatMap(
+    ...oneOfEach(listLed(missing), ({ source, destination }) => `${levelOf(source)} ${levelOf(destination)}`).flatMap(
       (led) => {
         const path = impossibleBinding(led, need);
         if (path === undefined) return [];
@@ -121,7 +125,7 @@ interface Led {
 }
 
 /** Which names are read and which are written: by bindings, and by entities with an alternate or dead-letter exchange, as claims have. */
-function ledBy({ exchanges, queues, bindings }: DeclaredEntities): Led[] {
+function listLed({ exchanges, queues, bindings }: DeclaredEntities): Led[] {
   const toOthers = [
     ...exchanges.map(({ name, arguments: values }) => [name, values?.["alternate-exchange"]] as const),
     ...queues.map(({ name, arguments: values }) => [name, values["x-dead-letter-exchange"]] as const),
@@ -181,6 +185,6 @@ function permits(pattern: string, name: string): boolean {
   }
 }
 
-function why({ status, message }: ManagementApiError): string {
+function explainStatus({ status, message }: ManagementApiError): string {
   return status === 0 ? message : `HTTP ${status}`;
 }

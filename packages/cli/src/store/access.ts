@@ -50,7 +50,7 @@ export async function withDatabase<T>(
   refuseAddresses(options);
   const { store: address, tablePrefix, name, schema, table } = options;
   const { openStore } = await import("@rabbitmq-delay/store");
-  return translated("--store", async () => {
+  return withExitCodes("--store", async () => {
     const store = openStore(address as string, { schema, table });
     try {
       return await work(store, tablePrefix ?? name);
@@ -93,7 +93,7 @@ export async function ask<R extends StoreRequest>(
   try {
     const channel = await connection.createConfirmChannel();
     channel.on("error", () => undefined);
-    return await translated("--amqp", () => askStore(channel, exchange, request));
+    return await withExitCodes("--amqp", () => askStore(channel, exchange, request));
   } finally {
     await close(connection);
   }
@@ -114,7 +114,7 @@ const REFUSALS = ["StoreMismatchError", "MessageRefusedError", "StoreRefusedErro
  * Gives errors their exit codes. Something that doesn't fit is bad input; everything else did not answer, except faults of the command's
  * own.
  */
-export async function translated<T>(option: string, work: () => Promise<T>): Promise<T> {
+export async function withExitCodes<T>(option: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { FilterRequest } from "@rabbitmq-delay/store";
-import { shownText } from "../errorText";
+import { showText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
 import { timeOf } from "../delayOption";
 
@@ -58,7 +58,7 @@ function gatherHeader(text: string, headers: Headers = {}): Headers {
   if (name === undefined || parsed === undefined) {
     throw new CommandError(
       exitCodes.badInput,
-      `--header: ${JSON.stringify(shownText(text))} is not allowed; write NAME=TEXT, NAME:=NUMBER, NAME:=true or NAME:=false`,
+      `--header: ${JSON.stringify(showText(text))} is not allowed; write NAME=TEXT, NAME:=NUMBER, NAME:=true or NAME:=false`,
     );
   }
   return { ...headers, [name]: parsed };

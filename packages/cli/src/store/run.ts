@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 import type { ServiceOptions } from "@rabbitmq-delay/store/service";
 import { addExample, commonOptions, wholeNumber } from "../commonOptions";
-import { shownText } from "../errorText";
+import { showText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
-import { StoreAccessOptions, addDatabase, translated, withDatabase } from "./access";
+import { StoreAccessOptions, addDatabase, withExitCodes, withDatabase } from "./access";
 import { readConfig, readDescriptor, readEnvironment } from "./config";
 
 interface RunOptions {
@@ -103,7 +103,7 @@ async function run(given: RunOptions, command: Command): Promise<void> {
     ...valuesOf(from("cli")),
     ...(descriptor === undefined ? {} : { descriptor }),
   };
-  const settings = await translated("--config", async () => serviceSettings(options));
+  const settings = await withExitCodes("--config", async () => serviceSettings(options));
   const ending = new AbortController();
   const end = (): void => {
     // Somebody who asks twice doesn't want to wait.
@@ -113,7 +113,7 @@ async function run(given: RunOptions, command: Command): Promise<void> {
   const signals = ["SIGTERM", "SIGINT"] as const;
   for (const signal of signals) process.on(signal, end);
   try {
-    await translated("store run", () => runStoreService(settings, ending.signal));
+    await withExitCodes("store run", () => runStoreService(settings, ending.signal));
   } finally {
     for (const signal of signals) process.off(signal, end);
   }
@@ -131,7 +131,7 @@ function gatherForward(text: string, all: object[] = []): object[] {
   if (exchange === undefined) {
     throw new CommandError(
       exitCodes.badInput,
-      `--forward: ${JSON.stringify(shownText(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
+      `--forward: ${JSON.stringify(showText(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
     );
   }
   return [...all, { exchange, delivery, ...(type === undefined ? {} : { type }) }];

@@ -50,7 +50,7 @@ export class DestinationCheck {
       if (isForbidden(error)) return;
       forget();
       // Any other fault shows when the message is published.
-      if (isMissing(error)) throw missing(exchange, routingKey, error as Error);
+      if (isMissing(error)) throw missingError(exchange, routingKey, error as Error);
     }
   }
 }
@@ -93,7 +93,7 @@ function isForbidden(error: unknown): boolean {
   return code === 403 || code === "ACCESS_REFUSED";
 }
 
-function missing(exchange: string, routingKey: string, error: Error): MessageRefusedError {
+function missingError(exchange: string, routingKey: string, error: Error): MessageRefusedError {
   const [property, kind, name] =
     exchange === ""
       ? (["routingKey", "a queue", routingKey] as const)

@@ -106,7 +106,7 @@ export async function holdFor(
   const holder = holderOf(channel);
   // Copied and checked in the call: while the message waits for its turn, the caller may use the object for the next one, and no queue
   // should be declared for a message that can't be sent.
-  const checked = holder.sender.sendable(properties);
+  const checked = holder.sender.toSendable(properties);
   for (let attempt = 1; ; attempt++) {
     try {
       const work = async (handOver: () => void): Promise<HoldReceipt> => {
@@ -171,13 +171,13 @@ async function sendOnce(
     const headers = { ...properties.headers, [dueHeader]: dueAt.toISOString() };
     await sender.sendChecked("", queue.name, body, { ...properties, messageId, headers }, options.confirmTimeoutMs);
   };
-  if (isDeclaredHere(queue, options)) await publishInLease(noting(port, alive, options), queue, send);
+  if (isDeclaredHere(queue, options)) await publishInLease(recordDeclares(port, alive, options), queue, send);
   else await send();
   return { queue: queue.name, dueAt, messageId };
 }
 
 /** Records each declare before it is made, so that the limit holds. */
-function noting(
+function recordDeclares(
   port: DeclarePort,
   alive: AliveQueues,
   { maxQueues = DEFAULT_MAX_QUEUES, onQueue }: HoldOptions,

@@ -59,7 +59,7 @@ const ownHeaders = new Set([...copyHeaders, ...Object.values<string>(errorHeader
 export function restore(delivery: Delivery, queue?: string): OriginalMessage {
   const { headers = {}, ...properties } = delivery.properties;
   const count = headers[redeliveriesHeader];
-  if (count === undefined) return untouched(delivery);
+  if (count === undefined) return readUncopied(delivery);
   if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 1) {
     throw new MalformedCopyError(`header ${redeliveriesHeader} is ${JSON.stringify(count)}, not a count`);
   }
@@ -117,7 +117,7 @@ function isFromErrorQueue(headers: Record<string, unknown>, queue: string | unde
 }
 
 /** A message of which no copy was made; headers that the broker adds to a redelivered message are hidden from the handler. */
-function untouched(delivery: Delivery): OriginalMessage {
+function readUncopied(delivery: Delivery): OriginalMessage {
   const { headers } = delivery.properties;
   if (headers === undefined) return { ...delivery, redeliveries: 0 };
   const kept = Object.entries(headers).filter(([name]) => !recountHeaders.includes(name));

@@ -16,16 +16,16 @@ export function errorCopy(sender: ConfirmedSender, queue: string, failure: Failu
   const { message } = failure;
   const why = failureHeaders(queue, failure);
   const copyOf = (properties: MessageProperties, omitted: string[]): SendableProperties => {
-    const more = omitted.length === 0 ? {} : { [errorHeaders.omitted]: listed(omitted) };
-    return sender.sendable(copyProperties({ ...message, properties }, message.redeliveries + 1, { ...why, ...more }));
+    const more = omitted.length === 0 ? {} : { [errorHeaders.omitted]: joinNames(omitted) };
+    return sender.toSendable(copyProperties({ ...message, properties }, message.redeliveries + 1, { ...why, ...more }));
   };
-  const canBeSent = (properties: MessageProperties): boolean => !isRefused(() => sender.sendable(properties));
+  const canBeSent = (properties: MessageProperties): boolean => !isRefused(() => sender.toSendable(properties));
   const whole = unlessRefused(() => copyOf(message.properties, []));
   if (whole !== undefined) return whole;
 
   const { headers = {}, ...others } = message.properties;
-  const [kept, odd] = parted(Object.entries(others), ([name, value]) => canBeSent({ [name]: value }));
-  const [keptHeaders, oddHeaders] = parted(Object.entries(headers), ([name, value]) =>
+  const [kept, odd] = partition(Object.entries(others), ([name, value]) => canBeSent({ [name]: value }));
+  const [keptHeaders, oddHeaders] = partition(Object.entries(headers), ([name, value]) =>
     canBeSent({ headers: Object.fromEntries([[name, value]]) }),
   );
   const omitted = [...odd.map(([name]) => name), ...oddHeaders.map(([name]) => `headers.${name}`)];
@@ -43,7 +43,7 @@ export function errorCopy(sender: ConfirmedSender, queue: string, failure: Failu
   return copyOf(canBeSent({ messageId }) ? { messageId } : {}, ["all properties"]);
 }
 
-function listed(names: string[]): string {
+function joinNames(names: string[]): string {
   const text = names.join(", ");
   return text.length <= OMITTED_CHARACTERS ? text : `${text.slice(0, OMITTED_CHARACTERS)} …`;
 }
@@ -61,7 +61,7 @@ function isRefused(make: () => unknown): boolean {
   return unlessRefused(() => [make()]) === undefined;
 }
 
-function parted<T>(list: T[], isFirst: (entry: T) => boolean): [T[], T[]] {
+function partition<T>(list: T[], isFirst: (entry: T) => boolean): [T[], T[]] {
   return [list.filter(isFirst), list.filter((entry) => !isFirst(entry))];
 }
 

@@ -176,9 +176,9 @@ function throughDelayNetwork(network: DelayNetwork, { destination }: DelayNetwor
     wayBack: (longestMs) => ({
       exchanges: [
         ...network.entryExchanges.slice(0, encodeDelay(network, longestMs, destination ?? "any").level),
-        ...named(network.deliveryExchange, network.parkingExchange),
+        ...omitUndefined(network.deliveryExchange, network.parkingExchange),
       ],
-      queues: named(network.parkingQueue),
+      queues: omitUndefined(network.parkingQueue),
     }),
   };
 }
@@ -188,8 +188,8 @@ function throughRetryIntervals(intervals: RetryIntervals): RetryMechanism {
     name: "interval queues",
     plan: ({ queue, delayMs }) => republish(intervalExchange(intervals, delayMs), queue),
     wayBack: () => ({
-      exchanges: named(intervals.returnExchange, intervals.parkingExchange),
-      queues: named(intervals.parkingQueue),
+      exchanges: omitUndefined(intervals.returnExchange, intervals.parkingExchange),
+      queues: omitUndefined(intervals.parkingQueue),
     }),
   };
 }
@@ -263,7 +263,7 @@ function countedDeliveries(headers: Record<string, unknown>, { queue, deliveryLi
   return failed > handedOut || (isMoved && failed > deliveryLimit) ? 0 : failed;
 }
 
-function named(...names: (string | undefined)[]): string[] {
+function omitUndefined(...names: (string | undefined)[]): string[] {
   return names.filter((name) => name !== undefined);
 }
 

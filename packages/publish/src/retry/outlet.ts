@@ -40,7 +40,7 @@ export class Outlet {
     const copy = (): SendableProperties => {
       const dueAt = new Date(Date.now() + (step.waitsMs ?? delayMs));
       const headers = { [dueHeader]: dueAt.toISOString(), ...step.headersAt?.(dueAt), ...step.headers, ...counts };
-      return this.sender.sendable(copyProperties(message, message.redeliveries + 1, headers));
+      return this.sender.toSendable(copyProperties(message, message.redeliveries + 1, headers));
     };
     // Check the copy before a queue is declared for it.
     if (declare !== undefined) copy();

@@ -36,7 +36,7 @@ export function queueKey(vhost: unknown, name: unknown): string {
 export async function askForQueues(changes: EntityChange[], broker: BrokerAnswers): Promise<FoundQueues> {
   const overview = await broker.get<{ rabbitmq_version?: unknown }>("overview");
   if (typeof overview?.rabbitmq_version !== "string") {
-    throw strange(broker, "what answers there is not RabbitMQ's management API; the address ends before /api");
+    throw unusableAnswer(broker, "what answers there is not RabbitMQ's management API; the address ends before /api");
   }
   const found: FoundQueues = new Map();
   for (const vhost of vhostsOf(changes)) {
@@ -53,7 +53,7 @@ export async function askForQueues(changes: EntityChange[], broker: BrokerAnswer
 }
 
 /** The error for an answer that can't be right. */
-export function strange({ managementUrl }: BrokerAnswers, what: string): BrokerAnswerError {
+export function unusableAnswer({ managementUrl }: BrokerAnswers, what: string): BrokerAnswerError {
   return new BrokerAnswerError(`${managementUrl}: ${what}`);
 }
 
@@ -78,9 +78,9 @@ async function namesOf<T extends { name: string }>(
 ): Promise<T[]> {
   const found = await broker.get<T[]>(`${kind}/${encodeURIComponent(vhost)}?columns=${columns}`);
   if (found === undefined && !isThere) return [];
-  if (found === undefined) throw strange(broker, `there is no vhost ${vhost}, or the user may not look at it`);
+  if (found === undefined) throw unusableAnswer(broker, `there is no vhost ${vhost}, or the user may not look at it`);
   if (!Array.isArray(found) || found.some((entity) => typeof entity?.name !== "string")) {
-    throw strange(broker, `its answer about ${kind} of vhost ${vhost} is no list of them`);
+    throw unusableAnswer(broker, `its answer about ${kind} of vhost ${vhost} is no list of them`);
   }
   return found;
 }
@@ -104,7 +104,7 @@ async function checkIsThere(
   const exchanges = knownExchanges.length === 0 ? [] : await namesOf(broker, vhost, "exchanges", "name");
   const exchangeNames = new Set(exchanges.map(({ name }) => name));
   if (knownExchanges.some((name) => exchangeNames.has(name))) return;
-  throw strange(
+  throw unusableAnswer(
     broker,
     `its vhost ${vhost.name} has none of the ${knownQueues.length} queues and ${knownExchanges.length} exchanges that the ` +
       "stack's state has there; is it another broker? Where somebody deleted them, pulumi refresh says so",

@@ -1,6 +1,6 @@
 import { BoundPattern, BoundPatterns, networkOfDelivery, patternsOverlap, remainingMs } from "@rabbitmq-delay/topology";
 import type { BrokerAnswers } from "./brokerAnswers";
-import { FoundQueues, askForQueues, queueKey, strange } from "./askBroker";
+import { FoundQueues, askForQueues, queueKey, unusableAnswer } from "./askBroker";
 import { isNew } from "../judge/clashes";
 import { EntityChange, brokerName, isReadable } from "../preview/entityChange";
 import type { Finding } from "../judge/findings";
@@ -198,7 +198,7 @@ async function bindingsAt(broker: BrokerAnswers, vhost: string, exchange: string
   const path = `exchanges/${encodeURIComponent(vhost)}/${encodeURIComponent(exchange)}/bindings/source`;
   const found = (await broker.get<FoundBinding[]>(path)) ?? [];
   if (Array.isArray(found) && found.every((binding) => typeof binding?.routing_key === "string")) return found;
-  throw strange(broker, `its answer about bindings of exchange ${exchange} is no list of them`);
+  throw unusableAnswer(broker, `its answer about bindings of exchange ${exchange} is no list of them`);
 }
 
 function judgeForeign(binding: FoundBinding, exchange: string, patterns: BoundPatterns): Finding {

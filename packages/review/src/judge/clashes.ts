@@ -1,5 +1,5 @@
 import { BoundPatterns, networkOfDelivery } from "@rabbitmq-delay/topology";
-import { EntityChange, isReadable, shownName } from "../preview/entityChange";
+import { EntityChange, isReadable, showName } from "../preview/entityChange";
 
 /** A new binding that also takes another destination's messages, or might do so. */
 export interface Clash {
@@ -84,11 +84,11 @@ function clashOf(
   const clash = there.patterns.clashOf(candidate, ({ endpoint }) => isSame(endpoint));
   there.patterns.remember(candidate);
   if (clash !== undefined && !isSame(clash.endpoint)) {
-    return { found: `Bound by ${key}, it gets what is for ${shownName(clash.endpoint)} as well.` };
+    return { found: `Bound by ${key}, it gets what is for ${showName(clash.endpoint)} as well.` };
   }
   const other = there.unreadable.find((endpoint) => !isSame(endpoint));
   if (other !== undefined) {
-    return { found: `Bound by ${key}, it may get what is for ${shownName(other)} as well, whose key can't be read.` };
+    return { found: `Bound by ${key}, it may get what is for ${showName(other)} as well, whose key can't be read.` };
   }
   return isWhole ? undefined : { found: `Bound by ${key}, ${UNLISTED}`, unsure: "unlisted" };
 }

@@ -1,5 +1,5 @@
 import { QueuePlan, auditQueue, componentOf, networkOfDelivery } from "@rabbitmq-delay/topology";
-import { Cause, causesOf, shownArguments } from "../preview/cause";
+import { Cause, causesOf, showArguments } from "../preview/cause";
 import { Clash, Unsure, clashesOf } from "./clashes";
 import { judgeClusterPart, judgeForeignHolder, looksLikeBroker } from "./clusterFindings";
 import {
@@ -8,7 +8,7 @@ import {
   brokerName,
   isReadable,
   queueArguments,
-  shownName,
+  showName,
   text,
 } from "../preview/entityChange";
 import { Policies } from "./policyFindings";
@@ -81,10 +81,10 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
   };
   return [
     ...changes.flatMap((change) => [...judge(change, surroundings), ...judgeOtherProvider(change)]),
-    ...clashesOf(changes, preview.isWhole).map(twice),
-    ...shortcutsOf(changes).map(aside),
+    ...clashesOf(changes, preview.isWhole).map(findDeliveredTwice),
+    ...shortcutsOf(changes).map(findShortcut),
     ...shapeChanges(changes),
-    ...preview.errors.map(failure),
+    ...preview.errors.map(findFailure),
   ];
 }
 
@@ -319,21 +319,21 @@ function shapeChanges(changes: EntityChange[]): Finding[] {
   });
 }
 
-function twice({ change, found, unsure }: Clash): Finding {
+function findDeliveredTwice({ change, found, unsure }: Clash): Finding {
   const { destination, destinationType } = change.after as Record<string, unknown>;
   return {
     ...find("delivered-twice", change),
-    entity: `${String(destinationType)} ${shownName(destination)}`,
+    entity: `${String(destinationType)} ${showName(destination)}`,
     found,
     ...(unsure === undefined ? {} : { unsure }),
   };
 }
 
-function aside({ change, detail }: Shortcut): Finding {
+function findShortcut({ change, detail }: Shortcut): Finding {
   return { ...find("way-shortened", change), found: detail };
 }
 
-function failure(message: string): Finding {
+function findFailure(message: string): Finding {
   return { rule: "preview-failed", severity: rules["preview-failed"].severity, urn: "", entity: message, causes: [] };
 }
 
@@ -361,5 +361,5 @@ function labelOf({ kind, type, partOf }: EntityChange): string {
 }
 
 function queueOf(values: Record<string, unknown> = {}): Finding["queue"] {
-  return { vhost: text(values.vhost), name: text(values.name), arguments: shownArguments(queueArguments(values)) };
+  return { vhost: text(values.vhost), name: text(values.name), arguments: showArguments(queueArguments(values)) };
 }

@@ -66,7 +66,7 @@ export class Policies {
       const narrowed = isNarrower(earlier, later) ? this.judgeNarrowed(change, earlier, later) : undefined;
       if (narrowed !== undefined) return narrowed;
     }
-    const taken = this.takenAway(change);
+    const taken = this.judgeDisplaced(change);
     if (taken !== undefined) return taken;
     const changesNothing = action === "update" && change.causes.length === 0;
     return (action === "create" && change.partOf !== undefined) || changesNothing
@@ -81,7 +81,7 @@ export class Policies {
     if (kept.length > 0 && !this.leavesWithAll(change, gone)) {
       return { rule: "policy-protection-gone", detail: `It said ${kept.join(", ")}.` };
     }
-    return this.takenAway(change) ?? { rule: "policy-changed" };
+    return this.judgeDisplaced(change) ?? { rule: "policy-changed" };
   }
 
   /**
@@ -131,13 +131,13 @@ export class Policies {
    * Only one policy applies to each queue or exchange. The settings of another one stop counting when this one takes precedence, and count
    * again when this one is removed. A policy that may apply, as far as can be read, counts as applying.
    */
-  private takenAway(change: EntityChange): PolicyJudgement | undefined {
-    this.taken ??= this.allTaken();
+  private judgeDisplaced(change: EntityChange): PolicyJudgement | undefined {
+    this.taken ??= this.judgeAllDisplaced();
     return this.taken.get(change);
   }
 
   /** For each policy, the first thing that becomes of a queue or exchange; computed for all at once, because there may be thousands. */
-  private allTaken(): Map<EntityChange, PolicyJudgement> {
+  private judgeAllDisplaced(): Map<EntityChange, PolicyJudgement> {
     const taken = new Map<EntityChange, PolicyJudgement>();
     for (const entity of this.entities.filter(({ before, after }) => before !== undefined && after !== undefined)) {
       const [earlier, later] = (["before", "after"] as const).map((side) =>

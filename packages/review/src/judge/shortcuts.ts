@@ -1,5 +1,5 @@
 import { DelayNetwork, networkOfDelivery, planEntities } from "@rabbitmq-delay/topology";
-import { EntityChange, isReadable, shownName, text } from "../preview/entityChange";
+import { EntityChange, isReadable, showName, text } from "../preview/entityChange";
 
 /** A new binding by which a network's messages bypass their delay. */
 export interface Shortcut {
@@ -38,7 +38,7 @@ export function shortcutsOf(changes: EntityChange[]): Shortcut[] {
 function shortcut(network: NetworkParts, values: Record<string, unknown>): string | undefined {
   const { levels, queues, delivery, planned, prefix } = network;
   if (planned.has(keyOf(values))) return undefined;
-  const [source, destination, routingKey] = [values.source, values.destination, values.routingKey].map(shownName) as [
+  const [source, destination, routingKey] = [values.source, values.destination, values.routingKey].map(showName) as [
     string,
     string,
     string,

@@ -74,7 +74,7 @@ function pathOf(path: string, key: string): string {
 
 function show(value: unknown): string {
   if (value === undefined || value === null) return "nothing";
-  const text = withoutSecrets(typeof value === "string" ? value : JSON.stringify(hidden(value)));
+  const text = withoutSecrets(typeof value === "string" ? value : JSON.stringify(hideSecrets(value)));
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }
 
@@ -86,21 +86,21 @@ function showElsewhere(path: string, value: unknown): string {
 }
 
 /** Copies a value without anything that its name makes a secret; in a list's objects, such as names with values, no text is shown. */
-function hidden(value: unknown, isInList = false): unknown {
-  if (Array.isArray(value)) return value.map((item) => hidden(item, true));
+function hideSecrets(value: unknown, isInList = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => hideSecrets(item, true));
   if (typeof value === "string") return withoutSecrets(value);
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
       const isSecret = isSecretName(key) || (isInList && typeof item === "string");
-      return [key, isSecret ? SECRET : hidden(item, isInList)];
+      return [key, isSecret ? SECRET : hideSecrets(item, isInList)];
     }),
   );
 }
 
 /** A queue's arguments for a report, without those whose name says secret, or whose value looks like a secret. */
-export function shownArguments(values: Record<string, unknown>): Record<string, unknown> {
-  return hidden(values) as Record<string, unknown>;
+export function showArguments(values: Record<string, unknown>): Record<string, unknown> {
+  return hideSecrets(values) as Record<string, unknown>;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -135,16 +135,22 @@ function actionOf(found: Action[]): Action {
 function differences(oldState: PreviewState | undefined, newState: PreviewState | undefined, place: Place): Cause[] {
   const causes = causesOf(oldState?.inputs, newState?.inputs, place);
   if (causes.length > 0 || newState?.inputs === undefined || oldState?.outputs === undefined) return causes;
-  return causesOf(projected(oldState.outputs, newState.inputs), newState.inputs, place);
+  return causesOf(projectOutputs(oldState.outputs, newState.inputs), newState.inputs, place);
 }
 
 /** The part of the outputs for which there are inputs. */
-function projected(outputs: Record<string, unknown> = {}, inputs: Record<string, unknown>): Record<string, unknown> {
+function projectOutputs(
+  outputs: Record<string, unknown> = {},
+  inputs: Record<string, unknown>,
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.keys(inputs).map((key) => {
       const [output, input] = [outputs[key], inputs[key]];
       const isNested = typeof output === "object" && typeof input === "object" && output !== null && input !== null;
-      return [key, isNested ? projected(output as Record<string, unknown>, input as Record<string, unknown>) : output];
+      return [
+        key,
+        isNested ? projectOutputs(output as Record<string, unknown>, input as Record<string, unknown>) : output,
+      ];
     }),
   );
 }
@@ -153,7 +159,7 @@ function projected(outputs: Record<string, unknown> = {}, inputs: Record<string,
 export function brokerName(change: EntityChange): string {
   const values = change.before ?? change.after ?? {};
   if (change.kind === "binding") {
-    return `${shownName(values.source)} → ${shownName(values.destination)}`;
+    return `${showName(values.source)} → ${showName(values.destination)}`;
   }
   // In anything else, a property of that name may contain whatever it wants.
   const isNamed = [...onBroker, "user"].includes(change.kind);
@@ -218,6 +224,6 @@ export function isReadable(value: unknown): value is string {
 }
 
 /** A name in the form that a report shows. */
-export function shownName(value: unknown): string {
+export function showName(value: unknown): string {
   return value === NOT_KNOWN ? "[not known]" : text(value);
 }

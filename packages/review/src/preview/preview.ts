@@ -159,7 +159,7 @@ function gapsOf(steps: PreviewStep[], summary: Map<string, number>): string[] {
   const gaps: string[] = [];
   const isKnown = (op: string): boolean => isChangingStep(op) || neutralSteps.has(op);
   const unknown = new Set([...steps.map(({ op }) => op), ...summary.keys()].filter((op) => !isKnown(op)));
-  for (const op of unknown) gaps.push(`the plan has steps of a kind that this review does not know: ${quoted(op)}`);
+  for (const op of unknown) gaps.push(`the plan has steps of a kind that this review does not know: ${quote(op)}`);
   for (const op of changingSteps) {
     const [counted, listed] = [summary.get(op) ?? 0, steps.filter((step) => step.op === op).length];
     if (op !== "same" && counted > listed) {
@@ -172,7 +172,7 @@ function gapsOf(steps: PreviewStep[], summary: Map<string, number>): string[] {
   return gaps;
 }
 
-function quoted(op: string): string {
+function quote(op: string): string {
   return JSON.stringify(op.slice(0, 40));
 }
 

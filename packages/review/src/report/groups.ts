@@ -75,12 +75,12 @@ function toGroup(findings: Finding[]): FindingGroup {
     predicate: title.replace(/^% /, ""),
     consequence: consequence.trim(),
     details: [...new Set(findings.flatMap(({ detail }) => (detail === undefined ? [] : [detail])))],
-    wayOut: wayOut.map((step) => filledIn(step, findings)),
+    wayOut: wayOut.map((step) => fillIn(step, findings)),
   };
 }
 
 /** Fills in a command with this change's own names, if they need no quoting. */
-function filledIn(step: string, findings: Finding[]): string {
+function fillIn(step: string, findings: Finding[]): string {
   const [first] = findings;
   const isOneName = findings.every(({ oldName }) => oldName === first?.oldName);
   const values = { VHOST: first?.queue?.vhost, OLD_NAME: isOneName ? first?.oldName : undefined };
@@ -97,7 +97,7 @@ export interface Telling {
 }
 
 /** One telling for each finding with causes or messages of its own, and one for all findings about which the same is to be said. */
-export function tellings(findings: Finding[]): Telling[] {
+export function toTellings(findings: Finding[]): Telling[] {
   const told: Telling[] = [];
   const byFound = new Map<string, Telling>();
   for (const finding of findings) {

@@ -1,6 +1,6 @@
 import { markdownCode as code, markdownText as text } from "./escape";
 import type { Finding } from "../judge/findings";
-import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, tellings } from "./groups";
+import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, toTellings } from "./groups";
 import { renderMermaidPicture } from "./picture";
 import type { Review } from "../review";
 import { countsLine, headlines } from "./wording";
@@ -56,11 +56,11 @@ export function renderMarkdown(review: Review, stack: string): string {
     accepted.length === 0 ? [] : ["### Accepted", "", ...accepted.flatMap((group) => groupLines(group, few))],
     ...open.filter(({ severity }) => severity === "note").map((group) => groupLines(group, few)),
   ];
-  return fit([...head, ...fullest(dangers)], sections);
+  return fit([...head, ...tellFully(dangers)], sections);
 }
 
 /** The dangers, told as fully as there is room for. */
-function fullest(dangers: FindingGroup[]): string[] {
+function tellFully(dangers: FindingGroup[]): string[] {
   const told = FULLNESS.map((fullness) => dangers.flatMap((group) => groupLines(group, fullness)));
   return told.find((lines) => lengthOf(lines) <= DANGERS_ROOM) ?? (told.at(-1) as string[]);
 }
@@ -75,7 +75,7 @@ function groupLines(group: FindingGroup, { names, hasWayOut }: Fullness): string
   const heading = [text(subject), owner === undefined ? "" : `of ${code(owner)}`, predicate].filter(
     (part) => part !== "",
   );
-  const told = tellings(findings);
+  const told = toTellings(findings);
   const shown = told.slice(0, names).map((telling) => tellingLine(telling, names));
   const left = findings.length - sum(told.slice(0, names).map((telling) => telling.findings.length));
   return [

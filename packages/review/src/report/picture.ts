@@ -42,11 +42,11 @@ export function pictureOf({ changes }: Review): PictureNode[] {
     }
     nodes.push(...group.names.map((name) => ({ ...common, label: `${group.subject} ${name}` })));
   }
-  return bundled(nodes);
+  return bundle(nodes);
 }
 
 /** Combines many groups of one thing each, which would be too many boxes as well. */
-function bundled(nodes: PictureNode[]): PictureNode[] {
+function bundle(nodes: PictureNode[]): PictureNode[] {
   const isLoose = (node: PictureNode): boolean => !node.isNetwork;
   if (nodes.filter(isLoose).length <= 3 * MOST_ALONE) return nodes;
   const kept = nodes.filter((node) => !isLoose(node));
@@ -78,7 +78,7 @@ export function renderMermaidPicture(review: Review): string {
   const lines = ["flowchart LR"];
   nodes.forEach(({ label, mark, isNetwork }, index) => {
     const [open, close] = isNetwork ? ["([", "])"] : ["[", "]"];
-    lines.push(`  n${index}${open}"${prefix[mark]}${mermaidLabel(shortened(label))}"${close}:::${mark}`);
+    lines.push(`  n${index}${open}"${prefix[mark]}${mermaidLabel(shorten(label))}"${close}:::${mark}`);
   });
   nodes.forEach(({ network, mark }, index) => {
     if (network !== undefined) lines.push(`  n${network} ${mark === "removed" ? "-.->" : "-->"} n${index}`);
@@ -93,7 +93,7 @@ export function renderMermaidPicture(review: Review): string {
 }
 
 /** Shortens a label for the picture; the list has the whole name. */
-export function shortened(label: string, most = 60): string {
+export function shorten(label: string, most = 60): string {
   const characters = [...label];
   return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : label;
 }

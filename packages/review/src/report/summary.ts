@@ -114,7 +114,7 @@ function describeNetwork(_: EntityChange | undefined, children: EntityChange[], 
       mark: "changed",
       subject: "network",
       name: label,
-      predicate: counted(children),
+      predicate: countActions(children),
       network: same && brokerName(same),
     },
   ];
@@ -162,7 +162,7 @@ function describeEndpoint(component: EntityChange | undefined, children: EntityC
     const from = networkOfDelivery(before)?.prefix ?? before;
     return [{ ...common, mark: "changed", predicate: `moves from ${from} to ${network}` }];
   }
-  return [{ ...common, mark: "changed", predicate: counted(children) }];
+  return [{ ...common, mark: "changed", predicate: countActions(children) }];
 }
 
 function describeUser(component: EntityChange | undefined, children: EntityChange[], name: string): ChangeLine[] {
@@ -181,7 +181,7 @@ function describeUser(component: EntityChange | undefined, children: EntityChang
   }
   const [added, removed] = [logins("create"), logins("delete")];
   const parts = [added && `login ${added} added`, removed && `login ${removed} removed`].filter((part) => part !== "");
-  const predicate = parts.length > 0 ? parts.join(", ") : counted(children);
+  const predicate = parts.length > 0 ? parts.join(", ") : countActions(children);
   return [{ mark: "changed", subject, name, predicate }];
 }
 
@@ -191,7 +191,7 @@ function describeCluster(component: EntityChange | undefined, children: EntityCh
     ({ action, kind }) => action === "delete" && !["component", "provider", "password"].includes(kind),
   );
   if (component?.action === "create") return [{ mark: "added", subject, name, predicate: "is declared" }];
-  if (component?.action !== "delete") return [{ mark: "changed", subject, name, predicate: counted(children) }];
+  if (component?.action !== "delete") return [{ mark: "changed", subject, name, predicate: countActions(children) }];
   const isKept = gone.length > 0 && gone.every(({ isRetained }) => isRetained);
   const predicate = isKept ? "leaves the program, and stays in Kubernetes" : "is deleted";
   return [{ mark: "removed", subject, name, predicate }];
@@ -224,7 +224,9 @@ function describeWaiting(component: ComponentName): Describe {
       ];
     }
     const parts = [added && `${added} added`, removed && `${removed} removed`].filter((part) => part !== "");
-    return [{ mark: "changed", subject, name, predicate: parts.length > 0 ? parts.join(", ") : counted(children) }];
+    return [
+      { mark: "changed", subject, name, predicate: parts.length > 0 ? parts.join(", ") : countActions(children) },
+    ];
   };
 }
 
@@ -236,7 +238,7 @@ const verbs: Record<EntityChange["action"], string> = {
   same: "unchanged",
 };
 
-function counted(children: EntityChange[]): string {
+function countActions(children: EntityChange[]): string {
   const isLetGo = ({ action, isRetained }: EntityChange): boolean => action === "delete" && isRetained;
   const groups: [string, EntityChange[]][] = [
     ...(["create", "replace", "update", "delete"] as const).map((action): [string, EntityChange[]] => [

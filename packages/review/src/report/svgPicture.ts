@@ -1,5 +1,5 @@
 import { html } from "./escape";
-import { PictureNode, pictureOf, shortened } from "./picture";
+import { PictureNode, pictureOf, shorten } from "./picture";
 import type { Review } from "../review";
 
 const WIDTH = 860;
@@ -48,6 +48,6 @@ function box({ label, mark }: PictureNode, x: number, y: number, radius: number)
   return (
     `<g class="p-${mark}"><title>${html(label)}</title>` +
     `<rect class="p-box" x="${x}" y="${y - 15}" width="${BOX_WIDTH}" height="30" rx="${radius}"/>` +
-    `<text class="p-text" x="${x + 14}" y="${y + 4.5}">${html(prefix[mark] + shortened(label, 44))}</text></g>`
+    `<text class="p-text" x="${x + 14}" y="${y + 4.5}">${html(prefix[mark] + shorten(label, 44))}</text></g>`
   );
 }

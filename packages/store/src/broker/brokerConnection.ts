@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { unescape } from "node:querystring";
 import * as amqp from "amqplib";
-import { hasStrayAt, shownProtocol } from "../address";
+import { hasStrayAt, showProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -106,8 +106,8 @@ export class BrokerConnection {
       clientProperties: { connection_name: this.name },
       ...(this.ca === undefined ? {} : { ca: [this.ca] }),
     });
-    this.version = said(connection, "version");
-    this.cluster = said(connection, "cluster_name");
+    this.version = readServerProperty(connection, "version");
+    this.cluster = readServerProperty(connection, "cluster_name");
     let failure: Error | undefined;
     let isGone = false;
     connection.on("error", (error: Error) => (failure = error));
@@ -146,7 +146,7 @@ function socketOf(connection: amqp.ChannelModel): Socket {
 }
 
 /** A property that the broker reports about itself. */
-function said(connection: amqp.ChannelModel, property: string): string | undefined {
+function readServerProperty(connection: amqp.ChannelModel, property: string): string | undefined {
   const { serverProperties } = connection.connection as { serverProperties?: Record<string, unknown> };
   const value = serverProperties?.[property];
   return typeof value === "string" ? value : undefined;
@@ -161,7 +161,7 @@ function withHeartbeat(address: string): string {
     throw new StoreMismatchError("amqp", "the address can't be read; write amqp://USER:PASSWORD@HOST:PORT/VHOST");
   }
   if (!/^amqps?:$/.test(url.protocol)) {
-    throw new StoreMismatchError("amqp", `its protocol is ${shownProtocol(url)}; write amqp://… or amqps://…`);
+    throw new StoreMismatchError("amqp", `its protocol is ${showProtocol(url)}; write amqp://… or amqps://…`);
   }
   if (hasStrayAt(url)) {
     throw new StoreMismatchError(

@@ -55,14 +55,14 @@ export async function consumeBatches(
         isInHand = true;
         await handler.handle(batch, session);
         isInHand = false;
-        pace.succeeded();
+        pace.reset();
         events.onHandled?.();
       };
       await consumeOnce(connection, queue, limits, { ...handler, handle }, signal, events.onConsuming);
     } catch (error) {
       if (signal.aborted) return;
       events.onFault?.(error, isInHand);
-      await pace.failed(signal);
+      await pace.pauseAfterFailure(signal);
     }
   }
 }
@@ -98,7 +98,7 @@ async function consumeOnce(
     cancel = await port.consume(queue, (delivery) => {
       if (delivery === undefined)
         return close(new Error(`the broker cancelled the consumer; is queue ${queue} still there?`));
-      waiting.push(tracked(delivery, unsettled));
+      waiting.push(trackDelivery(delivery, unsettled));
       wake();
     });
   };
@@ -147,7 +147,7 @@ async function consumeOnce(
 }
 
 /** Tracks whether a delivery is still in hand. */
-function tracked(delivery: OpenDelivery, unsettled: Set<OpenDelivery>): OpenDelivery {
+function trackDelivery(delivery: OpenDelivery, unsettled: Set<OpenDelivery>): OpenDelivery {
   const settling =
     (settle: () => void): (() => void) =>
     () => {

@@ -1,6 +1,6 @@
 import { RequestOptions, request } from "node:https";
 import { EntityPlan, deliveryLimitPolicies } from "@rabbitmq-delay/topology";
-import { hasStrayAt, shownProtocol } from "../address";
+import { hasStrayAt, showProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
 
 /** From this version on, a quorum queue moves or drops a message that was delivered 21 times without being settled. */
@@ -61,7 +61,7 @@ export async function liftDeliveryLimits(
     .filter(({ name }) => wanted.some((policy) => policy.name === `${name}.delivery-limit`))
     .flatMap(({ name }) => {
       const ours = `${name}.delivery-limit`;
-      const by = limiting(name, policies, ours) ?? limitingOperator(name, operators);
+      const by = findLimitingPolicy(name, policies, ours) ?? findLimitingOperatorPolicy(name, operators);
       return by === undefined ? [] : [{ queue: name, by }];
     });
 }
@@ -86,14 +86,14 @@ export interface GivenPolicy {
  * The policy that applies to a queue instead of ours, and sets a limit or leaves the broker's; of policies of equal priority, any may
  * apply.
  */
-export function limiting(queue: string, policies: readonly GivenPolicy[], ours: string): string | undefined {
+export function findLimitingPolicy(queue: string, policies: readonly GivenPolicy[], ours: string): string | undefined {
   const own = policies.find(({ name }) => name === ours);
   const others = policies.filter((policy) => policy !== own && appliesTo(policy, queue) && isLimiting(policy));
   return others.find(({ priority }) => own === undefined || priority >= own.priority)?.name;
 }
 
 /** The operator policy that limits a queue. An operator policy is merged with any other; of two limits, the lower one counts. */
-function limitingOperator(queue: string, policies: readonly GivenPolicy[]): string | undefined {
+function findLimitingOperatorPolicy(queue: string, policies: readonly GivenPolicy[]): string | undefined {
   const setting = policies.filter((policy) => appliesTo(policy, queue) && "delivery-limit" in policy.definition);
   return setting.find(isLimiting)?.name;
 }
@@ -159,7 +159,7 @@ function checkManagement(address: string): URL {
   if (!URL.canParse(address)) throw new StoreMismatchError("management", `the address can't be read; ${form}`);
   const url = new URL(address);
   if (!/^https?:$/.test(url.protocol)) {
-    throw new StoreMismatchError("management", `its protocol is ${shownProtocol(url)}; ${form}`);
+    throw new StoreMismatchError("management", `its protocol is ${showProtocol(url)}; ${form}`);
   }
   if (hasStrayAt(url)) throw new StoreMismatchError("management", `an @ stands behind its host; ${form}`);
   return url;

@@ -42,7 +42,7 @@ export class StoreRefusedError extends Error {
  */
 const LEAVE_MS = 2000;
 
-async function soon(work: Promise<unknown>): Promise<void> {
+async function waitBriefly(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => (timer = setTimeout(resolve, LEAVE_MS)));
   await Promise.race([work, late]);
@@ -103,7 +103,7 @@ class Desk {
       this.open.delete(correlationId);
       if (this.open.size === 0) {
         this.unwatch();
-        await soon(this.leave());
+        await waitBriefly(this.leave());
       }
     }
   }

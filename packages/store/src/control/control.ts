@@ -71,7 +71,7 @@ export class Control {
         return await this.breaker.execute(() => this.answer(body));
       } catch (error) {
         events?.onFault?.(error);
-        await pace.failed(closing);
+        await pace.pauseAfterFailure(closing);
         if (closing.aborted) return undefined;
         // The requester has been told that nobody answered, and may have done something else meanwhile.
         if (performance.now() >= givenUpMs) return { ok: false, error: "the store's database did not answer in time" };

@@ -101,10 +101,10 @@ export async function perform<R extends StoreRequest>(
         };
       }
       case "cancel":
-        return await cancelled(store, toFilter(asked.filter));
+        return await cancelMessages(store, toFilter(asked.filter));
       case "reschedule": {
         const at = dueTime(undefined, new Date(asked.at), maximumDelayMs, nowMs);
-        return await rescheduled(store, toFilter(asked.filter), at);
+        return await rescheduleMessages(store, toFilter(asked.filter), at);
       }
       case "stats": {
         const { next, ...counts } = await store.count(new Date(nowMs));
@@ -121,13 +121,13 @@ export async function perform<R extends StoreRequest>(
 }
 
 /** Cancels messages. A store that does not record doubts has none. */
-async function cancelled(store: DelayedMessageStore, filter: MessageFilter): Promise<StoreAnswers["cancel"]> {
+async function cancelMessages(store: DelayedMessageStore, filter: MessageFilter): Promise<StoreAnswers["cancel"]> {
   if (store.cancelNoted === undefined) return { count: await store.cancelAll(filter) };
   return withoutNone(await store.cancelNoted(filter));
 }
 
 /** Reschedules messages, likewise. */
-async function rescheduled(
+async function rescheduleMessages(
   store: DelayedMessageStore,
   filter: MessageFilter,
   at: Date,

@@ -68,8 +68,8 @@ export class BatchPublisher {
   }
 
   /** The messages that should not be published now, because their destination does not answer; see {@link SilentDestinations}. */
-  heldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
-    return this.silent.heldBack(messages);
+  findHeldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
+    return this.silent.findHeldBack(messages);
   }
 
   /**
@@ -247,7 +247,7 @@ export class BatchPublisher {
 type Settle<T> = (message: T, error?: Error) => void;
 
 /** Removes the headers about the message's way to the store; the broker would take the message for one that goes round in circles. */
-function sentOn(properties: DeliveryProperties): DeliveryProperties {
+function withoutPathHeaders(properties: DeliveryProperties): DeliveryProperties {
   return properties.headers === undefined
     ? properties
     : { ...properties, headers: withoutBrokerHeaders(properties.headers) };
@@ -336,7 +336,7 @@ class Line {
     return this.sender.inTurn(exchange, routingKey, async (handOver) => {
       handOver();
       if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
-      await this.sender.send(exchange, routingKey, body, { ...sentOn(properties), messageId });
+      await this.sender.send(exchange, routingKey, body, { ...withoutPathHeaders(properties), messageId });
     });
   }
 }

@@ -78,12 +78,12 @@ export class Dispatcher {
       try {
         alarm.reset();
         const isMore = await this.dispatchDue();
-        pace.succeeded();
+        pace.reset();
         if (isMore || signal.aborted) inVain = 0;
         else inVain = (await this.sleep(alarm, signal, inVain)) ? inVain + 1 : 0;
       } catch (error) {
         this.parts.events?.onFault?.(error);
-        await pace.failed(signal);
+        await pace.pauseAfterFailure(signal);
       }
     }
   }
@@ -122,11 +122,11 @@ export class Dispatcher {
         through.push(...before);
         await due.removeAll(before);
         const open = messages.filter((message) => !this.unremoved.has(message));
-        const held = this.heldBack(due, open);
+        const held = this.findHeldBack(due, open);
         const published = await this.publish(open.filter((message) => !held.has(message)));
         fault = published.fault;
         const silent = published.outcomes.filter(({ isSilent }) => isSilent === true).map(({ message }) => message);
-        for (const [message, ms] of this.heldBack(due, silent)) held.set(message, ms);
+        for (const [message, ms] of this.findHeldBack(due, silent)) held.set(message, ms);
         const answered = published.outcomes.filter(({ message }) => !held.has(message));
         await this.settle(due, answered, through);
         await this.postpone(due, held);
@@ -134,7 +134,7 @@ export class Dispatcher {
         await due.noteDoubts?.([...doubtful, ...((fault?.inDoubt ?? []) as DelayedMessage[])]);
         return messages.length;
       });
-    const count = await this.breakers.fetch.execute(() => this.removing(through, work));
+    const count = await this.breakers.fetch.execute(() => this.watchRemoval(through, work));
     if (fault !== undefined) throw fault;
     return count > 0;
   }
@@ -143,8 +143,8 @@ export class Dispatcher {
    * Messages whose destination does not answer, each with the time until it is tried, in milliseconds; none if the store can't postpone
    * them.
    */
-  private heldBack(due: DueMessages, messages: DelayedMessage[]): Map<DelayedMessage, number> {
-    return due.postpone === undefined ? new Map() : this.parts.publisher.heldBack(messages);
+  private findHeldBack(due: DueMessages, messages: DelayedMessage[]): Map<DelayedMessage, number> {
+    return due.postpone === undefined ? new Map() : this.parts.publisher.findHeldBack(messages);
   }
 
   private async postpone(due: DueMessages, held: Map<DelayedMessage, number>): Promise<void> {
@@ -157,7 +157,7 @@ export class Dispatcher {
    * Watches work at whose end messages are removed.
    * @param through the messages that are to be removed then, as far as known when the work ends
    */
-  private async removing<T>(through: DelayedMessage[], work: () => Promise<T>): Promise<T> {
+  private async watchRemoval<T>(through: DelayedMessage[], work: () => Promise<T>): Promise<T> {
     const { removal } = this.breakers;
     try {
       const result = await work();

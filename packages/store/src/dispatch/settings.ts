@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { StoreMismatchError } from "../errors";
-import { UnknownNameError, nearest, shownName } from "../service/secrets";
+import { UnknownNameError, nearest, showName } from "../service/secrets";
 
 const HOUR_MS = 3_600_000;
 const timeMs = z.number().int().min(1).max(HOUR_MS);
@@ -56,14 +56,14 @@ export function checkSettings<T extends z.ZodType>(
   const property = issue.path.join(".") || "settings";
   if (issue.code === "unrecognized_keys") throw new UnknownNameError(property, unknownKeys(issue.keys, schema));
   const value = issue.path.reduce<unknown>((part, key) => (part as Record<PropertyKey, unknown>)?.[key], given);
-  throw new StoreMismatchError(property, `${shown(value, show)} is not allowed; ${issue.message}`);
+  throw new StoreMismatchError(property, `${describeValue(value, show)} is not allowed; ${issue.message}`);
 }
 
 /** The message for unknown keys. It never contains their values, because a password may be among them. */
 function unknownKeys(keys: string[], schema: z.ZodType): string {
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const described = keys.map((key) => {
-    const [name, meant] = [shownName(key, known), nearest(key, known)];
+    const [name, meant] = [showName(key, known), nearest(key, known)];
     if (name === undefined) return "a name that is not shown, because it may be a value in the wrong place,";
     return `${JSON.stringify(name)}${meant === undefined ? "" : ` (is ${meant} meant?)`}`;
   });
@@ -71,7 +71,7 @@ function unknownKeys(keys: string[], schema: z.ZodType): string {
 }
 
 /** A value as text, without its content if it is a list or an object. */
-function shown(value: unknown, show: (text: string) => string): string {
+function describeValue(value: unknown, show: (text: string) => string): string {
   if (typeof value === "string") return show(value);
   if (typeof value === "number") return String(value);
   if (Array.isArray(value)) return "a list";

@@ -51,7 +51,7 @@ export class SilentDestinations {
   }
 
   /** The messages that should not be tried now, each with the time, in milliseconds from now, until it may be. */
-  heldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
+  findHeldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
     const held = new Map<T, number>();
     const nowMs = this.elapsedMs();
     for (const message of messages) {

@@ -118,7 +118,7 @@ export class Intake {
     this.stuck = [];
     void this.keepRefusing(session);
     if (receipts === undefined) return;
-    await this.patiently((isPatient) => receipts.begin(id, ended, isPatient), closing);
+    await this.waitAndRun((isPatient) => receipts.begin(id, ended, isPatient), closing);
     void this.keepSettling(session, receipts);
   }
 
@@ -191,9 +191,9 @@ export class Intake {
       else known = await receipts.storeLot(taken, lot);
       return 0;
     };
-    const result = await this.committed(work, session.closing);
+    const result = await this.commitPersistently(work, session.closing);
     if (result === "closing") return;
-    if (result !== "committed") return this.apart(part, result, (one) => this.storePart([one], session));
+    if (result !== "committed") return this.storeApart(part, result, (one) => this.storePart([one], session));
     const left = new Set(known.map(({ message }) => message));
     this.acknowledge(
       part.filter(({ message }) => !left.has(message)),
@@ -208,23 +208,23 @@ export class Intake {
     const storeSome = async (part: Accepted[]): Promise<boolean> => {
       const taken = part.map((one) => toTaken(one, this.parts.connection.brokerVersion));
       const work = (isPatient: boolean): Promise<number> => receipts.store(taken, session.id, ended, isPatient);
-      const result = await this.committed(work, session.closing);
+      const result = await this.commitPersistently(work, session.closing);
       if (result === "committed") committed.push(...part);
-      else if (result !== "closing") await this.apart(part, result, (one) => storeSome([one]));
+      else if (result !== "closing") await this.storeApart(part, result, (one) => storeSome([one]));
       return result !== "closing";
     };
     // Without an acknowledgement the broker still has all of them, and the receipts tell which are stored.
     for (const some of inStatements(all)) if (!(await storeSome(some))) return;
     this.acknowledge(committed);
     await session.roundTrip();
-    await this.committed(async () => {
+    await this.commitPersistently(async () => {
       await receipts.settle(session.id);
       return 0;
     }, session.closing);
   }
 
   /** Tries until the work is committed or refused, or the channel closes; then the broker delivers the messages again. */
-  private async committed(
+  private async commitPersistently(
     work: (isPatient: boolean) => Promise<number>,
     closing: AbortSignal,
   ): Promise<"committed" | "closing" | MessageRefusedError> {
@@ -232,19 +232,22 @@ export class Intake {
     const pace = new Pace();
     for (;;) {
       try {
-        const isDone = await this.patiently((isPatient) => this.breakers.store.execute(() => work(isPatient)), closing);
+        const isDone = await this.waitAndRun(
+          (isPatient) => this.breakers.store.execute(() => work(isPatient)),
+          closing,
+        );
         return isDone ? "committed" : "closing";
       } catch (error) {
         if (error instanceof MessageRefusedError) return error;
         events?.onFault?.(error);
-        await pace.failed(closing);
+        await pace.pauseAfterFailure(closing);
         if (closing.aborted) return "closing";
       }
     }
   }
 
   /** Waits as long as it is told to, once; after that the work has to do with what is known. @returns whether it was done */
-  private async patiently(work: (isPatient: boolean) => Promise<number>, closing: AbortSignal): Promise<boolean> {
+  private async waitAndRun(work: (isPatient: boolean) => Promise<number>, closing: AbortSignal): Promise<boolean> {
     const waitMs = await work(true);
     if (waitMs === 0) return true;
     this.parts.events?.onWaiting?.(waitMs);
@@ -261,7 +264,7 @@ export class Intake {
     if (known.length > 0) events?.onRecognized?.(known.map(({ delivery }) => delivery));
   }
 
-  private async apart(
+  private async storeApart(
     part: Accepted[],
     error: MessageRefusedError,
     storeOne: (one: Accepted) => Promise<unknown>,
@@ -282,14 +285,14 @@ export class Intake {
   private async keepRefusing({ closing }: ConsumerSession): Promise<void> {
     const pace = new Pace();
     while (!closing.aborted) {
-      await pace.failed(closing);
+      await pace.pauseAfterFailure(closing);
       const [first] = this.stuck;
       // Messages in hand of a session that broke are tried anew when they come again.
       if (first === undefined && this.breakers.refuse.isTriggered)
         await this.breakers.refuse.execute(async () => undefined);
       if (first === undefined || closing.aborted || !(await this.park(first))) continue;
       this.stuck = this.stuck.filter((one) => one !== first);
-      pace.succeeded();
+      pace.reset();
     }
   }
 

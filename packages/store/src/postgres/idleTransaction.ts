@@ -9,7 +9,7 @@ const TRIES = 4;
  * @param timeoutMs after which the server ends an idle session
  * @returns the client to work with, which runs one statement at a time, and a function that ends this
  */
-export function keptAlive(
+export function keepAlive(
   client: PoolClient,
   timeoutMs: number,
 ): { client: Pick<PoolClient, "query">; stop: () => Promise<void> } {

@@ -29,12 +29,12 @@ import {
   toBrokerPlace,
 } from "../sql/tableStore";
 import { PostgresDueMessages } from "./dueMessages";
-import { keptAlive } from "./idleTransaction";
+import { keepAlive } from "./idleTransaction";
 import { postgresMigrations } from "./migrations";
 import { checkRights, shareRights } from "./rights";
 import { columns, dialect, milliseconds, toArrays } from "./statements";
 import { PostgresReceipts } from "./receipts";
-import { refusedFilter, refusedMessage } from "./refusals";
+import { refuseFilter, refuseMessage } from "./refusals";
 import { PostgresTable, postgresTable } from "./table";
 import { WakeCalls } from "./wakeCalls";
 
@@ -182,7 +182,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
         SELECT pg_notify('${channel}', ${MILLISECONDS}) FROM stored HAVING count(*) > 0`,
       values: [...toArrays(messages), ...(lot === undefined ? [] : [lot.lot, lot.session, lot.fingerprints])],
     };
-    await client.query(statement).catch(refusedMessage);
+    await client.query(statement).catch(refuseMessage);
   }
 
   async next(): Promise<Date | undefined> {
@@ -200,7 +200,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   async cancelNoted(filter: MessageFilter): Promise<CancelCount> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
-    return this.changed(
+    return this.runChange(
       `WITH gone AS (DELETE FROM ${this.table.name} WHERE ${sql} RETURNING is_in_doubt) SELECT ${DOUBT_COUNTS} FROM gone`,
       values,
     );
@@ -211,7 +211,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     const { name, channel } = this.table;
     const { sql, values } = toCondition(filter, dialect);
     const time = `$${values.length + 1}`;
-    return this.changed(
+    return this.runChange(
       `WITH moved AS (
          UPDATE ${name} SET due_at = ${time}, attempt_at = ${time}, failure_count = 0 WHERE ${sql} RETURNING attempt_at, is_in_doubt
        )
@@ -221,10 +221,10 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   }
 
   /** Runs a change that may wait for rows that somebody has in hand: it is done within a time limit, or not at all. */
-  private async changed(text: string, values: unknown[]): Promise<CancelCount> {
+  private async runChange(text: string, values: unknown[]): Promise<CancelCount> {
     const { rows } = await this.inTransaction((client) =>
       client.query<{ sure: string; in_doubt: string }>(text, values),
-    ).catch(refusedFilter);
+    ).catch(refuseFilter);
     return { count: Number(rows[0]?.sure), inDoubt: Number(rows[0]?.in_doubt) };
   }
 
@@ -240,7 +240,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
        WHERE ${sql} ${after} ORDER BY message.attempt_at, id LIMIT ${limit + 1}`,
         [...values, ...(cursor === undefined ? [] : [cursor.attemptAt, cursor.id])],
       )
-      .catch(refusedFilter);
+      .catch(refuseFilter);
     return toPage(rows.map(toListed), limit);
   }
 
@@ -290,7 +290,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
         `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${this.idleTimeoutMs};
          SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}; ${KEEP_ALIVES}`,
       );
-      const kept = keptAlive(client, this.idleTimeoutMs);
+      const kept = keepAlive(client, this.idleTimeoutMs);
       const result = await work(kept.client).finally(kept.stop);
       const { command } = await client.query("COMMIT");
       if (command !== "COMMIT") throw new Error("the transaction was rolled back");

@@ -3,7 +3,7 @@ import type { NewDelayedMessage } from "../delayedMessage";
 import type { IntakeReceipts, Lot, TakenMessage } from "../delayedMessageStore";
 import { LONGEST_MS, SEEN_MS, StoredLot, sortOut } from "../sql/lots";
 import { AHEAD_MS, DOUBT_MS, RETURN_MS, Receipt, ageOf, recognize, waitFor } from "../sql/receipts";
-import { refusedMessage } from "./refusals";
+import { refuseMessage } from "./refusals";
 import type { PostgresTable } from "./table";
 
 type Queries = Pick<ClientBase, "query">;
@@ -82,7 +82,7 @@ export class PostgresReceipts implements IntakeReceipts {
             all.map(({ earlierDeliveries }) => earlierDeliveries),
           ],
         )
-        .catch(refusedMessage);
+        .catch(refuseMessage);
       return 0;
     });
   }

@@ -8,13 +8,13 @@ import { StoreMismatchError } from "../errors";
 const REFUSALS = /^(22|23(?!505)|54)/;
 
 /** @throws MessageRefusedError for an error that is about values; any other error unchanged */
-export function refusedMessage(error: Error & { code?: string }): never {
+export function refuseMessage(error: Error & { code?: string }): never {
   if (REFUSALS.test(error.code ?? "")) throw new MessageRefusedError("message", error.message);
   throw error;
 }
 
 /** @throws StoreMismatchError for an error that is about values; any other error unchanged */
-export function refusedFilter(error: Error & { code?: string }): never {
+export function refuseFilter(error: Error & { code?: string }): never {
   if (REFUSALS.test(error.code ?? "")) throw new StoreMismatchError("filter", error.message);
   throw error;
 }

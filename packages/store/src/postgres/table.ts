@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { utf8Length } from "@rabbitmq-delay/topology";
-import { shownText } from "../address";
+import { showText } from "../address";
 import { StoreMismatchError } from "../errors";
 import { quoteName } from "../sql/tableStore";
 
@@ -49,7 +49,7 @@ function check(property: string, name: string, suffix: string): void {
   if (typeof name !== "string" || name === "" || name.includes("\0") || bytes > LONGEST_NAME_BYTES) {
     throw new StoreMismatchError(
       property,
-      `${shownText(name)} is not allowed; it must have 1 to ${LONGEST_NAME_BYTES - suffix.length} bytes`,
+      `${showText(name)} is not allowed; it must have 1 to ${LONGEST_NAME_BYTES - suffix.length} bytes`,
     );
   }
 }

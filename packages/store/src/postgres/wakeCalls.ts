@@ -36,10 +36,10 @@ export class WakeCalls {
     while (!signal.aborted) {
       try {
         const ended = await this.listen();
-        pace.succeeded();
+        pace.reset();
         await ended?.promise;
       } catch {
-        await pace.failed(signal);
+        await pace.pauseAfterFailure(signal);
       }
     }
   }

@@ -12,9 +12,9 @@ export interface BreakerEvents {
 /** Decides when there are too many failures. */
 export interface BreakerRule {
   /** Records a success. */
-  success(): void;
+  recordSuccess(): void;
   /** Records a failure; @returns whether there are too many now */
-  failure(): boolean;
+  recordFailure(): boolean;
 }
 
 /** `closed` while things work, `open` after too many failures, `half-open` while an operation is tried nevertheless. */
@@ -45,12 +45,12 @@ export class Breaker {
     if (isTrial) this.current = "half-open";
     try {
       const result = await work();
-      this.rule.success();
+      this.rule.recordSuccess();
       // An operation that began before the breaker triggered says nothing about what works now.
       if (isTrial) this.recover();
       return result;
     } catch (error) {
-      if (this.rule.failure() || isTrial) this.trigger(error);
+      if (this.rule.recordFailure() || isTrial) this.trigger(error);
       throw error;
     }
   }
@@ -106,11 +106,11 @@ export class LastingFailures implements BreakerRule {
     private readonly elapsedMs: () => number = () => performance.now(),
   ) {}
 
-  success(): void {
+  recordSuccess(): void {
     this.sinceMs = undefined;
   }
 
-  failure(): boolean {
+  recordFailure(): boolean {
     this.sinceMs ??= this.elapsedMs();
     return this.elapsedMs() - this.sinceMs >= this.forMs;
   }
@@ -129,11 +129,11 @@ export class FrequentFailures implements BreakerRule {
     private readonly elapsedMs: () => number = () => performance.now(),
   ) {}
 
-  success(): void {
+  recordSuccess(): void {
     // A success does not make up for earlier failures.
   }
 
-  failure(): boolean {
+  recordFailure(): boolean {
     const nowMs = this.elapsedMs();
     this.failures = [...this.failures.filter((atMs) => nowMs - atMs < WINDOW_MS), nowMs];
     return this.failures.length > (this.perSecond * WINDOW_MS) / 1000;

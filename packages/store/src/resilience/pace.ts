@@ -23,12 +23,12 @@ export class Pace {
   }
 
   /** Waits before the next try. */
-  async failed(signal?: AbortSignal): Promise<void> {
+  async pauseAfterFailure(signal?: AbortSignal): Promise<void> {
     await pause(this.nextMs(), signal);
   }
 
   /** Makes the next failure count as the first one again. */
-  succeeded(): void {
+  reset(): void {
     this.failures = 0;
   }
 }

@@ -20,7 +20,7 @@ export class UnknownNameError extends StoreMismatchError {}
  * @param known names of the settings
  * @throws StoreMismatchError, or any other error of `work`
  */
-export function keepingSecrets<T>(options: unknown, known: readonly string[], work: () => T): T {
+export function keepSecrets<T>(options: unknown, known: readonly string[], work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -34,14 +34,14 @@ export function keepingSecrets<T>(options: unknown, known: readonly string[], wo
 }
 
 /** An unknown name in a form that a message may show: a name similar to a known one; any other may be a value in the wrong place. */
-export function shownName(name: string, known: readonly string[]): string | undefined {
+export function showName(name: string, known: readonly string[]): string | undefined {
   if (COMMON_NAMES.includes(name.toLowerCase())) return name;
   return nearest(name, known) === undefined ? undefined : name;
 }
 
 /** The known name that was probably meant. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  const same = known.find((one) => plain(one) === plain(name));
+  const same = known.find((one) => normalize(one) === normalize(name));
   if (same !== undefined || name.length <= MOST_TYPOS + 1) return same;
   return known.find((one) => distance(one.toLowerCase(), name.toLowerCase()) <= MOST_TYPOS);
 }
@@ -57,7 +57,7 @@ function secretsOf(options: unknown, known: readonly string[]): string[] {
     } else if (typeof value === "object" && value !== null) {
       for (const [key, part] of Object.entries(value)) {
         const isKnown = names.includes(key);
-        if (!isKnown && shownName(key, names) === undefined) found.add(key);
+        if (!isKnown && showName(key, names) === undefined) found.add(key);
         const isAddress = names === known && ADDRESSES.includes(key);
         look(part, isSecret || !isKnown || isAddress, key === "descriptor" ? DESCRIPTOR_KEYS : names);
       }
@@ -71,11 +71,11 @@ function secretsOf(options: unknown, known: readonly string[]): string[] {
 /** A text, and the password of the address in it, as it is written and decoded. */
 function partsOf(text: string): string[] {
   const [, password] = /\/\/[^/]*?:(.*)@/s.exec(text) ?? [];
-  const parts = [text, ...(password === undefined ? [] : [password, decoded(password)])];
+  const parts = [text, ...(password === undefined ? [] : [password, decode(password)])];
   return [...parts, ...parts.map((part) => JSON.stringify(part).slice(1, -1))];
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -83,7 +83,7 @@ function decoded(text: string): string {
   }
 }
 
-function plain(name: string): string {
+function normalize(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, "");
 }
 

@@ -1,10 +1,10 @@
 import { DelayedStore, DelayedStoreOptions, delayedStore, parseDelayedStore } from "@rabbitmq-delay/topology";
 import * as z from "zod";
-import { shownText } from "../address";
+import { showText } from "../address";
 import { defaultLimits } from "../delayedMessage";
 import { checkSettings, dispatchSettings } from "../dispatch/settings";
 import { defaultCounting } from "../intake/interpret";
-import { keepingSecrets } from "./secrets";
+import { keepSecrets } from "./secrets";
 
 const DAY_MS = 24 * 3600 * 1000;
 /** RabbitMQ 3's own limit; larger bodies would not fit into a statement's text either. */
@@ -83,8 +83,8 @@ export type ServiceSettings = Omit<z.output<typeof serviceSchema>, "descriptor" 
  * @throws StoreMismatchError or DelayTopologyError naming the property and what is allowed, and the value where no password can be in it
  */
 export function serviceSettings(options: unknown): ServiceSettings {
-  return keepingSecrets(options, Object.keys(serviceSchema.shape), () => {
-    const checked = checkSettings(serviceSchema, options, shownText);
+  return keepSecrets(options, Object.keys(serviceSchema.shape), () => {
+    const checked = checkSettings(serviceSchema, options, showText);
     const descriptor = descriptorOf(checked.descriptor);
     return { ...checked, descriptor, tablePrefix: checked.tablePrefix ?? descriptor.name };
   });

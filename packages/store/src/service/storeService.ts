@@ -102,7 +102,7 @@ class StoreService {
       maximumDelayMs: options.maximumDelayMs,
       onRescheduled: (at) => this.dispatcher.wake(at),
       settings: options,
-      events: { ...this.breakerEvents(), onFault: (error) => this.fault("control", error) },
+      events: { ...this.breakerEvents(), onFault: (error) => this.reportFault("control", error) },
     });
     const { intake, dispatcher, control } = this;
     this.breakers = [...Object.values(intake.breakers), ...Object.values(dispatcher.breakers), control.breaker];
@@ -123,8 +123,8 @@ class StoreService {
       options.http === "off" ? undefined : await serveHttp(options.http, () => this.health(), this.metrics.registry);
     try {
       const { fetch, dispatch } = this.dispatcher.breakers;
-      await this.persistently("database", fetch, () => this.openStore());
-      if (options.declare) await this.persistently("broker", dispatch, () => this.declare());
+      await this.tryPersistently("database", fetch, () => this.openStore());
+      if (options.declare) await this.tryPersistently("broker", dispatch, () => this.declare());
       log.info(
         { store: options.descriptor.name, http: options.http, intake: options.descriptor.intakeQueue },
         "running",
@@ -145,15 +145,15 @@ class StoreService {
   }
 
   /** Tries again and again while the other side is away; a mismatch won't pass later. */
-  private async persistently(what: string, breaker: Breaker, work: () => Promise<void>): Promise<void> {
+  private async tryPersistently(what: string, breaker: Breaker, work: () => Promise<void>): Promise<void> {
     const pace = new Pace();
     while (!this.ending.signal.aborted) {
       try {
         return await breaker.execute(work);
       } catch (error) {
         if (error instanceof StoreMismatchError) throw error;
-        this.fault(what, error);
-        await pace.failed(this.ending.signal);
+        this.reportFault(what, error);
+        await pace.pauseAfterFailure(this.ending.signal);
       }
     }
   }
@@ -287,7 +287,7 @@ class StoreService {
       onConnected: () => {
         log.info({ purpose }, "broker connected");
         if (purpose !== "dispatch" || !this.isOpen) return;
-        this.tellOtherCluster().catch((error: unknown) => this.fault("database", error));
+        this.tellOtherCluster().catch((error: unknown) => this.reportFault("database", error));
       },
       onDisconnected: (error) => log.warn({ purpose, reason: error?.message }, "broker disconnected"),
       onBlocked: (reason) =>
@@ -319,7 +319,7 @@ class StoreService {
         this.metrics.stuck.inc();
         log.error({ messageId, reason: (error as Error).message }, "could not be put into the error queue");
       },
-      onFault: (error) => this.fault("dispatch", error),
+      onFault: (error) => this.reportFault("dispatch", error),
     };
   }
 
@@ -356,7 +356,7 @@ class StoreService {
       },
       onFault: (error) => {
         this.isConsuming = false;
-        this.fault("intake", error);
+        this.reportFault("intake", error);
       },
     };
   }
@@ -374,7 +374,7 @@ class StoreService {
     };
   }
 
-  private fault(what: string, error: unknown): void {
+  private reportFault(what: string, error: unknown): void {
     this.metrics?.faults.inc();
     this.log.warn({ what, reason: (error as Error).message }, "failed; trying again");
   }

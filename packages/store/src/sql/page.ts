@@ -1,4 +1,4 @@
-import { shownText } from "../address";
+import { showText } from "../address";
 import type { ListedMessage, MessagePage } from "../delayedMessageStore";
 import { StoreMismatchError } from "../errors";
 
@@ -32,7 +32,7 @@ export function parseCursor(text: string): Cursor {
   const [, time, id] = /^(-?\d{1,16})-(\d{1,19})$/.exec(text) ?? [];
   const isPossible = Math.abs(Number(time)) <= LARGEST_TIME_MS && BigInt(id ?? 0) <= LARGEST_ID;
   if (time === undefined || id === undefined || !isPossible) {
-    throw new StoreMismatchError("after", `${shownText(text)} is not allowed; it must be next of the page before`);
+    throw new StoreMismatchError("after", `${showText(text)} is not allowed; it must be next of the page before`);
   }
   return { attemptAt: new Date(Number(time)), id };
 }

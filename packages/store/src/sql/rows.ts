@@ -27,7 +27,7 @@ export interface Row {
   body_bytes: number;
 }
 
-function common(row: Row): Omit<DelayedMessage, "body"> {
+function toCommonFields(row: Row): Omit<DelayedMessage, "body"> {
   return {
     id: String(row.id),
     messageId: row.message_id,
@@ -41,9 +41,9 @@ function common(row: Row): Omit<DelayedMessage, "body"> {
 }
 
 export function toMessage(row: Row): DelayedMessage {
-  return { ...common(row), body: row.body };
+  return { ...toCommonFields(row), body: row.body };
 }
 
 export function toListed(row: Row): ListedMessage {
-  return { ...common(row), storedAt: new Date(row.stored_at), bodyBytes: row.body_bytes };
+  return { ...toCommonFields(row), storedAt: new Date(row.stored_at), bodyBytes: row.body_bytes };
 }

@@ -1,5 +1,5 @@
 import type { Database, Options } from "better-sqlite3";
-import { shownPath } from "../address";
+import { showPath } from "../address";
 import { StoreMismatchError } from "../errors";
 
 type Constructor = new (path: string, options?: Options) => Database;
@@ -19,7 +19,7 @@ export function openDatabase(path: string, options: Options, pragmas: string[] =
     if (isBusy(error)) throw error;
     throw new StoreMismatchError(
       "store",
-      `${shownPath(path)} can't be opened as a SQLite file (${(error as Error).message})`,
+      `${showPath(path)} can't be opened as a SQLite file (${(error as Error).message})`,
     );
   }
 }

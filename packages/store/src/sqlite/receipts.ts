@@ -3,7 +3,7 @@ import type { NewDelayedMessage } from "../delayedMessage";
 import type { IntakeReceipts, Lot, TakenMessage } from "../delayedMessageStore";
 import { LONGEST_MS, SEEN_MS, sortOut } from "../sql/lots";
 import { AHEAD_MS, DOUBT_MS, RETURN_MS, Receipt, ageOf, recognize, waitFor } from "../sql/receipts";
-import { refusing } from "./refusals";
+import { writeOrRefuse } from "./refusals";
 import type { SqliteTable } from "./table";
 
 /** The parts of the store that receipts need. */
@@ -72,7 +72,7 @@ export class SqliteReceipts implements IntakeReceipts {
         for (const { receipt } of known) drop.run(receipt.messageId);
         insert(unknown.map(({ message }) => message));
         const takenAt = Date.now();
-        refusing(() => {
+        writeOrRefuse(() => {
           for (const { message, fingerprint, earlierDeliveries } of [...unknown, ...known.map((one) => one.taken)]) {
             note.run(message.messageId, session, fingerprint, earlierDeliveries, takenAt);
           }

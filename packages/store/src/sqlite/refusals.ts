@@ -7,7 +7,7 @@ import { MessageRefusedError } from "@rabbitmq-delay/publish";
 const REFUSALS = /^SQLITE_(CONSTRAINT(?!_PRIMARYKEY)|TOOBIG|MISMATCH)/;
 
 /** Runs a write. @throws MessageRefusedError for a value that SQLite does not accept */
-export function refusing(write: () => void): void {
+export function writeOrRefuse(write: () => void): void {
   try {
     write();
   } catch (error) {

@@ -35,7 +35,7 @@ import { SqliteDueMessages } from "./dueMessages";
 import { sqliteMigrations } from "./migrations";
 import { openDatabase } from "./open";
 import { SqliteReceipts } from "./receipts";
-import { refusing } from "./refusals";
+import { writeOrRefuse } from "./refusals";
 import { SqliteTable, sqliteTable } from "./table";
 
 /** Where a SQLite store keeps its messages. */
@@ -144,7 +144,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
       INSERT INTO ${this.table.name} (message_id, due_at, attempt_at, stored_at, exchange, routing_key, properties, body_bytes, body)
       VALUES (@messageId, @dueAt, @dueAt, @storedAt, @exchange, @routingKey, @properties, @bodyBytes, @body)`);
     const storedAt = Date.now();
-    refusing(() => {
+    writeOrRefuse(() => {
       for (const { messageId, dueAt, exchange, routingKey, properties, body } of messages) {
         insert.run({
           messageId,

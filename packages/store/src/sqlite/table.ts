@@ -1,4 +1,4 @@
-import { shownText } from "../address";
+import { showText } from "../address";
 import { StoreMismatchError } from "../errors";
 import { quoteName } from "../sql/tableStore";
 
@@ -21,7 +21,7 @@ export interface SqliteTable {
 /** @throws StoreMismatchError for a name that SQLite reserves */
 export function sqliteTable(table: string): SqliteTable {
   if (table === "" || table.includes("\0") || table.startsWith("sqlite_")) {
-    throw new StoreMismatchError("table", `${shownText(table)} is not allowed; give it a name of its own`);
+    throw new StoreMismatchError("table", `${showText(table)} is not allowed; give it a name of its own`);
   }
   return {
     name: quoteName(table),
