@@ -43,16 +43,16 @@ export function addCheck(program: Command): void {
     // Commander's env() is not used: the broker of the environment is asked only if the option is given.
     .option(
       "--management [url]",
-      "look at the broker, too, e.g. http://USER:PASSWORD@HOST:15672; without a URL, at the one of RABBITMQ_MANAGEMENT_URL; " +
-        "alone, it looks at all networks of the vhost",
+      "also check the broker, e.g. http://USER:PASSWORD@HOST:15672; without a URL, the one in RABBITMQ_MANAGEMENT_URL; " +
+        "without a plan, everything in the vhost is checked",
     )
     .addOption(commonOptions.ca())
-    .option("--vhost <vhost>", "the vhost there; default: the network's or the config's, or /")
+    .option("--vhost <vhost>", "the broker's vhost; default: the network's or the config's, or /")
     .addOption(
       new Option(
         "--allow <words...>",
-        `faults of the broker's that you know of (${brokerFaultIds.join(", ")}), or pairs of names that a vendor's clients ` +
-          `mix up, e.g. "Sales with Europe.Sales"`,
+        `accepted risks: known faults of the broker (${brokerFaultIds.join(", ")}), or pairs of names that a vendor's ` +
+          `clients mix up, e.g. "Sales with Europe.Sales"`,
       ).argParser((value: string, values: string[] = []) => [...values, readAllowed(value)]),
     )
     .addOption(

@@ -68,8 +68,8 @@ export function addComment(program: Command): void {
     .description("post a review in Markdown as one comment of a pull request, or update the one that is there");
   command
     .argument("<file>", "the report of review --format markdown")
-    .addOption(new Option("--on <forge>", "where").choices(Object.keys(forges)).makeOptionMandatory())
-    .option("--request <number>", "number of the pull or merge request; in a pipeline of one it is known")
+    .addOption(new Option("--on <forge>", "the forge").choices(Object.keys(forges)).makeOptionMandatory())
+    .option("--request <number>", "number of the pull or merge request; default: the one whose pipeline this is")
     .action(async (file: string, { on, request }: CommentOptions) => {
       const body = readText(file);
       const marker = /^<!-- rabbitmq-delay review of .* -->/.exec(body)?.[0];

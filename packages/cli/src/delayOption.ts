@@ -19,7 +19,7 @@ export function addDelayOptions(command: Command): Command {
     )
     .option(
       "--at <time>",
-      "ISO-8601 time with its zone instead of a delay, e.g. 2030-01-31T12:00:00Z; the past is now",
+      "ISO-8601 time with its zone instead of a delay, e.g. 2030-01-31T12:00:00Z; a past time means now",
       timeOf("--at"),
     );
 }

@@ -29,12 +29,16 @@ export function addNetworkOptions(command: Command): Command {
         "a network's descriptor, or the output of pulumi stack output --json; - reads it from standard input",
       ).conflicts([...shapeOptions]),
     )
-    .addOption(new Option("--preset <preset>", "or a preset, with what follows").choices(presets))
+    .addOption(
+      new Option("--preset <preset>", "instead of --network: a preset; the options below give its shape").choices(
+        presets,
+      ),
+    )
     .option("--prefix <name>", "start of all names (custom, celery)")
     .option("--radix <number>", "digits per level: 2, 4, 8 or 16 (custom)", wholeNumber(2, 16))
     .option("--levels <number>", "number of levels (custom)", wholeNumber(1))
     .option("--unit-ms <ms>", "smallest delay in milliseconds (custom)", wholeNumber(1))
-    .addOption(new Option("--queue-type <type>", "of the levels' queues (custom, celery)").choices(queueTypes))
+    .addOption(new Option("--queue-type <type>", "type of the levels' queues (custom, celery)").choices(queueTypes))
     .addOption(new Option("--matching <matching>", "how endpoints' bindings match").choices(matchings));
 }
 

@@ -40,11 +40,11 @@ export function addRender(program: Command): void {
       ).conflicts(["network", ...shapeOptions]),
     )
     .addOption(new Option("--format <format>", "what to print").choices(Object.keys(formats)).default("json"))
-    .option("--endpoint <names...>", "endpoints' queues to draw with it")
+    .option("--endpoint <names...>", "endpoints whose queues are included")
     .option("--vhost <vhost>", "the vhost of the definitions; default: the network's, or /")
     .option(
       "--broker-version <version>",
-      "of the broker that imports it, e.g. 4.3.6: before 4.0 there is no delivery limit to lift; default: as every version takes it",
+      "version of the broker, e.g. 4.3.6: before 4.0 there is no delivery limit to lift; default: a plan that every version accepts",
     )
     .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }))
     .action((options: RenderOptions) => {

@@ -47,7 +47,7 @@ const formats = {
 export function addReview(program: Command): void {
   const command = program
     .command("review")
-    .description("what a preview would do to messages: pulumi preview --json as a file or -, or --stack to run it");
+    .description("say what a change would do to messages; reads the JSON of pulumi preview, or runs it with --stack");
   command
     .argument("[file]", "the preview's JSON; - reads it from standard input")
     .option("--stack <stack>", "run the preview of this stack in the current folder")
@@ -55,15 +55,15 @@ export function addReview(program: Command): void {
     .option("--refresh", "with --stack: compare with the broker first, so that drift shows")
     .addOption(
       commonOptions.management(
-        "management API to ask how many messages are in question, e.g. http://USER:PASSWORD@HOST:15672; the one of the " +
-          "environment is asked where the plan's provider has that very address",
+        "management API to ask how many messages are in question, e.g. http://USER:PASSWORD@HOST:15672; the one in the " +
+          "environment is asked only if the plan's provider has the same address",
       ),
     )
     .addOption(commonOptions.ca())
     .addOption(new Option("--format <format>", "form of the report").choices(Object.keys(formats)).default("markdown"))
     .option("--output <file>", "write the report there instead of to standard output")
     .addOption(
-      new Option("--fail-on <verdict>", "exit with 1 at this verdict or worse; never: report alone")
+      new Option("--fail-on <verdict>", "exit with 1 at this verdict or worse; never: only report")
         .choices(["never", "care", "loss"])
         .default("loss"),
     )

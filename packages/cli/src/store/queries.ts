@@ -17,7 +17,7 @@ export function addList(store: Command): void {
   const command = store.command("list").description("messages that wait, the next ones first");
   addFilter(addStoreAccess(command))
     .option("--limit <number>", `how many at most, up to ${MOST_LISTED}`, wholeNumber(1, MOST_LISTED), 20)
-    .option("--page <page>", "the page that the last list named")
+    .option("--page <page>", "a further page, as the previous list named it")
     .addOption(commonOptions.json())
     .action(async (options: QueryOptions & { limit: number; page?: string }) => {
       const { limit, page: after } = options;

@@ -27,7 +27,7 @@ export function addRun(store: Command): void {
     .description("take delayed messages in, and deliver them when they are due, until SIGTERM");
   addDatabase(command)
     .addOption(commonOptions.amqp())
-    .addOption(commonOptions.management("the management API, for what --declare can't do over AMQP"))
+    .addOption(commonOptions.management("the management API, for the part of --declare that AMQP can't do"))
     .addOption(commonOptions.ca())
     .option("--config <file>", "settings as YAML or JSON; flags and environment come before it")
     .addOption(
@@ -35,20 +35,20 @@ export function addRun(store: Command): void {
         ...["name", "forward", "toExchange"],
       ]),
     )
-    .option("--name <name>", "or its name alone; default: delayed")
+    .option("--name <name>", "instead of --descriptor: the store's name; default: delayed")
     .option(
       "--forward <exchange=delivery[:type]...>",
-      "and exchanges that stand for delayed ones, with where their messages go",
+      "instead of --descriptor: exchanges that take delayed messages, each with the exchange to which they go when due",
       gatherForward,
     )
-    .option("--to-exchange <names...>", "and exchanges that messages may name in a header")
+    .option("--to-exchange <names...>", "instead of --descriptor: exchanges that messages may name in a header")
     .option("--declare", "declare the broker's side, too")
     .option("--no-set-up", "don't create or migrate tables")
-    .option("--moved", "take another vhost or broker than the messages in the database are for so far; for one start")
+    .option("--moved", "accept another vhost or broker than the one that the stored messages are for; for one start")
     .option("--http <host:port>", "health and metrics; off for none; default: 127.0.0.1:9478")
     .option(
       "--number-of-retries <number>",
-      "tries before a message goes to the error queue, beside the first; default: 0",
+      "tries after the first, before a message goes to the error queue; default: 0",
       wholeNumber(),
     )
     .addOption(
@@ -57,7 +57,7 @@ export function addRun(store: Command): void {
         "when a delay begins: when the store takes the message, or at the publisher's AMQP timestamp; default: intake",
       ).choices(starts),
     )
-    .option("--exit-on-critical", "end with 3 when there are nothing but failures for a while")
+    .option("--exit-on-critical", "end with 3 when there were only failures for a while")
     .addOption(new Option("--log-level <level>", "default: info").choices(logLevels))
     .addHelpText(
       "after",
