@@ -31,7 +31,7 @@ import {
   RetryWork,
   Try,
   Way,
-  bound,
+  bindIntervals,
   declareNetwork,
   intervals,
   network,
@@ -151,7 +151,7 @@ describe("consumeWithRetries", () => {
     it("queues that share the interval queues get only their own messages", async () => {
       const { channel, publish, consume } = await setUp(broker(), ways["interval queues"] as Way);
       await channel.assertQueue("other", { durable: true, arguments: { "x-queue-type": "quorum" } });
-      await bound(intervals)(channel, "other");
+      await bindIntervals(intervals)(channel, "other");
       await channel.assertQueue("other_error");
       const seen: string[] = [];
       const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughDeclared(intervals) };
@@ -292,7 +292,7 @@ describe("consumeWithRetries", () => {
       const nserviceBus = delayNetwork({ preset: "nservicebus" });
       const headers = { tenant: "a", [dueHeader]: "2020-01-01T00:00:00.000Z", [nserviceBusDelayHeader]: 5 };
       const cases: [RetryMechanism, Way["declare"], string, number][] = [
-        [throughDeclared(long), bound(long), "mt-delay-60000", 60_000],
+        [throughDeclared(long), bindIntervals(long), "mt-delay-60000", 60_000],
         [
           throughDeclared(nserviceBus),
           (channel, queue) => declareNetwork(channel, { name: queue }, nserviceBus),

@@ -20,7 +20,7 @@ export interface TestBroker {
 
 const quiet = (): void => undefined;
 
-/** The two ends of what is supported: Debian's own RabbitMQ, and the newest; the quick tests name one of them. */
+/** The oldest and the newest supported broker: Debian's own RabbitMQ, and the newest; the quick tests name one of them. */
 const kinds = [
   { version: "3.10", root: "", isNewest: false, install: () => localInstallation(quiet) },
   {
@@ -31,7 +31,7 @@ const kinds = [
   },
 ].filter(({ version }) => (process.env.RABBITMQ_DELAY_TEST_BROKER ?? version) === version);
 
-/** The version of an installation, told by its folder's name; undefined before it is installed. */
+/** The version of an installation, from its folder's name; undefined before it is installed. */
 function installedVersion(root: string): string | undefined {
   const library = `${root}/usr/lib/rabbitmq/lib`;
   if (!existsSync(library)) return undefined;
@@ -39,12 +39,12 @@ function installedVersion(root: string): string | undefined {
   return name?.slice("rabbitmq_server-".length);
 }
 
-/** Whether a version is of a series, e.g. 4.3.6 of 4.3. */
+/** Whether a version belongs to a series, e.g. 4.3.6 to 4.3. */
 export function isOfSeries(version: string, series: string): boolean {
   return version === series || version.startsWith(`${series}.`);
 }
 
-/** What a suite is called: by the series that is meant, or by the version that is run in its place. */
+/** A suite's name: the intended series, or the version that runs instead. */
 export function brokerLabel(series: string, installed: string | undefined): string {
   return installed === undefined || isOfSeries(installed, series)
     ? `RabbitMQ ${series}`
@@ -54,7 +54,7 @@ export function brokerLabel(series: string, installed: string | undefined): stri
 const shared = new Map<string, Promise<TestBroker>>();
 const running = new ServerRegister<BrokerNode>("brokers", discard);
 
-/** The same tests on each broker, which all files share; tests keep apart by vhosts. */
+/** Runs the same tests on each broker, which all files share; tests use different vhosts. */
 export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest: boolean }) => void): void {
   for (const { version, root, isNewest, install } of kinds) {
     const label = brokerLabel(version, installedVersion(root));
@@ -81,7 +81,7 @@ export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest
 }
 
 /**
- * A suite that was called by a version must have run on it, and CI runs no other than what is supported.
+ * Checks that a suite named for a version has run on it, and that CI runs no other than a supported one.
  * @throws Error with the version that was found
  */
 export function checkVersion(found: string, series: string, label: string, isCi = process.env.CI === "true"): void {
@@ -91,14 +91,14 @@ export function checkVersion(found: string, series: string, label: string, isCi 
   }
 }
 
-/** A node for one test alone, e.g. to be killed. */
+/** Starts a node for one test alone, e.g. to be killed. */
 export async function ownTestBroker(installation: BrokerInstallation): Promise<TestBroker> {
   const broker = await startTestBroker(installation);
   afterThisTest(() => removeTestBroker(broker.node));
   return broker;
 }
 
-/** A node that runs until it is removed, or all are stopped. */
+/** Starts a node that runs until it is removed, or all are stopped. */
 export async function startTestBroker(installation: BrokerInstallation): Promise<TestBroker> {
   const id = randomUUID().slice(0, 8);
   const folder = installation.root === "" ? mkdtempSync(join(tmpdir(), "rabbitmq-delay-test-")) : `/srv/test-${id}`;
@@ -108,8 +108,8 @@ export async function startTestBroker(installation: BrokerInstallation): Promise
 }
 
 /**
- * Waits until all quorum queues' servers are registered on disk. The broker does that some time after it has answered the
- * declare; killed before, it starts such a queue anew, without its confirmed messages (seen on 3.10.8 and 4.3.6).
+ * Waits until all quorum queues' servers are registered on disk. The broker does that some time after it has answered the declare. If it is
+ * killed before, it starts such a queue anew, without its confirmed messages (seen on 3.10.8 and 4.3.6).
  */
 export async function untilRegistered({ node, management }: TestBroker, vhost: string): Promise<void> {
   const name = `${node.name}@localhost`;
@@ -136,7 +136,7 @@ export async function removeTestBroker(node: BrokerNode): Promise<void> {
   rmSync(node.installation.root + node.folder, { recursive: true, force: true });
 }
 
-/** Stops what all processes of the test run have started. */
+/** Stops all brokers that processes of the test run have started. */
 export function stopAllBrokers(): Promise<void> {
   return running.stopAll();
 }

@@ -10,8 +10,8 @@ export interface CapturedManifest {
 }
 
 /**
- * Runs a program under the SDK's mocks, and gives the inputs of all it makes in Kubernetes: these are the manifests. What it
- * only reads is left out.
+ * Runs a program under the SDK's mocks, and returns the inputs of everything it makes in Kubernetes: these are the manifests. Resources
+ * that it only reads are left out.
  */
 export async function captureManifests(program: () => unknown): Promise<CapturedManifest[]> {
   const made: CapturedManifest[] = [];
@@ -34,7 +34,7 @@ export async function captureManifests(program: () => unknown): Promise<Captured
   return made;
 }
 
-/** Always the same, but for resources that are to make another one for each of what they keep. */
+/** Always the same value, except for resources that are meant to make another one for each of their keepers. */
 function randomOf({ keepers }: { keepers?: unknown }): string {
   if (keepers === undefined) return "a".repeat(48);
   return createHash("sha256")
@@ -42,7 +42,7 @@ function randomOf({ keepers }: { keepers?: unknown }): string {
     .digest("hex");
 }
 
-/** The SDK hands secrets to mocks in a wrapping of its own. */
+/** The SDK passes secrets to mocks in a wrapping of its own. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;

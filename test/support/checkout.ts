@@ -6,7 +6,7 @@ import { endProcessesWith } from "../../toolchain/dist/processes";
 import { root } from "../../toolchain/dist/paths";
 import { afterThisTest } from "./cleanup";
 
-/** What a checkout's own folder needs, and what it may share. */
+/** The files that a checkout needs in its own folder, and those that it may share. */
 const COPIED = ["toolchain/dist", "toolchain/go", "Pulumi.yaml", "Pulumi.dev.yaml", "package.json", "program.js"];
 const SHARED = [
   "node_modules",
@@ -19,7 +19,7 @@ const SHARED = [
   "tsconfig.json",
   "tsconfig.base.json",
 ];
-/** In the environment of all that a checkout's commands start. */
+/** Set in the environment of every process that a checkout's commands start. */
 const MARK = "RABBITMQ_DELAY_TEST_CHECKOUT";
 
 /** How a command ended. */
@@ -69,13 +69,13 @@ export class Checkout {
       child.stdout.on("data", (data: Buffer) => (out += data.toString()));
       child.stderr.on("data", (data: Buffer) => (err += data.toString()));
       child.once("error", reject);
-      // Not "close": what outlives the command may hold its output open.
+      // Not "close": a process that outlives the command may hold its output open.
       child.once("exit", (code, signal) => resolve({ code, signal, out, err }));
       onStart(child);
     });
   }
 
-  /** For variables of a process: what it starts can be told by them. */
+  /** A variable by which the processes started from a checkout can be recognized. */
   get mark(): [name: string, value: string] {
     return [MARK, this.folder];
   }

@@ -2,12 +2,12 @@ type Step = () => void | Promise<void>;
 
 const steps: Step[] = [];
 
-/** Does this after the current test, however it ends; what was asked for last is done first. */
+/** Runs a step after the current test, however it ends; the last registered step runs first. */
 export function afterThisTest(step: Step): void {
   steps.push(step);
 }
 
-/** @throws Error of the first step that failed, after all of them */
+/** Runs all steps. @throws Error of the first step that failed, after all of them */
 export async function cleanUp(): Promise<void> {
   const failures: unknown[] = [];
   for (let step = steps.pop(); step !== undefined; step = steps.pop()) {

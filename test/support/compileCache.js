@@ -1,7 +1,7 @@
 "use strict";
 
-// Loaded before all else by every Node process of a test run (see lifecycle.ts): most of what a short one does is compile the
-// same modules. What V8 made of each is kept for the processes that follow, in a folder that goes with the run.
+// Every Node process of a test run loads this first (see lifecycle.ts): a short process mostly compiles the same modules. V8's result for
+// each is kept for the processes that follow, in a folder that is removed with the run.
 const { createHash } = require("node:crypto");
 const { readFileSync, renameSync, statSync, writeFileSync } = require("node:fs");
 const { Module } = require("node:module");
@@ -9,10 +9,10 @@ const { dirname, join, sep } = require("node:path");
 const { setFlagsFromString } = require("node:v8");
 const { Script } = require("node:vm");
 
-/** Modules of Pulumi's SDK, more than half of its code, that it loads for functions in a state alone; got when they are used. */
+/** Modules of Pulumi's SDK, more than half of its code, that it loads only for functions in a state; loaded when they are used. */
 const SELDOM = ["typescript", "@npmcli/arborist"];
 
-/** What is compiled for others, as npm, which runs from elsewhere, is none of our business. */
+/** Only this project's files are cached; npm, for example, runs from elsewhere. */
 const ours = join(__dirname, "..", "..", sep);
 
 const folder = process.env.RABBITMQ_DELAY_TEST_COMPILED;
@@ -22,13 +22,13 @@ if (folder !== undefined) {
 }
 
 function keepCompiled(folder) {
-  // Pulumi's SDK sets this while it is loaded; V8 rejects what was compiled under other flags.
+  // Pulumi's SDK sets this flag while it is loaded; V8 rejects code that was compiled under other flags.
   setFlagsFromString("--allow-natives-syntax");
   const compileAnew = Module.prototype._compile;
   const fresh = new Map();
 
   Module.prototype._compile = function compile(content, filename, ...more) {
-    // A script compiled here can't import modules when it runs, and an ES module is none: both are left to Node.
+    // A script compiled here can't import modules when it runs, and an ES module is not a script: both are left to Node.
     const isOurs = filename.startsWith(ours) && !/\bimport\(/.test(content) && more[0] !== "module";
     const file = isOurs ? fileOf(folder, filename) : undefined;
     if (file === undefined) return compileAnew.call(this, content, filename, ...more);
@@ -40,14 +40,14 @@ function keepCompiled(folder) {
     return define.call(this.exports, this.exports, requireOf(this), this, filename, dirname(filename));
   };
 
-  // At the end it has the functions that were called, too.
+  // At the end of the process it also contains the functions that were called.
   process.once("exit", () => {
     for (const [file, script] of fresh) {
       try {
         writeFileSync(`${file}.${process.pid}`, script.createCachedData());
         renameSync(`${file}.${process.pid}`, file);
       } catch {
-        // The run is over, and its folder gone.
+        // The run is over, and its folder removed.
         return;
       }
     }
@@ -65,7 +65,7 @@ function postponeSeldom() {
   };
 }
 
-/** Where a file's compiled code is kept, by what tells a changed file; undefined for what is no file. */
+/** Where a file's compiled code is kept, under a name that changes with the file; undefined for a module without a file. */
 function fileOf(folder, filename) {
   const stats = statSync(filename, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
@@ -73,7 +73,7 @@ function fileOf(folder, filename) {
   return join(folder, name);
 }
 
-/** What Node gives each module. */
+/** The `require` function that Node gives each module. */
 function requireOf(module) {
   const require = (id) => module.require(id);
   require.resolve = (request, options) => Module._resolveFilename(request, module, false, options);

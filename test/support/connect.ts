@@ -4,11 +4,11 @@ import { afterThisTest } from "./cleanup";
 
 /** How a test's connection is opened. */
 export interface ConnectOptions {
-  /** The test itself breaks the connection, e.g. by killing the broker. */
+  /** Whether the test itself breaks the connection, e.g. by killing the broker. */
   isExpectedToBreak?: boolean;
 }
 
-/** A connection that is closed after the test; one that broke fails it. */
+/** Opens a connection that is closed after the test; one that broke makes the test fail. */
 export async function connect(
   { node }: TestBroker,
   vhost: string,
@@ -25,7 +25,7 @@ export async function connect(
   return connection;
 }
 
-/** The usual: a channel with confirms on a connection of its own. */
+/** Opens a channel with confirms on a connection of its own. */
 export async function openChannel(
   broker: TestBroker,
   vhost: string,

@@ -16,12 +16,14 @@ import { afterThisTest } from "./cleanup";
 import { temporaryFolder } from "./databases";
 import { ServerRegister } from "./servers";
 
-/** A control plane as it is told to other processes: those of its own that run are known by number. */
+/** A control plane as other processes get it: its own processes are given by number. */
 type TestPlane = Omit<ControlPlane, "processes"> & { processIds: number[] };
 
 const running = new ServerRegister<TestPlane>("control-planes", discard);
 
-/** Tests of Kubernetes' side, on one control plane with the operators' kinds and RabbitMQ's operator; they keep apart by namespaces. */
+/**
+ * Runs tests of the Kubernetes part on one control plane with the operators' kinds and RabbitMQ's operator; tests use different namespaces.
+ */
 export function onKubernetes(define: (plane: () => ControlPlane) => void): void {
   describe("on Kubernetes", function () {
     let plane: ControlPlane;
@@ -51,7 +53,7 @@ async function start(): Promise<TestPlane> {
   return { ...plane, processIds: processes.map(({ pid }) => pid as number) };
 }
 
-/** A namespace of the test's own where pods need the security level `restricted`. */
+/** Creates a namespace for a test, in which pods need the security level `restricted`. */
 export async function restrictedNamespace(plane: ControlPlane): Promise<string> {
   const name = `test-${randomUUID().slice(0, 8)}`;
   await kubectl(plane, ["create", "namespace", name]);
@@ -60,13 +62,13 @@ export async function restrictedNamespace(plane: ControlPlane): Promise<string> 
   return name;
 }
 
-/** What a stack needs to make objects on a control plane: the plugins, and where it is. */
+/** The plugins and the address that a stack needs to make objects on a control plane. */
 export async function kubernetesOf({ kubeconfig }: ControlPlane): Promise<[string[], Record<string, string>]> {
   const { folders } = await findKubernetesPlugins(() => undefined);
   return [folders, { KUBECONFIG: kubeconfig }];
 }
 
-/** A Secret as cert-manager would make it. */
+/** Creates a Secret as cert-manager would. */
 export async function tlsSecret(plane: ControlPlane, namespace: string, name: string): Promise<void> {
   const folder = temporaryFolder();
   const [key, certificate] = [join(folder, "tls.key"), join(folder, "tls.crt")];
@@ -76,7 +78,7 @@ export async function tlsSecret(plane: ControlPlane, namespace: string, name: st
   await kubectl(plane, ["-n", namespace, "create", "secret", "tls", name, ...files]);
 }
 
-/** What Kubernetes has of a kind in a namespace. */
+/** The objects of a kind that Kubernetes has in a namespace. */
 export async function objects<T>(plane: ControlPlane, namespace: string, kind: string): Promise<T[]> {
   const list = await kubectl(plane, ["-n", namespace, "get", kind, "-o", "json"]);
   return (JSON.parse(list) as { items: T[] }).items;
@@ -84,7 +86,7 @@ export async function objects<T>(plane: ControlPlane, namespace: string, kind: s
 
 const LIMIT_MS = 60_000;
 
-/** Looks again and again until it is as it should be. @throws Error with what was last seen */
+/** Looks repeatedly until a condition is reached. @throws Error with what was last seen */
 export async function until<T>(look: () => Promise<T>, isReached: (found: T) => boolean): Promise<T> {
   const deadline = Date.now() + LIMIT_MS;
   for (;;) {
@@ -105,7 +107,7 @@ function discard({ processIds, folder }: TestPlane): Promise<void> {
     try {
       process.kill(processId, "SIGKILL");
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });

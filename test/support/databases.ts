@@ -12,7 +12,7 @@ import {
 import { afterThisTest } from "./cleanup";
 import { ServerRegister } from "./servers";
 
-/** A kind of database, and how a test gets stores on it. */
+/** A kind of database, and how a test opens stores on it. */
 export interface TestDatabase {
   label: string;
   isShared: boolean;
@@ -23,7 +23,7 @@ export interface TestDatabase {
 const running = new ServerRegister<PostgresServer>("databases", removePostgres);
 let shared: Promise<PostgresServer> | undefined;
 
-/** The server that all tests share; they keep apart by endpoints. */
+/** The server that all tests share; they use different endpoints. */
 export function sharedPostgres(): Promise<PostgresServer> {
   shared ??= ownServer();
   return shared;
@@ -35,7 +35,7 @@ async function ownServer(): Promise<PostgresServer> {
   return server;
 }
 
-/** A server for one test alone, e.g. to be killed; what its restarts are is read from the returned object. */
+/** Starts a server for one test alone, e.g. to be killed; the returned object always describes its latest start. */
 export async function ownPostgres(): Promise<PostgresServer> {
   const server = await ownServer();
   afterThisTest(async () => {
@@ -45,7 +45,7 @@ export async function ownPostgres(): Promise<PostgresServer> {
   return server;
 }
 
-/** A folder that goes with the test. */
+/** Creates a folder that is removed with the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-store-"));
   afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
@@ -57,7 +57,7 @@ const databases: TestDatabase[] = [
   { label: "SQLite", isShared: false, address: async () => `sqlite:${join(temporaryFolder(), "delayed.db")}` },
 ];
 
-/** The same tests on each database. */
+/** Runs the same tests on each database. */
 export function onEachDatabase(define: (database: TestDatabase) => void): void {
   for (const database of databases) {
     describe(`on ${database.label}`, function () {
@@ -77,12 +77,12 @@ export function onEachDatabase(define: (database: TestDatabase) => void): void {
   }
 }
 
-/** An endpoint's name of its own for a test. */
+/** A unique endpoint name for a test. */
 export function ownEndpoint(): string {
   return `test-${randomUUID().slice(0, 13)}`;
 }
 
-/** A store that is ready, and closed after the test. */
+/** Opens a store that is ready, and closes it after the test. */
 export async function readyStore(address: string, endpoint: string): Promise<DelayedMessageStore> {
   const store = openStore(address);
   afterThisTest(() => store.close());
@@ -91,7 +91,7 @@ export async function readyStore(address: string, endpoint: string): Promise<Del
   return store;
 }
 
-/** Stops what all processes of the test run have started. */
+/** Stops all databases that processes of the test run have started. */
 export function stopAllDatabases(): Promise<void> {
   return running.stopAll();
 }

@@ -11,24 +11,24 @@ import {
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
 
-/** A dispatcher at work. */
+/** A running dispatcher. */
 export interface RunningDispatcher {
   dispatcher: Dispatcher;
   /** Ends it; resolves when nothing is in hand. */
   stop: () => Promise<void>;
 }
 
-/** What a test's dispatcher may have beyond the usual. */
+/** Additional options of a test's dispatcher. */
 export interface DispatcherOptions {
   settings?: DispatchOptions;
   events?: DispatcherEvents;
   clock?: SteadyClock;
 }
 
-/** The exchange and queue for what a test's dispatchers can't deliver. */
+/** The exchange and queue for messages that a test's dispatchers can't deliver. */
 export const errorQueue = "undelivered";
 
-/** Starts one, which the caller ends. */
+/** Starts a dispatcher, which the caller ends. */
 export function startDispatcher(
   { node }: TestBroker,
   vhost: string,
@@ -50,7 +50,7 @@ export function startDispatcher(
   return { dispatcher, stop };
 }
 
-/** Starts one that ends with the test. */
+/** Starts a dispatcher that ends with the test. */
 export function runDispatcher(...parameters: Parameters<typeof startDispatcher>): RunningDispatcher {
   const running = startDispatcher(...parameters);
   afterThisTest(running.stop);

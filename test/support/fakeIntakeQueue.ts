@@ -9,14 +9,14 @@ interface Queued {
   deliveries: number;
 }
 
-/** What a crash is decided by: after how many further steps of the intake it comes. */
+/** Decides when a crash comes: after how many further steps of the intake. */
 export interface Fuse {
   stepsLeft: number;
 }
 
 /**
- * A quorum queue as an intake sees it: a bounded number of messages in hand, those that come back first and in their order, and
- * acknowledgements that the broker goes through some time after they were sent, or never, when a process crashes.
+ * A quorum queue, as an intake sees it: a limited number of messages in hand; returned messages first and in their order; and
+ * acknowledgements that the broker processes some time after they were sent, or never, when a process crashes.
  */
 export class FakeIntakeQueue {
   readonly ready: Queued[] = [];
@@ -28,7 +28,7 @@ export class FakeIntakeQueue {
     this.deliver();
   }
 
-  /** Whether nothing is in it, and nobody has anything in hand. */
+  /** Whether it is empty, and nobody has a message in hand. */
   get isEmpty(): boolean {
     return this.ready.length + this.returned.length === 0 && this.clients.every(({ inHand }) => inHand.size === 0);
   }
@@ -86,7 +86,7 @@ export class FakeClient {
     this.inHand.set(deliveryTag, { ...message, deliveries: message.deliveries + 1 });
     this.hasTaken = true;
     const { consumer } = this;
-    // Even what was sent before the consumer was cancelled comes before the answer to that.
+    // Even messages sent before the consumer was cancelled come before the answer to the cancel.
     const properties = { headers, messageId: message.messageId };
     queueMicrotask(() => consumer?.({ content: Buffer.from(message.body), fields, properties }));
   }
@@ -100,7 +100,7 @@ export class FakeClient {
     await new Promise(() => undefined);
   }
 
-  /** Some of the acknowledgements on their way arrive, in their order; what else is in hand goes back. */
+  /** Some of the acknowledgements on their way arrive, in their order; all other messages in hand go back. */
   crash(): void {
     if (this.isCrashed) return;
     this.isCrashed = true;
@@ -109,7 +109,7 @@ export class FakeClient {
     this.onCrash();
   }
 
-  /** As much of amqplib's connection and channel as a consumer uses. */
+  /** The part of amqplib's connection and channel that a consumer uses. */
   connection(): { channel: () => Promise<object> } {
     return {
       channel: async () => {

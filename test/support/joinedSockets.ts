@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** The sockets of a proxy, in pairs: where one of a pair ends, the other does. */
+/** The sockets of a proxy, in pairs: when one of a pair ends, the other does, too. */
 export class JoinedSockets {
   private readonly sockets = new Set<Socket>();
 

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * What encrypts a test's stack: a key out of a key server, since the engine derives one of a passphrase in more than half a
- * second of a processor, in each run. The server speaks as much of Vault as the engine asks.
+ * Encrypts a test's stack with a key from a key server, because deriving one from a passphrase takes the engine more than half a second of
+ * processor time in each run. The server implements the part of Vault that the engine uses.
  */
 export const keyServer = {
   url: "hashivault://tests",
@@ -14,7 +14,7 @@ export const keyServer = {
 
 let environment: Promise<Record<string, string>> | undefined;
 
-/** Where this process has its key server, which ends with it; the token is no word, since reviews blank tokens out. */
+/** The address of this process's key server, which ends with the process; the token is not a word, because reviews blank tokens out. */
 export function keyServerEnvironment(): Promise<Record<string, string>> {
   environment ??= start();
   return environment;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { cached } from "../../toolchain/dist/cache";
+import { getCached } from "../../toolchain/dist/cache";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 
@@ -17,7 +17,7 @@ export async function runKombu(
       await run("python3", ["-m", "pip", "install", ...flags, "--requirement", requirements]);
     },
   };
-  const folder = await cached("kombu-5.7.0", [install], () => undefined);
+  const folder = await getCached("kombu-5.7.0", [install], () => undefined);
   const args = [url, options.queueType, options.prefix ?? "", ...(options.countdownsSeconds ?? []).map(String)];
   const env = { ...process.env, PYTHONPATH: folder };
   return (await run("python3", [join(root, "test", "kombu", "client.py"), ...args], { env })).trim().split("\n");

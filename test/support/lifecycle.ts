@@ -7,7 +7,7 @@ import { hearRejections, openRejections } from "./rejections";
 import { closeRegisters, openRegisters, runFolder } from "./servers";
 
 export const mochaHooks = {
-  /** Once for each file: a process that runs several forgets its listeners after each, and would pass over what nobody caught. */
+  /** Once for each file: a process that runs several files forgets its listeners after each, and would miss unhandled rejections. */
   beforeAll: hearRejections,
   afterEach: cleanUp,
 };
@@ -20,7 +20,7 @@ export function mochaGlobalSetup(): void {
   keepCompiled();
   openRejections();
   isOver = false;
-  // Where one of those processes dies between two files, Mocha may end without a word, and with 0.
+  // If one of those processes dies between two files, Mocha may end silently, and with 0.
   process.once("exit", () => {
     if (isOver) return;
     console.error("the tests ended before their end: one of the processes that ran them died");
@@ -35,7 +35,7 @@ export async function mochaGlobalTeardown(): Promise<void> {
   isOver = true;
 }
 
-/** Has every Node process that the run starts keep what it compiles, and take what others kept. */
+/** Makes every Node process of the run keep its compiled code, and use that of others. */
 function keepCompiled(): void {
   process.env.RABBITMQ_DELAY_TEST_COMPILED = runFolder("compiled");
   const hook = `--require ${join(__dirname, "compileCache.js")}`;

@@ -37,7 +37,7 @@ export class Management {
     return (await this.get<{ rabbitmq_version: string }>("overview")).rabbitmq_version;
   }
 
-  /** A vhost of its own for a test, which is deleted after it. */
+  /** Creates a vhost for a test, which is deleted after it. */
   async createVhost(): Promise<string> {
     const vhost = `test-${randomUUID()}`;
     await this.putVhost(vhost);
@@ -45,7 +45,7 @@ export class Management {
     return vhost;
   }
 
-  /** A vhost that `guest` may use. */
+  /** Creates a vhost that `guest` may use. */
   async putVhost(vhost: string): Promise<void> {
     await this.call("PUT", `vhosts/${vhost}`);
     await this.call("PUT", `permissions/${vhost}/guest`, { configure: ".*", write: ".*", read: ".*" });
@@ -55,7 +55,7 @@ export class Management {
     return this.call("DELETE", `vhosts/${vhost}`);
   }
 
-  /** Declares a network with endpoints' queues by a definitions import, which is quicker than the engine. */
+  /** Declares a network with endpoints' queues by importing definitions, which is faster than the engine. */
   async declare(vhost: string, network: DelayNetwork, endpoints: string[]): Promise<void> {
     await this.call("POST", `definitions/${vhost}`, renderDefinitions(networkPlan(network, endpoints), vhost));
   }

@@ -7,7 +7,7 @@ export interface Arrival {
   atMs: number;
 }
 
-/** Collects what arrives in queues, and waits for a number of messages. */
+/** Collects messages that arrive in queues, and waits for a number of them. */
 export class Receiver {
   readonly arrivals: Arrival[] = [];
   private wake: () => void = () => undefined;
@@ -27,7 +27,7 @@ export class Receiver {
     return receiver;
   }
 
-  /** Resolves when `count` messages are there; the test's own time limit bounds the wait. */
+  /** Resolves when `count` messages have arrived; the test's own time limit ends the wait. */
   async until(count: number): Promise<Arrival[]> {
     while (this.arrivals.length < count) await new Promise<void>((resolve) => (this.wake = resolve));
     return this.arrivals;

@@ -16,20 +16,20 @@ interface ExportedState {
   deployment: { manifest: { time: string }; resources: (StateResource & Record<string, unknown>)[] };
 }
 
-/** How the engine writes a secret where it may be read. */
+/** A secret in the form in which the engine writes it readably. */
 interface PlainSecret {
   plaintext: string;
 }
 
 const fixtures = join(root, "test", "engine", "fixtures");
-/** What says when and by which line of which file something was made. */
+/** Properties that say when, and by which line of which file, something was made. */
 const OF_ONE_RUN = ["created", "modified", "sourcePosition", "stackTrace"];
-/** As long as those that components generate. */
+/** The length of passwords that components generate. */
 const PASSWORD_BYTES = 24;
 
 /**
- * Keeps a stack's state as a fixture, without what is another one in each run: the vhost, the broker's address, times, and generated
- * passwords. Compressed, because it is long and says the same again and again; `zcat` shows it, one resource a line.
+ * Keeps a stack's state as a fixture, without the parts that differ in each run: the vhost, the broker's address, times, and generated
+ * passwords. It is compressed, because it is long and repetitive; `zcat` shows it, one resource a line.
  */
 export async function keepState({ node }: TestBroker, stack: TestStack, fixture: string): Promise<void> {
   const { code, output } = await stack.run(["stack", "export", "--show-secrets", "--stack", "test"]);
@@ -52,12 +52,12 @@ export async function keepState({ node }: TestBroker, stack: TestStack, fixture:
 }
 
 /**
- * Puts a recorded state into a stack, and what it says is there onto the broker, as the version that it was recorded of left both.
+ * Puts a recorded state into a stack, and declares its content on the broker, as the recorded version left both.
  * @returns the recorded resources
  */
 export async function restoreState(broker: TestBroker, stack: TestStack, fixture: string): Promise<StateResource[]> {
   const passwords = new Map<string, string>();
-  const drawn = (placeholder: string): string => {
+  const drawPassword = (placeholder: string): string => {
     const password = passwords.get(placeholder) ?? randomBytes(PASSWORD_BYTES).toString("hex");
     passwords.set(placeholder, password);
     return password;
@@ -65,7 +65,7 @@ export async function restoreState(broker: TestBroker, stack: TestStack, fixture
   const text = readFixture(fixture)
     .replaceAll("VHOST", stack.vhost)
     .replaceAll("MANAGEMENT_URL", broker.node.managementUrl)
-    .replaceAll(/PASSWORD_\d+_/g, drawn);
+    .replaceAll(/PASSWORD_\d+_/g, drawPassword);
   const { resources } = (JSON.parse(text) as ExportedState).deployment;
   await declareRecorded(broker, stack.vhost, resources);
   const file = join(temporaryFolder(), "state.json");
@@ -80,7 +80,7 @@ function readFixture(fixture: string): string {
   return (fixture.endsWith(".gz") ? gunzipSync(content) : content).toString();
 }
 
-/** All at once, as a backup is restored; users are of the whole broker, and go after the test. */
+/** Declares everything at once, as a backup is restored; users belong to the whole broker, and are deleted after the test. */
 async function declareRecorded({ management }: TestBroker, vhost: string, resources: StateResource[]): Promise<void> {
   const inputsOf = <T>(type: string): T[] =>
     resources.filter((resource) => resource.type.endsWith(`:${type}`)).map(({ inputs }) => inputs as T);
@@ -129,7 +129,7 @@ async function declareRecorded({ management }: TestBroker, vhost: string, resour
   }
 }
 
-/** The provider keeps numbers as texts. */
+/** The provider stores numbers as texts. */
 function withNumbers(definition: PolicyPlan["definition"]): PolicyPlan["definition"] {
   const entries = Object.entries(definition);
   return Object.fromEntries(entries.map(([key, value]) => [key, /^-?\d+$/.test(String(value)) ? +value : value]));

@@ -4,21 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 
-// Tests run in several processes; what nobody caught in one of them is written down here, and fails the run in the end.
+// Tests run in several processes; unhandled rejections of each are recorded here, and make the run fail at its end.
 const FOLDER = "RABBITMQ_DELAY_TEST_REJECTIONS";
 
-/** In the first process, before the others are started. */
+/** Called in the first process, before the others are started. */
 export function openRejections(): void {
   process.env[FOLDER] = mkdtempSync(join(tmpdir(), "rabbitmq-delay-rejections-"));
 }
 
-/** The rejections that nobody caught so far, in all processes. */
+/** The unhandled rejections so far, in all processes. */
 export function listRejections(): string[] {
   const folder = process.env[FOLDER];
   return folder === undefined ? [] : readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
 }
 
-/** In the first process, when all is over; returns how many there were. */
+/** Called in the first process, at the end; returns how many there were. */
 export function closeRejections(): number {
   const count = listRejections().length;
   const folder = process.env[FOLDER];
@@ -27,7 +27,7 @@ export function closeRejections(): number {
   return count;
 }
 
-/** Hears of rejections from now on, however often it is called; Mocha forgets listeners after each file. */
+/** Records rejections from now on, however often it is called; Mocha forgets listeners after each file. */
 export function hearRejections(): void {
   process.removeListener("unhandledRejection", note);
   process.on("unhandledRejection", note);
@@ -35,9 +35,9 @@ export function hearRejections(): void {
 
 const noted = new WeakSet<Promise<unknown>>();
 
-/** It may be of an earlier file than the one that runs, so it fails no test, but the run. */
+/** Records a rejection. It may belong to an earlier file than the one that runs, so it does not make a test fail, but the run. */
 function note(reason: unknown, promise: Promise<unknown>): void {
-  // Mocha listens, too, and hands on what it has heard.
+  // Mocha listens, too, and passes on what it has heard.
   if (noted.has(promise)) return;
   noted.add(promise);
   const folder = process.env[FOLDER];

@@ -7,10 +7,10 @@ const { reporters } = require("mocha");
 const { closeRejections, listRejections } = require("./rejections");
 
 const SLOWEST = 10;
-/** The unit of /proc/stat, on every Linux that Node runs on. */
+/** The unit of /proc/stat, on every Linux on which Node runs. */
 const TICKS_PER_SECOND = 100;
 
-/** Mocha's own report, where the time went, and a last line that a CI can count by. */
+/** Mocha's own report, then where the time went, and a last line for CI to count by. */
 module.exports = class CountingReporter extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
@@ -20,7 +20,7 @@ module.exports = class CountingReporter extends reporters.Spec {
   }
 
   epilogue() {
-    // What failed comes last: the end of a long log is the part that is always kept.
+    // Failures come last, because the end of a long log is the part that is always kept.
     if (this.ended.length > SLOWEST) this.printSlowest();
     super.epilogue();
     const { passes, failures, pending } = this.stats;
@@ -29,7 +29,7 @@ module.exports = class CountingReporter extends reporters.Spec {
     console.log(`${passes} passed, ${failures + rejections.length} failed, ${pending} skipped`);
   }
 
-  /** Called after the last server is stopped. A service would have ended by what nobody caught; so the run has failed. */
+  /** Called after the last server is stopped. An unhandled rejection would have ended a service, so it makes the run fail. */
   done(failures, end) {
     end(failures + closeRejections());
   }
@@ -52,7 +52,7 @@ module.exports = class CountingReporter extends reporters.Spec {
   }
 };
 
-/** What all processors have worked since the machine started, for whomever; on Linux alone. */
+/** How long all processors have worked since the machine started, for any process; only on Linux. */
 function processorSeconds() {
   if (process.platform !== "linux") return NaN;
   const [, user, nice, system] = readFileSync("/proc/stat", "utf8").split(/\s+/).map(Number);

@@ -39,7 +39,7 @@ export const native = delayedRetry({ queue: "work", minMs: 60, maxMs: 100, deliv
 
 export interface Way {
   mechanism: RetryMechanism;
-  /** What the mechanism needs; also the queue `work`, where it has to be another than a plain quorum queue. */
+  /** Declares what the mechanism needs, including the queue `work` if it must differ from a plain quorum queue. */
   declare: (channel: ConfirmChannel, queue: string) => Promise<void>;
   /** Default {@link DELAYS}. */
   delaysMs?: number[];
@@ -49,10 +49,10 @@ export interface Way {
   errorQueue?: string;
 }
 
-export const declared = (descriptor: RetryDescriptor) => (channel: ConfirmChannel) =>
+export const declareRetries = (descriptor: RetryDescriptor) => (channel: ConfirmChannel) =>
   declareOverAmqp(channel, planRetry(descriptor));
 
-export const bound = (plan: typeof intervals) => async (channel: ConfirmChannel, queue: string) => {
+export const bindIntervals = (plan: typeof intervals) => async (channel: ConfirmChannel, queue: string) => {
   const { exchanges, queues, bindings } = planRetryIntervals(plan);
   await declareOverAmqp(channel, { exchanges, queues, bindings: [...bindings, planReturnBinding(plan, queue)] });
 };
@@ -67,22 +67,22 @@ export async function declareNetwork(channel: ConfirmChannel, endpoint: Endpoint
 }
 
 export const ways: Record<string, Way> = {
-  "interval queues": { mechanism: throughDeclared(intervals), declare: bound(intervals) },
-  "interval queues, quorum": { mechanism: throughDeclared(safeIntervals), declare: bound(safeIntervals) },
+  "interval queues": { mechanism: throughDeclared(intervals), declare: bindIntervals(intervals) },
+  "interval queues, quorum": { mechanism: throughDeclared(safeIntervals), declare: bindIntervals(safeIntervals) },
   "a delay network": {
     mechanism: throughDeclared(network),
     declare: (channel, queue) => declareNetwork(channel, { name: queue }),
   },
   "a work queue's retry queues": {
     mechanism: throughDeclared(work),
-    declare: declared(work),
+    declare: declareRetries(work),
     errorQueue: work.deadQueue,
   },
-  "hold queues": { mechanism: throughDeclared(holds), declare: declared(holds) },
+  "hold queues": { mechanism: throughDeclared(holds), declare: declareRetries(holds) },
   "hold queues on demand": { mechanism: throughHoldsOnDemand(), declare: () => Promise.resolve() },
   "the broker's delayed retry": {
     mechanism: throughDeclared(native),
-    declare: declared(native),
+    declare: declareRetries(native),
     delaysMs: [60, 100],
     isNew: true,
     errorQueue: native.deadQueue,
@@ -95,7 +95,7 @@ export interface Try {
   message: ReceivedMessage;
 }
 
-/** A queue `work` with its way to retry, and what tests do with it. */
+/** A queue `work` with its retries, and the operations of tests on it. */
 export interface RetryWork {
   vhost: string;
   channel: ConfirmChannel;
@@ -104,12 +104,12 @@ export interface RetryWork {
   consume: (options: RetryConsumerOptions, handler: RetryHandler) => Promise<RetryConsumer>;
 }
 
-/** A queue `work` behind an exchange, its error queue, and a mechanism, in a vhost of its own. */
+/** Sets up a queue `work` behind an exchange, its error queue, and a mechanism, in a vhost of its own. */
 export async function setUpWork(broker: TestBroker, { mechanism, declare }: Way): Promise<RetryWork> {
   const vhost = await broker.management.createVhost();
   const channel = await openChannel(broker, vhost);
   await channel.assertExchange("orders", "topic");
-  // A mechanism with an error queue of its own is one that declares the work queue.
+  // A mechanism with its own error queue declares the work queue.
   const isOwn = mechanism.errorQueue !== undefined;
   for (const queue of isOwn ? ["work_error"] : ["work", "work_error"])
     await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
@@ -141,7 +141,7 @@ export async function setUpWork(broker: TestBroker, { mechanism, declare }: Way)
   };
 }
 
-/** What is given back is there again only when the broker has done it. */
+/** Waits until messages that were given back are in the queue again, which takes the broker a moment. */
 export async function untilReady(channel: ConfirmChannel, messages: number): Promise<void> {
   while ((await channel.checkQueue("work")).messageCount !== messages)
     await new Promise((resolve) => setTimeout(resolve, 5));

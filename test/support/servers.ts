@@ -12,17 +12,18 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// Tests run in several processes, which end without a word; what they have started is written down here, and the first process stops it in the end.
+// Tests run in several processes, which may end without warning. Each server that they start is recorded here, and the first process stops
+// it at the end.
 const FOLDER = "RABBITMQ_DELAY_TEST_SERVERS";
 
-/** A kind of server that tests start, by name; plain data that says how a server of it is stopped. */
+/** The servers of one kind that tests have started, by name, as plain data that says how to stop each. */
 export class ServerRegister<Server> {
   constructor(
     private readonly kind: string,
     private readonly stop: (server: Server) => Promise<unknown>,
   ) {}
 
-  /** Writes a server down, or what became of it. */
+  /** Records a server, or its changed state. */
   put(name: string, server: Server): void {
     const file = this.file(name);
     writeFileSync(`${file}.part`, JSON.stringify(server));
@@ -36,7 +37,7 @@ export class ServerRegister<Server> {
 
   /**
    * A server that all processes share: the first one to ask starts it, and the others wait for it.
-   * @throws Error where the first one could not start it
+   * @throws Error if the first one could not start it
    */
   async shared(name: string, start: () => Promise<Server>): Promise<Server> {
     const [file, failure] = [this.file(name), `${this.file(name)}.failure`];
@@ -57,7 +58,7 @@ export class ServerRegister<Server> {
     }
   }
 
-  /** Stops what was written down; those who share it must be done. */
+  /** Stops the recorded servers; all tests that share them must be done. */
   async stopAll(): Promise<void> {
     const folder = this.folder();
     const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
@@ -74,19 +75,19 @@ export class ServerRegister<Server> {
   }
 }
 
-/** A folder that all processes of a run share, and that goes with it. */
+/** A folder that all processes of a run share, and that is removed with it. */
 export function runFolder(name: string): string {
   const folder = join((process.env[FOLDER] ??= mkdtempSync(join(tmpdir(), "rabbitmq-delay-servers-"))), name);
   mkdirSync(folder, { recursive: true });
   return folder;
 }
 
-/** In the first process, before the others are started. */
+/** Called in the first process, before the others are started. */
 export function openRegisters(): void {
   process.env[FOLDER] = mkdtempSync(join(tmpdir(), "rabbitmq-delay-servers-"));
 }
 
-/** In the first process, when all is stopped. */
+/** Called in the first process, when everything is stopped. */
 export function closeRegisters(): void {
   const folder = process.env[FOLDER];
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });

@@ -58,7 +58,7 @@ export interface StackConfig {
 }
 
 const NAME = "test";
-/** What a failed run of `pulumi` shows of its output. */
+/** How much of its output a failed run of `pulumi` shows. */
 const ERROR_LINES = 30;
 /** Less than a test may take, so that a hanging run is killed and shown. */
 const RUN_LIMIT_MS = 120_000;
@@ -76,12 +76,12 @@ export class TestStack {
     private readonly keys: Record<string, string>,
   ) {}
 
-  /** What runs of `pulumi` get beside their usual environment; the folders come before those of PATH. */
+  /** Additional environment for runs of `pulumi`; the folders come before those of PATH. */
   private more: { folders: string[]; variables: Record<string, string> } = { folders: [], variables: {} };
 
   /**
    * @param program folder of another program than the project's own
-   * @param beside a stack whose backend is used too, so that one can refer to the other
+   * @param beside a stack whose backend is shared, so that one can refer to the other
    */
   static async create(broker: TestBroker, vhost: string, program = root, beside?: TestStack): Promise<TestStack> {
     engine ??= findEngine(() => undefined);
@@ -94,14 +94,12 @@ export class TestStack {
     return stack;
   }
 
-  /** The project's own program in a vhost of its own, as most tests want it. */
+  /** Creates the project's own program in a vhost of its own, as most tests need it. */
   static async inNewVhost(broker: TestBroker): Promise<TestStack> {
     return TestStack.create(broker, await broker.management.createVhost());
   }
 
-  /**
-   * Writes what `pulumi stack init` would, without the second that it takes.
-   */
+  /** Writes the files that `pulumi stack init` would write, without the second that it takes. */
   private init(): void {
     const folder = dirname(this.stateFile);
     mkdirSync(folder, { recursive: true });
@@ -115,7 +113,7 @@ export class TestStack {
     writeFileSync(this.stateFile, JSON.stringify({ version: 3, checkpoint }));
   }
 
-  /** Sets the stack's config, whole. */
+  /** Replaces the stack's config. */
   configure(config: StackConfig): void {
     const place = config.cluster === undefined ? { managementUrl: this.broker.node.managementUrl } : {};
     const broker = { ...place, vhost: this.vhost, ...config.broker };
@@ -131,19 +129,19 @@ export class TestStack {
     writeFileSync(this.configFile, JSON.stringify({ config, secretsprovider, encryptedkey }));
   }
 
-  /** Sets the config of another project's stack, whole. */
+  /** Replaces the config of another project's stack. */
   configureProject(project: string, config: Record<string, string>): void {
     const entries = Object.entries(config).map(([key, value]) => [`${project}:${key}`, value]);
     this.writeConfig(Object.fromEntries(entries));
   }
 
-  /** Takes a stack's config file of the project's own as it stands. */
+  /** Uses a stack's config file of the project unchanged. */
   configureFrom(file: string): void {
     const text = readFileSync(join(root, file), "utf8");
     writeFileSync(this.configFile, `${text}\nencryptionsalt: ${encryptionSalt()}\n`);
   }
 
-  /** Adds folders to PATH, for plugins, and variables. */
+  /** Adds variables, and folders on PATH for plugins. */
   extend(folders: string[], variables: Record<string, string>): void {
     this.more = { folders, variables };
   }
@@ -153,9 +151,9 @@ export class TestStack {
   }
 
   /**
-   * Configures a new stack and brings it up, where that is what a test starts from: the first time by the engine, and then as a
-   * copy of the state and of the vhost as the engine had left them.
-   * @throws Error where the stack has resources already
+   * Configures a new stack and brings it up, if a test only starts from it. The engine does it the first time; later calls copy the state
+   * and the vhost as the engine left them.
+   * @throws Error if the stack already has resources
    */
   async bringUp(config: StackConfig): Promise<void> {
     if (readFileSync(this.stateFile, "utf8").includes('"resources"'))
@@ -187,7 +185,7 @@ export class TestStack {
     return this.mustRun(["refresh", "--yes", "--skip-preview", "--stack", NAME]);
   }
 
-  /** What `up` would do, without what stays the same and what is only read. */
+  /** The planned steps of `up`, without those that change nothing or only read. */
   async preview(...more: string[]): Promise<Step[]> {
     const { output } = await this.mustRun(["preview", "--json", "--stack", NAME, ...more]);
     return ((JSON.parse(output) as { steps?: Step[] }).steps ?? []).filter(
@@ -195,19 +193,19 @@ export class TestStack {
     );
   }
 
-  /** The same for its duration alone, as a person runs it. */
+  /** Runs the preview as a user does, only for its duration. */
   previewAsText(): Promise<RunEnd> {
     return this.mustRun(["preview", "--stack", NAME]);
   }
 
-  /** What `rabbitmq-delay review --stack` says of this stack's preview; the report is undefined where it printed none. */
+  /** Runs `rabbitmq-delay review --stack` on this stack's preview; the report is undefined if it printed none. */
   async review(...more: string[]): Promise<RunEnd & { report: Review | undefined }> {
     const end = await this.reviewAsText("json", ...more);
     const json = end.output.slice(0, end.output.lastIndexOf("}") + 1);
     return { ...end, report: json.startsWith("{") ? (JSON.parse(json) as Review) : undefined };
   }
 
-  /** The same in the form that people read. */
+  /** Runs the review in a form for readers. */
   reviewAsText(format: string, ...more: string[]): Promise<RunEnd> {
     const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
     const args = [command, "review", "--format", format, "--stack", NAME, "--stack-config", this.configFile, ...more];
@@ -237,12 +235,12 @@ export class TestStack {
     await this.mustRun(["cancel", "--yes", "--stack", NAME]);
   }
 
-  /** Removes its files; tests needn't, they are removed with the test. */
+  /** Removes the stack's files; tests needn't call it, because they are removed with the test. */
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Runs `pulumi`, and takes any end of it. */
+  /** Runs `pulumi`, and accepts any outcome. */
   run(args: string[], onStart: (child: ChildProcess) => void = () => undefined): Promise<RunEnd> {
     return new Promise((resolve, reject) => {
       const child = spawn(
@@ -278,7 +276,7 @@ export class TestStack {
     throw new Error(`pulumi ${args.join(" ")} ended with ${end.code}:\n${lines.slice(-ERROR_LINES).join("\n")}`);
   }
 
-  /** The stack's state as it lies on disk. */
+  /** The file of the stack's state on disk. */
   get stateFile(): string {
     return join(this.backend, ".pulumi", "stacks", this.project, `${NAME}.json`);
   }
@@ -292,7 +290,7 @@ export class TestStack {
     return join(this.folder, `Pulumi.${NAME}.yaml`);
   }
 
-  /** What `pulumi` needs to use this stack's backend. */
+  /** The environment that `pulumi` needs to use this stack's backend. */
   get environment(): NodeJS.ProcessEnv {
     return {
       PATH: [this.engine.binFolder, ...this.more.folders, process.env.PATH].join(":"),
@@ -311,18 +309,18 @@ export class TestStack {
   }
 }
 
-/** That of stack dev, whose passphrase tests use. */
+/** The salt of stack dev, whose passphrase tests use. */
 function encryptionSalt(): string {
   return /^encryptionsalt: (.*)$/m.exec(readFileSync(join(root, "Pulumi.dev.yaml"), "utf8"))?.[1] as string;
 }
 
-/** Where what the engine made of a program and its config is kept for the rest of the run. */
+/** Where the engine's result for a program and its config is kept for the rest of the run. */
 function recordingOf(made: unknown): string {
   const name = createHash("sha1").update(JSON.stringify(made)).digest("hex");
   return join(runFolder("stacks"), `${name}.json`);
 }
 
-/** A value with each of the texts replaced by the name that it has. */
+/** Replaces each of the texts in a value by the name given for it. */
 function replaceAll<T>(value: T, names: Record<string, string>): T {
   const text = Object.entries(names).reduce(
     (changed, [name, old]) => changed.replaceAll(old, name),
@@ -331,7 +329,7 @@ function replaceAll<T>(value: T, names: Record<string, string>): T {
   return JSON.parse(text) as T;
 }
 
-/** Which commands read the stack's config. */
+/** Whether a command reads the stack's config. */
 function isConfigured(args: string[]): boolean {
   return ["up", "preview", "destroy", "refresh"].includes(args[0] ?? "");
 }

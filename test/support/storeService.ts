@@ -8,7 +8,7 @@ import { afterThisTest } from "./cleanup";
 
 const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 
-/** What a service says of itself. */
+/** The state that a service reports. */
 export interface ServiceHealth {
   status: "green" | "red";
   triggered: string[];
@@ -37,7 +37,7 @@ export class StoreProcess {
     this.ended = new Promise((resolve) => child.once("close", (code, signal) => resolve(code ?? (signal as string))));
   }
 
-  /** Starts one, without waiting for it. */
+  /** Starts a process, without waiting for it. */
   static async start(
     { node }: TestBroker,
     vhost: string,
@@ -65,7 +65,7 @@ export class StoreProcess {
     return service;
   }
 
-  /** Starts one, and waits until it takes messages in. */
+  /** Starts a process, and waits until it takes messages in. */
   static async ready(...parameters: Parameters<typeof StoreProcess.start>): Promise<StoreProcess> {
     const service = await StoreProcess.start(...parameters);
     await service.untilHealth(({ isReady }) => isReady);
@@ -77,7 +77,7 @@ export class StoreProcess {
     return response === undefined ? undefined : ((await response.json()) as ServiceHealth);
   }
 
-  /** Waits for a health; the test's own time limit bounds the wait. */
+  /** Waits until its health satisfies a condition; the test's own time limit ends the wait. */
   async untilHealth(isReached: (health: ServiceHealth) => boolean): Promise<void> {
     let isOver = false;
     void this.ended.then(() => (isOver = true));
@@ -104,7 +104,7 @@ export class StoreProcess {
     );
   }
 
-  /** Its metrics, once one of the store's own has at least a value. */
+  /** Its metrics, once one of the store's own has at least a given value. */
   async untilMetric(name: string, value: number): Promise<Map<string, number>> {
     for (;;) {
       const metrics = await this.metrics();
@@ -113,13 +113,13 @@ export class StoreProcess {
     }
   }
 
-  /** Asks it to end, and gives its exit code. */
+  /** Tells it to end, and returns its exit code. */
   stop(): Promise<number | string> {
     this.child.kill("SIGTERM");
     return this.ended;
   }
 
-  /** Ends it as a power cut would. */
+  /** Ends it like a power cut. */
   async kill(): Promise<void> {
     this.child.kill("SIGKILL");
     await this.ended;

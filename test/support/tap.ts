@@ -1,14 +1,14 @@
 import { AddressInfo, createServer, connect } from "node:net";
 import { afterThisTest } from "./cleanup";
 
-/** A way to a broker on loopback that remembers what a client sends. */
+/** A connection to a broker on loopback that records what a client sends. */
 export interface Tap {
   port: number;
   /** All bytes from clients so far. */
   sent: () => Buffer;
 }
 
-/** Opens a tap before a port, until the end of the test. */
+/** Opens a tap in front of a port, until the end of the test. */
 export async function tapOf(target: number): Promise<Tap> {
   const chunks: Buffer[] = [];
   const server = createServer((incoming) => {
@@ -28,7 +28,7 @@ export async function tapOf(target: number): Promise<Tap> {
   return { port: (server.address() as AddressInfo).port, sent: () => Buffer.concat(chunks) };
 }
 
-/** The bytes of each header of that name in what was sent: the type, and so many bytes of the value. */
+/** The bytes of each header of that name in the recorded data: its type, and this many bytes of its value. */
 export function headersNamed(sent: Buffer, name: string, valueBytes: number): Buffer[] {
   const key = Buffer.from(name);
   const start = Buffer.concat([Buffer.from([key.length]), key]);

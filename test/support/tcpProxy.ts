@@ -2,7 +2,7 @@ import { Server, connect, createServer } from "node:net";
 import { afterThisTest } from "./cleanup";
 import { JoinedSockets } from "./joinedSockets";
 
-/** A way to a port that can be cut, as a network is. */
+/** A connection to a port that can be cut like a network. */
 export class TcpProxy {
   private server: Server | undefined;
   private readonly sockets = new JoinedSockets();
@@ -12,7 +12,7 @@ export class TcpProxy {
     readonly port: number,
   ) {}
 
-  /** Opens the way until the end of the test. */
+  /** Opens the proxy until the end of the test. */
   static async to(target: number, port: number): Promise<TcpProxy> {
     const proxy = new TcpProxy(target, port);
     await proxy.open();
@@ -29,7 +29,7 @@ export class TcpProxy {
     return new Promise((resolve) => this.server?.listen(this.port, "127.0.0.1", resolve));
   }
 
-  /** Breaks what is open, and refuses what comes. */
+  /** Breaks open connections, and refuses new ones. */
   async cut(): Promise<void> {
     const closed = new Promise((resolve) => (this.server === undefined ? resolve(0) : this.server.close(resolve)));
     this.sockets.destroy();

@@ -3,7 +3,7 @@
 const { readdirSync } = require("node:fs");
 const { join } = require("node:path");
 
-// Several processes take files from one list, so the longest come first, or one would be alone with them in the end.
+// Several processes take files from one list, so the longest come first; otherwise one process would run them alone at the end.
 const LONGEST = [
   "test/engine/upgrade.test.ts",
   "test/engine/ownership.test.ts",
@@ -17,7 +17,7 @@ const LONGEST = [
   "test/engine/examples.test.ts",
 ];
 
-/** What runs programs of others: Kubernetes' own, other languages' clients and SDKs. */
+/** Tests that run programs outside Node: Kubernetes' own, other languages' clients and SDKs. */
 const CLIENTS = [
   "test/kubernetes/services.test.ts",
   "test/kubernetes/faults.test.ts",
@@ -26,7 +26,7 @@ const CLIENTS = [
   "test/brokers/kombu.test.ts",
 ];
 
-/** What needs more than one broker that runs all the time, or takes long there. */
+/** Tests that need more than a single broker that runs all the time, or take long there. */
 const BEYOND_QUICK = [
   /^test\/(engine|store|toolchain)\//,
   /^test\/brokers\/(check|command|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart)\.test/,
@@ -36,9 +36,9 @@ const rooms = ["test", "components/test", ...readdirSync("packages").map((name) 
 const all = rooms.flatMap((room) => testsOf(room));
 
 const tiers = {
-  /** Pure code, stand-ins, and what one broker answers at once. */
+  /** Pure code, stand-ins, and quick tests on one broker. */
   quick: () => all.filter((file) => !CLIENTS.includes(file) && !BEYOND_QUICK.some((pattern) => pattern.test(file))),
-  /** All of the project's own, on both brokers. */
+  /** All tests of the project itself, on both brokers. */
   test: () => [...LONGEST, ...all.filter((file) => !LONGEST.includes(file) && !CLIENTS.includes(file))],
   clients: () => CLIENTS,
 };
@@ -56,7 +56,7 @@ exports.configOf = (tier) => ({
   spec: tiers[tier](),
   reporter: "test/support/reporter.js",
   parallel: true,
-  // More than cores: a part of the time is waiting.
+  // More jobs than cores, because a part of the time is waiting.
   jobs: 3,
   timeout: 180_000,
   slow: 5000,

@@ -3,11 +3,11 @@ import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "./cleanup";
 
-/** A small file system of its own, in memory, that a test fills and frees. Needs root. */
+/** A small file system in memory that a test fills and frees. Needs root. */
 export class TinyDisk {
   private constructor(readonly folder: string) {}
 
-  /** @param folder an empty one, that the disk is mounted on until the end of the test */
+  /** @param folder an empty one, on which the disk is mounted until the end of the test */
   static mount(folder: string, bytes: number): TinyDisk {
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${bytes},mode=777`, "tmpfs", folder]);
     afterThisTest(() => void execFileSync("umount", ["--lazy", folder]));
@@ -15,7 +15,7 @@ export class TinyDisk {
     return new TinyDisk(folder);
   }
 
-  /** Takes all that is free but for some bytes. */
+  /** Takes all free space except for some bytes. */
   fill(leftBytes: number): void {
     const [, free] = execFileSync("df", ["--output=avail", "-B1", this.folder]).toString().trim().split("\n");
     writeFileSync(this.ballast, Buffer.alloc(Math.max(0, Number(free) - leftBytes), 1));

@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { createCertificates } from "./certificates";
 import { afterThisTest } from "./cleanup";
 
-/** An address with TLS before a broker's management API, and the authority that vouches for it. */
+/** An address with TLS in front of a broker's management API, and the authority that vouches for it. */
 export interface TlsProxy {
   url: string;
   caCertFile: string;
 }
 
-/** Ends TLS with a certificate of an authority of its own, and passes requests on; for one test. */
+/** Terminates TLS with a certificate of its own authority, and passes requests on; for one test. */
 export async function startTlsProxy(managementUrl: string): Promise<TlsProxy> {
   const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-tls-"));
   afterThisTest(() => rmSync(folder, { recursive: true, force: true }));

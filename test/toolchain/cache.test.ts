@@ -8,7 +8,7 @@ import { root } from "../../toolchain/dist/paths";
 
 /** Fills a cache entry in a process of its own, and notes that it did. */
 const fillScript = (counter: string): string => `
-  const { cached } = require(${JSON.stringify(join(root, "toolchain/dist/cache"))});
+  const { getCached } = require(${JSON.stringify(join(root, "toolchain/dist/cache"))});
   const fs = require("node:fs");
   const fill = async (folder) => {
     fs.appendFileSync(${JSON.stringify(counter)}, "x");
@@ -18,7 +18,7 @@ const fillScript = (counter: string): string => `
   const never = async () => { throw new Error("no network"); };
   const ways = process.argv[1] === "none" ? [{ name: "download", fill: never }, { name: "build", fill: never }]
     : [{ name: "download", fill: never }, { name: "build", fill }];
-  cached("thing-1.0", ways, () => undefined).then(
+  getCached("thing-1.0", ways, () => undefined).then(
     (folder) => console.log(folder),
     (error) => { console.error(error.message); process.exitCode = 1; },
   );`;

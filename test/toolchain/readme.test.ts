@@ -9,9 +9,9 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const endpointsOf = (yaml: string): string[] =>
   [...yaml.matchAll(/^ +- name: (\S+)/gm)].map(([, name]) => name as string);
 
-// README is followed word for word: its first sample parked a message, and its endpoint was taken from another stack.
-describe("README", () => {
-  const readme = read("README.md");
+// Readers follow these pages word for word: the first sample once parked a message, and its endpoint was taken from another stack.
+describe("README and the guide for starting", () => {
+  const readme = `${read("README.md")}\n${read("docs/start.md")}`;
   const own = endpointsOf(read("Pulumi.dev.yaml"));
 
   it("publishes, in its first sample, to an endpoint that make up declares", () => {

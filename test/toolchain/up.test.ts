@@ -197,7 +197,7 @@ const START = `
   guard(async () => void (await findBroker(() => undefined)));`;
 
 const FILL = `
-  const { cached } = require("./toolchain/dist/cache");
+  const { getCached } = require("./toolchain/dist/cache");
   const { guard } = require("./toolchain/dist/interruption");
   const { run } = require("./toolchain/dist/run");
   const { writeFileSync } = require("node:fs");
@@ -208,4 +208,4 @@ const FILL = `
     await run("sh", ["-c", script], { cwd: folder });
   } };
   const next = { name: "next", fill: async () => writeFileSync(started + ".next", "") };
-  guard(async () => void (await cached("thing", [slow, next], () => undefined)));`;
+  guard(async () => void (await getCached("thing", [slow, next], () => undefined)));`;

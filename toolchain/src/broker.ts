@@ -10,13 +10,13 @@ export interface BrokerInstallation {
 export interface BrokerNode {
   name: string;
   installation: BrokerInstallation;
-  /** Data, logs and config, seen from inside the root. */
+  /** Data, logs and config, as seen from inside the root. */
   folder: string;
   ports: { amqp: number; management: number; distribution: number; epmd: number };
   amqpUrl: string;
   managementUrl: string;
   /** The process group. */
   processId: number;
-  /** When its first process started; with it the number is not taken for that of a later process. */
+  /** When its first process started; it distinguishes the process from a later one with the same number. */
   processStart?: string;
 }

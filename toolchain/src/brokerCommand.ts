@@ -1,12 +1,12 @@
 import type { BrokerInstallation, BrokerNode } from "./broker";
 import { join } from "node:path";
 
-/** A command as it is started inside an installation. */
+/** A command, as it is started inside an installation. */
 export function commandInside({ root }: BrokerInstallation, command: string): [string, string[]] {
   return root === "" ? [command, []] : ["chroot", [root, command]];
 }
 
-/** What tells RabbitMQ's scripts which node they are or speak to. */
+/** The variables that tell RabbitMQ's scripts which node they are or speak to. */
 export function nodeEnvironment({
   name,
   folder,
@@ -22,7 +22,7 @@ export function nodeEnvironment({
     RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, "enabled_plugins"),
     RABBITMQ_CONFIG_FILE: join(folder, "rabbitmq.conf"),
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "-kernel inet_dist_use_interface {127,0,0,1}",
-    // A port mapper of its own: it can be stopped with the node, and other nodes of the machine don't matter.
+    // Its own port mapper, which can be stopped with the node and does not affect other nodes of the machine.
     ERL_EPMD_PORT: String(ports.epmd),
     ERL_EPMD_ADDRESS: "127.0.0.1",
     LANG: "C.UTF-8",

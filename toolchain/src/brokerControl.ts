@@ -3,12 +3,12 @@ import { commandInside, nodeEnvironment } from "./brokerCommand";
 import type { BrokerNode } from "./broker";
 import { run } from "./run";
 
-/** Tells a node something by RabbitMQ's own command; gives what it prints. @throws Error when it refuses */
+/** Runs RabbitMQ's own command on a node; returns what it prints. @throws Error when the node refuses */
 export function rabbitmqctl(node: BrokerNode, ...given: string[]): Promise<string> {
   return tool(node, "rabbitmqctl", given);
 }
 
-/** Enables a plugin on a node that runs. */
+/** Enables a plugin on a running node. */
 export async function enablePlugin(node: BrokerNode, plugin: string): Promise<void> {
   await tool(node, "rabbitmq-plugins", ["-q", "enable", plugin]);
 }

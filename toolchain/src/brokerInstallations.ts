@@ -2,13 +2,13 @@ import { existsSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { BrokerInstallation } from "./broker";
-import { Way, cached } from "./cache";
+import { Way, getCached } from "./cache";
 import { QUIET, forbidServices, installPackages, isRootOnDebian } from "./debianPackages";
 import { hasCommand, run, whichCommand } from "./run";
 import { versions } from "./versions";
 
 /**
- * This machine's RabbitMQ; on Debian as root it is installed first.
+ * Finds this machine's RabbitMQ; on Debian as root it is installed first.
  * @throws Error that says what was tried
  */
 export async function localInstallation(progress: (line: string) => void): Promise<BrokerInstallation> {
@@ -28,18 +28,18 @@ export async function localInstallation(progress: (line: string) => void): Promi
 }
 
 /**
- * RabbitMQ 4.3 of a newer Debian release, in a folder of the cache.
+ * Finds RabbitMQ 4.3 of a newer Debian release, in a folder of the cache.
  * @throws Error that says what is missing
  */
 export async function newestInstallation(progress: (line: string) => void): Promise<BrokerInstallation> {
-  const folder = await cached(`debian-${versions.debianWithRabbit43}`, [debootstrap()], progress);
+  const folder = await getCached(`debian-${versions.debianWithRabbit43}`, [debootstrap()], progress);
   const installation = await findInstallation(folder);
   if (installation === undefined)
     throw new Error(`no rabbitmq-server in ${folder}; remove the folder to have it made again`);
   return installation;
 }
 
-/** Debian's keys, by which what debootstrap fetches is verified. */
+/** Debian's keys, with which everything that debootstrap fetches is verified. */
 const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 function debootstrap(): Way {
@@ -52,13 +52,13 @@ function debootstrap(): Way {
       const scripts = "/usr/share/debootstrap/scripts";
       const script = join(scripts, versions.debianWithRabbit43);
       if (!existsSync(script)) symlinkSync("sid", script);
-      // Without a keyring it would take unsigned packages with no more than a warning.
+      // Without a keyring, debootstrap would only warn about unsigned packages.
       const options = ["--force-check-gpg", `--keyring=${KEYRING}`, "--variant=minbase"];
-      // What it mounts goes with its process, however that ends.
+      // Everything that it mounts disappears with its process, however that ends.
       const command = ["--mount", "debootstrap", ...options, versions.debianWithRabbit43, folder];
       await run("unshare", command, { onLine: progress });
       forbidServices(folder);
-      // Without it, the node can't find its own host.
+      // Without this file, the node can't find its own host.
       writeFileSync(join(folder, "etc/hosts"), `127.0.0.1 localhost ${hostname()}\n`);
       const install = ["apt-get", "install", "-y", "--no-install-recommends", "rabbitmq-server"];
       await run("chroot", [folder, ...install], { env: { ...process.env, ...QUIET }, onLine: progress });
@@ -67,7 +67,7 @@ function debootstrap(): Way {
   };
 }
 
-/** The server's start script of an installation, or undefined: Debian's wrapper would drop to a system user. */
+/** The server's start script of an installation, or undefined; Debian's wrapper is not used, because it would switch to a system user. */
 async function findInstallation(root = ""): Promise<BrokerInstallation | undefined> {
   const library = "/usr/lib/rabbitmq/lib";
   if (existsSync(root + library)) {

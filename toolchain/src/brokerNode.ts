@@ -14,15 +14,15 @@ import { run } from "./run";
 
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 30_000;
-/** What a node that was left running gets to answer, on a busy machine. */
+/** How long a node that was left running may take to answer, on a busy machine. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** What a node is started from: a new one, or one as it was, on the same ports and data. */
+/** What a node is started from: a new one, or an earlier one on the same ports and data. */
 export type NodeStart = Pick<BrokerNode, "name" | "installation" | "folder"> &
   Partial<BrokerNode> & {
-    /** Whether it takes the well-known ports where they are free, and others where somebody took the ones that it had. */
+    /** Whether it takes the well-known ports if they are free, and other ports if somebody has taken its own. */
     preferDefaultPorts?: boolean;
-    /** Called as soon as its process is there, long before it answers. */
+    /** Called as soon as its process exists, long before it answers. */
     onLaunch?: (node: BrokerNode) => void;
   };
 
@@ -94,7 +94,7 @@ async function writeConfig(folder: string, ports: BrokerNode["ports"]): Promise<
   );
 }
 
-/** In a folder, the node needs /proc for its memory monitor; a private mount namespace takes the mount away with the process. */
+/** In a folder, the node needs /proc for its memory monitor; a private mount namespace removes the mount with the process. */
 function nodeCommand({ root, script }: BrokerInstallation): [string, string[]] {
   if (root === "") return [script, []];
   return [
@@ -103,7 +103,7 @@ function nodeCommand({ root, script }: BrokerInstallation): [string, string[]] {
   ];
 }
 
-/** Whether the node's processes live. A number that another process has by now, as after a restart of the machine, is none of them. */
+/** Whether the node's processes are alive. If another process has the number by now, as after a restart of the machine, they are not. */
 export function isAlive({ processId, processStart }: Pick<BrokerNode, "processId" | "processStart">): boolean {
   const start = startOf(processId);
   if (processStart !== undefined && start !== undefined && start !== processStart) return false;
@@ -115,7 +115,7 @@ export function isAlive({ processId, processStart }: Pick<BrokerNode, "processId
   }
 }
 
-/** Stops a node in order, and its port mapper. */
+/** Stops a node properly, and its port mapper. */
 export async function stopNode(node: BrokerNode): Promise<void> {
   await endNode(node, "SIGTERM");
   await stopPortMapper(node);
@@ -147,11 +147,11 @@ function signalGroup(node: BrokerNode, signal: NodeJS.Signals): void {
 async function stopPortMapper({ installation, ports }: BrokerNode): Promise<void> {
   const env = { ...process.env, ERL_EPMD_PORT: String(ports.epmd), ERL_EPMD_ADDRESS: "127.0.0.1" };
   const [command, args] = commandInside(installation, "epmd");
-  // A killed node may have taken its port mapper along.
+  // A killed node may have taken its port mapper with it.
   await run(command, [...args, "-kill"], { env }).catch(() => undefined);
 }
 
-/** Waits until the management API answers and the node takes work. */
+/** Waits until the management API answers and the node accepts work. */
 async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> {
   let exited = false;
   child.once("exit", () => (exited = true));
@@ -170,7 +170,7 @@ async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> 
   await pWaitFor(isThere, { interval: 100, timeout: { milliseconds: START_TIMEOUT_MS, fallback: late } });
 }
 
-/** Whether a node's management API answers and it takes work, now or a moment later. */
+/** Whether a node's management API answers and the node accepts work, now or a moment later. */
 export async function isReady({ managementUrl }: Pick<BrokerNode, "managementUrl">): Promise<boolean> {
   let isLate = false;
   const isThere = (): Promise<boolean> => {
@@ -182,7 +182,7 @@ export async function isReady({ managementUrl }: Pick<BrokerNode, "managementUrl
   return !isLate;
 }
 
-/** Both answer only late in the start; the overview is the last one to on 4.3. */
+/** Whether the management API answers both requests; they succeed only late in the start, on 4.3 the overview last. */
 async function answers(managementUrl: string): Promise<boolean> {
   const headers = { authorization: `Basic ${Buffer.from("guest:guest").toString("base64")}` };
   try {
@@ -197,7 +197,7 @@ async function answers(managementUrl: string): Promise<boolean> {
   }
 }
 
-/** The ports that a node had, as long as nobody took one: addresses that people noted stay right. */
+/** Keeps the ports that a node had unless somebody has taken one, so that addresses that people wrote down stay right. */
 async function choosePorts(before?: BrokerNode["ports"], preferDefault = false): Promise<BrokerNode["ports"]> {
   const choose = async (had: number | undefined, wellKnown?: number): Promise<number> => {
     if (had !== undefined && (await isFree(had))) return had;

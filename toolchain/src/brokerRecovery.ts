@@ -2,8 +2,8 @@ import { rabbitmqctl } from "./brokerControl";
 import type { BrokerNode } from "./broker";
 
 /**
- * Lets the servers of quorum queues that have no leader elect one, and gives each its settings again; true if any server
- * lacks the function by which its answers find their way to publishers.
+ * Lets servers of quorum queues without a leader elect one, and gives each its settings again; true if any server lacks the function by
+ * which its answers find their way to publishers.
  */
 const REPAIR_AND_CHECK = `
   Queues = [Queue || Queue <- rabbit_amqqueue:list(), amqqueue:get_type(Queue) =:= rabbit_quorum_queue],
@@ -18,9 +18,9 @@ const REPAIR_AND_CHECK = `
     Servers).`;
 
 /**
- * Repairs a restarted node; true if it needs one more restart. RabbitMQ 3.10 writes down a new quorum queue's server some
- * time after the queue itself; killed in between, it starts a new server with a part of its settings missing, which elects
- * no leader, confirms nothing, and knows no TTL (seen on 3.10.8, not on 4.3.6; rabbitmq-server issue 10070).
+ * Repairs a restarted node; true if it needs one more restart. RabbitMQ 3.10 records the server of a new quorum queue some time after the
+ * queue itself. If it is killed in between, it starts a new server with some of its settings missing, which elects no leader, confirms
+ * nothing, and knows no TTL (seen on 3.10.8, not on 4.3.6; rabbitmq-server issue 10070).
  */
 export async function recoverQuorumQueues(node: BrokerNode): Promise<boolean> {
   return (await rabbitmqctl(node, "eval", REPAIR_AND_CHECK)).trim() === "true";

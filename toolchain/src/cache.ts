@@ -5,15 +5,15 @@ import * as lockfile from "proper-lockfile";
 import { interrupted } from "./interruption";
 import { cacheFolder } from "./paths";
 
-/** One way to get something: throws when it does not work here. */
+/** One way to get something; it throws if it does not work here. */
 export interface Way {
-  /** What is tried, for the message when all fail. */
+  /** Its name, for the message when all ways fail. */
   name: string;
   /** Fills the folder, which exists and is empty. */
   fill: (folder: string, progress: (line: string) => void) => Promise<void>;
 }
 
-/** Two runs at the same time: the second one waits, as long as the first one shows that it is alive. */
+/** If two runs start at the same time, the second one waits, as long as the first one shows that it is alive. */
 const LOCK_OPTIONS = {
   stale: 30_000,
   update: 5_000,
@@ -21,12 +21,12 @@ const LOCK_OPTIONS = {
 };
 
 /**
- * A folder in the cache, filled once by the first way that works, and moved into place only when it is whole.
+ * A folder in the cache. The first way that works fills it, once, and it is moved into place only when it is complete.
  * @param name path below the cache, with its version in it
  * @returns the folder
  * @throws Error that lists the ways and why each failed
  */
-export async function cached(name: string, ways: Way[], progress: (line: string) => void): Promise<string> {
+export async function getCached(name: string, ways: Way[], progress: (line: string) => void): Promise<string> {
   const folder = join(cacheFolder, name);
   if (existsSync(folder)) return folder;
   mkdirSync(dirname(folder), { recursive: true });
@@ -52,7 +52,7 @@ export async function cached(name: string, ways: Way[], progress: (line: string)
   });
 }
 
-/** Does something while no other run on this machine does it. @param path below which the lock is made; its folder exists */
+/** Runs work while no other run on this machine does. @param path below which the lock is made; its folder exists */
 export async function withLock<T>(path: string, progress: (line: string) => void, work: () => Promise<T>): Promise<T> {
   const release = await lockWithNotice(path, progress);
   try {
@@ -66,7 +66,7 @@ async function lockWithNotice(folder: string, progress: (line: string) => void):
   interrupted.throwIfAborted();
   const options = { realpath: false, lockfilePath: `${folder}.lock`, ...LOCK_OPTIONS };
   if (await lockfile.check(folder, options)) progress("another run is at it; waiting");
-  // What it got by then goes with this process.
+  // Anything acquired by then ends with this process.
   return Promise.race([lockfile.lock(folder, options), untilInterrupted()]);
 }
 
@@ -76,7 +76,7 @@ function untilInterrupted(): Promise<never> {
   });
 }
 
-/** Removes a folder; what a killed run left mounted in it is unmounted first, or the machine's own devices would go too. */
+/** Removes a folder. Mounts that a killed run left in it are unmounted first, or the machine's own devices would be removed, too. */
 function removeHalfMade(folder: string): void {
   for (const mount of mountsBelow(folder).reverse()) execFileSync("umount", [mount]);
   rmSync(folder, { recursive: true, force: true });

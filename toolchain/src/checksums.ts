@@ -1,8 +1,8 @@
 import { versions } from "./versions";
 
 /**
- * SHA-256 of the archives of the engine, by file name. They are those of nixpkgs' `pulumi-bin` of the same version. A new version
- * of the engine needs new ones; without them its own maker's list decides, see {@link vendorList}.
+ * SHA-256 of the engine's archives, by file name. They are those of nixpkgs' `pulumi-bin` of the same version. A new version of the engine
+ * needs new ones; without them, the vendor's own list decides, see {@link vendorList}.
  */
 export const pinnedSums: Readonly<Record<string, string>> = {
   "pulumi-v3.220.0-linux-x64.tar.gz": "6f00c595e0c35821cd31903d7bb328a11c3c4bdad7acd59403fbb14cfcad45ff",
@@ -12,8 +12,8 @@ export const pinnedSums: Readonly<Record<string, string>> = {
 };
 
 /**
- * Where Pulumi publishes the sums of a plugin's archives: at GitHub, while the archives come from its own site. No sum of these
- * archives is pinned here, so this protects from what happens to one of the two places and to the line, not from their maker.
+ * Where Pulumi publishes the sums of a plugin's archives: at GitHub, while the archives come from its own site. No sum of these archives is
+ * pinned here, so this protects against tampering with one of the two places or with the connection, but not against the vendor.
  */
 export function vendorList(plugin: string, version: string): string {
   return `https://github.com/pulumi/pulumi-${plugin}/releases/download/v${version}/pulumi-${plugin}_${version}_checksums.txt`;
@@ -22,7 +22,7 @@ export function vendorList(plugin: string, version: string): string {
 /** The same for the engine itself. */
 export const engineList = `https://github.com/pulumi/pulumi/releases/download/v${versions.pulumi}/pulumi-${versions.pulumi}-checksums.txt`;
 
-/** The SHA-256 that a list of lines `SUM  FILE` has for a file. @throws Error when it has none */
+/** The SHA-256 of a file in a list with lines `SUM  FILE`. @throws Error when the list has none */
 export function sumInList(list: string, file: string): string {
   for (const line of list.split("\n")) {
     const [, sum, name] = /^([0-9a-fA-F]{64})\s+\*?(\S+)\s*$/.exec(line) ?? [];

@@ -7,7 +7,7 @@ import type { KubernetesPrograms } from "./kubernetesPrograms";
 import { freePort } from "./ports";
 import { run } from "./run";
 
-/** A private control plane of Kubernetes on loopback: it takes objects and makes pods of them, and runs none. */
+/** A private control plane of Kubernetes on loopback: it accepts objects and makes pods from them, but runs no pod. */
 export interface ControlPlane {
   programs: KubernetesPrograms;
   folder: string;
@@ -67,10 +67,10 @@ export async function startControlPlane(programs: KubernetesPrograms): Promise<C
   }
 }
 
-/** Lets the control plane know the kinds that operators bring. */
+/** Teaches the control plane the kinds that operators bring. */
 export async function installDefinitions(plane: ControlPlane): Promise<void> {
   await kubectl(plane, ["apply", "--server-side", "-f", plane.programs.definitions]);
-  // A kind is served a moment after its definition was taken.
+  // A kind is served only a moment after its definition was accepted.
   await until(plane, () =>
     kubectl(plane, ["get", "rabbitmqclusters,certificates,servicemonitors", "--all-namespaces"]),
   );
@@ -84,13 +84,13 @@ export async function startOperator(plane: ControlPlane): Promise<void> {
   launch(plane, plane.programs.operator, [`--metrics-bind-address=127.0.0.1:${await freePort()}`], env);
 }
 
-/** Runs kubectl; gives what it prints. @throws Error when the server refuses */
+/** Runs kubectl; returns what it prints. @throws Error when the server refuses */
 export function kubectl({ programs, kubeconfig, folder }: ControlPlane, args: string[]): Promise<string> {
   const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: folder };
   return run(programs.kubectl, ["--cache-dir", join(folder, "cache"), ...args], { env });
 }
 
-/** Stops all of it and removes its files. */
+/** Stops all of its processes and removes its files. */
 export async function stopControlPlane({ processes, folder }: ControlPlane): Promise<void> {
   for (const child of processes.reverse()) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -131,7 +131,7 @@ async function until({ processes, folder }: ControlPlane, works: () => Promise<u
   await pWaitFor(isReached, { interval: 100, timeout: { milliseconds: START_TIMEOUT_MS, fallback: () => refuse() } });
 }
 
-/** The server's certificate is made by itself at its start, for a port that nobody else knows. */
+/** The server generates its certificate at its start, for a port that nobody else knows. */
 function kubeconfigOf(port: number): string {
   const server = { server: `https://127.0.0.1:${port}`, "insecure-skip-tls-verify": true };
   return JSON.stringify({

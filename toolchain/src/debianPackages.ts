@@ -5,22 +5,22 @@ import { interrupted } from "./interruption";
 import { cacheFolder } from "./paths";
 import { run } from "./run";
 
-/** Installing starts no service: whatever is started here is a private node. */
+/** Installing starts no service, because everything that is started here is a private node. */
 export const NO_SERVICES = "#!/bin/sh\n# rabbitmq-delay: installing starts no service\nexit 101\n";
 const POLICY = "/usr/sbin/policy-rc.d";
 
-/** English, because waiting goes by what apt-get says. */
+/** English, because waiting depends on the messages of apt-get. */
 export const QUIET = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C.UTF-8", LANGUAGE: "C" };
 
-/** How long other runs of apt-get are waited for: a fresh cloud machine brings itself up to date at its first boot. */
+/** How long to wait for other runs of apt-get: a fresh cloud machine updates itself at its first boot. */
 const LOCK_TIMEOUT_MS = 300_000;
 const POLL_MS = 1000;
 
-/** What apt-get is given beside its command. */
+/** The options of apt-get beside its command. */
 export interface AptOptions {
-  /** Settings for `-o`, as `Dir::State::lists=/somewhere`. */
+  /** Settings for `-o`, e.g. `Dir::State::lists=/somewhere`. */
   settings?: string[];
-  /** How long a lock of another process is waited for, in milliseconds; 5 minutes where not set. */
+  /** How long to wait for a lock of another process, in milliseconds; default 5 minutes. */
   lockTimeoutMs?: number;
 }
 
@@ -32,7 +32,7 @@ export function isRootOnDebian(): boolean {
 /** Installs Debian packages, whose signatures apt-get checks, without starting what they contain. */
 export async function installPackages(packages: string[], progress: (line: string) => void): Promise<void> {
   mkdirSync(cacheFolder, { recursive: true });
-  // One run at a time: the policy of one must not go while another still installs.
+  // One run at a time: the policy of one must not be removed while another still installs.
   await withLock(join(cacheFolder, "debian-packages"), progress, async () => {
     const isOurs = !existsSync(POLICY) || readFileSync(POLICY, "utf8") === NO_SERVICES;
     if (isOurs) forbidServices("");
@@ -46,13 +46,13 @@ export async function installPackages(packages: string[], progress: (line: strin
   });
 }
 
-/** Keeps what is installed below a root from being started. */
+/** Keeps packages that are installed below a root from being started. */
 export function forbidServices(root: string): void {
   writeFileSync(root + POLICY, NO_SERVICES);
   chmodSync(root + POLICY, 0o755);
 }
 
-/** An install that was killed half-way keeps every later one from starting. */
+/** Repairs an install that was killed half-way, which would keep every later one from starting. */
 async function repairPackages(progress: (line: string) => void): Promise<void> {
   const journal = "/var/lib/dpkg/updates";
   if (!existsSync(journal) || readdirSync(journal).length === 0) return;
@@ -61,8 +61,8 @@ async function repairPackages(progress: (line: string) => void): Promise<void> {
 }
 
 /**
- * Runs apt-get, and waits for other processes that hold one of its locks. apt-get itself waits for dpkg's lock alone, and fails
- * at once where another run fetches package lists or archives.
+ * Runs apt-get, and waits for other processes that hold one of its locks. apt-get itself only waits for dpkg's lock, and fails at once if
+ * another run fetches package lists or archives.
  * @throws Error that says which lock was held all the time, or what apt-get says
  */
 export async function aptGet(

@@ -8,23 +8,23 @@ import { pinnedSums, sumInList } from "./checksums";
 import { interrupted } from "./interruption";
 import { run } from "./run";
 
-/** Until the first byte, and between any two parts. */
+/** How long to wait for the first byte, and between any two parts. */
 const SILENCE_LIMIT_MS = 15_000;
-/** A list of checksums is a page of text. */
+/** A list of checksums is only a page of text. */
 const LIST_LIMIT_BYTES = 1_000_000;
 
 /** An archive and how it is verified. */
 export interface Archive {
   url: string;
-  /** Where its maker lists SHA-256 sums, over TLS: asked where none is pinned. */
+  /** Where the vendor lists SHA-256 sums, over TLS; asked if none is pinned. */
   listUrl: string;
-  /** The sums by file name; those of this repository where not set. */
+  /** The sums by file name; default: those of this repository. */
   pinned?: Readonly<Record<string, string>>;
 }
 
 /**
- * Fetches a tar archive, verifies it, and unpacks it into a folder. Nothing of it is unpacked before its sum was compared, and
- * an archive that is cut short or changed is removed.
+ * Fetches a tar archive, verifies it, and unpacks it into a folder. Nothing is unpacked before the sum was compared, and an archive that is
+ * cut short or changed is removed.
  * @throws Error with the address and what was wrong
  */
 export async function fetchArchive(
@@ -69,34 +69,34 @@ async function sumOf(
   return sumInList(Buffer.concat(parts).toString(), file);
 }
 
-/** @returns the SHA-256 of what was written */
+/** @returns the SHA-256 of the written bytes */
 async function fetchFile(url: string, file: string): Promise<string> {
   const hash = createHash("sha256");
   const body = await fetchParts(url);
-  const hashed = async function* (): AsyncGenerator<Buffer> {
+  const hashParts = async function* (): AsyncGenerator<Buffer> {
     for await (const part of body) {
       hash.update(part);
       yield part;
     }
   };
-  await pipeline(Readable.from(hashed()), createWriteStream(file));
+  await pipeline(Readable.from(hashParts()), createWriteStream(file));
   return hash.digest("hex");
 }
 
-/** The body of an answer in parts; an end before its announced length is an error, and so is a long silence. */
+/** The body of a response in parts; an end before its announced length is an error, and so is a long silence. */
 async function fetchParts(url: string): Promise<AsyncGenerator<Buffer>> {
   const abort = new AbortController();
   const signal = AbortSignal.any([abort.signal, interrupted]);
   const silence = setTimeout(() => abort.abort(new Error(`silent for ${SILENCE_LIMIT_MS / 1000} s`)), SILENCE_LIMIT_MS);
-  const failed = (error: Error): Error => {
+  const toError = (error: Error): Error => {
     clearTimeout(silence);
     return new Error(`${url}: ${error.cause instanceof Error ? error.cause.message : error.message}`, { cause: error });
   };
   const response = await fetch(url, { signal }).catch((error: Error) => {
-    throw failed(error);
+    throw toError(error);
   });
   const { body } = response;
-  if (!response.ok || body === null) throw failed(new Error(`HTTP ${response.status}`));
+  if (!response.ok || body === null) throw toError(new Error(`HTTP ${response.status}`));
   return (async function* () {
     try {
       for await (const part of body) {
@@ -104,7 +104,7 @@ async function fetchParts(url: string): Promise<AsyncGenerator<Buffer>> {
         yield Buffer.from(part as Uint8Array);
       }
     } catch (error) {
-      throw failed(error as Error);
+      throw toError(error as Error);
     } finally {
       clearTimeout(silence);
     }

@@ -1,19 +1,19 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Way, cached } from "./cache";
+import { Way, getCached } from "./cache";
 import { engineList, vendorList } from "./checksums";
 import { fetchArchive } from "./download";
 import { goBuild } from "./goBuild";
 import { whichCommand } from "./run";
 import { versions } from "./versions";
 
-/** What `pulumi` needs in the environment to run without any download. */
+/** The environment that `pulumi` needs to run without any download. */
 export interface Engine {
   /** Folder of `pulumi` and its Node host, for PATH. */
   binFolder: string;
   /** PULUMI_HOME with the RabbitMQ provider. */
   home: string;
-  /** Where the engine came from, for people. */
+  /** Where the engine came from, as text for users. */
   origin: string;
 }
 
@@ -22,8 +22,8 @@ const VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Vers
 const engineName = `pulumi-${versions.pulumi}-nodejs-${versions.nodeHost}`;
 
 /**
- * The built host loads ts-node, a third of a second, unless a flag says otherwise; a newer engine no longer hands it the
- * project's options as flags.
+ * The built host loads ts-node, a third of a second, unless a flag says otherwise; a newer engine no longer passes the project's options as
+ * flags.
  */
 const NODE_HOST = `#!/bin/sh
 if grep -qsE '^ +typescript: *false' Pulumi.yaml; then set -- -typescript=false "$@"; fi
@@ -33,8 +33,8 @@ exec "\${0%/*}/pulumi-language-nodejs-host" "$@"
 /** Finds the engine, its Node host and the RabbitMQ provider, or gets them: PATH, cache, download, build. */
 export async function findEngine(progress: (line: string) => void): Promise<Engine> {
   const installed = await installedEngine();
-  const cachedFolder = installed ?? join(await cached(engineName, [download(), buildEngine()], progress), "bin");
-  const provider = await cached(
+  const cachedFolder = installed ?? join(await getCached(engineName, [download(), buildEngine()], progress), "bin");
+  const provider = await getCached(
     `provider-rabbitmq-${versions.rabbitmqProvider}`,
     [rabbitmqPlugin(), buildProvider()],
     progress,
@@ -42,7 +42,7 @@ export async function findEngine(progress: (line: string) => void): Promise<Engi
   return { binFolder: cachedFolder, home: provider, origin: installed === undefined ? "cache" : "PATH" };
 }
 
-/** A `pulumi` on PATH counts when its Node host is there too. */
+/** Finds a `pulumi` on PATH, which counts only if its Node host is there, too. */
 async function installedEngine(): Promise<string | undefined> {
   const [pulumi, host] = await Promise.all([whichCommand("pulumi"), whichCommand("pulumi-language-nodejs")]);
   return pulumi !== undefined && host !== undefined ? dirname(pulumi) : undefined;
@@ -120,7 +120,7 @@ function pluginFolder(home: string): string {
   return folder;
 }
 
-/** The names that Pulumi's archives use; `x64` there is `amd64` for plugins. */
+/** The names in Pulumi's archives; `x64` is called `amd64` for plugins. */
 function platform(x64 = "x64"): [string, string] {
   const system = process.platform === "darwin" ? "darwin" : "linux";
   return [system, process.arch === "arm64" ? "arm64" : x64];

@@ -8,8 +8,8 @@ import { localFolder } from "./paths";
 export const environmentFile = join(localFolder, "env");
 
 /**
- * What plain `pulumi` needs. Writing the whole state after each resource costs the square of their number; without it an
- * interrupted update is repaired by the next one, because the broker's declarations can be repeated.
+ * The environment that plain `pulumi` needs. Writing the whole state after each resource takes time in proportion to the square of their
+ * number. Without it, the next update repairs an interrupted one, because declaring something on the broker twice does no harm.
  */
 export function pulumiEnvironment(engine: Engine, given: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const state = join(localFolder, "state");
@@ -38,7 +38,7 @@ export function brokerEnvironment(broker: LocalBroker): Record<string, string> {
   };
 }
 
-/** Writes {@link environmentFile}, readable by its owner alone: the broker's password stands in it. */
+/** Writes {@link environmentFile}, readable only by its owner, because it contains the broker's password. */
 export function writeEnvironmentFile(variables: Record<string, string>, binFolder: string): void {
   const quote = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`);

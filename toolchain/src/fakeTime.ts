@@ -2,13 +2,13 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { installPackages, isRootOnDebian } from "./debianPackages";
 
-/** Debian has a folder for each architecture; others have the one or the other. */
+/** Debian has a folder for each architecture; other systems have one of the others. */
 const PARENTS = ["/usr/lib", "/usr/lib64", "/usr/local/lib"];
-/** The library for programs with threads, as Node is one. */
+/** The library for programs with threads, such as Node. */
 const LIBRARY = join("faketime", "libfaketimeMT.so.1");
 
 /**
- * The library of this machine's libfaketime, which gives a process another time of day; on Debian as root it is installed first.
+ * Finds this machine's libfaketime, which gives a process another time of day; on Debian as root it is installed first.
  * @throws Error that says what was tried
  */
 export async function findFakeTime(progress: (line: string) => void): Promise<string> {

@@ -10,7 +10,7 @@ export interface GoProgram {
   module: string;
   /** The package to build; `.` for the folder's own. */
   package: string;
-  /** Linked in as the version, e.g. for the Automation API, which refuses an engine without. */
+  /** Linked in as the version, e.g. for the Automation API, which refuses an engine without one. */
   ldflags?: string;
 }
 
@@ -18,7 +18,7 @@ export interface GoProgram {
 export async function goBuild(program: GoProgram, output: string, progress: (line: string) => void): Promise<void> {
   if (!(await hasCommand("go"))) throw new Error("Go is not installed (https://go.dev/doc/install)");
   await inModule(program.module, async (cwd) => {
-    // A module without a checksum in go.sum is refused, whatever this machine's settings of Go say.
+    // A module without a checksum in go.sum is refused, whatever this machine's Go settings say.
     const flags = [
       "-mod=readonly",
       "-buildvcs=false",
@@ -31,7 +31,7 @@ export async function goBuild(program: GoProgram, output: string, progress: (lin
   });
 }
 
-/** The folder in which Go keeps a module that one of toolchain/go pins; fetched where it is missing. */
+/** The folder in which Go keeps a module that one of toolchain/go pins; the module is fetched if it is missing. */
 export function goModuleFolder(module: string, path: string): Promise<string> {
   return inModule(module, async (cwd) => {
     const printed = await run("go", ["mod", "download", "-json", path], { cwd });

@@ -2,16 +2,16 @@ import type { ChildProcess } from "node:child_process";
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 type Signal = keyof typeof SIGNALS;
-/** What a child gets to end by itself, before it is killed; an update of a stack ends in order within it. */
+/** How long a child may take to end before it is killed; an update of a stack ends properly within it. */
 const GRACE_MS = 30_000;
-/** What the command gets after its last child, to remove what is half made. */
+/** How long the command may take after its last child, to remove unfinished files. */
 const TIDY_MS = 15_000;
 
 /** How a child is asked to end. */
 export interface Tracked {
-  /** SIGTERM where not set. */
+  /** Default SIGTERM. */
   signal?: NodeJS.Signals;
-  /** Whether it is in the terminal's foreground, where Ctrl-C reaches it by itself; else it leads a process group. */
+  /** Whether it is in the terminal's foreground, where Ctrl-C reaches it directly; otherwise it leads a process group. */
   isForeground?: boolean;
 }
 
@@ -19,7 +19,7 @@ const interruption = new AbortController();
 const children = new Map<ChildProcess, Tracked>();
 let isGuarded = false;
 
-/** Is aborted when the command was asked to end; whatever waits looks at it. */
+/** Aborted when the command was asked to end; everything that waits observes it. */
 export const interrupted: AbortSignal = interruption.signal;
 
 /** Whether {@link guard} looks after the children of this process. */
@@ -35,8 +35,8 @@ export function track(child: ChildProcess, how: Tracked = {}): void {
 }
 
 /**
- * Runs a command so that Ctrl-C, SIGTERM and a closed terminal leave nothing half done behind: what the command started is asked
- * to end, its `finally` blocks remove what is half made, and then the process ends with the code that shells give to the signal.
+ * Runs a command so that Ctrl-C, SIGTERM and a closed terminal leave nothing unfinished behind. The processes that the command started are
+ * asked to end, its `finally` blocks remove unfinished files, and then the process ends with the exit code that shells use for the signal.
  */
 export async function guard(command: () => Promise<void>): Promise<void> {
   isGuarded = true;
@@ -60,7 +60,7 @@ function interrupt(signal: Signal): void {
   if (!isSecond) interruption.abort(new Error(`Interrupted by ${signal}`));
 }
 
-/** Rejects when an interrupted command had its time; what it waits for then can't be called off. */
+/** Rejects when an interrupted command has had its time; anything it still waits for can't be cancelled. */
 function untilTidy(): Promise<never> {
   return new Promise((_, reject) => {
     interrupted.addEventListener("abort", () => {
@@ -80,6 +80,6 @@ function end({ pid }: ChildProcess, signal: NodeJS.Signals, isForeground: boolea
   try {
     process.kill(isForeground ? pid : -pid, signal);
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }

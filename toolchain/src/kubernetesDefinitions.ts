@@ -1,6 +1,6 @@
 import { copyFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { Way, cached } from "./cache";
+import { Way, getCached } from "./cache";
 import { goModuleFolder } from "./goBuild";
 import { versions } from "./versions";
 
@@ -16,7 +16,7 @@ const FILES: Record<string, string> = {
 
 /** A folder with the definitions of kinds that operators bring, for the tests' control plane. */
 export function findKubernetesDefinitions(progress: (line: string) => void): Promise<string> {
-  return cached(`${MODULE}-${versions.clusterOperator}`, [fromModules()], progress);
+  return getCached(`${MODULE}-${versions.clusterOperator}`, [fromModules()], progress);
 }
 
 function fromModules(): Way {

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Way, cached } from "./cache";
+import { Way, getCached } from "./cache";
 import { downloadPlugin } from "./engine";
 import { goBuild } from "./goBuild";
 import { versions } from "./versions";
@@ -14,24 +14,28 @@ export interface KubernetesPlugins {
 }
 
 /**
- * The plugins `kubernetes` and `random`: the official ones, or where those can't be fetched stand-ins that are built here, for
- * tests alone; see toolchain/go/pulumi-stand-ins.
+ * Finds the plugins `kubernetes` and `random`: the official ones, or if those can't be fetched, stand-ins that are built here, for tests
+ * only; see toolchain/go/pulumi-stand-ins.
  */
 export async function findKubernetesPlugins(progress: (line: string) => void): Promise<KubernetesPlugins> {
   const wanted = { kubernetes: versions.kubernetesProvider, random: versions.randomProvider };
   const folders: string[] = [];
   for (const [name, version] of Object.entries(wanted)) {
     folders.push(
-      await cached(`provider-${name}-${version}`, [downloadPlugin(name, version), standIn(name, version)], progress),
+      await getCached(
+        `provider-${name}-${version}`,
+        [downloadPlugin(name, version), buildStandIn(name, version)],
+        progress,
+      ),
     );
   }
   return { folders, areStandIns: folders.some((folder) => existsSync(join(folder, STAND_IN))) };
 }
 
-/** In the folder of a stand-in, so that a cache tells which one it has. */
+/** Part of a stand-in's folder name, so that a cache shows which one it has. */
 const STAND_IN = "stand-in";
 
-function standIn(name: string, version: string): Way {
+function buildStandIn(name: string, version: string): Way {
   return {
     name: "build a stand-in",
     async fill(folder, progress) {

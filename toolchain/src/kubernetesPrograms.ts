@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { installPackages, isRootOnDebian } from "./debianPackages";
-import { Way, cached } from "./cache";
+import { Way, getCached } from "./cache";
 import { goBuild } from "./goBuild";
 import { findKubernetesDefinitions } from "./kubernetesDefinitions";
 import { whichCommand } from "./run";
 import { versions } from "./versions";
 
-/** The programs of a Kubernetes control plane, and of RabbitMQ's operator; for the tests alone. */
+/** The programs of a Kubernetes control plane, and of RabbitMQ's operator; for tests only. */
 export interface KubernetesPrograms {
   apiserver: string;
   controllerManager: string;
@@ -18,14 +18,18 @@ export interface KubernetesPrograms {
 }
 
 /**
- * Builds a control plane of Go modules, once, and takes etcd from PATH or from Debian. There is no kubelet: pods are made and
- * never run.
+ * Builds a control plane from Go modules, once, and takes etcd from PATH or from Debian. There is no kubelet, so pods are created but never
+ * run.
  * @throws Error that says what was tried
  */
 export async function findKubernetes(progress: (line: string) => void): Promise<KubernetesPrograms> {
   const etcd = await findEtcd(progress);
-  const bin = await cached(`kubernetes-${versions.kubernetes}`, [buildKubernetes()], progress);
-  const operator = await cached(`rabbitmq-cluster-operator-${versions.clusterOperator}`, [buildOperator()], progress);
+  const bin = await getCached(`kubernetes-${versions.kubernetes}`, [buildKubernetes()], progress);
+  const operator = await getCached(
+    `rabbitmq-cluster-operator-${versions.clusterOperator}`,
+    [buildOperator()],
+    progress,
+  );
   return {
     apiserver: join(bin, "kube-apiserver"),
     controllerManager: join(bin, "kube-controller-manager"),

@@ -1,12 +1,12 @@
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { cached } from "./cache";
+import { getCached } from "./cache";
 import { goBuild, goModuleFolder } from "./goBuild";
 import { root } from "./paths";
 import { run, whichCommand } from "./run";
 import { versions } from "./versions";
 
-/** What the engine needs to run programs of another language; for the tests alone. */
+/** What the engine needs to run programs in another language; for tests only. */
 export interface LanguageHost {
   /** Folder of the host, for PATH. */
   folder: string;
@@ -14,7 +14,7 @@ export interface LanguageHost {
   variables: Record<string, string>;
 }
 
-/** The engine's host for YAML programs: that of PATH, or one built from Go modules. */
+/** Finds the engine's host for YAML programs: on PATH, or built from Go modules. */
 export async function findYamlHost(progress: (line: string) => void): Promise<LanguageHost> {
   const name = "pulumi-language-yaml";
   const installed = await whichCommand(name);
@@ -24,17 +24,17 @@ export async function findYamlHost(progress: (line: string) => void): Promise<La
     fill: (folder: string, show: (line: string) => void) =>
       goBuild({ module: name, package: `github.com/pulumi/pulumi-yaml/cmd/${name}` }, join(folder, name), show),
   };
-  return { folder: await cached(`${name}-${versions.yamlHost}`, [build], progress), variables: {} };
+  return { folder: await getCached(`${name}-${versions.yamlHost}`, [build], progress), variables: {} };
 }
 
-/** The engine's host for Python programs, built as that of Node is, and Python's packages of Pulumi. */
+/** Finds the engine's host for Python programs, built like that of Node, and Pulumi's Python packages. */
 export async function findPythonHost(progress: (line: string) => void): Promise<LanguageHost> {
   const name = "pulumi-language-python";
   const sdk = "github.com/pulumi/pulumi/sdk/v3";
   const build = {
     name: "build from Go modules",
     fill: async (folder: string, show: (line: string) => void): Promise<void> => {
-      // The module of Node's host has Python's, too.
+      // The module of Node's host also has Python's.
       const module = "pulumi-language-nodejs";
       const ldflags = `-X ${sdk}/go/common/version.Version=${versions.nodeHost}`;
       await goBuild({ module, package: `${sdk}/python/cmd/${name}`, ldflags }, join(folder, name), show);
@@ -51,7 +51,7 @@ export async function findPythonHost(progress: (line: string) => void): Promise<
       await run("python3", ["-m", "pip", "install", ...flags, "--target", folder, "--requirement", requirements]);
     },
   };
-  const folder = await cached(`${name}-${versions.nodeHost}`, [build], progress);
-  const packages = await cached(`pulumi-python-${versions.pulumi}`, [install], progress);
+  const folder = await getCached(`${name}-${versions.nodeHost}`, [build], progress);
+  const packages = await getCached(`pulumi-python-${versions.pulumi}`, [install], progress);
   return { folder, variables: { PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" } };
 }

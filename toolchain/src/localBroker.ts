@@ -24,7 +24,7 @@ type NodeNote = { kind: "node"; node: BrokerNode };
 type Note = NodeNote | { kind: "docker"; amqpUrl: string; managementUrl: string };
 
 /**
- * Finds this checkout's broker or starts one: RABBITMQ_URL, Docker, an installed RabbitMQ, an installation first; with
+ * Finds this checkout's broker or starts one: RABBITMQ_URL, Docker, an installed RabbitMQ, after installing it if needed; with
  * RABBITMQ_DELAY_BROKER=newest the newest release of Debian, which needs root.
  */
 export async function findBroker(progress: (line: string) => void): Promise<LocalBroker> {
@@ -43,7 +43,7 @@ export async function findBroker(progress: (line: string) => void): Promise<Loca
   return startPrivate({ installation, folder: folderOf(installation) }, progress);
 }
 
-/** The node that an earlier run started, as it is or started anew on its ports and data. */
+/** Takes over the node that an earlier run started, or starts it again on its ports and data. */
 async function startNoted(note: NodeNote, progress: (line: string) => void): Promise<LocalBroker> {
   if (isAlive(note.node)) {
     if (await isReady(note.node)) return broker(note, "running");
@@ -62,14 +62,14 @@ async function startPrivate(
     ...before,
     name: "rabbitmq-delay-dev",
     preferDefaultPorts: true,
-    // Noted before it answers: what kills this run must not leave a node that nobody knows of.
+    // Recorded before it answers: killing this run must not leave a node that nobody knows of.
     onLaunch: (launched) => writeNote({ kind: "node", node: launched }),
   });
   const isMoved = before.ports !== undefined && before.ports.amqp !== node.ports.amqp;
   return broker(writeNote({ kind: "node", node }), isMoved ? "started on other ports, its own were taken" : "started");
 }
 
-/** Stops what {@link findBroker} started; its data stays. @returns whether something was stopped */
+/** Stops the broker that {@link findBroker} started; its data stays. @returns whether one was stopped */
 export async function stopBroker(): Promise<boolean> {
   const note = readNote();
   if (note?.kind === "docker") await run("docker", ["stop", CONTAINER]);
@@ -79,7 +79,7 @@ export async function stopBroker(): Promise<boolean> {
   return wasAlive;
 }
 
-/** Forgets the broker and its data, after it was stopped. */
+/** Deletes the broker and its data, after it was stopped. */
 export async function removeBroker(): Promise<void> {
   const note = readNote();
   if (note?.kind === "docker") await run("docker", ["rm", "-f", CONTAINER]);
@@ -88,7 +88,7 @@ export async function removeBroker(): Promise<void> {
   rmSync(noteFile, { force: true });
 }
 
-/** A node of another root keeps its data there; the checkout's path tells it from another checkout's. */
+/** A node of another root keeps its data there; the checkout's path distinguishes it from other checkouts. */
 function folderOf({ root: other }: BrokerInstallation): string {
   if (other === "") return join(localFolder, "broker");
   return `/srv/rabbitmq-delay-dev-${createHash("sha256").update(localFolder).digest("hex").slice(0, 8)}`;
@@ -110,7 +110,7 @@ function readNote(): Note | undefined {
 
 function writeNote(note: Note): Note {
   mkdirSync(localFolder, { recursive: true });
-  // Whole or not at all, whatever ends this run.
+  // Written as a whole or not at all, however this run ends.
   writeFileSync(`${noteFile}.new`, JSON.stringify(note, undefined, 2));
   renameSync(`${noteFile}.new`, noteFile);
   return note;
@@ -138,7 +138,7 @@ async function startContainer(progress: (line: string) => void): Promise<LocalBr
 }
 
 /**
- * Tells RABBITMQ_URL out of the environment file, when it names a broker that this checkout started, from one that a person set:
- * a shell keeps it when that broker is gone.
+ * Distinguishes a RABBITMQ_URL from the environment file, which names a broker that this checkout started, from one that a user set: a
+ * shell keeps the variable when that broker is gone.
  */
 export const OWN_BROKER_VARIABLE = "RABBITMQ_DELAY_OWN_BROKER";

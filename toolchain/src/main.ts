@@ -12,8 +12,8 @@ import { localFolder } from "./paths";
 import { postgresInstallation } from "./postgresServer";
 import { up } from "./up";
 
-/** At most a line every two seconds where lines add up, as in a log. */
-function steady(show: (line: string) => void): (line: string) => void {
+/** Shows at most one line every two seconds if lines add up, as in a log. */
+function throttle(show: (line: string) => void): (line: string) => void {
   let last = 0;
   return (line) => {
     if (!process.stdout.isTTY && Date.now() - last < 2000) return;
@@ -34,13 +34,13 @@ async function clean(): Promise<void> {
   rmSync(localFolder, { recursive: true, force: true });
 }
 
-/** What the tests need beyond `up`, so that their own output starts with tests. */
+/** Prepares what the tests need beyond `up`, so that their own output starts with tests. */
 async function prepareTests(): Promise<void> {
-  const line = steady((text) => console.log(text));
+  const line = throttle((text) => console.log(text));
   await findEngine(line);
   await findYamlHost(line);
   if (isRootOnDebian()) await newestInstallation(line);
-  // What can't be had here, the tests that need it tell.
+  // If something can't be had here, the tests that need it say so.
   const parts = [postgresInstallation, findNetworkTools, findPythonHost, findKubernetesPlugins, findKubernetes];
   for (const find of parts) {
     await find(line).catch((error: Error) => {

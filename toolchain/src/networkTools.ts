@@ -1,11 +1,11 @@
 import { installPackages, isRootOnDebian } from "./debianPackages";
 import { hasCommand } from "./run";
 
-/** Debian's package of each program that the tests' pods need; Debian itself has the others. */
+/** Debian's package for each program that the tests' pods need; Debian itself has the others. */
 const PACKAGES: Record<string, string> = { ip: "iproute2", openssl: "openssl" };
 
 /**
- * Sees to it that pods can be run on this machine: networks of their own need `ip` and root.
+ * Makes sure that pods can run on this machine: their networks need `ip` and root.
  * @throws Error that says what is missing
  */
 export async function findNetworkTools(progress: (line: string) => void): Promise<void> {

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { cached } from "./cache";
+import { getCached } from "./cache";
 import { goBuild } from "./goBuild";
 import { versions } from "./versions";
 
-/** The folder of `tofu` and of the upstream provider, both built from Go modules: for the bench alone. */
+/** The folder of `tofu` and of the upstream provider, both built from Go modules; only for the bench. */
 export function findOpenTofu(progress: (line: string) => void): Promise<string> {
   const build = {
     name: "build from Go modules",
@@ -17,5 +17,5 @@ export function findOpenTofu(progress: (line: string) => void): Promise<string> 
       await goBuild(provider, join(folder, "terraform-provider-rabbitmq"), show);
     },
   };
-  return cached(`opentofu-${versions.openTofu}`, [build], progress);
+  return getCached(`opentofu-${versions.openTofu}`, [build], progress);
 }

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 /** The checkout. */
 export const root = resolve(__dirname, "..", "..");
 
-/** What belongs to this checkout and is never committed: state, logs, the local broker's data. */
+/** Files that belong to this checkout and are never committed: state, logs, the local broker's data. */
 export const localFolder = join(root, ".local");
 
-/** What is expensive to build and shared by all checkouts of a user. */
+/** Files that are expensive to build, shared by all checkouts of a user. */
 export const cacheFolder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "rabbitmq-delay");

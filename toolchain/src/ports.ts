@@ -1,18 +1,18 @@
 import { randomInt } from "node:crypto";
 import { createServer, Server } from "node:net";
 
-/** Below the range from which the system takes ports for outgoing connections, or one of those could come in between. */
+/** Below the range from which the system takes ports for outgoing connections, which could otherwise take one in between. */
 const [FIRST_PORT, LAST_PORT] = [20_000, 32_000];
 
 const SLICES = 24;
 const SLICE_SIZE = (LAST_PORT - FIRST_PORT) / SLICES;
 
-/** The last port that this process gave out; undefined before the first. */
+/** The last port that this process assigned; undefined before the first. */
 let lastPort: Promise<number> | undefined;
 
 /**
- * A port of loopback that nobody listens on. Each process on the machine has a slice of the ports to itself, and gives them
- * out in turn: a port that is free for the moment, because its server is down, may be one that the server wants back.
+ * A port of loopback on which nobody listens. Each process on the machine has a slice of the ports to itself, and assigns them in turn: a
+ * port that is free for the moment, because its server is down, may be one that the server wants back.
  */
 export function freePort(): Promise<number> {
   lastPort = nextFree(lastPort ?? claimSlice());
@@ -32,13 +32,13 @@ async function nextFree(last: Promise<number>): Promise<number> {
   const first = start - ((start - FIRST_PORT) % SLICE_SIZE);
   for (let step = 1; step < SLICE_SIZE; step++) {
     const port = first + ((start - first + step) % SLICE_SIZE);
-    // The slice's first port is what it is claimed by.
+    // The slice's first port marks it as claimed.
     if (port !== first && (await isFree(port))) return port;
   }
   throw new Error(`no port of loopback is free from ${first} to ${first + SLICE_SIZE - 1}`);
 }
 
-/** The port that a slice is claimed by, as long as this process lives. */
+/** Claims a slice by listening on its first port, for as long as this process lives. */
 async function claimSlice(): Promise<number> {
   const offset = randomInt(SLICES);
   for (let step = 0; step < SLICES; step++) {

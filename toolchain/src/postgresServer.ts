@@ -20,14 +20,14 @@ export interface PostgresServer {
   processId: number;
 }
 
-/** Whom the server runs as: it refuses to be root. */
+/** The user that runs the server, which refuses to run as root. */
 interface Owner {
   uid?: number;
   gid?: number;
 }
 
 /**
- * The folder of this machine's PostgreSQL programs; on Debian as root they are installed first.
+ * Finds the folder of this machine's PostgreSQL programs; on Debian as root they are installed first.
  * @throws Error that says what was tried
  */
 export async function postgresInstallation(progress: (line: string) => void): Promise<string> {
@@ -62,12 +62,12 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
   const owner = ownerOf();
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid as number);
   const options = ["-D", join(folder, "data"), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-locale"];
-  await finished(bin, "initdb", options, folder, owner);
+  await runToEnd(bin, "initdb", options, folder, owner);
   const port = await freePort();
   return launch({ bin, folder, port, url: `postgres://postgres@127.0.0.1:${port}/postgres`, processId: 0 });
 }
 
-/** Starts a server on its data and its port, and waits until it takes work. */
+/** Starts a server on its data and its port, and waits until it accepts work. */
 export async function launch(server: PostgresServer): Promise<PostgresServer> {
   const deadline = Date.now() + ANSWER_TIMEOUT_MS;
   const { bin, folder, port } = server;
@@ -90,7 +90,7 @@ export async function launch(server: PostgresServer): Promise<PostgresServer> {
   }
 }
 
-/** Stops a server at once, in order (SIGINT) or as a power cut would (SIGKILL). */
+/** Stops a server at once, properly (SIGINT) or like a power cut (SIGKILL). */
 export async function stopPostgres(
   { processId }: PostgresServer,
   signal: "SIGINT" | "SIGKILL" = "SIGINT",
@@ -119,7 +119,7 @@ function answers(bin: string, port: number): Promise<boolean> {
   );
 }
 
-/** Debian's package makes the user postgres. */
+/** Debian's package creates the user postgres. */
 function ownerOf(): Owner {
   if (process.getuid?.() !== 0) return {};
   const [, , uid, gid] = readFileSync("/etc/passwd", "utf8").match(/^(postgres):x:(\d+):(\d+):/m) ?? [];
@@ -127,7 +127,7 @@ function ownerOf(): Owner {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-function finished(bin: string, program: string, args: string[], cwd: string, owner: Owner): Promise<void> {
+function runToEnd(bin: string, program: string, args: string[], cwd: string, owner: Owner): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(join(bin, program), args, { cwd, stdio: "ignore", ...owner });
     child.once("error", reject);

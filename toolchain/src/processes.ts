@@ -3,8 +3,8 @@ import { readFileSync, readdirSync } from "node:fs";
 import pWaitFor from "p-wait-for";
 
 /**
- * What tells a process from a later one of the same number, as after a restart of the machine: when it started.
- * @returns undefined where there is no such process
+ * When a process started, which distinguishes it from a later one with the same number, as after a restart of the machine.
+ * @returns undefined if there is no such process
  */
 export function startOf(processId: number): string | undefined {
   try {
@@ -12,14 +12,14 @@ export function startOf(processId: number): string | undefined {
       return execFileSync("ps", ["-o", "lstart=", "-p", String(processId)], { encoding: "utf8" }).trim();
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     const stat = readFileSync(`/proc/${processId}/stat`, "utf8");
-    // After the command's name, which may hold anything; the start is the 22nd field.
+    // After the command's name, which may contain anything; the start is the 22nd field.
     return `${boot} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;
   } catch {
     return undefined;
   }
 }
 
-/** The processes of this user that have a variable of this value in the environment that they were started with. */
+/** This user's processes that were started with this value of a variable in their environment. */
 export function processesWith(name: string, value: string): number[] {
   const wanted = `${name}=${value}`;
   if (process.platform !== "linux") {
@@ -37,12 +37,12 @@ function environmentOf(processId: string): string[] {
   try {
     return readFileSync(`/proc/${processId}/environ`, "utf8").split("\0");
   } catch {
-    // Another user's, or it has ended.
+    // The process is another user's, or has ended.
     return [];
   }
 }
 
-/** Waits a moment for such processes to end by themselves, and kills those that do not. */
+/** Waits a moment for such processes to end, and kills those that do not. */
 export async function endProcessesWith(name: string, value: string, graceMs: number): Promise<void> {
   const haveEnded = (): boolean => processesWith(name, value).length === 0;
   if (graceMs > 0) {
@@ -52,7 +52,7 @@ export async function endProcessesWith(name: string, value: string, graceMs: num
     try {
       process.kill(processId, "SIGKILL");
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
 }

@@ -16,7 +16,7 @@ export function run(command: string, args: string[], options: RunOptions = {}): 
       cwd: options.cwd,
       env: options.env ?? process.env,
       stdio: ["ignore", "pipe", "pipe"],
-      // With its own children in a group, so that an interruption ends all of them.
+      // In a group with its own children, so that an interruption ends all of them.
       detached: isGuarding(),
     });
     if (isGuarding()) track(child);
@@ -45,7 +45,7 @@ export function run(command: string, args: string[], options: RunOptions = {}): 
   });
 }
 
-/** Whether a command is there. */
+/** Whether a command exists. */
 export async function hasCommand(name: string): Promise<boolean> {
   return (await whichCommand(name)) !== undefined;
 }

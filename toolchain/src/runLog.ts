@@ -2,10 +2,10 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs
 import { dirname, relative } from "node:path";
 import { root } from "./paths";
 
-/** What a failure shows of a log. */
+/** How much of a log a failure shows. */
 const SHOWN_LINES = 25;
 
-/** Where a run without a terminal writes its progress, so that what it prints is what somebody reads. */
+/** The file into which a run without a terminal writes its progress, so that it prints only what somebody reads. */
 export class RunLog {
   /** For a child's output. */
   readonly descriptor: number;
@@ -22,7 +22,7 @@ export class RunLog {
     writeSync(this.descriptor, `${line}\n`);
   }
 
-  /** The end of what was written. */
+  /** The end of the log. */
   tail(): string {
     return readFileSync(this.file, "utf8").trimEnd().split("\n").slice(-SHOWN_LINES).join("\n");
   }

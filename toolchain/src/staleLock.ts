@@ -3,8 +3,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 /**
- * Whether a killed update left its lock in a file backend: its process was on this machine and is gone.
- * @param backendUrl `file://…`; other backends lift such locks themselves
+ * Whether a killed update left its lock in a file backend: its process was on this machine and no longer exists.
+ * @param backendUrl `file://…`; other backends remove such locks themselves
  */
 export function hasStaleLock(backendUrl: string): boolean {
   if (!backendUrl.startsWith("file://")) return false;

@@ -13,7 +13,7 @@ import { RunLog } from "./runLog";
 import { hasStaleLock } from "./staleLock";
 
 const STACK = "dev";
-/** Tells the engine's plugins from those of other runs: they have process groups of their own and may outlive it. */
+/** Marks the engine's plugins of this run: they have process groups of their own and may outlive it. */
 const RUN_VARIABLE = "RABBITMQ_DELAY_RUN";
 const PLUGIN_GRACE_MS = 3000;
 
@@ -52,13 +52,13 @@ async function bringUp(log?: RunLog): Promise<LocalBroker> {
     else log.write(notice);
     await run("pulumi", ["cancel", "--yes", "--stack", STACK], { cwd: root, env });
   }
-  // The state may speak of another broker than the one that RABBITMQ_URL names today.
+  // The state may describe another broker than the one that RABBITMQ_URL names today.
   const refresh = broker.isForeign ? ["--refresh"] : [];
   await pulumiUp(["--yes", "--skip-preview", "--suppress-outputs", "--stack", STACK, ...refresh], env, log);
   return broker;
 }
 
-/** Runs `pulumi up`, on the terminal or into a log; an interrupted one ends in order, and its plugins end with it. */
+/** Runs `pulumi up`, on the terminal or into a log; an interrupted update ends properly, and its plugins end with it. */
 async function pulumiUp(options: string[], given: NodeJS.ProcessEnv, log?: RunLog): Promise<void> {
   interrupted.throwIfAborted();
   const id = randomUUID();
@@ -106,7 +106,7 @@ async function findPartsOnTerminal(): Promise<Required<Found>> {
 
 async function findParts(log: RunLog): Promise<Required<Found>> {
   const write = (line: string): void => log.write(line);
-  // Both to their end, also where one fails: nothing is left at work behind an error.
+  // Both run to their end even if one fails, so that nothing is left at work behind an error.
   const [engine, broker] = await Promise.allSettled([findEngine(write), findBroker(write)]);
   if (engine.status === "rejected") throw engine.reason as Error;
   if (broker.status === "rejected") throw broker.reason as Error;

@@ -1,12 +1,12 @@
 import { isAtLeast } from "@rabbitmq-delay/topology";
 
-/** A fault of the broker itself, mended in later releases. */
+/** A fault of the broker itself, fixed in later releases. */
 export interface BrokerFault {
   /** The name by which `allow` or `--allow` silences it. */
   id: BrokerFaultId;
   /** What it may do to a network, as a sentence without its end. */
   effect: string;
-  /** The releases that mend it, oldest first; a broker of an older series is mended by none of its own. */
+  /** The releases that fix it, oldest first; an older series has no release that fixes it. */
   mendedIn: readonly string[];
 }
 
@@ -20,8 +20,8 @@ export const brokerFaultIds = [
 export type BrokerFaultId = (typeof brokerFaultIds)[number];
 
 /**
- * Faults of brokers that are known to touch delay networks; which release brought them in is not known, so older ones count as
- * having them. Sources: rabbitmq-server's issues 16203 and 16652, release notes of 4.3.0; the last was measured on 3.10.8.
+ * Faults of brokers that are known to affect delay networks. Which release introduced them is not known, so older ones count as affected.
+ * Sources: rabbitmq-server's issues 16203 and 16652, release notes of 4.3.0; the last was measured on 3.10.8.
  */
 export const brokerFaults: readonly BrokerFault[] = [
   {
@@ -52,7 +52,7 @@ export const brokerFaults: readonly BrokerFault[] = [
   },
 ];
 
-/** The faults that a broker of this version may have; a version that can't be read has all. */
+/** The faults that a broker of this version may have; all of them for a version that can't be read. */
 export function faultsOf(version: string, allowed: readonly string[] = []): BrokerFault[] {
   return brokerFaults.filter(({ id, mendedIn }) => !allowed.includes(id) && !isMended(version, mendedIn));
 }
@@ -63,7 +63,7 @@ export function describeFault(version: string, { id, effect, mendedIn }: BrokerF
   return `the broker is RabbitMQ ${version}: ${effect}; ${releases} ${mendedIn.length === 1 ? "mends" : "mend"} it, and allow: [${id}] silences this`;
 }
 
-/** Mended in its own series from that release on, and in each series after the newest that is named. */
+/** A fault is fixed in a series from the named release on, and in every series after the newest that is named. */
 function isMended(version: string, mendedIn: readonly string[]): boolean {
   return mendedIn.some((release, index) => {
     const isNewest = index === mendedIn.length - 1;

@@ -2,13 +2,13 @@
 export { BrokerAddress, ManagementApi, ManagementApiError, checkAddress } from "./api/managementApi";
 export { BrokerReader } from "./api/brokerReader";
 
-// What of a vhost could mix up, lose or keep messages: for the command's check.
+// Audit: what in a vhost could misroute, lose or hold back messages, for the command's check.
 export { Checked } from "./audit/checked";
 export { Found, readVhost } from "./audit/readVhost";
 export { auditVhost } from "./audit/auditVhost";
 export { BrokerFault, BrokerFaultId, brokerFaultIds, brokerFaults, describeFault, faultsOf } from "./brokerFaults";
 
-// The look at a broker before anything is declared: for components and programs.
+// Preflight: checks of a broker before anything is declared, for components and programs.
 export { BrokerCheckError } from "./brokerCheckError";
 export { OwnResource, StackState } from "./preflight/stackState";
 export { Expectation, checkBroker } from "./preflight/checkBroker";

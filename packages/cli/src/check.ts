@@ -18,7 +18,7 @@ import { readStackFile } from "./stackConfig";
 interface CheckOptions extends NetworkOptions {
   stackConfig?: string;
   endpoint?: string[];
-  /** True without an address, which then is the environment's. */
+  /** True if given without an address; then the environment's is used. */
   management?: string | true;
   ca?: string;
   vhost?: string;
@@ -27,7 +27,7 @@ interface CheckOptions extends NetworkOptions {
   json?: boolean;
 }
 
-/** `check`: what of a plan, or of a broker as it is, could mix up or lose messages, without a preview. */
+/** `check`: finds what in a plan or on a broker could misroute or lose messages, without a preview. */
 export function addCheck(program: Command): void {
   const command = program
     .command("check")
@@ -40,20 +40,20 @@ export function addCheck(program: Command): void {
       ).conflicts(["network", "endpoint", ...shapeOptions]),
     )
     .option("--endpoint <names...>", "endpoints of the network")
-    // Not by Commander's env(): the broker of the environment is asked where that is wished, and no other time.
+    // Commander's env() is not used: the broker of the environment is asked only if the option is given.
     .option(
       "--management [url]",
-      "look at the broker, too, e.g. http://USER:PASSWORD@HOST:15672; without a URL, at the one of RABBITMQ_MANAGEMENT_URL; " +
-        "alone, it looks at all networks of the vhost",
+      "also check the broker, e.g. http://USER:PASSWORD@HOST:15672; without a URL, the one in RABBITMQ_MANAGEMENT_URL; " +
+        "without a plan, everything in the vhost is checked",
     )
     .addOption(commonOptions.ca())
-    .option("--vhost <vhost>", "the vhost there; default: the network's or the config's, or /")
+    .option("--vhost <vhost>", "the broker's vhost; default: the network's or the config's, or /")
     .addOption(
       new Option(
         "--allow <words...>",
-        `faults of the broker's that you know of (${brokerFaultIds.join(", ")}), or pairs of names that a vendor's clients ` +
-          `mix up, e.g. "Sales with Europe.Sales"`,
-      ).argParser((value: string, values: string[] = []) => [...values, wordOf(value)]),
+        `accepted risks: known faults of the broker (${brokerFaultIds.join(", ")}), or pairs of names that a vendor's ` +
+          `clients mix up, e.g. "Sales with Europe.Sales"`,
+      ).argParser((value: string, values: string[] = []) => [...values, readAllowed(value)]),
     )
     .addOption(
       new Option("--fail-on <severity>", "exit with 1 at this or worse").choices(["error", "warning"]).default("error"),
@@ -66,7 +66,7 @@ export function addCheck(program: Command): void {
   );
 }
 
-function wordOf(value: string): string {
+function readAllowed(value: string): string {
   if ((brokerFaultIds as readonly string[]).includes(value) || NAME_PAIR.test(value)) return value;
   throw new CommandError(
     exitCodes.badInput,
@@ -102,7 +102,7 @@ function addressOf({ management }: CheckOptions): string | undefined {
 function checkedOf(options: CheckOptions, hasBroker: boolean): Checked & { vhost?: string } {
   const { stackConfig, endpoint = [], network, preset } = options;
   if (stackConfig !== undefined) return readStackFile(stackConfig);
-  // A broker can be looked at alone.
+  // A broker can be checked without a plan.
   const isNamed = network !== undefined || preset !== undefined || endpoint.length > 0 || !hasBroker;
   const known = isNamed ? networkOf(options) : undefined;
   const endpoints = endpoint.map((name) => ({ name }));

@@ -27,14 +27,14 @@ interface Forge {
 type Environment = Record<string, string | undefined>;
 
 const PAGE = 100;
-/** Nobody reads a request with more comments; a forge that gives the same page again and again would be asked for ever. */
+/** Nobody reads a request with more comments, and a forge that returns the same page again and again would be asked for ever. */
 const MOST_PAGES = 100;
 const TIMEOUT_MS = 30_000;
 
 const forges = {
   github(request: string | undefined, environment: Environment): Forge {
     const api = environment.GITHUB_API_URL ?? "https://api.github.com";
-    const repository = needed(environment, "GITHUB_REPOSITORY");
+    const repository = requireVariable(environment, "GITHUB_REPOSITORY");
     // In a workflow of a pull request the ref is refs/pull/NUMBER/merge.
     const number = request ?? /^refs\/pull\/(\d+)\//.exec(environment.GITHUB_REF ?? "")?.[1];
     const base = `${api}/repos/${repository}/issues`;
@@ -43,7 +43,7 @@ const forges = {
       one: (id) => `${base}/comments/${id}`,
       updateMethod: "PATCH",
       headers: {
-        authorization: `Bearer ${needed(environment, "GITHUB_TOKEN")}`,
+        authorization: `Bearer ${requireVariable(environment, "GITHUB_TOKEN")}`,
         accept: "application/vnd.github+json",
       },
     };
@@ -51,25 +51,25 @@ const forges = {
   gitlab(request: string | undefined, environment: Environment): Forge {
     const api = environment.CI_API_V4_URL ?? "https://gitlab.com/api/v4";
     const number = checkNumber(request ?? environment.CI_MERGE_REQUEST_IID);
-    const comments = `${api}/projects/${needed(environment, "CI_PROJECT_ID")}/merge_requests/${number}/notes`;
+    const comments = `${api}/projects/${requireVariable(environment, "CI_PROJECT_ID")}/merge_requests/${number}/notes`;
     return {
       comments,
       one: (id) => `${comments}/${id}`,
       updateMethod: "PUT",
-      headers: { "private-token": needed(environment, "GITLAB_TOKEN") },
+      headers: { "private-token": requireVariable(environment, "GITLAB_TOKEN") },
     };
   },
 };
 
-/** `comment`: the one comment of a review, made or brought up to date. */
+/** `comment`: creates or updates the one comment of a review. */
 export function addComment(program: Command): void {
   const command = program
     .command("comment")
     .description("post a review in Markdown as one comment of a pull request, or update the one that is there");
   command
     .argument("<file>", "the report of review --format markdown")
-    .addOption(new Option("--on <forge>", "where").choices(Object.keys(forges)).makeOptionMandatory())
-    .option("--request <number>", "number of the pull or merge request; in a pipeline of one it is known")
+    .addOption(new Option("--on <forge>", "the forge").choices(Object.keys(forges)).makeOptionMandatory())
+    .option("--request <number>", "number of the pull or merge request; default: the one whose pipeline this is")
     .action(async (file: string, { on, request }: CommentOptions) => {
       const body = readText(file);
       const marker = /^<!-- rabbitmq-delay review of .* -->/.exec(body)?.[0];
@@ -84,7 +84,7 @@ export function addComment(program: Command): void {
   addExample(command, "rabbitmq-delay comment review.md --on github");
 }
 
-/** @returns what was done, a line */
+/** @returns what was done, as one line */
 async function post(forge: Forge, marker: string, body: string): Promise<string> {
   const existing = await find(forge, marker);
   if (existing?.body === body) return `comment ${existing.id} is up to date`;
@@ -95,23 +95,23 @@ async function post(forge: Forge, marker: string, body: string): Promise<string>
   return `comment ${await write(forge, "POST", forge.comments, body)} made`;
 }
 
-/** @returns the comment's id, as the forge says it: what answers something else has written none */
+/** @returns the comment's id, as the forge gives it; an answer of another kind means that no comment was written */
 async function write(forge: Forge, method: string, url: string, body: string): Promise<number> {
   const comment = (await call(forge, method, url, { body })) as Partial<Comment> | null;
   if (Number.isSafeInteger(comment?.id)) return comment?.id as number;
-  throw unanswered(method, url, "its answer is no comment");
+  throw requestError(method, url, "its answer is no comment");
 }
 
 async function find(forge: Forge, marker: string): Promise<Comment | undefined> {
   for (let page = 1; page <= MOST_PAGES; page++) {
     const comments = await call(forge, "GET", `${forge.comments}?per_page=${PAGE}&page=${page}`);
-    if (!Array.isArray(comments)) throw unanswered("GET", forge.comments, "its answer is no list of comments");
+    if (!Array.isArray(comments)) throw requestError("GET", forge.comments, "its answer is no list of comments");
     const found = (comments as (Comment | null)[]).find(
       (comment) => typeof comment?.body === "string" && comment.body.startsWith(marker),
     );
     if (found || comments.length < PAGE) return found ?? undefined;
   }
-  throw unanswered(
+  throw requestError(
     "GET",
     forge.comments,
     `it has more than ${MOST_PAGES * PAGE} comments, or gives the same ones again`,
@@ -119,8 +119,8 @@ async function find(forge: Forge, marker: string): Promise<Comment | undefined> 
 }
 
 /**
- * By Node's own fetch, and no forge's client: a redirection must not carry the token to another host, which GitLab's does and can't be
- * told not to, and the API's address is the one that the pipeline names, with whatever path it has.
+ * Uses Node's own fetch instead of a forge's client. A redirection must not carry the token to another host; GitLab's client allows that
+ * and can't be told not to. The API's address is the one that the pipeline names, with whatever path it has.
  */
 async function call({ headers }: Forge, method: string, url: string, body?: object): Promise<unknown> {
   let response: Response;
@@ -130,33 +130,33 @@ async function call({ headers }: Forge, method: string, url: string, body?: obje
       headers: { ...headers, "content-type": "application/json", "user-agent": "rabbitmq-delay" },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // One that is followed carries the token to another host, and makes a GET of a POST.
+      // Following a redirection would carry the token to another host, and turn a POST into a GET.
       redirect: "manual",
     });
   } catch (error) {
     const { message, cause } = error as Error & { cause?: Error };
-    throw unanswered(method, url, cause?.message ?? message);
+    throw requestError(method, url, cause?.message ?? message);
   }
-  if (!response.ok) throw unanswered(method, url, `HTTP ${response.status}${redirection(response)}`);
+  if (!response.ok) throw requestError(method, url, `HTTP ${response.status}${redirection(response)}`);
   try {
     return await response.json();
   } catch {
-    throw unanswered(method, url, "its answer is not JSON");
+    throw requestError(method, url, "its answer is not JSON");
   }
 }
 
-/** Where a redirection leads, for who has given the API's address wrong. */
+/** Where a redirection leads, to help users who gave a wrong API address. */
 function redirection({ status, headers }: Response): string {
   const location = headers.get("location");
   return status < 300 || status > 399 || location === null ? "" : `, a redirection to ${shownAddress(location)}`;
 }
 
-/** An address may have a token in it, and what fails quotes the address. */
-function unanswered(method: string, url: string, why: string): CommandError {
+/** Makes the error of a failed request. An address may have a token in it, and the failure quotes the address. */
+function requestError(method: string, url: string, why: string): CommandError {
   return new CommandError(exitCodes.outOfReach, withoutSecrets(`${method} ${url}: ${why}`, secretsOf()));
 }
 
-function needed(environment: Environment, name: string): string {
+function requireVariable(environment: Environment, name: string): string {
   const value = environment[name];
   if (value === undefined || value === "") throw new CommandError(exitCodes.badInput, `${name} is not set`);
   return value;

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 
-/** The options that are called the same in every verb that has them. */
+/** The options that have the same name in every verb. */
 export const commonOptions = {
   amqp: (description = "the broker, e.g. amqp://USER:PASSWORD@HOST:5672/VHOST; amqps for TLS"): Option =>
     new Option("--amqp <url>", description).env("RABBITMQ_URL"),
@@ -27,14 +27,14 @@ export function wholeNumber(lowest = 0, highest = Number.MAX_SAFE_INTEGER): (tex
 }
 
 /**
- * Gathers the values of an option that is given once for each. Commander's own lists take all that follows, which would be the
- * file, too, of a verb that has one.
+ * Collects the values of an option that is given once for each value. Commander's own lists take everything that follows, including the
+ * file argument of a verb that has one.
  */
 export function gather(value: string, values: string[] = []): string[] {
   return [...values, value];
 }
 
-/** All verbs of a command, and itself. */
+/** A command and all its verbs. */
 export function allCommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(allCommands)];
 }

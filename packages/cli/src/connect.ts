@@ -7,9 +7,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Connects to the broker that `--amqp` names.
- * @param caFile what `--ca` names: the certificate authority of an `amqps` address, in the place of those that Node.js knows
- * @throws CommandError for an address that is none, where nobody answers, or a broker that refuses the user or the vhost; no
- * message shows the user's password
+ * @param caFile the file of `--ca`: the certificate authority of an `amqps` address, instead of those that Node.js knows
+ * @throws CommandError for an invalid address, if nobody answers, or for a broker that refuses the user or the vhost; no message shows the
+ * user's password
  */
 export async function connect(url: string, caFile?: string): Promise<amqp.ChannelModel> {
   const where = shownAddress(url);
@@ -35,20 +35,20 @@ function reasonOf(url: string, where: string, error: unknown): string {
   if (/ACCESS.REFUSED/.test(message)) {
     return `the broker at ${host} refuses the user or the password`;
   }
-  // The library waits for nothing but a yes, and keeps the broker's reason to itself.
+  // The library only expects success, and does not pass the broker's reason on.
   if (/Expected ConnectionOpenOk/.test(message)) {
     const vhost = new URL(url).pathname.slice(1);
-    const name = vhost === "" ? "/" : decoded(vhost);
+    const name = vhost === "" ? "/" : decode(vhost);
     return `the broker at ${host} refuses vhost ${name}: there is none of that name, or the user may not use it`;
   }
   if (code !== undefined || /timed?.?out|ETIMEDOUT/i.test(message)) {
     return `no broker at ${host} (${code ?? message}); make up starts a local one`;
   }
-  // Whatever else ends a handshake may repeat what was sent.
+  // Any other error of a handshake may repeat what was sent.
   return `${where} does not answer as a broker does; is it AMQP's port, and amqps where it asks for TLS?`;
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

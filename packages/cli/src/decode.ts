@@ -12,7 +12,7 @@ interface DecodeOptions extends NetworkOptions {
   json?: boolean;
 }
 
-/** `decode`: what a routing key says. */
+/** `decode`: reads the delay and the destination out of a routing key. */
 export function addDecode(program: Command): void {
   const command = program.command("decode").description("the delay and destination in a routing key");
   addNetworkOptions(command)
@@ -39,7 +39,7 @@ export function addDecode(program: Command): void {
   addExample(command, "rabbitmq-delay decode --network network.json --key 0.0.1.2.Sales --exchange orders.level-01");
 }
 
-/** @throws CommandError for a key that is another network's, as far as it can be told */
+/** @throws CommandError for a key of another network, as far as that can be recognized */
 function checkKey(network: DelayNetwork, { delayMs, destination }: DecodedKey, options: DecodeOptions): void {
   const refuse = (option: string, value: string, why: string): never => {
     throw new CommandError(exitCodes.badInput, `--${option}: ${JSON.stringify(value)} is not allowed; ${why}`);

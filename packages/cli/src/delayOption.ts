@@ -2,14 +2,14 @@ import { Command, Option } from "commander";
 import { parseDelay } from "@rabbitmq-delay/topology";
 import { CommandError, exitCodes } from "./failure";
 
-/** The options by which a delay is named. */
+/** The options that give a delay. */
 export interface DelayOptions {
   /** In milliseconds. */
   delay?: number;
   at?: Date;
 }
 
-/** Adds the options that name a delay: how long, or until when. */
+/** Adds the options that give a delay: how long, or until when. */
 export function addDelayOptions(command: Command): Command {
   return command
     .addOption(
@@ -19,12 +19,12 @@ export function addDelayOptions(command: Command): Command {
     )
     .option(
       "--at <time>",
-      "ISO-8601 time with its zone instead of a delay, e.g. 2030-01-31T12:00:00Z; the past is now",
+      "ISO-8601 time with its zone instead of a delay, e.g. 2030-01-31T12:00:00Z; a past time means now",
       timeOf("--at"),
     );
 }
 
-/** Milliseconds from now, or the time; @throws CommandError */
+/** Milliseconds from now, or the time. @throws CommandError */
 export function delayOf({
   delay,
   at,
@@ -37,14 +37,14 @@ export function delayOf({
 const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})$/;
 
 /**
- * Reads an option's time; it says its zone, because without one it would mean another moment on another machine.
- * @returns what throws a CommandError for a text that is none
+ * Reads an option's time. It must include its zone, because without one it would mean another moment on another machine.
+ * @returns a parser that throws a CommandError for a text that is not a time
  */
 export function timeOf(option: string): (text: string) => Date {
   return (text) => {
     const [, date, clock, zone] = TIME.exec(text) ?? [];
     const time = new Date(`${date}T${clock}${zone?.replace(/^([+-]\d{2})(\d{2})$/, "$1:$2")}`);
-    // A day that the month doesn't have would become one of the next month.
+    // JavaScript would turn a day that the month doesn't have into one of the next month.
     const isDay = new Date(`${date}T00:00:00Z`).toJSON()?.slice(0, 10) === date;
     if (date !== undefined && isDay && !Number.isNaN(time.getTime())) return time;
     throw new CommandError(

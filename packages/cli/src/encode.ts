@@ -11,7 +11,7 @@ interface EncodeOptions extends NetworkOptions, DelayOptions {
   json?: boolean;
 }
 
-/** `encode`: where and with which key a message is published. */
+/** `encode`: prints the exchange and routing key with which a message is published. */
 export function addEncode(program: Command): void {
   const command = program.command("encode").description("the exchange and routing key that delay a message");
   addExample(

@@ -1,4 +1,4 @@
-/** What the command's exit code says. */
+/** What the command's exit codes mean. */
 export const exitCodes = { done: 0, finding: 1, badInput: 2, outOfReach: 3, ownFault: 70 } as const;
 
 /** A failure with its exit code; the message is one line: what, and how to mend it. */
@@ -11,7 +11,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Whether an error is one that code makes by a mistake in it, and no system or library by intent. */
+/** Whether an error is a mistake in code, and not one that a system or library reports on purpose. */
 export function isOwnFault(error: unknown): boolean {
   const { code, cause } = error as { code?: unknown; cause?: unknown };
   const isMistake = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

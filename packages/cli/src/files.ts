@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { shownText } from "./errorText";
+import { showText } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
 
-/** What the system's codes say of a file that is read or written. */
+/** What the system's error codes mean for a file that is read or written. */
 const reasons: Record<string, { read: string; write: string }> = {
   ENOENT: { read: "there is no such file", write: "its folder does not exist" },
   ENOTDIR: { read: "a part of its path is no folder", write: "a part of its path is no folder" },
@@ -15,7 +15,7 @@ const reasons: Record<string, { read: string; write: string }> = {
 
 /**
  * Reads a file, or standard input for `-`.
- * @param option the option that names the file, for messages; left out where an argument does
+ * @param option the option that names the file, for messages; omitted if an argument names it
  * @throws CommandError
  */
 export function readBytes(file: string, option?: string): Buffer {
@@ -26,7 +26,7 @@ export function readBytes(file: string, option?: string): Buffer {
   }
 }
 
-/** As {@link readBytes}, as text. */
+/** Like {@link readBytes}, as text. */
 export function readText(file: string, option?: string): string {
   return readBytes(file, option).toString("utf8");
 }
@@ -48,7 +48,7 @@ export function writeText(file: string, text: string, option: string): void {
 function refusal(what: "read" | "write", file: string, option: string | undefined, error: unknown): CommandError {
   const { code = "no file" } = error as NodeJS.ErrnoException;
   const where = option === undefined ? "" : `${option}: `;
-  const name = file === "-" && what === "read" ? "standard input" : shownText(file);
+  const name = file === "-" && what === "read" ? "standard input" : showText(file);
   const done = what === "read" ? "read" : "written";
   return new CommandError(exitCodes.badInput, `${where}${name} can't be ${done}: ${reasons[code]?.[what] ?? code}`);
 }

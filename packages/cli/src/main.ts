@@ -5,7 +5,7 @@ import { addComment } from "./comment";
 import { addDecode } from "./decode";
 import { addEncode } from "./encode";
 import { addExample, allCommands } from "./commonOptions";
-import { printError, shownError } from "./errorText";
+import { printError, showError } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
 import { addPublish } from "./publish";
 import { addRender } from "./render";
@@ -14,16 +14,18 @@ import { secretsIn, secretsOf, withoutSecrets } from "@rabbitmq-delay/review";
 import { addStore } from "./store";
 import { suggestFormerName } from "./suggestFormerName";
 
-/** Runs the command line; sets the process's exit code: 0 done, 1 a finding, 2 bad usage or input, 3 out of reach, 70 its own fault. */
+/**
+ * Runs the command line and sets the process's exit code: 0 done, 1 a finding, 2 bad usage or input, 3 out of reach, 70 a fault of its own.
+ */
 export async function main(argv: string[]): Promise<void> {
   const program = createProgram();
   for (const command of allCommands(program)) {
-    // What Commander refuses, it repeats.
+    // Commander repeats the value that it refuses.
     const outputError = (text: string, write: (text: string) => void): void =>
-      write(shownError(suggestFormerName(text, command)));
+      write(showError(suggestFormerName(text, command)));
     command.configureOutput({ outputError });
     for (const { envVar } of command.options) {
-      // As Compose and pipelines write a variable that nobody set.
+      // Compose files and pipelines set a variable to an empty text if nobody gave it.
       if (envVar !== undefined && process.env[envVar] === "") delete process.env[envVar];
     }
   }
@@ -34,7 +36,10 @@ export async function main(argv: string[]): Promise<void> {
   }
 }
 
-/** Errors of the packages that say what is wrong with what was given, known by name so that only a verb that needs a package loads it. */
+/**
+ * Errors in which the packages explain what is wrong with an argument. They are known by name, so that only a verb that needs a package
+ * loads it.
+ */
 const REFUSALS = ["DelayTopologyError", "MessageRefusedError", "PreviewError"];
 
 /** The command with all its verbs. */
@@ -44,7 +49,7 @@ export function createProgram(): Command {
       "Delayed messages on plain RabbitMQ: keys, plans, publishing, an external store, and reviews of changes",
     )
     .version((require("../package.json") as { version: string }).version)
-    // Verbs made from here on have the same.
+    // Verbs added from here on inherit this.
     .exitOverride()
     .showSuggestionAfterError();
   for (const add of [addEncode, addDecode, addRender, addPublish, addReview, addComment, addCheck, addStore])
@@ -52,9 +57,12 @@ export function createProgram(): Command {
   return addExample(program, "rabbitmq-delay encode --preset nservicebus --delay 10s --destination Sales");
 }
 
-/** Says on standard error what went wrong; @returns the exit code for it */
+/**
+ * Prints what went wrong on standard error.
+ * @returns the exit code for it
+ */
 export function report(error: unknown): number {
-  // Commander has already said what is wrong; asking for help is no mistake.
+  // Commander has already printed what is wrong; asking for help is not a mistake.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.badInput;
   const heading = pc.isColorSupported && process.stderr.isTTY ? pc.red("error:") : "error:";
   const { name, message = String(error), stack = "" } = (error ?? {}) as Partial<Error>;

@@ -9,7 +9,7 @@ const NOT_AN_ADDRESS =
 
 /**
  * A reader of the management API at `http://USER:PASSWORD@HOST:15672`; user and password may come from the environment instead.
- * @param caFile what `--ca` names: the certificate authority of an `https` address
+ * @param caFile the file of `--ca`: the certificate authority of an `https` address
  * @throws CommandError that shows neither user nor password
  */
 export function readerOf(text: string, caFile?: string, environment = process.env): BrokerReader {
@@ -33,7 +33,7 @@ export function readerOf(text: string, caFile?: string, environment = process.en
   }
 }
 
-/** Awaits what a broker answers. @throws CommandError, out of reach, where it does not answer as it must */
+/** Awaits a broker's answer. @throws CommandError, out of reach, if there is no usable answer */
 export async function orOutOfReach<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

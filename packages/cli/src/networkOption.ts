@@ -12,15 +12,15 @@ import { wholeNumber } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
 import { readJson } from "./readJson";
 
-/** The options by which a network is named. */
+/** The options that give a network. */
 export interface NetworkOptions extends Partial<DelayNetworkOptions> {
   network?: string;
 }
 
-/** What shapes a network that no file describes, by the names that the options have in code. */
+/** The options that shape a network without a file, by their names in code. */
 export const shapeOptions = ["preset", "prefix", "radix", "levels", "unitMs", "queueType", "matching"] as const;
 
-/** Adds the options that name a network: a descriptor's file, or a preset with its shape. */
+/** Adds the options that give a network: a descriptor's file, or a preset with its shape. */
 export function addNetworkOptions(command: Command): Command {
   return command
     .addOption(
@@ -29,16 +29,20 @@ export function addNetworkOptions(command: Command): Command {
         "a network's descriptor, or the output of pulumi stack output --json; - reads it from standard input",
       ).conflicts([...shapeOptions]),
     )
-    .addOption(new Option("--preset <preset>", "or a preset, with what follows").choices(presets))
+    .addOption(
+      new Option("--preset <preset>", "instead of --network: a preset; the options below give its shape").choices(
+        presets,
+      ),
+    )
     .option("--prefix <name>", "start of all names (custom, celery)")
     .option("--radix <number>", "digits per level: 2, 4, 8 or 16 (custom)", wholeNumber(2, 16))
     .option("--levels <number>", "number of levels (custom)", wholeNumber(1))
     .option("--unit-ms <ms>", "smallest delay in milliseconds (custom)", wholeNumber(1))
-    .addOption(new Option("--queue-type <type>", "of the levels' queues (custom, celery)").choices(queueTypes))
+    .addOption(new Option("--queue-type <type>", "type of the levels' queues (custom, celery)").choices(queueTypes))
     .addOption(new Option("--matching <matching>", "how endpoints' bindings match").choices(matchings));
 }
 
-/** The network that the options name. @throws CommandError, or DelayTopologyError from the topology's own checks */
+/** The network that the options give. @throws CommandError, or DelayTopologyError from the topology's own checks */
 export function networkOf({ network, ...options }: NetworkOptions): DelayNetwork {
   if (network !== undefined) return parseDelayNetwork(readDescriptor(network), "--network");
   if (options.preset === undefined) {
@@ -48,7 +52,7 @@ export function networkOf({ network, ...options }: NetworkOptions): DelayNetwork
   return delayNetwork(Object.fromEntries(given) as DelayNetworkOptions);
 }
 
-/** A descriptor, or a stack's outputs with one in them. */
+/** Reads a descriptor, or a stack's outputs that contain one. */
 function readDescriptor(file: string): unknown {
   const value = readJson("--network", file);
   const outputs = value as { kind?: unknown; delayNetwork?: unknown } | null;

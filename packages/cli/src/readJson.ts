@@ -1,4 +1,4 @@
-import { shownText } from "./errorText";
+import { showText } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
 import { readText } from "./files";
 
@@ -12,11 +12,11 @@ export function readJson(option: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // What the parser says may quote the text, and that may be a file with passwords in it.
+    // The parser's message may quote the text, which may be a file with passwords in it.
     const place = /position \d+/.exec((error as Error).message)?.[0];
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${shownText(file)} is not JSON${place === undefined ? "" : ` (wrong at ${place})`}`,
+      `${option}: ${showText(file)} is not JSON${place === undefined ? "" : ` (wrong at ${place})`}`,
     );
   }
 }

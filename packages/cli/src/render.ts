@@ -26,7 +26,7 @@ const formats = {
   json: (plan: Plan): string => JSON.stringify(plan, undefined, 2),
 };
 
-/** `render`: the whole plan, for a broker, for documents or for eyes. */
+/** `render`: prints the whole plan, for a broker, for documents or as a picture. */
 export function addRender(program: Command): void {
   const command = program
     .command("render")
@@ -40,11 +40,11 @@ export function addRender(program: Command): void {
       ).conflicts(["network", ...shapeOptions]),
     )
     .addOption(new Option("--format <format>", "what to print").choices(Object.keys(formats)).default("json"))
-    .option("--endpoint <names...>", "endpoints' queues to draw with it")
+    .option("--endpoint <names...>", "endpoints whose queues are included")
     .option("--vhost <vhost>", "the vhost of the definitions; default: the network's, or /")
     .option(
       "--broker-version <version>",
-      "of the broker that imports it, e.g. 4.3.6: before 4.0 there is no delivery limit to lift; default: as every version takes it",
+      "version of the broker, e.g. 4.3.6: before 4.0 there is no delivery limit to lift; default: a plan that every version accepts",
     )
     .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }))
     .action((options: RenderOptions) => {
@@ -55,7 +55,7 @@ export function addRender(program: Command): void {
   addExample(command, "rabbitmq-delay render --preset celery --format definitions --broker-version 4.3.6");
 }
 
-/** A picture shows the way of messages; that no message is dropped for being delivered often is no part of it. */
+/** A picture shows how messages flow; the policies against delivery limits are no part of that. */
 function planOf(options: RenderOptions, network: DelayNetwork | undefined): Plan {
   const { format, retries, endpoint = [], brokerVersion } = options;
   const limits = format === "definitions" || format === "json" ? { brokerVersion } : undefined;

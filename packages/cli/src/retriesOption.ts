@@ -6,7 +6,7 @@ import { readJson } from "./readJson";
 const outputNames = ["retryIntervals", "workRetries", "holdQueues", "delayedRetries"];
 
 /**
- * Reads what a file says of retries: a descriptor, options of a component with their `kind`, or a stack's outputs.
+ * Reads the retries of a file: a descriptor, options of a component with their `kind`, or a stack's outputs.
  * @throws CommandError for a file that has none of them, DelayTopologyError for one that is wrong
  */
 export function readRetries(file: string): RetryDescriptor[] {
@@ -21,12 +21,12 @@ export function readRetries(file: string): RetryDescriptor[] {
   );
 }
 
-/** Descriptors by the names of their queues, or whatever else is none itself. */
+/** Whether a value is a group of descriptors by the names of their queues, and not a descriptor itself. */
 function isGroup(output: unknown): output is object {
   return typeof output === "object" && output !== null && !("kind" in output);
 }
 
-/** What has no version is what somebody writes by hand: the options of a component. */
+/** A value without a version is written by hand: the options of a component. */
 function describe(value: Record<string, unknown>): RetryDescriptor {
   if (value.version !== undefined) return parseRetryDescriptor(value, "--retries");
   const { kind, ...options } = value;

@@ -43,11 +43,11 @@ const formats = {
   json: (review: Review): string => `${JSON.stringify(review, undefined, 2)}\n`,
 };
 
-/** `review`: what a topology change does, and what it would lose. */
+/** `review`: says what a topology change does, and what it would lose. */
 export function addReview(program: Command): void {
   const command = program
     .command("review")
-    .description("what a preview would do to messages: pulumi preview --json as a file or -, or --stack to run it");
+    .description("say what a change would do to messages; reads the JSON of pulumi preview, or runs it with --stack");
   command
     .argument("[file]", "the preview's JSON; - reads it from standard input")
     .option("--stack <stack>", "run the preview of this stack in the current folder")
@@ -55,15 +55,15 @@ export function addReview(program: Command): void {
     .option("--refresh", "with --stack: compare with the broker first, so that drift shows")
     .addOption(
       commonOptions.management(
-        "management API to ask how many messages are in question, e.g. http://USER:PASSWORD@HOST:15672; the one of the " +
-          "environment is asked where the plan's provider has that very address",
+        "management API to ask how many messages are in question, e.g. http://USER:PASSWORD@HOST:15672; the one in the " +
+          "environment is asked only if the plan's provider has the same address",
       ),
     )
     .addOption(commonOptions.ca())
     .addOption(new Option("--format <format>", "form of the report").choices(Object.keys(formats)).default("markdown"))
     .option("--output <file>", "write the report there instead of to standard output")
     .addOption(
-      new Option("--fail-on <verdict>", "exit with 1 at this verdict or worse; never: report alone")
+      new Option("--fail-on <verdict>", "exit with 1 at this verdict or worse; never: only report")
         .choices(["never", "care", "loss"])
         .default("loss"),
     )
@@ -100,7 +100,7 @@ async function review(file: string | undefined, options: ReviewVerbOptions, comm
   if (preview.errors.length > 0) printError(`error: the preview is not whole: ${preview.errors[0]?.split("\n")[0]}`);
 }
 
-/** An answer that was asked for and can't be had comes first; a danger in a part of a plan is one all the same. */
+/** A missing answer of a broker that was asked comes first; a danger in a part of a plan still counts. */
 function exitCodeOf({ verdict, brokerError }: Review, { failOn }: ReviewVerbOptions): number {
   if (brokerError !== undefined) return exitCodes.outOfReach;
   if (failOn !== "never" && verdicts.indexOf(verdict) >= verdicts.indexOf(failOn)) return exitCodes.finding;
@@ -117,8 +117,8 @@ function addressOf({ management, ca }: ReviewVerbOptions): BrokerAnswers | undef
 }
 
 /**
- * The broker of the environment, where the plan is for that very address: another one may have queues of the same names, and what
- * is empty there says nothing of those in question.
+ * The broker of the environment, if the plan is for that very address: another one may have queues of the same names, and empty queues
+ * there say nothing about those in question.
  */
 function addressOfPlan(preview: Preview, { management: url = "", ca }: ReviewVerbOptions): BrokerAnswers | undefined {
   const endpoints = plannedEndpoints(preview);
@@ -142,12 +142,17 @@ function acceptances({ accept = [], because = [] }: ReviewVerbOptions): Acceptan
 /** @returns the preview, and the stack's name as its resources have it */
 async function read(file: string | undefined, options: ReviewVerbOptions): Promise<{ preview: Preview; name: string }> {
   const { text, exitCode } = await textOf(file, options);
-  const preview = parsed(text, file, options.stack, exitCode);
+  const preview = parsePlan(text, file, options.stack, exitCode);
   return { preview, name: parseUrn(preview.steps[0]?.urn ?? "")?.stack ?? "" };
 }
 
-/** What an engine printed that is no plan is a preview that failed; a file that is none was the wrong one. */
-function parsed(text: string, file: string | undefined, stack: string | undefined, exitCode: number | null): Preview {
+/** If an engine printed something that is not a plan, the preview failed; if a file contains such a thing, it is the wrong file. */
+function parsePlan(
+  text: string,
+  file: string | undefined,
+  stack: string | undefined,
+  exitCode: number | null,
+): Preview {
   const source = file ?? `the preview of ${stack}`;
   try {
     return parsePreview(text, source, exitCode);
@@ -157,7 +162,7 @@ function parsed(text: string, file: string | undefined, stack: string | undefine
   }
 }
 
-/** A plan that holds no more than why there is none: a pull request has to see that nothing was reviewed, so it is a report, too. */
+/** A plan that only says why there is none. A pull request has to show that nothing was reviewed, so this is a report, too. */
 function failedPreview({ message }: Error): string {
   const shown = withoutSecrets(message, secretsOf());
   return JSON.stringify({ steps: [], diagnostics: [{ severity: "error", message: shown }] });

@@ -12,8 +12,8 @@ export interface PreviewRun {
 
 /**
  * Runs the preview of a stack, unchanged resources included, in the current folder.
- * @returns its JSON, also of a preview that failed half-way, with the engine's exit code
- * @throws CommandError when there is no engine, or it printed no JSON; no secret of the environment is in its message
+ * @returns its JSON, also for a preview that failed half-way, with the engine's exit code
+ * @throws CommandError when there is no engine, or it printed no JSON; the message contains no secret of the environment
  */
 export async function runPreview(stack: string, more: string[] = []): Promise<PreviewRun> {
   const { code, output, errors } = await run(["preview", "--json", "--show-sames", "--stack", stack, ...more]);
@@ -27,7 +27,7 @@ export async function runPreview(stack: string, more: string[] = []): Promise<Pr
 
 function run(args: string[]): Promise<{ code: number | null; output: string; errors: string }> {
   return new Promise((resolve, reject) => {
-    // With this variable, the engine prints one event after another instead of a plan.
+    // With this variable, the engine would print one event after another instead of a plan.
     const env = { ...process.env };
     delete env.PULUMI_ENABLE_STREAMING_JSON_PREVIEW;
     const child = spawn("pulumi", args, { stdio: ["ignore", "pipe", "pipe"], env });

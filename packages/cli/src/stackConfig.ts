@@ -19,7 +19,7 @@ import { readText } from "./files";
 /** The option that names the file, for messages. */
 const OPTION = "--stack-config";
 
-/** What a stack's config file says of the topology. */
+/** The topology in a stack's config file. */
 export interface ConfiguredStack extends Checked {
   /** The vhost of its broker. */
   vhost: string;
@@ -27,7 +27,7 @@ export interface ConfiguredStack extends Checked {
 
 /**
  * Reads `Pulumi.STACK.yaml` as this project's program does.
- * @throws CommandError for a file that is none, or that has what the topology refuses
+ * @throws CommandError for a file that is not a stack's config, or that has anything the topology refuses
  */
 export function readStackFile(file: string): ConfiguredStack {
   const config = valuesOf(file, readText(file, OPTION));
@@ -63,7 +63,7 @@ function boundEndpoint({ name, type, patterns }: Endpoint): Endpoint {
   return { name, type, patterns };
 }
 
-/** The config's values without the project's name before them; one may be JSON in a text, as `pulumi config set` writes it. */
+/** The config's values without the project's name before them; a value may be JSON text, as `pulumi config set` writes it. */
 function valuesOf(file: string, text: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -71,7 +71,7 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   } catch (error) {
     throw new CommandError(
       exitCodes.badInput,
-      // What the parser says may quote the text.
+      // The parser's message may quote the text.
       `${OPTION}: ${file} is not YAML (line ${(error as YAMLParseError).linePos?.[0].line ?? "unknown"})`,
     );
   }
@@ -86,7 +86,7 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   );
 }
 
-/** The project whose config it is: `Pulumi.yaml` beside the file says so, else the one that has a network. */
+/** The project whose config it is: the one named in the `Pulumi.yaml` beside the file, else the one that has a network. */
 function projectOf(file: string, keys: string[]): string {
   const named = projectNameBeside(file);
   if (named !== undefined) return named;
@@ -101,7 +101,7 @@ function projectOf(file: string, keys: string[]): string {
   );
 }
 
-/** What this project's own program is called. */
+/** The name of this project's own program. */
 const PROJECT = "rabbitmq-delay";
 
 function projectNameBeside(file: string): string | undefined {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-/** What options were called before, and are called now. */
+/** The former names of options, and their present ones. */
 const names: Record<string, string> = {
   "--broker": "--management",
   "--config": "--stack-config",
@@ -8,7 +8,7 @@ const names: Record<string, string> = {
   "--endpoint": "--table-prefix",
 };
 
-/** Commander suggests names that are spelt alike; a former name is to lead to the one that it has now, too. */
+/** Commander suggests names that are spelt alike; this also leads from a former name to its present one. */
 export function suggestFormerName(text: string, command: Command): string {
   const [, former = ""] = /^error: unknown option '(--[\w-]+)/.exec(text) ?? [];
   const name = names[former];

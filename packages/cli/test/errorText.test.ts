@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { shownError } from "../dist/errorText";
+import { showError } from "../dist/errorText";
 
 const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 /** Part of a password in each address. */
@@ -33,7 +33,7 @@ describe("passwords in an error", () => {
     it(`are not shown where ${what} is refused`, () => {
       for (const address of addresses) {
         for (const args of [["x", address], [`--nework=${address}`], ["--header", `a=${address}`]]) {
-          const shown = shownError(refusal(address), args);
+          const shown = showError(refusal(address), args);
           assert.doesNotMatch(shown, new RegExp(PLANTED), shown);
           assert.match(shown, /^error: /, "the rest stays");
         }
@@ -43,16 +43,16 @@ describe("passwords in an error", () => {
 
   it("are not shown behind an option that is none, whatever they look like", () => {
     for (const argument of [`--pasword=${PLANTED}`, `--pasword=${PLANTED}'x`, `-p${PLANTED}`]) {
-      const shown = shownError(`error: unknown option '${argument}'\n(Did you mean --password?)`, [argument]);
+      const shown = showError(`error: unknown option '${argument}'\n(Did you mean --password?)`, [argument]);
       assert.doesNotMatch(shown, new RegExp(PLANTED), shown);
       assert.match(shown, /unknown option '-/);
     }
-    assert.equal(shownError("error: unknown option '--nework'", ["--nework"]), "error: unknown option '--nework'");
+    assert.equal(showError("error: unknown option '--nework'", ["--nework"]), "error: unknown option '--nework'");
   });
 
   it("are not shown of an address that a file had in it", () => {
     for (const address of addresses) {
-      const shown = shownError(`error: network.matching: ${JSON.stringify(address)} is not allowed`, []);
+      const shown = showError(`error: network.matching: ${JSON.stringify(address)} is not allowed`, []);
       assert.doesNotMatch(shown, new RegExp(PLANTED), shown);
     }
   });
@@ -64,7 +64,7 @@ describe("passwords in an error", () => {
       "error: --forward: write EXCHANGE=DELIVERY",
       'error: preset: "x" is not allowed',
     ]) {
-      assert.equal(shownError(text, ["check", "--management", "http://127.0.0.1:15672", "--preset", "x"]), text);
+      assert.equal(showError(text, ["check", "--management", "http://127.0.0.1:15672", "--preset", "x"]), text);
     }
   });
 

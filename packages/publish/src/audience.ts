@@ -1,12 +1,14 @@
-/** Listens once for all who want to hear of one thing, and not at all while nobody does: Node warns of more than ten listeners. */
+/**
+ * Shares one listener of a source among all who want to hear of it, and removes it when nobody does: Node warns of more than ten listeners.
+ */
 export class Audience<News> {
   private readonly listeners = new Set<(news: News) => void>();
   private leave: () => void = () => undefined;
 
-  /** @param listen begins to listen, and returns what ends it */
+  /** @param listen begins to listen, and returns a function that stops it */
   constructor(private readonly listen: (tell: (news: News) => void) => () => void) {}
 
-  /** @returns what takes the listener away */
+  /** @returns a function that removes the listener */
   add(listener: (news: News) => void): () => void {
     if (this.listeners.size === 0)
       this.leave = this.listen((news) => [...this.listeners].forEach((each) => each(news)));
@@ -17,7 +19,7 @@ export class Audience<News> {
   }
 }
 
-/** The audience of each source, which must not keep the source. */
+/** Keeps one audience for each source, without keeping the source alive. */
 export function audiences<Source extends object, News>(
   listen: (source: Source, tell: (news: News) => void) => () => void,
 ): (source: Source) => Audience<News> {

@@ -3,15 +3,15 @@ import { MessageRefusedError } from "./errors";
 import type { MessageProperties } from "./options";
 
 /**
- * The bytes of a body: bytes as they are, text as UTF-8, other values as JSON, which the content type then says. Always the message's
- * own: what the caller does to his buffer or object afterwards changes nothing.
+ * Turns a body into bytes: bytes as they are, text as UTF-8, other values as JSON; the content type then says so. The bytes always belong
+ * to the message: changing the caller's buffer or object afterwards changes nothing.
  * @throws MessageRefusedError for a value without a JSON form, or whose JSON form would leave its content out
  */
 export function toBuffer(body: unknown, properties: MessageProperties): Buffer {
   if (typeof body === "string") return Buffer.from(body);
   const bytes = bytesIn(body);
   if (bytes !== undefined) return Buffer.from(bytes);
-  const emptied = whyEmptied(body);
+  const emptied = explainEmptyJson(body);
   const json = emptied === undefined ? jsonOf(body) : undefined;
   if (json === undefined) {
     const why = emptied === undefined ? "" : `${emptied}; `;
@@ -21,7 +21,7 @@ export function toBuffer(body: unknown, properties: MessageProperties): Buffer {
   return Buffer.from(json);
 }
 
-/** What holds bytes, also where another realm made it, as test runners have one: there `instanceof` says no. */
+/** The bytes of a buffer or view, even from another realm (test runners have one), where `instanceof` is false. */
 function bytesIn(body: unknown): Uint8Array | undefined {
   if (types.isAnyArrayBuffer(body)) return new Uint8Array(body);
   if (!ArrayBuffer.isView(body)) return undefined;
@@ -29,11 +29,11 @@ function bytesIn(body: unknown): Uint8Array | undefined {
   return BYTES_PER_ELEMENT === 1 ? new Uint8Array(body.buffer, body.byteOffset, body.byteLength) : undefined;
 }
 
-/** Kinds of objects that JSON writes with all that is in them, by their own name. */
+/** Names of the kinds of objects that JSON writes completely. */
 const WRITTEN = ["Object", "Array", "String", "Number", "Boolean"];
 
-/** Why JSON would say nothing of a value, e.g. `{}` of a promise that nobody awaited; undefined where it says what it is. */
-function whyEmptied(body: unknown): string | undefined {
+/** Why JSON would lose a value's content, e.g. `{}` for a promise that nobody awaited; undefined if JSON keeps it. */
+function explainEmptyJson(body: unknown): string | undefined {
   if (typeof body === "number" && !Number.isFinite(body)) return `JSON has no ${body}`;
   if (typeof body !== "object" || body === null) return undefined;
   const { then, toJSON } = body as { then?: unknown; toJSON?: unknown };

@@ -2,9 +2,9 @@
 export const recountHeaders = ["x-delivery-count", "x-acquired-count"];
 
 /**
- * Whether a header is the broker's own account of where a message has been. It must not travel with a message that is published
- * anew: before RabbitMQ 4.0 the broker reads `x-death` back and takes the second pass through a queue for a loop, so that the message
- * neither goes on nor is parked.
+ * Whether a header is the broker's own record of where a message has been. It must not travel with a message that is published anew: before
+ * RabbitMQ 4.0 the broker reads `x-death` and takes the second pass through a queue for a loop, so that the message neither goes on nor is
+ * parked.
  */
 export function isBrokerHeader(name: string): boolean {
   if (recountHeaders.includes(name)) return true;
@@ -16,7 +16,7 @@ export function withoutBrokerHeaders(headers: Record<string, unknown> | undefine
   return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !isBrokerHeader(name)));
 }
 
-/** The queues that a message was dead-lettered from since it was published, the last one first. */
+/** The queues that dead-lettered a message since it was published, the last one first. */
 export function queuesLeft(headers: Record<string, unknown>): unknown[] {
   const deaths = headers["x-death"];
   return Array.isArray(deaths) ? deaths.map((death: { queue?: unknown } | null) => death?.queue) : [];

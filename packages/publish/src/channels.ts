@@ -4,7 +4,7 @@
 export interface AmqplibConfirmChannel {
   publish(exchange: string, routingKey: string, content: Buffer, options?: any, callback?: any): boolean;
   waitForConfirms(): unknown;
-  /** For hold queues alone. */
+  /** Only needed for hold queues. */
   assertQueue?(queue: string, options?: any): Promise<unknown>;
   on(event: string, listener: (...args: any[]) => void): unknown;
 }
@@ -24,10 +24,10 @@ export interface AmqplibConsumerChannel extends AmqplibConfirmChannel {
 export interface RabbitmqClientChannel {
   basicPublish(envelope: any, body: any): Promise<void>;
   confirmSelect(...args: any[]): Promise<void>;
-  /** For hold queues alone. */
+  /** Only needed for hold queues. */
   queueDeclare?(params: any): Promise<unknown>;
   on(event: any, listener: (...args: any[]) => void): unknown;
 }
 
-/** A channel with confirms, which the caller owns. */
+/** A channel with confirms, owned by the caller. */
 export type PublishChannel = AmqplibConfirmChannel | RabbitmqClientChannel;

@@ -14,21 +14,21 @@ export interface ReturnedMessage {
   headers: Record<string, unknown> | undefined;
 }
 
-/** The little that a publisher needs of a client library. */
+/** The few operations that a publisher needs from a client library. */
 export interface ConfirmPort {
   readonly library: ClientLibrary;
-  /** Publishes persistent and mandatory; resolves with whether the broker took it, rejects when the channel ended. */
+  /** Publishes persistent and mandatory; resolves with whether the broker accepted the message, and rejects when the channel ended. */
   publish(exchange: string, routingKey: string, body: Buffer, properties: SendableProperties): Promise<boolean>;
-  /** Resolves when the socket takes more; at once when it does. */
+  /** Resolves when the socket accepts more, which may be at once. */
   writable(): Promise<void>;
   onReturn(listener: (message: ReturnedMessage) => void): void;
-  /** Calls back when the channel has closed, with its own error where it had one. */
+  /** Calls back when the channel has closed, with the channel's own error if it had one. */
   onClose(listener: (reason?: Error) => void): void;
 }
 
 type Listen = (event: string, listener: (...args: never[]) => void) => unknown;
 
-/** What is used of amqplib's ConfirmChannel. */
+/** The part of amqplib's ConfirmChannel that is used. */
 interface AmqplibChannel {
   publish(exchange: string, key: string, body: Buffer, options: object, callback: (error: unknown) => void): boolean;
   waitForConfirms: unknown;
@@ -36,7 +36,7 @@ interface AmqplibChannel {
   connection?: { frameMax?: number };
 }
 
-/** What is used of rabbitmq-client's Channel (`await connection.acquire()`). */
+/** The part of rabbitmq-client's Channel (`await connection.acquire()`) that is used. */
 interface RabbitmqClientChannel {
   basicPublish(envelope: object, body: Buffer): Promise<void>;
   confirmSelect(): Promise<void>;
@@ -45,15 +45,17 @@ interface RabbitmqClientChannel {
   _conn?: { _state?: { frameMax?: number } };
 }
 
-/** One for all senders over a channel: each listens to the channel's events, and has to know of all messages that are on their way. */
+/**
+ * One port for all senders over a channel: the port listens to the channel's events, and has to know all messages that are on their way.
+ */
 const ports = new WeakMap<object, ConfirmPort>();
 
 /**
- * Wraps a channel that the caller owns: amqplib's ConfirmChannel or rabbitmq-client's Channel. A channel has one port, however often it
- * is asked for.
+ * Wraps a channel that the caller owns: amqplib's ConfirmChannel or rabbitmq-client's Channel. A channel has one port, however often it is
+ * asked for.
  *
- * The port listens to the channel's `error`, because Node ends a process in which nobody does, for a refusal that rejects the caller's
- * promise anyway. Other listeners hear of it as ever.
+ * The port listens to the channel's `error`, because without a listener Node ends the process, for a refusal that rejects the caller's
+ * promise anyway. Other listeners are still called.
  * @throws MessageRefusedError for anything else, such as amqplib's channel without confirms
  */
 export function toConfirmPort(channel: unknown): ConfirmPort {
@@ -75,22 +77,22 @@ function newPort(channel: unknown): ConfirmPort {
   );
 }
 
-/** Calls back when a channel has closed, with the error that came before, of which Node says nothing any more then. */
+/** Calls back when a channel has closed, with the error that came before; Node does not repeat that error at the close. */
 function onCloseOf(channel: { on: Listen }): ConfirmPort["onClose"] {
   let reason: Error | undefined;
   channel.on("error", (error: Error) => void (reason = error));
   return (listener) => void channel.on("close", () => listener(reason));
 }
 
-/** A frame's most bytes; AMQP's 0 is no limit. */
+/** The largest size of a frame in bytes; in AMQP, 0 means no limit. */
 function frameLimit(frameMax: number | undefined, otherwise: number): number {
   if (frameMax === undefined) return otherwise;
   return frameMax === 0 ? Infinity : frameMax;
 }
 
-/** What a frame of properties holds beside the caller's own: its head, an id, and the headers that this package adds. */
+/** Room in a frame of properties for what is not the caller's: the frame's head, an id, and the headers that this package adds. */
 const RESERVED_BYTES = 320;
-/** amqplib's buffer for headers; longer ones it would cut off, and the broker end the connection. */
+/** The size of amqplib's buffer for headers; it would cut longer ones off, and the broker would end the connection. */
 const AMQPLIB_HEADERS_BYTES = 65_536;
 /** rabbitmq-client's default. */
 const RABBITMQ_CLIENT_FRAME_BYTES = 8192;
@@ -111,7 +113,7 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
       new Promise((resolve, reject) => {
         const options = { ...properties, persistent: true, mandatory: true };
         let settled = false;
-        // A nack and a closed channel come through the same callback; only the latter is preceded by the close event.
+        // A nack and a closed channel come through the same callback; only the latter follows the close event.
         const done = (error: unknown): void => {
           settled = true;
           if (error === null || error === undefined) resolve(true);
@@ -137,7 +139,7 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
   };
 }
 
-/** What a client throws at once, on an open channel, is about the message: nothing of it was sent. */
+/** An error that a client throws at once, on an open channel, is about the message, and nothing was sent. */
 function unlessUnsendable<T>(publish: () => T): T {
   try {
     return publish();
@@ -159,7 +161,7 @@ function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {
     if (int32Headers !== undefined) {
       return int32Headers.publish(headers, (map) => channel.basicPublish({ ...envelope, headers: map }, body));
     }
-    // Better none than one of another type, which ends NServiceBus's tool for the whole network.
+    // Leave the header out rather than send another type, which ends NServiceBus's tool for the whole network.
     const others = Object.entries(headers).filter(([name]) => name !== nserviceBusDelayHeader);
     const plain = others.map(([name, value]) => [name, isInt32(value) ? value.value : value] as const);
     return channel.basicPublish({ ...envelope, headers: Object.fromEntries(plain) }, body);
@@ -170,7 +172,7 @@ function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {
       await (confirming ??= channel.confirmSelect());
       try {
         await publishNow({ ...properties, exchange, routingKey, durable: true, mandatory: true }, headers, body);
-        // The library hands a return on one turn after it came, which is after the confirm that follows it.
+        // The library reports a return one turn after it came, which is after the confirm that follows it.
         await new Promise((resolve) => setImmediate(resolve));
         return true;
       } catch (error) {

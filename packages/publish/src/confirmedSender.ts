@@ -7,7 +7,7 @@ import {
   PublishTimeoutError,
 } from "./errors";
 import { Flight, InFlight } from "./inFlight";
-import { SendableProperties, sendable } from "./sendable";
+import { SendableProperties, toSendable } from "./sendable";
 import { Slots } from "./slots";
 import { LONGEST_TIMER_MS } from "./timers";
 
@@ -17,7 +17,7 @@ export interface SenderOptions {
   confirmTimeoutMs?: number;
 }
 
-/** Sends messages one by one to the broker's confirm, with a bounded number of them on their way. */
+/** Sends messages one by one and waits for the broker's confirms, with a limited number of messages on their way. */
 export class ConfirmedSender {
   private readonly inFlight: InFlight;
   private readonly slots: Slots;
@@ -35,14 +35,16 @@ export class ConfirmedSender {
     this.inFlight = InFlight.over(port);
   }
 
-  /** Messages that the broker has not confirmed yet: those that wait for their turn, and those that are on their way, timed out or not. */
+  /**
+   * The number of messages that the broker has not confirmed yet: those waiting for their turn, and those on their way, timed out or not.
+   */
   get unconfirmed(): number {
     return this.waitingCount + this.sentCount;
   }
 
   /**
-   * Does something in its turn, when there is a place and the socket takes more. A connection that the broker blocks, as it does during an
-   * alarm, takes nothing and answers nothing: what was not handed to it in time is not published later either.
+   * Runs some work in its turn, when there is a free place and the socket accepts more. A connection that the broker blocks, as it does
+   * during an alarm, accepts and answers nothing. A message that was not handed to it in time is not published later either.
    * @param work calls `handOver` just before it publishes, which throws when the time is over
    * @param timeoutMs instead of the sender's own
    * @throws PublishTimeoutError when the message was not handed over within `confirmTimeoutMs`; from then on its confirm has its own time
@@ -89,23 +91,23 @@ export class ConfirmedSender {
   }
 
   /**
-   * A copy of properties as they will be sent: without the broker's own headers, and not the caller's to change any more.
-   * @throws MessageRefusedError for what the client library can't encode
+   * Copies properties as they will be sent: without the broker's own headers, and independent of the caller's object.
+   * @throws MessageRefusedError for a property that the client library can't encode
    */
-  sendable(properties: SendableProperties): SendableProperties {
-    return sendable(properties, this.port.library);
+  toSendable(properties: SendableProperties): SendableProperties {
+    return toSendable(properties, this.port.library);
   }
 
   /**
-   * Sends one message, persistent and mandatory; resolves when the broker has confirmed it. Headers of the broker's own, such as
-   * `x-death`, are left out, whoever sends.
+   * Sends one message, persistent and mandatory; resolves when the broker has confirmed it. The broker's own headers, such as `x-death`,
+   * are always left out.
    * @throws MessageRefusedError, MessageReturnedError, MessageNackedError, ChannelClosedError or PublishTimeoutError
    */
   async send(exchange: string, routingKey: string, body: Buffer, given: SendableProperties): Promise<void> {
-    await this.sendChecked(exchange, routingKey, body, this.sendable(given));
+    await this.sendChecked(exchange, routingKey, body, this.toSendable(given));
   }
 
-  /** As {@link send}, of properties that {@link sendable} has made; a few headers of this package's own may have been added. */
+  /** Like {@link send}, for properties made by {@link toSendable}, to which a few headers of this package may have been added. */
   async sendChecked(
     exchange: string,
     routingKey: string,
@@ -120,16 +122,16 @@ export class ConfirmedSender {
     const published = this.port.publish(exchange, routingKey, body, properties);
     let isOnItsWay = true;
     this.sentCount++;
-    const settled = (): void => {
+    const markSettled = (): void => {
       if (isOnItsWay) this.sentCount--;
       isOnItsWay = false;
       leave();
     };
-    published.then(settled, settled);
-    await this.confirmation(flight, published, settled, timeoutMs);
+    published.then(markSettled, markSettled);
+    await this.confirmation(flight, published, markSettled, timeoutMs);
   }
 
-  /** The first of: confirm, nack, return (which comes before its confirm), closed channel, timeout. */
+  /** Settles with the first of these: confirm, nack, return (which comes before its confirm), closed channel, timeout. */
   private confirmation(
     flight: Flight,
     published: Promise<boolean>,

@@ -1,4 +1,4 @@
-/** A message that was not (or not for certain) taken by the broker. Each subclass is one reason. */
+/** The broker did not accept a message, or not for certain. Each subclass is one reason. */
 export abstract class DelayPublishError extends Error {
   /**
    * @param exchange where the message was published
@@ -31,8 +31,9 @@ export class MessageRefusedError extends Error {
 }
 
 /**
- * No queue took the message when it was published. Of a delayed message that is known only without a delay, in a network without parking:
- * with one, a level's queue takes and confirms it, and whether anybody is bound for its destination shows when it is due.
+ * No queue took the message when it was published. A delayed message can only be returned if it has no delay, in a network without parking:
+ * with a delay, a level's queue takes and confirms it, and only when it is due does it turn out whether anybody is bound for its
+ * destination.
  */
 export class MessageReturnedError extends DelayPublishError {
   constructor(exchange: string, routingKey: string, replyText: string) {
@@ -55,9 +56,9 @@ export class MessageNackedError extends DelayPublishError {
   }
 }
 
-/** The channel closed before the broker's answer: the message may have been taken, publish it again for at least once. */
+/** The channel closed before the broker answered: the message may have been accepted, so publish it again for at least once. */
 export class ChannelClosedError extends DelayPublishError {
-  /** @param reason the channel's own error, where it had one, such as the broker's refusal; then it is the `cause` */
+  /** @param reason the channel's own error if it had one, such as the broker's refusal; it becomes the `cause` */
   constructor(exchange: string, routingKey: string, reason?: Error) {
     const why = reason === undefined ? "" : `: ${reason.message}`;
     super(exchange, routingKey, `the channel closed before the broker confirmed the message for ${routingKey}${why}`);
@@ -66,8 +67,9 @@ export class ChannelClosedError extends DelayPublishError {
 }
 
 /**
- * The broker did not answer in time. A message that was sent may have been taken: publish it again for at least once. One that was not
- * (`wasSent` is false), because the broker took nothing on this connection or too many others waited, is published again without a copy.
+ * The broker did not answer in time. A message that was sent may have been accepted: publish it again for at least once. If it was not sent
+ * (`wasSent` is false), because the broker accepted nothing on this connection or too many others waited, publishing it again makes no
+ * copy.
  */
 export class PublishTimeoutError extends DelayPublishError {
   constructor(

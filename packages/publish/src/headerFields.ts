@@ -3,16 +3,16 @@ import { isBrokerHeader } from "./brokerHeaders";
 import { MessageRefusedError } from "./errors";
 import type { ClientLibrary } from "./clientLibrary";
 
-/** A value with a type of its own in AMQP, in amqplib's notation. */
+/** A value with an explicit AMQP type, in amqplib's notation. */
 export interface TypedValue {
   "!": string;
   value: unknown;
 }
 
-/** How many names and places lead to a table or a list at the most, `headers` the first; deeper ones are a circle, or nobody's. */
+/** The most levels of tables and lists, counting from `headers`; anything deeper is circular or useless. */
 export const deepestTable = 50;
 
-/** Both libraries write larger numbers as 64-bit integers, so that a fraction has no form. */
+/** Both libraries write larger numbers as 64-bit integers, so a fraction above this can't be written. */
 const LARGEST_FRACTION = 2 ** 50;
 
 /** The range of each type that amqplib writes as a whole number, by its names. */
@@ -29,12 +29,12 @@ const wholeTypes: Record<string, readonly [number, number]> = {
   int32: [-0x80000000, 0x7fffffff],
   unsignedint: [0, 0xffffffff],
   uint32: [0, 0xffffffff],
-  // amqplib takes a number, which has no more digits than that.
+  // amqplib takes a JavaScript number, which is not exact beyond this.
   long: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
   int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
   timestamp: [0, Number.MAX_SAFE_INTEGER],
 };
-/** The largest number of each type that amqplib writes as a fraction; a larger one would go out as infinite. */
+/** The largest number of each type that amqplib writes as a fraction; a larger one would be sent as infinity. */
 const fractionTypes: Record<string, number> = {
   double: Number.MAX_VALUE,
   float64: Number.MAX_VALUE,
@@ -48,13 +48,13 @@ export function isInt32(value: unknown): value is { "!": string; value: number }
 
 /** Copies one message's headers, checks that a library can encode them, and counts their bytes. */
 export class FieldCopy {
-  /** How many bytes they have on the wire; for values in amqplib's notation at most. */
+  /** Their size in bytes on the wire; for values in amqplib's notation, the upper limit. */
   bytes = 0;
   private readonly path: (string | number)[] = ["headers"];
 
   constructor(private readonly library: ClientLibrary) {}
 
-  /** @throws MessageRefusedError naming the header and what is allowed, never its value */
+  /** @throws MessageRefusedError that names the header and what is allowed, never its value */
   headers(given: unknown): Record<string, unknown> {
     if (!isTable(given)) throw this.refusal(`${kindOf(given)} is not allowed; they must be an object`);
     return this.table(given, (name) => !isBrokerHeader(name));
@@ -147,10 +147,10 @@ export class FieldCopy {
     return Buffer.from(value);
   }
 
-  /** A value in amqplib's notation, which other libraries would send as the table that it looks like. */
+  /** Checks a value in amqplib's notation; other libraries would send it as the table that it looks like. */
   private typed(given: Record<string, unknown>): TypedValue {
     const { "!": type, value } = given;
-    // rabbitmq-client's port writes this one type itself, in the outermost table.
+    // Only rabbitmq-client's port writes this one type itself, and only in the outermost table.
     if (this.library.name !== "amqplib" && !(isInt32(given) && this.path.length === 2)) {
       throw this.refusal(`${this.library.name} can't write a value with a type ("!") of its own; amqplib can`);
     }
@@ -178,7 +178,7 @@ function isWhole(value: unknown, [minimum, maximum]: readonly [number, number]):
   return Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum;
 }
 
-/** How many bytes both libraries write a number with. */
+/** The number of bytes with which both libraries write a number. */
 function bytesOf(value: number): number {
   if (!Number.isInteger(value)) return 8;
   if (value >= -0x80 && value <= 0x7f) return 1;
@@ -186,14 +186,17 @@ function bytesOf(value: number): number {
   return value >= -0x80000000 && value <= 0x7fffffff ? 4 : 8;
 }
 
-/** A plain object, or one of a class; not a Date, a Map or the like, which both libraries would send as an empty table. */
+/**
+ * Whether a value is a plain object or one of a class, but not a Date, a Map or the like, which both libraries would send as an empty
+ * table.
+ */
 function isTable(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   if (Object.getPrototypeOf(value) === Object.prototype) return true;
   return Object.prototype.toString.call(value) === "[object Object]";
 }
 
-/** Node's Buffers too, also those of another realm. */
+/** Whether a value holds bytes, including Node's Buffers and those of another realm. */
 function isBytes(value: object): value is Uint8Array {
   return Buffer.isBuffer(value) || Object.prototype.toString.call(value) === "[object Uint8Array]";
 }

@@ -4,8 +4,8 @@ import type { DelayNetwork } from "@rabbitmq-delay/topology";
 export const dueHeader = "rabbitmq-delay.due-at";
 
 /**
- * Header with a number that tells a message from others on their way to the broker: on a message that has the id, exchange and routing key
- * of another one which the broker has not confirmed yet. A caller's own header of this name is left out.
+ * Header with a number that distinguishes messages on their way to the broker. A message gets it if the broker has not yet confirmed
+ * another one with the same id, exchange and routing key. A caller's own header of this name is left out.
  */
 export const copyHeader = "rabbitmq-delay.copy";
 
@@ -15,15 +15,15 @@ export const nserviceBusDelayHeader = "NServiceBus.Transport.RabbitMQ.DelayInSec
 /** Header of NServiceBus with the time at which a message was sent. */
 export const nserviceBusTimeSentHeader = "NServiceBus.TimeSent";
 
-/** The headers that go with a delayed message: when it is due, and what the preset's own clients put there. */
+/** The headers that go with a delayed message: its due time, and those that the preset's own clients set. */
 export function delayHeaders(network: DelayNetwork, delayMs: number, dueAt: Date): Record<string, unknown> {
   const sentAt = new Date(dueAt.getTime() - delayMs);
   return { [dueHeader]: dueAt.toISOString(), ...vendorHeaders(network, delayMs, sentAt) };
 }
 
 /**
- * What NServiceBus's own clients and tools read of a message in one of its networks; none for other presets. Its tool that moves delayed
- * messages ends at a delay of another type than a 32-bit integer, and takes a message without the time out of its delay.
+ * The headers that NServiceBus's own clients and tools read in one of its networks; none for other presets. Its tool that moves delayed
+ * messages stops at a delay of another type than a 32-bit integer, and removes the delay of a message without the time.
  * @param delayMs as the network keeps it
  * @param sentAt when the delay began
  */
@@ -31,7 +31,7 @@ export function vendorHeaders(network: DelayNetwork, delayMs: number, sentAt: Da
   if (network.preset !== "nservicebus" && network.preset !== "nservicebus-v1") return {};
   return {
     [nserviceBusTimeSentHeader]: wireTime(sentAt),
-    // Without a delay, that of an earlier publish does not travel on.
+    // Without a delay, the header of an earlier publish does not travel on.
     [nserviceBusDelayHeader]: delayMs > 0 ? { "!": "int32", value: delayMs / 1000 } : undefined,
   };
 }

@@ -2,24 +2,24 @@ import type { ConfirmPort, ReturnedMessage } from "./confirmPort";
 import { copyHeader } from "./headers";
 import type { SendableProperties } from "./sendable";
 
-/** A message that was handed to the client library, until the broker has confirmed it. */
+/** A message that was handed to the client library and that the broker has not confirmed yet. */
 export interface Flight {
   readonly exchange: string;
   readonly routingKey: string;
-  /** Set when the broker gave it back, which it does before it confirms it. */
+  /** Set when the broker returned it, which it does before it confirms it. */
   returned?: ReturnedMessage;
-  /** Called when the channel closed, with its own error where it had one. */
+  /** Called when the channel closed, with the channel's own error if it had one. */
   fail: (reason: Error | undefined) => void;
 }
 
 /**
- * All messages that are on their way over one channel, whoever sends them. A return carries no delivery tag, so each message is
- * known by what comes back with it, and no two at once by the same: the second gets a number in a header.
+ * All messages that are on their way over one channel, whoever sends them. A return carries no delivery tag, so each message is recognized
+ * by the properties that come back with it. No two at once may have the same: the second gets a number in a header.
  */
 export class InFlight {
   /** Whether the channel has closed. */
   isClosed = false;
-  /** The channel's own error where it closed with one, such as the broker's refusal. */
+  /** The channel's own error if it closed with one, such as the broker's refusal. */
   closeReason: Error | undefined;
   private readonly flights = new Map<string, Flight>();
   private lastNumber = 0;
@@ -36,7 +36,7 @@ export class InFlight {
     });
   }
 
-  /** The one of a channel's port, which listens to the channel once for all senders. */
+  /** The instance of a channel's port, which listens to the channel once for all senders. */
   static over(port: ConfirmPort): InFlight {
     const known = inFlightByPort.get(port);
     if (known !== undefined) return known;
@@ -46,9 +46,9 @@ export class InFlight {
   }
 
   /**
-   * Notes a message before it is published.
-   * @returns the properties to publish it with, and what is to be called when the broker has confirmed it. A message that nobody waits
-   * for any more stays until then: its return may still come, and is not to be taken for another one's.
+   * Records a message before it is published.
+   * @returns the properties to publish it with, and a function to call when the broker has confirmed it. A message that nobody waits for
+   * any more stays until then: its return may still come, and must not be mistaken for another message's.
    */
   enter(flight: Flight, properties: SendableProperties): { properties: SendableProperties; leave: () => void } {
     const { exchange, routingKey } = flight;
@@ -72,6 +72,6 @@ function identityOf(
 ): string {
   const copy = headers?.[copyHeader];
   const text = `${typeof copy === "number" ? copy : ""}\0${messageId}\0${routingKey}\0${exchange}`;
-  // Half of a pair comes back as the character that stands for it in UTF-8.
+  // An unpaired surrogate comes back as the replacement character of UTF-8.
   return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text;
 }

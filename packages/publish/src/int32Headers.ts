@@ -1,24 +1,24 @@
 import { isInt32 } from "./headerFields";
 
-/** What is used of the inside of rabbitmq-client's channel; read in version 5.0.8, lib/Channel.js and lib/util.js. */
+/** The part of the inside of rabbitmq-client's channel that is used; read in version 5.0.8, lib/Channel.js and lib/util.js. */
 interface FrameStream {
   writeAsync(frames: Iterator<Buffer>): Promise<void>;
 }
 
 /**
- * rabbitmq-client writes a number with as few bytes as it needs, and has no way to say otherwise; some readers take a 32-bit integer
- * alone. So its frames are rewritten on their way to the socket, for messages with such a header only.
+ * rabbitmq-client writes a number with as few bytes as it needs, and can't be told otherwise, but some readers accept only a 32-bit
+ * integer. So its frames are rewritten on their way to the socket, only for messages with such a header.
  */
 export class Int32Headers {
   private constructor(private readonly stream: FrameStream) {}
 
-  /** Undefined where the library's inside is not as expected; such headers have to be left out then. */
+  /** Undefined if the library's inside is not as expected; such headers have to be left out then. */
   static of(channel: object): Int32Headers | undefined {
     const { stream } = (channel as { _state?: { stream?: Partial<FrameStream> } })._state ?? {};
     return typeof stream?.writeAsync === "function" ? new Int32Headers(stream as FrameStream) : undefined;
   }
 
-  /** Calls `publish` with headers that the library can write, and gives its frame of properties the 32-bit integers. */
+  /** Calls `publish` with headers that the library can write, and turns the marked ones into 32-bit integers in its frame of properties. */
   publish<T>(headers: Record<string, unknown>, publish: (headers: Map<string, unknown>) => Promise<T>): Promise<T> {
     const entries = Object.entries(headers);
     const whole = entries.flatMap(([name, value]): [string, number][] => (isInt32(value) ? [[name, value.value]] : []));
@@ -42,13 +42,13 @@ function* rewritten(frames: Iterator<Buffer>, count: number): Generator<Buffer> 
 }
 
 const PROPERTIES_FRAME = 2;
-/** Where the flags of a properties frame stand, and the properties after them; source: AMQP 0-9-1, 4.2.6.1. */
+/** The offsets of the flags in a properties frame, and of the properties after them; source: AMQP 0-9-1, 4.2.6.1. */
 const FLAGS_AT = 19;
 const PROPERTIES_AT = 21;
 const CONTENT_TYPE = 0x8000;
 const CONTENT_ENCODING = 0x4000;
 
-/** Makes 32-bit integers of the first `count` headers. */
+/** Turns the first `count` headers into 32-bit integers. */
 function withInt32(frame: Buffer, count: number): Buffer {
   const flags = frame.readUInt16BE(FLAGS_AT);
   let tableAt = PROPERTIES_AT;

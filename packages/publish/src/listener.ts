@@ -1,8 +1,8 @@
 import { errorText } from "./retry/failure";
 
 /**
- * Tells a caller's listener something. Its own mistake breaks nothing here, whether it throws or, being async, rejects: a rejection that
- * nobody awaits would end the process.
+ * Calls a caller's listener. A mistake in the listener breaks nothing here, whether it throws or, being async, rejects: an unhandled
+ * rejection would end the process.
  * @param name the listener's, for the warning
  */
 export function tell<T>(name: string, listener: ((event: T) => unknown) | undefined, event: T): void {

@@ -1,7 +1,7 @@
 import { MessageRefusedError } from "./errors";
 import type { MessageProperties } from "./options";
 
-/** Properties that would make a message early or send copies past its delay, and why. */
+/** Properties that would make a message early or send copies that bypass its delay, each with the reason. */
 const forbidden: Record<string, string> = {
   expiration: "the lower of it and a queue's TTL wins, so it would make the message early; give a delay only",
   CC: "copies would be routed past the delay at every exchange; publish one message per destination",

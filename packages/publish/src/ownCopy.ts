@@ -1,4 +1,4 @@
-/** A deep copy of what a client library made of a message's headers: texts, numbers, bytes, lists and tables of them. */
+/** Copies a message's headers deeply, as a client library decodes them: texts, numbers, bytes, lists and tables of them. */
 export function ownCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Uint8Array) return Buffer.from(value) as unknown as T;

@@ -12,29 +12,32 @@ import { refuseForbidden } from "./outgoing";
 /** Publishes delayed messages; see {@link createDelayPublisher}. */
 export interface DelayPublisher {
   /**
-   * Publishes one message, persistent and mandatory. Body and options are copied in the call: the caller may change a Buffer or an object
-   * as soon as it has returned, also while the message still waits for its turn.
+   * Publishes one message, persistent and mandatory. Body and options are copied during the call: the caller may change a Buffer or an
+   * object as soon as it has returned, even while the message waits for its turn.
    * @param destination an endpoint's name
-   * @param body bytes, text (as UTF-8), or a value that is sent as JSON; one whose JSON leaves its content out, such as a promise, is refused
+   * @param body bytes, text (as UTF-8), or a value that is sent as JSON; a value whose JSON form loses its content, such as a promise, is
+   * refused
    * @returns when the broker has confirmed it
-   * @throws MessageRefusedError or DelayTopologyError before anything is sent; MessageReturnedError, MessageNackedError,
-   * ChannelClosedError or PublishTimeoutError afterwards
+   * @throws MessageRefusedError or DelayTopologyError before anything is sent; MessageReturnedError, MessageNackedError, ChannelClosedError
+   * or PublishTimeoutError afterwards
    */
   publish(destination: string, body: unknown, options: DelayedMessageOptions): Promise<PublishReceipt>;
-  /** Messages that the broker has not confirmed yet: those that wait for their turn, and those that are on their way, timed out or not. */
+  /**
+   * The number of messages that the broker has not confirmed yet: those waiting for their turn, and those on their way, timed out or not.
+   */
   readonly unconfirmed: number;
 }
 
 /**
- * Makes a publisher over a channel that the caller owns, opens and closes.
+ * Creates a publisher over a channel that the caller opens, owns and closes.
  *
- * An error of the channel, such as a refusal of the broker, rejects what is on its way and what comes after; the channel may have no listener
- * of its own for it. An error of amqplib's connection needs one, `connection.on("error", …)`, or Node ends the process.
+ * An error of the channel, such as a refusal of the broker, rejects all messages on their way and all later ones; the channel needs no
+ * listener of its own for it. An error of amqplib's connection needs one, `connection.on("error", …)`, or Node ends the process.
  *
  * @param channel amqplib's confirm channel or rabbitmq-client's channel
  * @param network the descriptor that the broker's stack exports
- * @throws DelayTopologyError for a descriptor of another kind or version, MessageRefusedError for a channel without confirms
- * or an option out of range
+ * @throws DelayTopologyError for a descriptor of another kind or version, MessageRefusedError for a channel without confirms or an option
+ * out of range
  */
 export function createDelayPublisher(
   channel: PublishChannel,
@@ -66,11 +69,11 @@ class ChannelPublisher implements DelayPublisher {
     const encode = (): EncodedDelay => encodeDelay(this.network, delayMs(), destination, { tolerance });
     const encoded = encode();
     const bytes = toBuffer(body, given);
-    // The caller may use his objects again as soon as this call returns, which is before the message gets its turn.
-    const properties = this.sender.sendable(given);
+    // The caller may reuse these objects as soon as this call returns, which is before the message gets its turn.
+    const properties = this.sender.toSendable(given);
     return this.sender.inTurn(encoded.exchange, encoded.routingKey, (handOver) => {
       handOver();
-      // A message that had to wait for its turn is not delayed twice: the time it was asked for counts from now or from `at`.
+      // A message that had to wait for its turn is not delayed twice: its time counts from the call, or is given by `at`.
       return this.send(at === undefined ? encoded : encode(), bytes, properties);
     });
   }
@@ -85,7 +88,7 @@ class ChannelPublisher implements DelayPublisher {
   }
 }
 
-/** The delay as it is at each call: the same for one in milliseconds, ever less for a due time. */
+/** Returns the delay at the time of each call: constant for one in milliseconds, ever shorter for a due time. */
 function delayFrom(delayMs: number | undefined, at: Date | undefined): () => number {
   if ((delayMs === undefined) === (at === undefined)) {
     throw new MessageRefusedError("delayMs", "give exactly one of delayMs and at");

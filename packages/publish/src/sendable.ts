@@ -10,11 +10,11 @@ import { isShortString, shortStringProperties } from "./shortStrings";
 export type SendableProperties = MessageProperties & { expiration?: string };
 
 /**
- * A copy of a message's properties, deep enough that the caller may change his own afterwards, without the broker's own headers, and
- * checked: what the library could not encode would close the caller's channel under all other messages.
+ * Copies a message's properties, deep enough that the caller may change the originals afterwards, without the broker's own headers, and
+ * checks them: a value that the library can't encode would close the caller's channel under all other messages.
  * @throws MessageRefusedError naming the property and what is allowed; header values are not shown, because they may be secret
  */
-export function sendable(given: SendableProperties, library: ClientLibrary): SendableProperties {
+export function toSendable(given: SendableProperties, library: ClientLibrary): SendableProperties {
   const properties: SendableProperties = {};
   let bytes = 0;
   for (const name of shortStringProperties) {
@@ -36,7 +36,7 @@ export function sendable(given: SendableProperties, library: ClientLibrary): Sen
   if (headers !== undefined && headers !== null) {
     const copy = new FieldCopy(library);
     properties.headers = copy.headers(headers);
-    // Only the sender gives it: an earlier one's number, of whatever type, would keep a return from being known.
+    // Only the sender sets it: the number of an earlier message, of whatever type, would keep a return from being recognized.
     delete properties.headers[copyHeader];
     bytes += copy.bytes;
   }

@@ -1,4 +1,4 @@
-/** A bounded number of places; who finds none waits, first come, first served. */
+/** A bounded number of places; callers wait when none is free, first come, first served. */
 export class Slots {
   private readonly waiting = new Set<() => void>();
   private free: number;
@@ -9,7 +9,7 @@ export class Slots {
 
   /**
    * Resolves when a place is taken.
-   * @param patience ends the waiting: then this rejects with its reason, and nothing is kept of who waited
+   * @param patience ends the waiting: then this rejects with its reason, and the waiting caller is forgotten
    */
   async take(patience?: AbortSignal): Promise<void> {
     if (this.free > 0) {
@@ -19,14 +19,14 @@ export class Slots {
     await new Promise<void>((resolve, reject) => {
       this.waiting.add(resolve);
       const giveUp = (): void => {
-        // A place that was given at the same moment is not lost.
+        // Don't lose a place that was given at the same moment.
         if (this.waiting.delete(resolve)) reject(patience?.reason as Error);
       };
       patience?.addEventListener("abort", giveUp, { once: true });
     });
   }
 
-  /** Gives a place back, to the one who has waited longest. */
+  /** Gives a place back, to the caller who has waited longest. */
   giveBack(): void {
     const [next] = this.waiting;
     if (next === undefined) {

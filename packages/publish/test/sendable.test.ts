@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
-import { sendable } from "../dist/sendable";
+import { toSendable } from "../dist/sendable";
 import { ClientLibrary } from "../dist/clientLibrary";
 
 /** The libraries' own encoders, which neither of them exports. */
@@ -82,7 +82,7 @@ describe("properties on their way out", () => {
         fc.asyncProperty(anyProperties, async (given) => {
           let properties: Record<string, unknown>;
           try {
-            properties = sendable(given as object, library) as Record<string, unknown>;
+            properties = toSendable(given as object, library) as Record<string, unknown>;
           } catch (error) {
             assert.ok(error instanceof MessageRefusedError, String(error));
             return;
@@ -98,8 +98,8 @@ describe("properties on their way out", () => {
 
     it(`are copied once for all with ${library.name}: a copy of a copy is the same`, () => {
       const headers = { count: 5n, list: [1, { deep: "x" }], half: 0.5, nothing: null };
-      const once = sendable({ headers, priority: 1 }, library);
-      assert.deepEqual(sendable(once, library), once);
+      const once = toSendable({ headers, priority: 1 }, library);
+      assert.deepEqual(toSendable(once, library), once);
     });
   }
 
@@ -113,7 +113,7 @@ describe("properties on their way out", () => {
       "x-acquired-count": 3,
     };
     const kept = { "x-delay": 5000, "MT-Redelivery-Count": 1, tenant: "a", deep: { "x-death": "a user's own" } };
-    assert.deepEqual(sendable({ headers: { ...broker, ...kept } }, library).headers, kept);
+    assert.deepEqual(toSendable({ headers: { ...broker, ...kept } }, library).headers, kept);
   });
 
   it("show no value of a header in an error, because it may be secret", () => {
@@ -124,7 +124,7 @@ describe("properties on their way out", () => {
     }
     for (const secret of [new Password(), { "!": "hunter2", value: "hunter2" }, "hunter2".repeat(20_000)]) {
       assert.throws(
-        () => sendable({ headers: { authorization: secret } }, library),
+        () => toSendable({ headers: { authorization: secret } }, library),
         (error: Error) => error instanceof MessageRefusedError && !error.message.includes("hunter2"),
       );
     }
@@ -133,12 +133,12 @@ describe("properties on their way out", () => {
   it("are counted as they are written, so that what fits is taken", () => {
     const small = Array.from({ length: 25_000 }, (_, index) => index % 100);
     const [amqplibRules] = libraries as [ClientLibrary];
-    assert.deepEqual(sendable({ headers: { small } }, amqplibRules).headers, { small });
+    assert.deepEqual(toSendable({ headers: { small } }, amqplibRules).headers, { small });
     const scratch = Buffer.alloc(65_536);
     const headers = { a: [0, -129, 40_000, 2 ** 40, 0.5, "Größe", true, null, [[]], { b: Buffer.from("c") }] };
     const bytes = amqplib.encodeTable(scratch, headers, 0);
-    assert.doesNotThrow(() => sendable({ headers }, { name: "amqplib", maximumPropertiesBytes: bytes }));
-    assert.throws(() => sendable({ headers }, { name: "amqplib", maximumPropertiesBytes: bytes - 1 }), /at most/);
+    assert.doesNotThrow(() => toSendable({ headers }, { name: "amqplib", maximumPropertiesBytes: bytes }));
+    assert.throws(() => toSendable({ headers }, { name: "amqplib", maximumPropertiesBytes: bytes - 1 }), /at most/);
   });
 
   // It went out as infinite, which nobody had said, and which this package takes from no one.
@@ -147,7 +147,7 @@ describe("properties on their way out", () => {
     const largest = Math.fround(3.4028234663852886e38);
     for (const value of [1e300, -1e300, largest * 1.1, Infinity, Number.NaN]) {
       assert.throws(
-        () => sendable({ headers: { h: { "!": "float", value } } }, amqplibOnly),
+        () => toSendable({ headers: { h: { "!": "float", value } } }, amqplibOnly),
         /headers\.h: .*of that type/,
       );
     }
@@ -155,7 +155,7 @@ describe("properties on their way out", () => {
       { "!": "float", value: largest },
       { "!": "double", value: Number.MAX_VALUE },
     ]) {
-      assert.deepEqual(sendable({ headers: { h: typed } }, amqplibOnly).headers, { h: typed });
+      assert.deepEqual(toSendable({ headers: { h: typed } }, amqplibOnly).headers, { h: typed });
     }
   });
 
@@ -163,6 +163,6 @@ describe("properties on their way out", () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
     for (const library of libraries)
-      assert.throws(() => sendable({ headers: circle }, library), /nested so deeply, nor in a circle/);
+      assert.throws(() => toSendable({ headers: circle }, library), /nested so deeply, nor in a circle/);
   });
 });

@@ -1,4 +1,4 @@
-/** What is given as a preview and is none; the message names the source, and is one line. */
+/** A text given as a preview is not one; the message names the source, and is one line. */
 export class PreviewError extends Error {
   override readonly name = "PreviewError";
 }

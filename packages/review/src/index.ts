@@ -1,4 +1,4 @@
-// A review: a preview's JSON in, findings and a verdict out.
+// A review: takes a preview's JSON and gives findings and a verdict.
 export { PreviewError } from "./errors";
 export { Preview, parsePreview } from "./preview/preview";
 export { plannedEndpoints } from "./preview/planBroker";
@@ -12,5 +12,5 @@ export { Verdict, verdicts } from "./verdict";
 export { renderHtml } from "./report/html";
 export { marker, renderMarkdown } from "./report/markdown";
 
-// No secret of the environment or the preview gets into what a command prints.
+// Keeps secrets of the environment and the preview out of what a command prints.
 export { secretsIn, secretsOf, withoutSecrets } from "./redact";

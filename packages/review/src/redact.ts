@@ -1,9 +1,9 @@
 import { escapeRegex } from "@rabbitmq-delay/topology";
 
-/** What stands for a secret in a report; the engine writes the same. */
+/** Replaces a secret in a report; the engine writes the same. */
 export const SECRET = "[secret]";
 
-/** Names of properties whose values nobody should read in a pull request, whether or not the program made secrets of them. */
+/** Names of properties whose values nobody should read in a pull request, whether or not the program made them secret. */
 const SECRET_NAMES = new RegExp(
   [
     "pass(word|wd|phrase)?$|^pwd$|[._-]pwd$|secret|token|credential|cookie|signature|bearer|authori[sz]ation|^auth$|[._-]auth$",
@@ -13,17 +13,17 @@ const SECRET_NAMES = new RegExp(
   "i",
 );
 
-/** Whether the name of a property, or the last part of the way to it, says that its value is secret. */
+/** Whether the name of a property, or the last part of its path, says that its value is secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAMES.test(name);
 }
 
-/** Ways in which secrets stand in running text: what is kept of each is the first group. */
+/** Forms in which secrets occur in running text; the first group of each is kept. */
 const PATTERNS: [RegExp, string][] = [
   [/-----BEGIN [A-Z0-9 ]*-----[\s\S]*?(-----END [A-Z0-9 ]*-----|$)/g, SECRET],
-  // What a URL has before the last @ of its first word is a user and a password; a password may have @, / and : in it.
+  // The part of a URL before the last @ of its first word is a user and a password; a password may have @, / and : in it.
   [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>`]*@/gi, `$1${SECRET}@`],
-  // Of a URL whose password has blanks, or quotes; and of one that was cut off in the middle.
+  // The same for a URL whose password has blanks or quotes, and for one that was cut off in the middle.
   [/([a-z][a-z0-9+.-]*:\/\/[^\s:/@"'<>`]*:)(?!\d+(?:[/?#\s]|$))[^\n]*@/gi, `$1${SECRET}@`],
   [
     /((?:amqps?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|redis|rediss|sqlserver|https?):\/\/[^\s:/@"'<>`]*:)(?!\d+\b)[^\s"'<>`]+/gi,
@@ -39,15 +39,15 @@ const PATTERNS: [RegExp, string][] = [
   [/\b(AKIA|ASIA)[A-Z0-9]{12,}\b|\b(gh[pousr]|glpat|xox[abps]|pul|sk|npm)[-_][A-Za-z0-9_-]{12,}/g, SECRET],
 ];
 
-/** Shorter ones are parts of many words, and are replaced where they stand alone, such as the password `guest`. */
+/** Shorter ones are parts of many words, and are only replaced if they stand alone, such as the password `guest`. */
 const SHORTEST_IN_WORDS = 6;
-/** Still shorter ones are words of every text. */
+/** Still shorter ones are words of any text. */
 const SHORTEST_KNOWN = 4;
 
 /**
- * A text without the secrets that it is known to hold and without what looks like one. A text can hold one that looks like nothing;
- * so what is known to be secret is never put into a text at all.
- * @param known values that are secret, whatever they look like; those under 4 characters are let be
+ * Removes from a text the secrets that it is known to hold, and anything that looks like one. A text can hold a secret that looks like
+ * nothing in particular, so values that are known to be secret are never put into a text at all.
+ * @param known values that are secret, whatever they look like; those under 4 characters are ignored
  */
 export function withoutSecrets(text: string, known: Iterable<string> = []): string {
   const longestFirst = [...new Set(known)]
@@ -65,7 +65,7 @@ function withoutSecret(text: string, secret: string): string {
   return text.replace(new RegExp(`(?<!\\w)${escapeRegex(secret)}(?!\\w)`, "g"), SECRET);
 }
 
-/** Whether a run of characters is a secret in base64, alone or behind a user's name; it may begin anywhere in the run. */
+/** Whether a run of characters is a secret in base64, alone or after a user's name; it may begin anywhere in the run. */
 function holdsEncoded(run: string, secrets: string[]): boolean {
   return [0, 1, 2, 3].some((start) => {
     const decoded = Buffer.from(run.slice(start), "base64").toString("utf8");
@@ -73,14 +73,14 @@ function holdsEncoded(run: string, secrets: string[]): boolean {
   });
 }
 
-/** The secrets that the process got from its environment, such as the broker's password and the engine's passphrase. */
+/** The secrets in the process's environment, such as the broker's password and the engine's passphrase. */
 export function secretsOf(environment: NodeJS.ProcessEnv = process.env): string[] {
   return Object.entries(environment).flatMap(([name, value = ""]) =>
     isSecretName(name) ? forms(value) : passwordsIn(value),
   );
 }
 
-/** Every text that stands at a place whose name says that it is secret. */
+/** Every text in a place whose name says that it is secret. */
 export function secretsIn(value: unknown, isSecret = false, found: string[] = []): string[] {
   if (typeof value === "string") {
     found.push(...(isSecret ? forms(value) : passwordsIn(value)));
@@ -101,14 +101,14 @@ function passwordsIn(text: string): string[] {
   return password === undefined ? [] : forms(password);
 }
 
-/** A secret as it is, and as a URL, JSON (also in a text of JSON, and as Go and Python write it), and HTML have it. */
+/** A secret as it is, and in the forms of a URL, JSON (also JSON within JSON, and as Go and Python write it), and HTML. */
 function forms(secret: string): string[] {
   if (secret === SECRET || secret === "") return [];
   let decoded = secret;
   try {
     decoded = decodeURIComponent(secret);
   } catch {
-    // It is no part of a URL.
+    // It can't be encoded as part of a URL.
   }
   const quoted = [secret, decoded].flatMap((text) => {
     const json = JSON.stringify(text).slice(1, -1);
@@ -126,7 +126,7 @@ function forms(secret: string): string[] {
   return [...new Set([secret, decoded, encodeURIComponent(secret), ...quoted, ...twice, ...html])];
 }
 
-/** Characters as JSON writes them where it has to be plain, such as \u0026. */
+/** Writes characters as JSON does where it has to be plain, such as \u0026. */
 function inHex(text: string, characters: RegExp): string {
   return text.replace(characters, (found) =>
     [...Array(found.length).keys()]

@@ -16,7 +16,7 @@ export interface Acceptance {
   reason: string;
 }
 
-/** All that a report says, whatever its form. */
+/** Everything that a report says, whatever its form. */
 export interface Review {
   verdict: Verdict;
   counts: Record<Exclude<Action, "same">, number> & { unchanged: number };
@@ -24,9 +24,9 @@ export interface Review {
   findings: Finding[];
   changes: ChangeLine[];
   accepted: Acceptance[];
-  /** Messages in the queues that would lose them; undefined where no broker was asked, or it did not answer. */
+  /** Messages in the queues that would lose them; undefined if no broker was asked, or it did not answer. */
   messagesAtRisk?: number;
-  /** Why the broker that was asked has no part in this review. */
+  /** Why the broker that was asked contributes nothing to this review. */
   brokerError?: string;
 }
 
@@ -40,14 +40,14 @@ export interface ReviewOptions {
 const order = ["loss", "care", "note"] as const;
 
 /**
- * Reviews a preview. A broker that does not answer as it must is a finding, and makes nothing safer: every queue that would be
- * deleted then counts as one that holds messages.
+ * Reviews a preview. A broker without a usable answer is a finding, and makes nothing safer: every queue that would be deleted then counts
+ * as holding messages.
  */
 export async function reviewOf(preview: Preview, options: ReviewOptions = {}): Promise<Review> {
   const { accepted = [], broker } = options;
   const changes = entityChanges(preview);
   const planned = findingsOf(preview, changes);
-  const state = broker === undefined ? { findings: planned } : await asked(planned, changes, broker, preview);
+  const state = broker === undefined ? { findings: planned } : await askBroker(planned, changes, broker, preview);
   const findings = state.findings
     .map((finding) => accept(finding, accepted))
     .sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
@@ -63,7 +63,7 @@ export async function reviewOf(preview: Preview, options: ReviewOptions = {}): P
   };
 }
 
-async function asked(
+async function askBroker(
   findings: Finding[],
   changes: EntityChange[],
   broker: BrokerAnswers,
@@ -74,7 +74,7 @@ async function asked(
     const place = otherPlace(preview, broker.managementUrl);
     return place === undefined
       ? state
-      : { ...state, findings: [...state.findings, elsewhere(place, broker, findings)] };
+      : { ...state, findings: [...state.findings, findOtherBroker(place, broker, findings)] };
   } catch (error) {
     if (!(error instanceof BrokerAnswerError)) throw error;
     const rule = "broker-not-asked";
@@ -86,8 +86,8 @@ async function asked(
   }
 }
 
-/** Counts of a broker with another address than the plan's may be another broker's; that matters where they made something safer. */
-function elsewhere(place: string, { managementUrl }: BrokerAnswers, planned: Finding[]): Finding {
+/** Counts from a broker with another address than the plan's may be another broker's; that matters if they made something safer. */
+function findOtherBroker(place: string, { managementUrl }: BrokerAnswers, planned: Finding[]): Finding {
   const isInQuestion = planned.some(({ severity, queue }) => severity === "loss" && queue !== undefined);
   const entity = `${managementUrl} was asked, and the plan declares on ${place}`;
   return { rule: "broker-elsewhere", severity: isInQuestion ? "care" : "note", urn: "", entity, causes: [] };

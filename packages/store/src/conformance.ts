@@ -3,17 +3,16 @@ import { randomUUID } from "node:crypto";
 import { DelayedMessage, DelayedMessageInput, NewDelayedMessage, delayedMessage } from "./delayedMessage";
 import type { DelayedMessageStore, TakenMessage } from "./delayedMessageStore";
 
-/** One thing that a store has to keep. */
+/** One property that a store must have. */
 export interface ConformanceTest {
   name: string;
-  /** @throws AssertionError when it doesn't */
+  /** @throws AssertionError if the store lacks it */
   run: () => Promise<void>;
 }
 
 /**
- * The tests by which a store proves itself, for any test runner:
- * `for (const { name, run } of conformanceTests(open)) it(name, run)`.
- * @param open gives a new instance on the same data each time; tests keep apart by endpoints, and close what they open
+ * The tests for an implementation of a store, for any test runner: `for (const { name, run } of conformanceTests(open)) it(name, run)`.
+ * @param open returns a new instance on the same data each time; tests use different endpoints, and close what they open
  */
 export function conformanceTests(open: () => DelayedMessageStore | Promise<DelayedMessageStore>): ConformanceTest[] {
   return Object.entries(tests).map(([name, test]) => ({
@@ -29,21 +28,21 @@ export function conformanceTests(open: () => DelayedMessageStore | Promise<Delay
   }));
 }
 
-/** An endpoint of its own for a test, and the instances that it opened. */
+/** The endpoint of one test, and the instances that it opened. */
 class Bench {
   readonly endpoint = `conformance-${randomUUID().slice(0, 13)}`;
   private readonly opened: DelayedMessageStore[] = [];
 
   constructor(private readonly open: () => DelayedMessageStore | Promise<DelayedMessageStore>) {}
 
-  /** An instance that is not set up. */
+  /** Opens an instance that is not set up. */
   async bare(): Promise<DelayedMessageStore> {
     const store = await this.open();
     this.opened.push(store);
     return store;
   }
 
-  /** An instance that is ready. */
+  /** Opens an instance that is ready. */
   async store(): Promise<DelayedMessageStore> {
     const store = await this.bare();
     await store.setUpInfrastructure(this.endpoint);
@@ -73,7 +72,7 @@ function message(messageId: string, dueMs: number, more: Partial<DelayedMessageI
 
 const idsOf = (messages: { messageId: string }[]): string[] => messages.map(({ messageId }) => messageId);
 
-/** The messages that are due, without taking them away. */
+/** Reads the messages that are due, without removing them. */
 async function peek(store: DelayedMessageStore, dueMs: number): Promise<DelayedMessage[]> {
   return store.inLock((due) => due.fetchDue(at(dueMs), 1000));
 }
@@ -277,7 +276,7 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
       const [first] = await due.fetchDue(at(0), 1);
       await due.noteDoubts?.([first as DelayedMessage]);
     });
-    // Moved, it may come at the old time and at the new one.
+    // A rescheduled message may come at the old time and at the new one.
     if (store.rescheduleNoted !== undefined)
       assert.deepEqual(await store.rescheduleNoted({ routingKey: "work" }, at(5)), { count: 1, inDoubt: 1 });
     assert.deepEqual(await store.cancelNoted({ routingKey: "work" }), { count: 1, inDoubt: 1 });
@@ -303,7 +302,7 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
     await store.inLock(async (due) => {
       const messages = await due.fetchDue(at(0), 1);
       cancelled = other.cancel("a");
-      // Were it to answer now, it would answer wrongly.
+      // If it answered now, the answer would be wrong.
       await Promise.race([cancelled, new Promise((resolve) => setTimeout(resolve, 50))]);
       await due.removeAll(messages);
     });
@@ -421,7 +420,7 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
       assert.equal(await receipts.store(first, "one", [], true), 0);
       assert.equal(await pending(), 3, "equal ones are two, and a lost answer adds none");
     }
-    // It crashed, and nobody knows yet whether it goes on.
+    // The session crashed, and nobody knows yet whether it goes on.
     const waitMs = await receipts.begin("two", [], true);
     assert.ok(waitMs > 0, "a session that may go on is waited for");
     assert.equal(await receipts.begin("two", ["one"], true), 0);
@@ -432,7 +431,7 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
     assert.equal(await receipts.begin("three", ["one", "two"], true), 0);
     assert.equal(await receipts.store([taken("i", "x", 2)], "three", ["one", "two"], true), 0);
     assert.equal(await pending(), 7, "a receipt that was settled is of no message any more");
-    // A session that was there already has begun no more often than the message was delivered.
+    // A session that existed before has begun no more often than the message was delivered.
     assert.equal(await receipts.store([taken("l", "w", 1)], "three", ["one", "two"], true), 0);
     assert.equal(await receipts.store([taken("m", "w", 1)], "two", ["three"], true), 0);
     assert.equal(await pending(), 9, "a message that was delivered no more often than that of the receipt is another");
@@ -460,7 +459,7 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
     });
     let isTold = false;
     void told.then(() => (isTold = true));
-    // What is stored before it listens is not told.
+    // Messages stored before it listens are not reported.
     for (let index = 0; !isTold; index++) {
       await other.store(message(`a${index}`, 77));
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -3,13 +3,13 @@ import { DeliveryProperties, MessageRefusedError, toBuffer } from "@rabbitmq-del
 import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology";
 import { unsendable } from "./sendable";
 
-/** A message on its way into a store. */
+/** A message to be stored. */
 export interface NewDelayedMessage {
-  /** AMQP's message id; every copy of the message has it, so that consumers can tell a repetition. */
+  /** AMQP's message id; every copy of the message has it, so that consumers can recognize a repetition. */
   messageId: string;
   /** When it is due. */
   dueAt: Date;
-  /** Where it goes then; the empty name is the default exchange. */
+  /** Its exchange when it is due; the empty name is the default exchange. */
   exchange: string;
   routingKey: string;
   body: Buffer;
@@ -19,7 +19,7 @@ export interface NewDelayedMessage {
 
 /** A message in a store. */
 export interface DelayedMessage extends NewDelayedMessage {
-  /** The store's own identity of it. */
+  /** The store's own identity for it. */
   id: string;
   /** When its delivery is tried next: when it is due, or later after a failure. */
   attemptAt: Date;
@@ -38,13 +38,13 @@ export interface MessageLimits {
 /** Ten years, and the largest message that RabbitMQ 4 takes by default; source of that: its `max_message_size`. */
 export const defaultLimits: MessageLimits = { maximumDelayMs: 3650 * 24 * 3600 * 1000, maximumBodyBytes: 16 << 20 };
 
-/** What a message is made from; exactly one of `delayMs` and `at`. */
+/** The properties from which a message is made; exactly one of `delayMs` and `at`. */
 export interface DelayedMessageInput extends DeliveryProperties {
   /** Delay in milliseconds; negative is 0. */
   delayMs?: number;
-  /** When the message is due; the past is now. */
+  /** When the message is due; a time in the past means now. */
   at?: Date;
-  /** Exchange that the due message is published to; default: the default exchange, so that `routingKey` is a queue. */
+  /** Exchange to which the due message is published; default: the default exchange, so that `routingKey` is a queue. */
   exchange?: string;
   routingKey: string;
   /** Bytes, text (as UTF-8), or a value that is sent as JSON. */
@@ -85,8 +85,8 @@ export function delayedMessage(
 }
 
 /**
- * When a message is due; the past is now.
- * @throws MessageRefusedError for none or both, what is no time, or a time too far away
+ * When a message is due; a time in the past means now.
+ * @throws MessageRefusedError if neither or both are given, for an invalid time, or for a time too far away
  */
 export function dueTime(
   delayMs: number | undefined,

@@ -1,14 +1,14 @@
 import type { DeliveryProperties } from "@rabbitmq-delay/publish";
 
 /**
- * AMQP properties as JSON, and back without loss: bytes, numbers that JSON lacks, and text that a database refuses stand as
- * `{"!": kind, "value": …}`, the form in which amqplib itself writes timestamps and decimals.
+ * Writes AMQP properties as JSON that can be read back without loss: bytes, numbers that JSON lacks, and text that a database refuses are
+ * written as `{"!": kind, "value": …}`, the form in which amqplib itself writes timestamps and decimals.
  */
 export function propertiesToJson(properties: DeliveryProperties): string {
   return JSON.stringify(wrap(properties));
 }
 
-/** The way back; takes the text, or what a database has already parsed of it. */
+/** Reads them back; takes the text, or the object that a database has already parsed. */
 export function propertiesFromJson(json: unknown): DeliveryProperties {
   return unwrap(typeof json === "string" ? (JSON.parse(json) as unknown) : json) as DeliveryProperties;
 }
@@ -17,28 +17,28 @@ const TAG = "!";
 const OWN = "rabbitmq-delay.";
 const own = { bytes: `${OWN}bytes`, text: `${OWN}text`, number: `${OWN}number`, entries: `${OWN}entries` };
 
-/** Whether PostgreSQL's jsonb takes a text: no NUL, no half of a pair. */
+/** Whether PostgreSQL's jsonb accepts a text: no NUL, no unpaired surrogate. */
 function isPlain(text: string): boolean {
   return !text.includes("\0") && !/\p{Surrogate}/u.test(text);
 }
 
 function wrap(value: unknown): unknown {
   if (typeof value === "string") {
-    return isPlain(value) ? value : tagged(own.text, Buffer.from(value, "utf16le").toString("base64"));
+    return isPlain(value) ? value : tag(own.text, Buffer.from(value, "utf16le").toString("base64"));
   }
   if (typeof value === "number") {
-    if (Object.is(value, -0)) return tagged(own.number, "-0");
-    return Number.isFinite(value) ? value : tagged(own.number, String(value));
+    if (Object.is(value, -0)) return tag(own.number, "-0");
+    return Number.isFinite(value) ? value : tag(own.number, String(value));
   }
-  if (typeof value === "bigint") return tagged(own.number, `${value}n`);
-  if (Buffer.isBuffer(value)) return tagged(own.bytes, value.toString("base64"));
+  if (typeof value === "bigint") return tag(own.number, `${value}n`);
+  if (Buffer.isBuffer(value)) return tag(own.bytes, value.toString("base64"));
   if (Array.isArray(value)) return value.map(wrap);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
-  // A table of a publisher's that looks like one of these must not be taken for it.
+  // A publisher's table that looks like one of these must not be mistaken for it.
   const looksOwn = String((value as Record<string, unknown>)[TAG]).startsWith(OWN);
   if (looksOwn || !entries.every(([key]) => isPlain(key) && key !== "__proto__")) {
-    return tagged(
+    return tag(
       own.entries,
       entries.map(([key, part]) => [wrap(key), wrap(part)]),
     );
@@ -46,7 +46,7 @@ function wrap(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, part]) => [key, wrap(part)]));
 }
 
-function tagged(kind: string, value: unknown): Record<string, unknown> {
+function tag(kind: string, value: unknown): Record<string, unknown> {
   return { [TAG]: kind, value };
 }
 

@@ -1,16 +1,16 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DelayedMessageStore, StoreMode } from "./delayedMessageStore";
-import { hasStrayAt, shownPath, shownProtocol } from "./address";
+import { hasStrayAt, showPath, showProtocol } from "./address";
 import { StoreMismatchError } from "./errors";
 import { PostgresDelayedMessageStore } from "./postgres/postgresStore";
 import { SqliteDelayedMessageStore } from "./sqlite/sqliteStore";
 
-/** What an address leaves open. */
+/** The options that an address does not give. */
 export interface OpenStoreOptions {
   /** Default `ENDPOINT.delayed`. */
   table?: string;
-  /** Of PostgreSQL; default `public`. */
+  /** PostgreSQL only; default `public`. */
   schema?: string;
   /** Default `atLeastOnce`. */
   mode?: StoreMode;
@@ -33,15 +33,15 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Dela
 
 function checkPath(path: string): string {
   if (path.includes("://")) return refuse("what stands behind sqlite: is an address; write sqlite:PATH");
-  const named = `sqlite:${shownPath(path)}`;
+  const named = `sqlite:${showPath(path)}`;
   if (path === "" || path.startsWith(":")) refuse(`${named} names no file; write sqlite:PATH`);
   const folder = dirname(path);
-  if (!existsSync(folder)) refuse(`the folder ${shownPath(folder)} of ${named} is not there`);
+  if (!existsSync(folder)) refuse(`the folder ${showPath(folder)} of ${named} is not there`);
   if (existsSync(path) && statSync(path).isDirectory()) refuse(`${named} is a folder; name a file`);
   return path;
 }
 
-/** The address itself is in no message: a password stands in it. */
+/** Checks an address. No message shows it, because it contains a password. */
 function checkPostgres(address: string): string {
   const form = "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH";
   let url: URL;
@@ -50,7 +50,7 @@ function checkPostgres(address: string): string {
   } catch {
     return refuse(`the address can't be read; ${form}`);
   }
-  if (!/^postgres(ql)?:$/.test(url.protocol)) refuse(`its protocol is ${shownProtocol(url)}; ${form}`);
+  if (!/^postgres(ql)?:$/.test(url.protocol)) refuse(`its protocol is ${showProtocol(url)}; ${form}`);
   if (hasStrayAt(url)) refuse(`an @ stands behind its host; write / ? # and @ of a password as %2F %3F %23 %40`);
   if (url.hostname === "" && !url.searchParams.has("host")) refuse(`it names no host; ${form}`);
   if (url.pathname.length < 2) refuse(`it names no database; ${form}`);

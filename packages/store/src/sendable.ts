@@ -3,11 +3,14 @@ import { brokerLimits } from "@rabbitmq-delay/topology";
 import { furtherKeyHeaders } from "./headers";
 import { propertiesToJson } from "./messageProperties";
 
-/** As JSON, which takes no less than AMQP. RabbitMQ 3.10.8 ends a connection with 541 for 100,000 bytes, and takes 60,000 (measured). */
+/**
+ * The size as JSON, which is at least the size as AMQP. RabbitMQ 3.10.8 ends a connection with 541 at 100,000 bytes, and accepts 60,000
+ * (measured).
+ */
 const LARGEST_HEADERS_BYTES = 50_000;
 
 /**
- * What of a message's properties can't be sent, each with the reason: values without a form in AMQP, those for which a broker ends the
+ * The properties of a message that can't be sent, each with the reason: values without a form in AMQP, values for which a broker ends the
  * connection (3.10.8: NaN), and tables of other clients that amqplib would take for its own notation of a type.
  */
 export function unsendable(properties: DeliveryProperties): Map<keyof DeliveryProperties, string> {
@@ -50,7 +53,7 @@ function isListOfTexts(value: unknown): boolean {
 const HEADER_DEPTH = 2;
 
 /**
- * Whether a value has a form in a table of AMQP, as amqplib writes it, and is not nested more deeply than can be sent.
+ * Whether a value has a form in an AMQP table, as amqplib writes it, and is not nested more deeply than can be sent.
  * @param depth how many names and places lead to it
  */
 function isField(value: unknown, depth = HEADER_DEPTH): boolean {
@@ -66,7 +69,7 @@ function isField(value: unknown, depth = HEADER_DEPTH): boolean {
   );
 }
 
-/** The two kinds of values that amqplib hands on with their type; it would take any other table with such a key for one. */
+/** Whether a value is of the two kinds that amqplib decodes with their type; it would take any other table with such a key for one. */
 function isTagged({ "!": kind, value }: Record<string, unknown>): boolean {
   if (kind === "timestamp") return isWhole(value);
   if (kind !== "decimal" || !isTable(value)) return false;

@@ -1,4 +1,4 @@
-// Parts of the service that tests and benches take one by one. They may change with any release.
+// Parts of the service that tests and benches use one by one. They may change with any release.
 export { DelayCounting, interpret } from "./intake/interpret";
 export { Intake, IntakeEvents, IntakeParts } from "./intake/intake";
 export { BrokerConnection, ConnectionEvents } from "./broker/brokerConnection";

@@ -1,10 +1,10 @@
 import { StoreMismatchError } from "./errors";
 
-/** Node's timers take no more, and go off at once for more. */
+/** The limit of Node's timers, which fire at once for more. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * @param aboveMs what is added to it where it is used
+ * @param aboveMs how much is added to it where it is used
  * @throws StoreMismatchError for a time that no timer can wait for
  */
 export function checkTimer(property: string, value: unknown, aboveMs = 0): number {

@@ -57,7 +57,7 @@ describe("BatchPublisher", () => {
     const [hung, more, other] = [message("hung"), message("more"), { ...message("other"), routingKey: "other" }];
     const publisher = publisherTo((id) => id === "other");
     await assert.rejects(publisher.publishAll([hung]), BrokerFaultError);
-    assert.deepEqual([...publisher.heldBack([hung, more, other]).keys()], [hung, more]);
+    assert.deepEqual([...publisher.findHeldBack([hung, more, other]).keys()], [hung, more]);
     // One that is tried beside others fails by no fault of its own.
     const [taken, tried] = await publisher.publishAll([hung, other]);
     assert.deepEqual([tried?.isSilent, tried?.isInDoubt, taken?.isSilent], [true, true, undefined]);
@@ -69,6 +69,6 @@ describe("BatchPublisher", () => {
     };
     const blocked = new BatchPublisher(Object.assign(connection, { channel }) as unknown as BrokerConnection, 50);
     await assert.rejects(blocked.publishAll([hung]), BrokerFaultError);
-    assert.equal(blocked.heldBack([hung]).size, 0);
+    assert.equal(blocked.findHeldBack([hung]).size, 0);
   });
 });

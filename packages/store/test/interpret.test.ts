@@ -4,7 +4,7 @@ import { Delivery, MessageRefusedError } from "@rabbitmq-delay/publish";
 import { NewDelayedMessage, defaultLimits } from "@rabbitmq-delay/store";
 import { interpret } from "@rabbitmq-delay/store/testing";
 import { DelayedStoreOptions, delayedStore } from "@rabbitmq-delay/topology";
-import { sendable } from "../../publish/dist/sendable";
+import { toSendable } from "../../publish/dist/sendable";
 
 const NOW = Date.UTC(2030, 0, 31, 12);
 
@@ -70,7 +70,7 @@ describe("interpret", () => {
       const taken = new Set<boolean>();
       for (const levels of [1, 46, 47, 48, 49, 50, 51, 52, 2000, 20_000]) {
         const headers = { h: nested(levels, wrap) };
-        const isSent = isTaken(() => sendable({ headers }, library));
+        const isSent = isTaken(() => toSendable({ headers }, library));
         assert.equal(
           isTaken(() => read(headers)),
           isSent,

@@ -60,7 +60,7 @@ describe("a breaker's state", () => {
   beforeEach(() => {
     isTooMany = false;
     heard = [];
-    const rule = { success: () => undefined, failure: () => isTooMany };
+    const rule = { recordSuccess: () => undefined, recordFailure: () => isTooMany };
     breaker = new Breaker("store", rule, {
       onTriggered: (name, error) => void heard.push(`${name} ${(error as Error).message}`),
       onRecovered: (name) => void heard.push(`${name} recovered`),
@@ -145,7 +145,7 @@ describe("Pace", () => {
         const ms = pace.nextMs();
         assert.ok(ms >= fullMs / 2 && ms <= fullMs, `${round}: ${ms} of ${fullMs}`);
       }
-      pace.succeeded();
+      pace.reset();
     }
     const spread = new Set(Array.from({ length: 20 }, () => new Pace().nextMs()));
     assert.ok(spread.size > 1, "not all at the same moment");
@@ -154,7 +154,7 @@ describe("Pace", () => {
   });
 
   it("ends a pause at the signal", async () => {
-    await new Pace().failed(AbortSignal.abort());
+    await new Pace().pauseAfterFailure(AbortSignal.abort());
   });
 });
 

@@ -7,7 +7,7 @@ import { CapturedManifest, captureManifests } from "../capture";
 import { createCertificates } from "../certificates";
 import { PodSet } from "./podSet";
 
-/** Tests that run pods; where they can't be run, they say so, and fail in CI. */
+/** Runs tests of pods; if pods can't run here, the tests are skipped with the reason, and fail in CI. */
 export function withPods(define: () => void): void {
   describe("in pods", function () {
     before(function () {
@@ -28,7 +28,7 @@ export interface PodCluster {
   manifests: CapturedManifest[];
   username: string;
   password: string;
-  /** The name that the certificate is for; connections go to addresses of pods. */
+  /** The name in the certificate; connections go to addresses of pods. */
   serverName: string;
   caCertFile: string;
 }
@@ -37,10 +37,10 @@ const START_LIMIT_MS = 120_000;
 const PASSWORD = "a-password-of-the-tests";
 
 /**
- * Makes a cluster and waits until all its nodes run.
+ * Starts a cluster and waits until all its nodes run.
  * @param folder for certificates
- * @param change what shall be other than generated
- * @throws Error where this machine can't run pods
+ * @param change makes changes to the generated manifests
+ * @throws Error if this machine can't run pods
  */
 export async function startPodCluster(
   folder: string,
@@ -80,7 +80,7 @@ export function ordinals({ pods }: Pick<PodCluster, "pods">): number[] {
   return Array.from({ length: pods.spec.replicas }, (_, ordinal) => ordinal);
 }
 
-/** Waits until each node sees all nodes run, and no queue depends on one node alone. */
+/** Waits until each node sees all nodes run, and no queue depends on a single node. */
 export async function untilAllRun(cluster: PodCluster): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   for (;;) {
@@ -94,7 +94,7 @@ export async function untilAllRun(cluster: PodCluster): Promise<void> {
   }
 }
 
-/** How many nodes run, as one of them sees it; 0 where it does not answer. */
+/** How many nodes run, as one of them sees it; 0 if that node does not answer. */
 async function runningNodes(cluster: PodCluster, ordinal: number): Promise<number> {
   try {
     const nodes = await manage<{ running: boolean }[]>(cluster, ordinal, "GET", "nodes?columns=name,running");
@@ -106,7 +106,7 @@ async function runningNodes(cluster: PodCluster, ordinal: number): Promise<numbe
 
 const agents = new Map<string, Agent>();
 
-/** The management API of one node, over TLS that is verified. */
+/** Uses the management API of one node, over verified TLS. */
 export async function manage<T>(
   cluster: PodCluster,
   ordinal: number,
@@ -118,7 +118,7 @@ export async function manage<T>(
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
-/** What one node measures, as Prometheus reads it. */
+/** One node's metrics, as Prometheus reads them. */
 export function metricsOf(cluster: PodCluster, ordinal: number, path: string): Promise<string> {
   return ask(cluster, ordinal, "GET", `15691/${path}`);
 }

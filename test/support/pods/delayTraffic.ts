@@ -7,15 +7,15 @@ import { renderDefinitions } from "../../../packages/cli/dist/render/definitions
 import { networkPlan } from "../../../packages/cli/dist/render/plan";
 import { PodCluster, manage, ordinals } from "./cluster";
 
-/** What came of a number of delayed messages. */
+/** The fate of a number of delayed messages. */
 export interface TrafficResult {
   messages: number;
   lost: number;
   duplicates: number;
   early: number;
-  /** At another endpoint than its own. */
+  /** Delivered to another endpoint than its own. */
   misdelivered: number;
-  /** By how much first arrivals were late, in milliseconds. */
+  /** How late first arrivals were, in milliseconds. */
   latenessMs: number[];
 }
 
@@ -26,12 +26,12 @@ interface Arrival {
   dueMs: number;
 }
 
-/** One name is the end of another, so a binding that is not exact shows. */
+/** One name is the end of another, so that a binding that is not exact shows. */
 const ENDPOINTS = ["Sales", "Europe.Sales", "Billing", "1"];
 const CONCURRENT_PUBLISHES = 200;
 const HEARTBEAT_SECONDS = 5;
 
-/** Delayed messages through a cluster, to four endpoints whose consumers find another node when theirs is gone. */
+/** Sends delayed messages through a cluster to four endpoints, whose consumers find another node when theirs is gone. */
 export class DelayTraffic {
   private readonly sent = new Map<string, string>();
   private readonly arrivals: Arrival[] = [];
@@ -43,7 +43,7 @@ export class DelayTraffic {
     readonly network: DelayNetwork,
   ) {}
 
-  /** Declares the network by the broker's import of definitions, and starts to consume. */
+  /** Declares the network by importing definitions, and starts to consume. */
   static async start(cluster: PodCluster): Promise<DelayTraffic> {
     const network = delayNetwork({ preset: "custom", prefix: "faults", radix: 16, levels: 3, unitMs: 100 });
     const definitions = renderDefinitions(networkPlan(network, ENDPOINTS), "/");
@@ -72,16 +72,16 @@ export class DelayTraffic {
     await connection.close();
   }
 
-  /** Waits until all messages are there, or none has come for a while after the last was due. */
+  /** Waits until all messages have arrived, or none has come for a while after the last was due. */
   async settle(limitMs: number): Promise<void> {
     const deadline = Date.now() + limitMs;
     const arrived = (): number => new Set(this.arrivals.map(({ id }) => id)).size;
     while (arrived() < this.sent.size && Date.now() < deadline) await pause(500);
-    // What comes a second time comes now.
+    // A second copy would come now.
     await pause(2000);
   }
 
-  /** What came so far, and starts to count anew. */
+  /** Returns the results so far, and starts to count anew. */
   take(): TrafficResult {
     const first = new Map<string, Arrival>();
     let [duplicates, early, misdelivered] = [0, 0, 0];
@@ -109,7 +109,7 @@ export class DelayTraffic {
     await Promise.all([...this.consumers].map((connection) => connection.close().catch(() => undefined)));
   }
 
-  /** Consumes until it is over, on one node after another. */
+  /** Consumes until told to stop, on one node after another. */
   private async consume(endpoint: string, start: number): Promise<void> {
     for (let attempt = start; !this.isOver; attempt++) {
       try {
@@ -117,7 +117,7 @@ export class DelayTraffic {
         this.consumers.add(connection);
         const closed = new Promise<void>((resolve) => connection.once("close", () => resolve()));
         const channel = await connection.createChannel();
-        // An endpoint whose leader is gone for a moment closes the channel alone.
+        // If only an endpoint's leader is gone for a moment, only the channel closes.
         channel.on("error", () => void connection.close().catch(() => undefined));
         await channel.prefetch(500);
         await channel.consume(endpoint, (message) => {

@@ -6,11 +6,11 @@ export interface Fault {
   inject: (cluster: PodCluster) => Promise<void>;
 }
 
-/** How long a node stays away, or cut off; longer than what the others take to notice. */
+/** How long a node stays away or cut off; longer than the others take to notice. */
 const AWAY_MS = 5000;
 const CUT_OFF_MS = 20_000;
 
-/** Each node once, the next one when all run again. */
+/** Kills each node once, the next one when all run again. */
 export const killedNodes: Fault = {
   name: "each node killed, one after another",
   inject: async (cluster) => {
@@ -23,7 +23,7 @@ export const killedNodes: Fault = {
   },
 };
 
-/** As an update of the image or of the settings does it: the highest ordinal first, each with its hook. */
+/** Restarts like an update of the image or of the settings: the highest ordinal first, each with its hook. */
 export const rollingRestart: Fault = {
   name: "rolling restart",
   inject: async (cluster) => {
@@ -35,7 +35,7 @@ export const rollingRestart: Fault = {
   },
 };
 
-/** One node of three can reach neither the others nor clients, and then can again. */
+/** Cuts one node of three off from the others and from clients, and reconnects it. */
 export const minorityCutOff: Fault = {
   name: "a minority cut off",
   inject: async (cluster) => {

@@ -1,14 +1,14 @@
 import { randomInt } from "node:crypto";
 import { run } from "../../../toolchain/dist/run";
 
-/** A network of this machine's own, with a host for each pod; this machine is the first address. */
+/** A network on this machine, with a host for each pod; this machine has the first address. */
 export interface PodNetwork {
   id: string;
   addressOf: (ordinal: number) => string;
   namespaceOf: (ordinal: number) => string;
 }
 
-/** Makes a bridge and a network namespace for each pod. @throws Error where this machine may not */
+/** Creates a bridge and a network namespace for each pod. @throws Error if this machine may not */
 export async function createNetwork(hosts: number): Promise<PodNetwork> {
   const id = `rd${randomInt(0x1000, 0xffff).toString(16)}`;
   const subnet = `10.213.${randomInt(1, 255)}`;
@@ -33,12 +33,12 @@ export async function createNetwork(hosts: number): Promise<PodNetwork> {
   return network;
 }
 
-/** Takes a host's cable out, or puts it in again. */
+/** Unplugs a host's cable, or plugs it in again. */
 export function setCable(network: PodNetwork, ordinal: number, state: "up" | "down"): Promise<string> {
   return ip("link", "set", outsideOf(network, ordinal), state);
 }
 
-/** Removes it all; what is gone already doesn't matter. */
+/** Removes the whole network; parts that are already gone don't matter. */
 export async function removeNetwork(network: PodNetwork, hosts: number): Promise<void> {
   for (let ordinal = 0; ordinal < hosts; ordinal++) {
     await ip("netns", "del", network.namespaceOf(ordinal)).catch(() => undefined);

@@ -26,13 +26,13 @@ interface Pod {
   child?: ChildProcess;
 }
 
-/** How long a broker may take to end after it was asked to. */
+/** How long a broker may take to end after it was told to. */
 const STOP_LIMIT_MS = 60_000;
 
 /**
- * Runs a StatefulSet's pods on this machine, from the manifests alone: their commands, variables, users, volumes, read-only root
- * file system and probes, each in a network of its own under its own name. What is not Kubernetes' own is the image: it is a
- * Debian with RabbitMQ, whose programs lie elsewhere.
+ * Runs a StatefulSet's pods on this machine, from the manifests alone: their commands, variables, users, volumes, read-only root file
+ * system and probes, each in a network of its own under its own name. Only the image differs: it is a Debian with RabbitMQ, whose programs
+ * are in other places.
  */
 export class PodSet {
   private constructor(
@@ -43,7 +43,7 @@ export class PodSet {
     private readonly pods: Pod[],
   ) {}
 
-  /** @throws Error where this machine may not make networks, which root may */
+  /** @throws Error if this machine may not create networks, which root may */
   static async create(manifests: CapturedManifest[], installation: BrokerInstallation): Promise<PodSet> {
     const spec = podSetSpec(manifests);
     const folder = join("/srv", `rabbitmq-delay-pods-${randomUUID().slice(0, 8)}`);
@@ -72,14 +72,14 @@ export class PodSet {
     pod.child = this.launch(pod, this.spec.container);
   }
 
-  /** Ends a pod as Kubernetes does: the hook, and then the signal. */
+  /** Ends a pod as Kubernetes does: first the hook, then the signal. */
   async stop(ordinal: number): Promise<void> {
     const hook = this.spec.container.lifecycle?.preStop?.exec?.command;
     if (hook !== undefined) await this.exec(ordinal, hook);
     await this.end(ordinal, "SIGTERM");
   }
 
-  /** Ends a pod as the loss of its machine does. */
+  /** Ends a pod as the loss of its machine would. */
   async kill(ordinal: number): Promise<void> {
     await this.end(ordinal, "SIGKILL");
   }
@@ -92,7 +92,7 @@ export class PodSet {
     return setCable(this.network, ordinal, "up");
   }
 
-  /** Runs a command in a pod that runs, as its probes are; gives what it prints. */
+  /** Runs a command in a running pod, like its probes; returns what it prints. */
   async exec(ordinal: number, command: string[]): Promise<string> {
     const pod = this.pod(ordinal);
     const init = this.initOf(pod);
@@ -101,7 +101,7 @@ export class PodSet {
     return run("nsenter", [...inside, ...this.commandLine(pod, this.spec.container, command)]);
   }
 
-  /** What a pod has said. */
+  /** The log of a pod. */
   log(ordinal: number): string {
     return readFileSync(join(this.pod(ordinal).folder, "log"), "utf8")
       .split("\n")
@@ -131,7 +131,7 @@ export class PodSet {
     const { child } = pod;
     if (child === undefined || !this.isRunning(ordinal)) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
-    // A pod that has just been started may have no process of its own yet; what made it takes it along.
+    // A pod that was just started may have no process of its own yet; then its parent takes it with it.
     const init = this.initOf(pod);
     if (init !== undefined) process.kill(init, signal);
     else child.kill("SIGKILL");
@@ -140,14 +140,14 @@ export class PodSet {
     clearTimeout(timer);
   }
 
-  /** The first process of a pod's own; it is the one child of the program that made the pod's namespaces. */
+  /** The first process inside a pod; it is the only child of the program that made the pod's namespaces. */
   private initOf({ child }: Pod): number | undefined {
     const file = `/proc/${child?.pid}/task/${child?.pid}/children`;
     const [first] = existsSync(file) ? readFileSync(file, "utf8").trim().split(" ") : [];
     return first === undefined || first === "" ? undefined : Number(first);
   }
 
-  /** Volumes as the kubelet makes them: of the pod's group, and files of Secrets for it to read alone. */
+  /** Fills volumes as the kubelet does: owned by the pod's group, with files of Secrets that only it may read. */
   private fillVolumes(pod: Pod, manifests: CapturedManifest[]): void {
     const { group, volumes, claims } = this.spec;
     mkdirSync(join(pod.folder, "root"), { recursive: true });
@@ -170,7 +170,7 @@ export class PodSet {
     writeFileSync(join(pod.folder, "hosts"), this.hosts(pod));
   }
 
-  /** What Kubernetes' DNS would say. */
+  /** The names that Kubernetes' DNS would resolve. */
   private hosts({ name }: Pod): string {
     const { serviceName, namespace } = this.spec;
     const lines = this.pods.map((pod) => {
@@ -183,7 +183,7 @@ export class PodSet {
   private launch(pod: Pod, container: ContainerSpec): ChildProcess {
     const root = join(pod.folder, "root");
     const mounts = container.volumeMounts.map(({ name, mountPath, readOnly = false }) => {
-      // In a container's image, a mount's folder is made where it is missing.
+      // In a container's image, a missing mount folder is created.
       mkdirSync(join(this.installation.root, mountPath), { recursive: true });
       return `${join(pod.folder, name)} ${mountPath} ${readOnly ? "ro" : "rw"}`;
     });
@@ -221,12 +221,12 @@ exec chroot "${root}" "$@"`;
     return child;
   }
 
-  /** A command under the pod's user, without any right beyond, and with the container's variables alone. */
+  /** A command under the pod's user, without any further right, and only with the container's variables. */
   private commandLine(pod: Pod, container: ContainerSpec, command: string[]): string[] {
     const { user, group, namespace } = this.spec;
     const values = {
       PATH: `${dirname(this.installation.script)}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-      // What the image sets.
+      // Variables that the image sets.
       LANG: "C.UTF-8",
       LC_ALL: "C.UTF-8",
       ...environmentOf(container, pod.name, namespace),

@@ -1,6 +1,6 @@
 import type { CapturedManifest } from "../capture";
 
-/** Of a container's description, what a test needs to run it. */
+/** The part of a container's description that a test needs to run it. */
 export interface ContainerSpec {
   name: string;
   command?: string[];
@@ -13,7 +13,7 @@ export interface ContainerSpec {
 
 type Items = { key: string; path: string }[] | undefined;
 
-/** Of a volume's description, what a test needs to fill it. */
+/** The part of a volume's description that a test needs to fill it. */
 export interface VolumeSpec {
   name: string;
   emptyDir?: object;
@@ -25,7 +25,7 @@ export interface VolumeSpec {
   };
 }
 
-/** Of a StatefulSet, what a test needs to run its pods. */
+/** The part of a StatefulSet that a test needs to run its pods. */
 export interface PodSetSpec {
   name: string;
   namespace: string;
@@ -39,7 +39,7 @@ export interface PodSetSpec {
   claims: string[];
 }
 
-/** Reads the pods out of a cluster's manifests. */
+/** Reads the pods from a cluster's manifests. */
 export function podSetSpec(manifests: CapturedManifest[]): PodSetSpec {
   const set = manifests.find(({ kind }) => kind === "StatefulSet");
   if (set === undefined) throw new Error("there is no StatefulSet");
@@ -97,7 +97,7 @@ export function filesOf(volume: VolumeSpec, manifests: CapturedManifest[]): Map<
   return files;
 }
 
-/** A container's variables in a pod, with those of the pod's own fields. */
+/** A container's variables in a pod, including those taken from the pod's own fields. */
 export function environmentOf({ env = [] }: ContainerSpec, pod: string, namespace: string): Record<string, string> {
   const fields: Record<string, string> = { "metadata.name": pod, "metadata.namespace": namespace };
   const values: Record<string, string> = {};

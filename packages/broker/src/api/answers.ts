@@ -1,11 +1,11 @@
 import { BrokerCheckError } from "../brokerCheckError";
 
-/** What an answer of the management API must be. */
+/** The properties that an answer of the management API must have, with their types. */
 type Shape = Record<string, "string" | "number" | "boolean" | "object">;
 
 /**
- * Takes an answer for a list of such objects, once it is one: what can't be read is never taken for nothing.
- * @throws BrokerCheckError for anything else, which is shown by its kind alone
+ * Reads an answer as a list of such objects, after checking that it is one: an answer that can't be read must never count as empty.
+ * @throws BrokerCheckError for anything else, of which only the kind is shown
  */
 export function checkList<T>(path: string, value: unknown, shape: Shape): T[] {
   const wrong = (what: string): never => {

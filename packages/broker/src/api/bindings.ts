@@ -10,17 +10,17 @@ export interface FoundBinding {
   routing_key: string;
 }
 
-/** @throws BrokerCheckError where the broker does not say */
+/** @throws BrokerCheckError if the broker does not say */
 export async function readBindings(api: ManagementApi, vhost: string): Promise<FoundBinding[]> {
   const path = `bindings/${encodeURIComponent(vhost)}?columns=source,destination,destination_type,routing_key`;
   return api.get<FoundBinding[]>(path).catch(({ status, message }: ManagementApiError) => {
-    // The vhost is made along.
+    // The program makes the vhost in the same update.
     if (status === 404) return [];
     throw new BrokerCheckError(`vhost: the bindings of ${vhost} can't be read (HTTP ${status}: ${message})`);
   });
 }
 
-/** Those that are not on the broker yet. */
+/** The planned bindings that are not on the broker yet. */
 export function missingBindings(planned: readonly BindingPlan[], found: readonly FoundBinding[]): BindingPlan[] {
   const texts = new Set(found.map((one) => textOf(one.source, one.destination, one.destination_type, one.routing_key)));
   return planned.filter(

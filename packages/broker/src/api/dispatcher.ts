@@ -9,9 +9,9 @@ interface TlsSettings {
 }
 
 /**
- * How requests go to an address: as the provider's do, through the proxy that the environment names, or nothing would answer the look
- * where an update would go well. As for the provider, no proxy is asked for this machine itself.
- * @throws BrokerCheckError for a proxy that is no address
+ * How requests go to an address: like the provider's, through the proxy that the environment names. Otherwise preflight would get no answer
+ * although an update would succeed. As for the provider, no proxy is used for this machine itself.
+ * @throws BrokerCheckError for a proxy whose address is invalid
  */
 export async function dispatcherFor(address: string, tls: TlsSettings, environment = process.env): Promise<Dispatcher> {
   const proxy = proxyOf(address, environment);
@@ -29,7 +29,7 @@ export async function dispatcherFor(address: string, tls: TlsSettings, environme
 
 /**
  * The proxy that the environment names for an address, if any.
- * @throws BrokerCheckError for a proxy that is no address
+ * @throws BrokerCheckError for a proxy whose address is invalid
  */
 export function proxyOf(address: string, environment = process.env): string | undefined {
   const proxy = proxyFor(new URL(address), environment);
@@ -39,7 +39,7 @@ export function proxyOf(address: string, environment = process.env): string | un
   );
 }
 
-/** The variables as Go reads them, in which the provider is written. */
+/** Reads the variables as Go does, in which the provider is written. */
 function proxyFor({ protocol, hostname, port }: URL, environment: NodeJS.ProcessEnv): string | undefined {
   const read = (name: string): string => environment[name] || environment[name.toLowerCase()] || "";
   const proxy = read(protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY");
@@ -51,7 +51,10 @@ function proxyFor({ protocol, hostname, port }: URL, environment: NodeJS.Process
   return proxy === "" || isHere || isExcepted ? undefined : proxy.includes("://") ? proxy : `http://${proxy}`;
 }
 
-/** A name stands for itself and all below it, one that begins with a dot for those below it alone, `10.0.0.0/8` for a network, and `*` for all. */
+/**
+ * Whether an entry of NO_PROXY covers a host: a name covers itself and everything below it, a name that begins with a dot only what is
+ * below it, `10.0.0.0/8` a network, and `*` everything.
+ */
 function isMeant(entry: string, hostname: string, port: string): boolean {
   if (entry === "*") return true;
   const [network = "", bits] = entry.split("/");

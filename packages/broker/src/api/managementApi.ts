@@ -14,7 +14,7 @@ export interface BrokerAddress {
   password: string;
   /** File with the certificate authority of an `https` address, in PEM. */
   caCertFile?: string;
-  /** The same, as it was read. */
+  /** The content of such a file. */
   ca?: Buffer;
   /** Whether a certificate that can't be verified is accepted; default false. */
   insecure?: boolean;
@@ -25,7 +25,7 @@ export class ManagementApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
-    /** Whether something may be there that is slow or silent: that is not the same as nothing. */
+    /** Whether the request timed out: something slow or silent may be there, which is not the same as nothing. */
     readonly isTimeOut = false,
   ) {
     super(message);
@@ -39,7 +39,10 @@ export class ManagementApi {
   private readonly ca: Buffer | undefined;
   private dispatcher: Promise<Dispatcher> | undefined;
 
-  /** @throws BrokerCheckError for an address that is none or names a user, a name with a colon, or a certificate file that can't be read */
+  /**
+   * @throws BrokerCheckError for an address that is invalid or names a user, for a name with a colon, or for a certificate file that can't
+   * be read
+   */
   constructor(private readonly broker: BrokerAddress) {
     checkAddress("broker.managementUrl", broker.managementUrl);
     checkUsername(broker.username);
@@ -63,7 +66,7 @@ export class ManagementApi {
     return (await this.call(method, path, body)).status;
   }
 
-  /** How requests go there, made by the first one. */
+  /** How requests go to the broker; created by the first one. */
   private route(): Promise<Dispatcher> {
     const { managementUrl, insecure } = this.broker;
     return (this.dispatcher ??= dispatcherFor(managementUrl, { ca: this.ca, rejectUnauthorized: !insecure }));
@@ -92,7 +95,7 @@ export class ManagementApi {
   }
 }
 
-/** What has a colon is no name that HTTP can carry, and may be a whole address, or a name with its password: no message shows it. */
+/** Refuses a name with a colon. HTTP can't carry it, and it may be a whole address, or a name with its password, so no message shows it. */
 function checkUsername(username: string): void {
   if (!username.includes(":")) return;
   throw new BrokerCheckError(
@@ -102,9 +105,10 @@ function checkUsername(username: string): void {
 }
 
 /**
- * What is wrong with an address is said without what might be a password in it.
- * @param property what the error shall call it
- * @throws BrokerCheckError for what is no address, and for one with a user in it, which every message that names it would show
+ * Checks an address; errors say what is wrong without showing any part that might be a password.
+ * @param property what the error should call it
+ * @throws BrokerCheckError for an invalid address, and for one with a user in it, because every message that names the address would show
+ * the user
  */
 export function checkAddress(property: string, address: string): void {
   if (typeof address === "string" && holdsCredentials(address)) {

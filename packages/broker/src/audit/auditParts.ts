@@ -16,7 +16,7 @@ import { otherNetworks } from "./brokerFindings";
 import type { Checked } from "./checked";
 import type { Found } from "./readVhost";
 
-/** Compares all that is planned with what the broker has, and the other networks of the vhost with what their names tell. */
+/** Compares everything that is planned with what the broker has, and the other networks of the vhost with what their names tell. */
 export function auditParts(checked: Checked, found: Found): AuditFinding[] {
   const { networks, retries, store } = checked;
   const own = networks.map(({ network }) => network);
@@ -26,7 +26,7 @@ export function auditParts(checked: Checked, found: Found): AuditFinding[] {
     ...[
       ...retries.map((descriptor) => retryPart(descriptor, checked, found)),
       ...(store === undefined ? [] : [storePart(store, found)]),
-    ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [absent(part)])),
+    ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [findAbsent(part)])),
   ];
 }
 
@@ -47,8 +47,8 @@ function auditNetworkPart(network: DelayNetwork, found: Found): AuditFinding[] {
 }
 
 /**
- * A network that is known by its delivery exchange's name alone: whether it parks, and of a vendor's one which type its queues
- * have, is taken from what is there. One of which nothing but that exchange is left takes no messages in.
+ * Compares a network of which only the delivery exchange's name is known. Whether it parks, and for a vendor's network the type of its
+ * queues, is taken from what exists. A network of which only that exchange is left takes no messages in.
  */
 function auditOther(named: DelayNetwork, found: Found): AuditFinding[] {
   const there = new Set(found.exchanges.map(({ name }) => name));
@@ -101,11 +101,11 @@ function storePart(store: DelayedStore, { version }: Found): PlannedPart {
     subject: `store ${store.name}`,
     entities,
     policies: deliveryLimitPolicies(entities.queues, { brokerVersion: version }),
-    // What due messages are published to may be the service's own.
+    // The exchange to which due messages are published may be the service's own.
     shared: store.forwards.map(({ delivery }) => delivery),
   };
 }
 
-function absent({ subject }: PlannedPart): AuditFinding {
+function findAbsent({ subject }: PlannedPart): AuditFinding {
   return { rule: "missing-queues", severity: "warning", subject, message: "none of its queues is on the broker yet" };
 }

@@ -14,16 +14,16 @@ import {
 
 /** What one part of a stack declares: a network, a kind of retries, or a store's side of the broker. */
 export interface PlannedPart {
-  /** What it is called in findings, e.g. `network orders`. */
+  /** Its name in findings, e.g. `network orders`. */
   subject: string;
   entities: EntityPlan;
-  /** Our own policies for it. */
+  /** Our own policies for this part. */
   policies: PolicyPlan[];
-  /** Exchanges and queues that others have too, so that they don't show that the part is there. */
+  /** Exchanges and queues that others use too, so that they don't prove that the part exists. */
   shared?: readonly string[];
 }
 
-/** What a broker has, as far as it is compared with a plan. */
+/** The things on a broker that are compared with a plan. */
 export interface PartsOnBroker {
   exchanges: (DeclaredExchange & { policy?: string })[];
   queues: (DeclaredQueue & {
@@ -33,11 +33,11 @@ export interface PartsOnBroker {
   })[];
   bindings: BindingPlan[];
   policies: FoundPolicy[];
-  /** What the vhost makes of a queue without a type; undefined where the broker does not say. */
+  /** The type that the vhost gives a queue without a type; undefined if the broker does not say. */
   defaultQueueType?: string;
 }
 
-/** Whether something of a part is on the broker. */
+/** Whether anything of a part is on the broker. */
 export function isPartThere({ entities, shared = [] }: PlannedPart, { exchanges, queues }: PartsOnBroker): boolean {
   const names = (plans: { name: string }[]): Set<string> =>
     new Set(plans.map(({ name }) => name).filter((name) => !shared.includes(name)));
@@ -46,8 +46,8 @@ export function isPartThere({ entities, shared = [] }: PlannedPart, { exchanges,
 }
 
 /**
- * What a part that is on the broker lacks there, or has otherwise than it is planned: such a part loses, hastens or keeps messages.
- * Of what is missing, its bindings are not named besides.
+ * Finds what a part on the broker lacks, or has in another form than planned: such a part loses messages, delivers them early, or keeps
+ * them. If an exchange or queue is missing, its bindings are not listed as well.
  */
 export function auditPart(part: PlannedPart, found: PartsOnBroker): AuditFinding[] {
   const exchanges = new Map(found.exchanges.map((exchange) => [exchange.name, exchange]));
@@ -103,7 +103,7 @@ function keyOf({ source, destination, destinationType, routingKey }: BindingPlan
   return JSON.stringify([source, destination, destinationType, routingKey]);
 }
 
-/** A policy of ours that does not apply where it should: it is not there, differs, or another one goes before it. */
+/** Finds a policy of ours that does not apply where it should: it is missing, differs, or another one takes precedence. */
 function idlePolicy({ subject, entities }: PlannedPart, plan: PolicyPlan, found: PartsOnBroker): AuditFinding[] {
   const isForExchanges = plan.applyTo === "exchanges";
   const subjects: { name: string; arguments?: Record<string, unknown> }[] = isForExchanges
@@ -122,7 +122,7 @@ function idlePolicy({ subject, entities }: PlannedPart, plan: PolicyPlan, found:
         ({ name, policy, arguments: values }) =>
           planned.has(name) && !isWanted({ ...definitions.get(policy ?? ""), ...values }),
       )
-    : // Of a queue that the broker does not count, it may not name the policy either. It tells late what a queue has by a policy
+    : // If the broker does not count a queue's messages, it may not show the queue's policy either. It goes on showing a removed or changed policy for a while, so the policy itself must say the same.
       // that is no more, or has changed, so that the policy itself must say the same.
       found.queues.filter(
         ({ name, messages, policy, effective_policy_definition: effective = {} }) =>
@@ -143,7 +143,7 @@ function isSet(key: string, wanted: string | number, given: Record<string, unkno
   return value === wanted;
 }
 
-/** A limit that no consumer reaches: none, or NServiceBus's own. */
+/** Whether a limit is one that no consumer reaches: none, or NServiceBus's own. */
 function isOutOfReach(limit: unknown): boolean {
   return typeof limit === "number" && (limit < 0 || limit >= 100_000);
 }
@@ -160,8 +160,8 @@ function harmWithout({ definition }: PolicyPlan): string {
 }
 
 /**
- * Bindings of others at a network's exchanges that let messages skip or repeat a part of their delay, or copy them before it is
- * over. What is bound to the delivery exchange beside is for another look, see `auditBroker` and `auditCollisions`.
+ * Finds other people's bindings at a network's exchanges that let messages skip or repeat a part of their delay, or copy them before it is
+ * over. Further bindings of the delivery exchange are checked by `auditBroker` and `auditCollisions`.
  */
 export function auditShortcuts(
   network: DelayNetwork,

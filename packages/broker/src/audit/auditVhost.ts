@@ -19,7 +19,7 @@ import type { Checked } from "./checked";
 import type { Found } from "./readVhost";
 import { auditParts } from "./auditParts";
 
-/** What of a vhost as it is would mix up, lose or keep messages: for what is checked, and for all that stands on it. */
+/** Finds what in a vhost would misroute, lose or hold back messages, both for the checked topology and for everything else in the vhost. */
 export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
   const { networks, endpoints, allow = [] } = checked;
   const own = networks.map(({ network }) => network);
@@ -50,7 +50,7 @@ function auditNetworkOn(network: DelayNetwork, endpoints: Checked["endpoints"], 
   return auditBroker(network, endpoints, { ...found, bindings });
 }
 
-/** Policies of others, for what is declared here and for each network that the vhost holds. */
+/** Checks other people's policies, for what is declared here and for each network in the vhost. */
 function auditPolicies({ networks: own, endpoints, retries, store }: Checked, found: Found): AuditFinding[] {
   const names = new Set(found.policies.filter(({ isOperator }) => !isOperator).map(({ name }) => name));
   const ownNetworks = own.map(({ network }) => network);
@@ -63,7 +63,7 @@ function auditPolicies({ networks: own, endpoints, retries, store }: Checked, fo
     ...(store === undefined ? [] : [planDelayedStore(store)]),
   ];
   const policies = [
-    // What another stack declares for its network is known by what is there.
+    // What another stack declares for its network is only known from what exists.
     ...networks
       .map(parkingPolicy)
       .filter((policy) => policy !== undefined && (names.has(policy.name) || parking.includes(policy.name))),

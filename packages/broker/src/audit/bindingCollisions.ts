@@ -1,21 +1,21 @@
 import { AuditFinding, BindingPlan, namePair, patternsOverlap } from "@rabbitmq-delay/topology";
 import { VhostOnBroker, networksOn } from "./brokerFindings";
 
-/** A binding at a delivery exchange, as far as it is compared with others. */
+/** A binding at a delivery exchange, as it is compared with others. */
 interface Bound {
   binding: BindingPlan;
   /** Its place among them. */
   order: number;
-  /** What it is for: its key without the words for the digits. */
+  /** The destination it is for: its key without the words for the digits. */
   name: string;
-  /** The first and the last word of that; undefined for a wildcard, which may be any. */
+  /** The first and the last word of that name; undefined for a wildcard, which may be any word. */
   first?: string;
   last?: string;
-  /** Whether that is one destination and no pattern. */
+  /** Whether the name is a single destination, not a pattern. */
   isLiteral: boolean;
-  /** Whether its key begins with a word for each digit. */
+  /** Whether its key begins with one word for each digit. */
   isExact: boolean;
-  /** 0: one destination; 1: with `*` in it; 2: with `#`. Of two that overlap, the wider one is told of. */
+  /** 0: one destination; 1: a pattern with `*`; 2: a pattern with `#`. If two overlap, the wider one is reported. */
   width: number;
 }
 
@@ -23,7 +23,7 @@ interface Bound {
 const MOST_NAMED = 5;
 
 /**
- * Bindings at delivery exchanges that take messages which go elsewhere too.
+ * Finds bindings at delivery exchanges that take messages which also go elsewhere.
  * @param declared destinations that are compared with the bindings elsewhere
  * @param allow pairs of destinations, or of queues or exchanges, that may be mixed up, see `namePair`
  */
@@ -42,7 +42,7 @@ export function auditCollisions(
       .filter(({ width, name }) => width > 1 || !isDeclared.has(name))
       .flatMap((taker): AuditFinding[] => {
         const caught = comparable
-          .caughtBy(taker)
+          .findCaught(taker)
           .filter(({ name }) => !isDeclared.has(name))
           .filter((other) => !isAllowed(taker, other, allowed));
         return caught.length === 0 ? [] : [collision(taker, caught, levels)];
@@ -64,8 +64,8 @@ function boundBy(binding: BindingPlan, order: number, levels: number): Bound {
 
 function collision({ binding, name, isLiteral, width }: Bound, caught: Bound[], levels: number): AuditFinding {
   const { source, destination, destinationType, routingKey } = binding;
-  const names = listed(caught.map((other) => other.name));
-  const others = listed(caught.map((other) => `${other.binding.destinationType} ${other.binding.destination}`));
+  const names = joinTexts(caught.map((other) => other.name));
+  const others = joinTexts(caught.map((other) => `${other.binding.destinationType} ${other.binding.destination}`));
   const isMended = isLiteral && width > 1 && caught.every((other) => other.isLiteral && other.name !== name);
   const remedy = isMended
     ? `too; unbind it and bind ${"*.".repeat(levels)}${name}, or give the destinations other names`
@@ -74,7 +74,7 @@ function collision({ binding, name, isLiteral, width }: Bound, caught: Bound[], 
   return { rule: "collision", severity: "error", subject: `${destinationType} ${destination}`, message };
 }
 
-function listed(texts: string[]): string {
+function joinTexts(texts: string[]): string {
   const different = [...new Set(texts)];
   const more = different.length - MOST_NAMED;
   return different.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
@@ -89,7 +89,7 @@ function isAllowed(one: Bound, other: Bound, allowed: ReadonlySet<string>): bool
   return pairs.some(([first, second]) => allowed.has(namePair(first, second)) || allowed.has(namePair(second, first)));
 }
 
-/** Finds overlapping bindings without comparing each with each: those for one destination are found by its last words. */
+/** Finds overlapping bindings without comparing each with each: bindings for one destination are found by its last words. */
 class Comparable {
   private readonly byName = new Map<string, Bound[]>();
   private readonly byEnd = new Map<string, Bound[]>();
@@ -110,8 +110,8 @@ class Comparable {
     }
   }
 
-  /** Bindings of others that take some of the same messages, and are no wider. */
-  caughtBy(taker: Bound): Bound[] {
+  /** Other destinations' bindings that take some of the same messages, and are no wider. */
+  findCaught(taker: Bound): Bound[] {
     const { name, isLiteral, width } = taker;
     const isOthers = (other: Bound): boolean =>
       other.binding.destination !== taker.binding.destination && isWider(taker, other);
@@ -122,7 +122,10 @@ class Comparable {
     return [...[...(this.byName.get(name) ?? []), ...longer].filter(isOthers), ...overlapping(this.patterns)];
   }
 
-  /** Digits are no words of a name, so that a key which begins with words for them is compared with digits in their place. */
+  /**
+   * Whether two bindings overlap. Digits are not words of a name, so a key that begins with words for them is compared with digits in their
+   * place.
+   */
   private overlap(one: Bound, other: Bound): boolean {
     if (differ(one.last, other.last)) return false;
     if (one.isExact && other.isExact) return !differ(one.first, other.first) && patternsOverlap(one.name, other.name);
@@ -132,7 +135,7 @@ class Comparable {
   private keyOf({ binding, isExact, name }: Bound, against: Bound): string {
     if (!isExact) return binding.routingKey;
     const words = against.binding.routingKey.split(".");
-    // A `#` takes what is left of the digits, which are all the same.
+    // A `#` takes the remaining digits, which are all the same.
     const digits = words.includes("#") ? Math.min(this.levels, words.length) : this.levels;
     return `${"0.".repeat(digits)}${name}`;
   }
@@ -144,12 +147,12 @@ function push(lists: Map<string, Bound[]>, key: string, value: Bound): void {
   else list.push(value);
 }
 
-/** Whether two words in the same place never are of the same message. */
+/** Whether two words in the same place can never belong to the same message. */
 function differ(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }
 
-/** Whether of two that overlap the first is the one to tell of; of two as wide, the shorter one or the later one. */
+/** Whether the first of two overlapping bindings is the one to report; of two equally wide ones, it is the shorter or the later one. */
 function isWider(one: Bound, other: Bound): boolean {
   if (one.width !== other.width) return one.width > other.width;
   if (one.name.length !== other.name.length) return one.name.length < other.name.length;

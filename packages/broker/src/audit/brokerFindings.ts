@@ -1,32 +1,32 @@
 import { AuditFinding, BindingPlan, DelayNetwork, FoundPolicy, networkOfDelivery } from "@rabbitmq-delay/topology";
 
-/** A queue as the management API shows it; what it does not say is missing. */
+/** A queue as the management API shows it; properties that the answer lacks are undefined. */
 export interface QueueOnBroker {
   name: string;
   arguments: Record<string, unknown>;
   type?: string;
   messages?: number;
-  /** Messages whose time is up and that no queue has taken over yet. */
+  /** Messages whose time is up and that no queue has accepted yet. */
   messages_dlx?: number;
   consumers?: number;
   effective_policy_definition?: Record<string, unknown>;
 }
 
-/** What a vhost holds, as far as an audit looks at all of it. */
+/** The content of a vhost, as far as an audit reads it. */
 export interface VhostOnBroker {
   queues: QueueOnBroker[];
   exchanges: { name: string; type?: string; arguments?: Record<string, unknown> }[];
   policies?: FoundPolicy[];
-  /** All bindings of the vhost, but for those of the default exchange. */
+  /** All bindings of the vhost, except those of the default exchange. */
   bindings: BindingPlan[];
 }
 
-/** The networks that a vhost holds, by the names of their delivery exchanges. */
+/** The networks in a vhost, found by the names of their delivery exchanges. */
 export function networksOn({ exchanges }: Pick<VhostOnBroker, "exchanges">): DelayNetwork[] {
   return exchanges.map(({ name }) => networkOfDelivery(name)).filter((network) => network !== undefined);
 }
 
-/** Queues that the broker does not count: nothing is known of what stands in them. */
+/** Finds queues whose messages the broker does not count: nobody knows what is in them. */
 export function auditUncounted({ queues }: Pick<VhostOnBroker, "queues">): AuditFinding[] {
   const [first, ...others] = queues.filter(({ messages }) => messages === undefined);
   if (first === undefined) return [];
@@ -36,13 +36,13 @@ export function auditUncounted({ queues }: Pick<VhostOnBroker, "queues">): Audit
   return [{ rule: "uncounted", severity: "error", subject: `queue ${first.name}`, message }];
 }
 
-/** The networks that a vhost holds beside some. */
+/** The networks in a vhost without some of one's own. */
 export function otherNetworks(own: readonly DelayNetwork[], found: Pick<VhostOnBroker, "exchanges">): DelayNetwork[] {
   const names = new Set(own.map(({ deliveryExchange }) => deliveryExchange));
   return networksOn(found).filter(({ deliveryExchange }) => !names.has(deliveryExchange));
 }
 
-/** What messages a vhost holds that nobody will get, and networks that nobody answers for. */
+/** Finds messages that nobody will get, and networks that no config and no claim names. */
 export function auditLeftovers(
   found: VhostOnBroker,
   own: readonly DelayNetwork[],
@@ -100,5 +100,5 @@ function isCelery(prefix: string, name: string): boolean {
   return name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1));
 }
 
-/** How the exchange is called by which a service claims its endpoint; see `planOwnership`. */
+/** The start of the name of the exchange with which a service claims its endpoint; see `planOwnership`. */
 const CLAIM = "rabbitmq-delay.owner-of-endpoint.";

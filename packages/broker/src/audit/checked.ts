@@ -1,6 +1,6 @@
 import type { DelayNetwork, DelayedStore, Endpoint, RetryDescriptor } from "@rabbitmq-delay/topology";
 
-/** What is checked: what a stack's config or a network declares, or, without any, a vhost as it is. */
+/** The topology to check: what a stack's config or a network declares, or nothing, to check a vhost as it is. */
 export interface Checked {
   /** Networks, each with the endpoints that join it. */
   networks: { network: DelayNetwork; endpoints: Endpoint[] }[];
@@ -9,6 +9,6 @@ export interface Checked {
   retries: RetryDescriptor[];
   /** The broker's side of an external store. */
   store?: DelayedStore;
-  /** Accepted all the same: the broker's own faults by their names, and pairs of endpoints that a vendor's clients mix up. */
+  /** Accepted risks: the broker's own faults by their names, and pairs of endpoints that a vendor's clients mix up. */
   allow?: string[];
 }

@@ -8,7 +8,7 @@ import {
 } from "@rabbitmq-delay/topology";
 import type { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
 
-/** A setting of a queue: the lower of argument and policy for a number, the argument before the policy for all else. */
+/** A setting of a queue: for a number the lower of argument and policy, for everything else the argument before the policy. */
 function settingOf(
   { arguments: values, effective_policy_definition: policy = {} }: QueueOnBroker,
   key: string,
@@ -17,14 +17,14 @@ function settingOf(
   return typeof argument === "number" && typeof given === "number" ? Math.min(argument, given) : (argument ?? given);
 }
 
-/** Delay queues, of whomever, that lose the messages in them. */
+/** Finds delay queues, whoever declared them, that lose their messages. */
 export function auditDelayQueues(found: VhostOnBroker): AuditFinding[] {
   const targets = new Targets(found);
-  return found.queues.flatMap((queue) => [...expiring(queue), ...withoutTarget(queue, targets)]);
+  return found.queues.flatMap((queue) => [...auditExpiry(queue), ...auditTarget(queue, targets)]);
 }
 
-/** Queues that the broker deletes before their messages' time is up, which passes none of them on. */
-function expiring(queue: QueueOnBroker): AuditFinding[] {
+/** Finds queues that the broker deletes before their messages' time is up; it passes none of these messages on. */
+function auditExpiry(queue: QueueOnBroker): AuditFinding[] {
   const [ttlMs, expiresMs] = [settingOf(queue, "message-ttl"), settingOf(queue, "expires")];
   if (typeof expiresMs !== "number") return [];
   const isDelaying = settingOf(queue, "dead-letter-exchange") !== undefined && (queue.consumers ?? 0) === 0;
@@ -45,7 +45,7 @@ function expiring(queue: QueueOnBroker): AuditFinding[] {
       `${goes} for ${describeDelay(ttlMs)}, which is no shorter: the last ones never leave it; give it a longer expiry, or none`,
     );
   }
-  // How long its messages wait, they say themselves.
+  // The messages themselves say how long they wait.
   if (ttlMs === undefined && isDelaying && queue.type === "quorum") {
     return finding(
       "warning",
@@ -56,13 +56,13 @@ function expiring(queue: QueueOnBroker): AuditFinding[] {
   return [];
 }
 
-/** Queues whose messages have nowhere to go when their time is up. */
-function withoutTarget(queue: QueueOnBroker, targets: Targets): AuditFinding[] {
+/** Finds queues whose messages have nowhere to go when their time is up. */
+function auditTarget(queue: QueueOnBroker, targets: Targets): AuditFinding[] {
   const [ttlMs, target] = [settingOf(queue, "message-ttl"), settingOf(queue, "dead-letter-exchange")];
   if (typeof ttlMs !== "number") return [];
   const subject = `queue ${queue.name}`;
   if (target === undefined) {
-    // What nobody reads and what does not go by itself looks like a delay queue, but may be meant to forget.
+    // A queue that nobody reads and that does not expire looks like a delay queue, but may be meant to drop messages.
     if (queue.consumers !== 0 || settingOf(queue, "expires") !== undefined) return [];
     const message =
       `drops its messages after ${describeDelay(ttlMs)}: it has no dead-letter exchange, and nothing consumes it; give it one, if ` +
@@ -101,10 +101,10 @@ class Targets {
     for (const { source, routingKey } of bindings) this.keysOf(source).add(routingKey);
   }
 
-  /** What is not there of a target, and how to mend it; undefined where something takes the messages, or may. */
+  /** Says what a target lacks, and how to mend it; undefined if something takes the messages, or may take them. */
   missing(exchange: string, key: unknown): { what: string; remedy: string } | undefined {
     if (exchange === "") {
-      // Without a key of the queue's, each message's own counts.
+      // Without a key of the queue, each message's own key counts.
       if (typeof key !== "string" || this.queues.has(key)) return undefined;
       return { what: `queue ${key}, which is not there`, remedy: "declare the queue" };
     }
@@ -123,7 +123,7 @@ class Targets {
     };
   }
 
-  /** Whether an exchange leads nowhere, whatever the key; a network's delivery exchange without endpoints is for another look. */
+  /** Whether an exchange leads nowhere, whatever the key; a network's delivery exchange without endpoints is checked elsewhere. */
   private isDeadEnd({ name, type, arguments: values }: VhostOnBroker["exchanges"][number]): boolean {
     const isPlain = ["direct", "topic", "fanout", "headers"].includes(type ?? "");
     if (!isPlain || networkOfDelivery(name) !== undefined || this.keysOf(name).size > 0) return false;
@@ -137,7 +137,7 @@ class Targets {
     const keys = this.keysOf(name);
     if (type === "direct") return keys.has(key);
     if (type === "topic") return [...keys].some((pattern) => topicMatches(pattern, key));
-    // Of headers and of plugins' types, it is not known what they take.
+    // It is not known which keys a headers exchange or a plugin's type takes.
     return keys.size > 0 || !(type === "fanout" || type === "headers");
   }
 

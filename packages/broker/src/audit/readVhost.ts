@@ -9,15 +9,15 @@ import {
 import { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
 import type { BrokerReader } from "../api/brokerReader";
 
-/** What a look at a vhost finds. */
+/** The content of a vhost, as read by several looks. */
 export interface Found extends VhostOnBroker {
   version: string;
   exchanges: (DeclaredExchange & { policy?: string })[];
   queues: (QueueOnBroker & DeclaredQueue & { policy?: string | null })[];
-  /** The queues as the first and each later look saw them; more than one where some seem to stand still. */
+  /** The queues as the first and each later look saw them; more than one look only if some queues seem to stand still. */
   looks: QueueOnBroker[][];
   policies: FoundPolicy[];
-  /** What the vhost makes of a queue without a type; undefined where the broker does not say. */
+  /** The type that the vhost gives a queue without a type; undefined if the broker does not say. */
   defaultQueueType?: string;
 }
 
@@ -39,14 +39,14 @@ interface PolicyAnswer {
 const EXCHANGE_COLUMNS = "name,type,durable,auto_delete,internal,arguments,policy";
 const QUEUE_COLUMNS =
   "name,durable,auto_delete,arguments,type,messages,messages_dlx,consumers,policy,effective_policy_definition";
-/** A broker counts a queue's messages every five seconds, so that the next look sees new numbers. */
+/** A broker counts a queue's messages every five seconds, so the next look sees new numbers after this pause. */
 const PAUSE_MS = 6000;
 /** How often the broker is looked at before a queue is said to stand still. */
 const LOOKS = 3;
 
 /**
- * Reads all of a vhost that a check looks at; `pause` is waited between looks at queues that seem to stand still.
- * @throws BrokerAnswerError for a broker out of reach, a vhost that is not there, or an answer that can't be read
+ * Reads everything in a vhost that a check needs; it waits for `pause` between looks at queues that seem to stand still.
+ * @throws BrokerAnswerError for a broker out of reach, a vhost that does not exist, or an answer that can't be read
  */
 export async function readVhost(broker: BrokerReader, vhost: string, pause = waitForNumbers): Promise<Found> {
   const at = encodeURIComponent(vhost);
@@ -66,18 +66,18 @@ export async function readVhost(broker: BrokerReader, vhost: string, pause = wai
   checkFields(broker, first, ["name", "durable", "auto_delete", "arguments"]);
   checkFields(broker, bindings, ["source", "destination", "destination_type", "routing_key"]);
   checkFields(broker, [...policies, ...operatorPolicies], ["name", "pattern", "apply-to", "priority", "definition"]);
-  // Each vhost has the default exchange.
+  // Every vhost has the default exchange.
   if (exchanges.length === 0) {
     throw new BrokerAnswerError(
       `${broker.managementUrl}/api names no exchange at all in vhost ${vhost}; is it the management API's address?`,
     );
   }
   const defaultQueueType = await defaultQueueTypeOf(broker, vhost);
-  const looks = await looksAt(broker, at, first, policies, pause);
+  const looks = await repeatLooks(broker, at, first, policies, pause);
   const last = new Map((looks.at(-1) as QueueOnBroker[]).map((queue) => [queue.name, queue]));
   return {
     version,
-    // As they were declared, with the newest numbers; one that went meanwhile, as a queue for replies does, is none.
+    // The queues as declared, with the newest numbers; a queue that disappeared meanwhile, such as one for replies, is left out.
     queues: first.flatMap((queue) => {
       const newest = last.get(queue.name);
       return newest === undefined ? [] : [{ ...queue, ...newest }];
@@ -100,7 +100,7 @@ export async function readVhost(broker: BrokerReader, vhost: string, pause = wai
   };
 }
 
-/** Brokers before 3.11 have none, and newer ones say `undefined` where nobody set it. */
+/** Brokers before 3.11 have no default type, and newer ones say `undefined` if nobody set it. */
 async function defaultQueueTypeOf(broker: BrokerReader, vhost: string): Promise<string | undefined> {
   const vhosts = await broker.list<{ name?: unknown; default_queue_type?: unknown }>(
     "vhosts?columns=name,default_queue_type",
@@ -118,10 +118,10 @@ async function versionOf(broker: BrokerReader): Promise<string> {
 }
 
 /**
- * Looks again only where a queue keeps messages whose time is up, is not counted yet, or seems to be without a policy that is
- * for it, which all is usual for a moment: the broker tells numbers and policies of queues some seconds late.
+ * Looks again only if a queue keeps messages whose time is up, is not counted yet, or seems to lack a policy that matches it. All of this
+ * is usual for a moment, because the broker shows numbers and policies of queues some seconds late.
  */
-async function looksAt(
+async function repeatLooks(
   broker: BrokerReader,
   at: string,
   first: QueueOnBroker[],

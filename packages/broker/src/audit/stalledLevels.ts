@@ -8,13 +8,13 @@ import {
 } from "@rabbitmq-delay/topology";
 import { QueueOnBroker, VhostOnBroker, networksOn } from "./brokerFindings";
 
-/** As many messages the broker tries to pass on at once; behind them, all others of the queue wait. */
+/** How many messages the broker tries to pass on at once; behind them, all others of the queue wait. */
 const WINDOW = 32;
 
 /**
- * Queues that keep messages whose time is up. A broker counts those apart from the others (`messages_dlx`), for they have left
- * the queue's line and wait for the next queue to take them. Measured on RabbitMQ 3.10.8 and 4.3.6.
- * @param looks the vhost's queues, seen some seconds apart; what each look counts is stalled
+ * Finds queues that keep messages whose time is up. A broker counts those separately from the others (`messages_dlx`), because they have
+ * left the queue's line and wait for the next queue to accept them. Measured on RabbitMQ 3.10.8 and 4.3.6.
+ * @param looks the vhost's queues, seen some seconds apart; messages that each look counts are stalled
  * @param version the broker's
  */
 export function auditStalled(found: VhostOnBroker, looks: readonly QueueOnBroker[][], version: string): AuditFinding[] {

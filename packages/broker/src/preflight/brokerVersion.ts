@@ -6,18 +6,18 @@ import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managem
 export interface VersionNeed {
   /** The oldest that will do, e.g. `4.3.1`. */
   version: string;
-  /** What for, as the end of a sentence. */
+  /** The purpose, as the end of a sentence. */
   reason: string;
 }
 
-/** What every topology needs. */
+/** The version that every topology needs. */
 const always: VersionNeed = {
   version: "3.10",
   reason: "message TTL and at-least-once dead-lettering in quorum queues",
 };
 
 /**
- * Looks whether a broker can be reached and is new enough.
+ * Checks that a broker can be reached and is new enough.
  * @returns the version found
  * @throws BrokerCheckError with the version found and the one needed, or why the broker does not say
  */
@@ -33,13 +33,14 @@ export async function checkVersion(broker: BrokerAddress, needs: readonly Versio
   return found;
 }
 
-/** From this version on, delivery limits are there to be lifted, in words that older brokers refuse. */
+/** From this version on, there are delivery limits to lift, with settings that older brokers refuse. */
 const FIRST_WITH_LIMIT = "4.0";
 
 /**
- * @param given what the program says that the broker is, if it does
- * @throws BrokerCheckError with both versions where delivery limits differ between them: they would be left as they are, and lose
- * messages, or be set in words that the broker refuses half-way
+ * Compares the version that the program gives with the broker's.
+ * @param given the version that the program gives, if it does
+ * @throws BrokerCheckError with both versions if delivery limits differ between them: the limits would be left as they are, and lose
+ * messages, or be set in a form that the broker refuses half-way
  */
 export function checkGivenVersion(given: string | undefined, found: string): void {
   if (given === undefined || isAtLeast(given, FIRST_WITH_LIMIT) === isAtLeast(found, FIRST_WITH_LIMIT)) return;

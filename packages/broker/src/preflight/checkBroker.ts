@@ -25,11 +25,11 @@ import { checkRights } from "./rights";
 import { checkMoved, warnOfTakenOver } from "./takenOver";
 import { checkUsers } from "./users";
 
-/** What is going to be declared. */
+/** What a program is going to declare. */
 export interface Expectation {
   /** The vhost. */
   vhost: string;
-  /** Whether the vhost is made along, so that it may be missing. */
+  /** Whether the program makes the vhost in the same update, so that it may be missing. */
   createsVhost?: boolean;
   /** Planned exchanges and queues. */
   entities: Pick<EntityPlan, "exchanges" | "queues">;
@@ -37,34 +37,34 @@ export interface Expectation {
   policies?: PolicyPlan[];
   /** Names that the stack is going to claim. */
   claims?: OwnershipPlan[];
-  /** What the claims' owner was called before. */
+  /** Former names of the claims' owner. */
   formerOwners?: readonly string[];
-  /** Whether users are made along. */
+  /** Whether the program makes users. */
   makesUsers?: boolean;
   /** Names of those users. */
   users?: readonly string[];
-  /** Whether a user that is there already is taken over. */
+  /** Whether an existing user is taken over. */
   adopt?: boolean;
-  /** How many nodes the broker must have at least; default: any. */
+  /** The lowest number of nodes that the broker must have; default: any. */
   minimumNodes?: number;
-  /** Versions that parts of it need, beside those that all of it needs. */
+  /** Versions that parts of the topology need, beside the one that all of it needs. */
   needs?: VersionNeed[];
   /** Bindings to queues and exchanges; those that are not planned must exist. */
   bindings?: BindingPlan[];
   /**
-   * Whether a network that these components declared before may differ: the engine replaces it then (`removal: "delete"`).
-   * What others declared may never differ.
+   * Whether a network that these components declared before may differ, because the engine then replaces it (`removal: "delete"`). Things
+   * that others declared may never differ.
    */
   replaceable?: boolean;
-  /** What is declared together: something else of it on the broker tells that a part which differs is this stack's own. */
+  /** Parts that are declared together: if other things of a group are on the broker, one that differs is this stack's own. */
   groups?: Pick<EntityPlan, "exchanges" | "queues">[];
-  /** Names of queues that several kinds of components could declare, each with the one that does. */
+  /** Names of queues that several kinds of components could declare, each with the component that does. */
   declarers?: (readonly [queue: string, component: string])[];
-  /** Names of the broker's own faults that nobody needs to be warned of; see `brokerFaults`. */
+  /** Names of the broker's own faults that need no warning; see `brokerFaults`. */
   allowedFaults?: readonly string[];
 }
 
-/** What is read of a vhost. */
+/** The answers that are read for a vhost. */
 export const shapes = {
   exchanges: { name: "string", type: "string", durable: "boolean", auto_delete: "boolean", arguments: "object" },
   queues: { name: "string", durable: "boolean", auto_delete: "boolean", arguments: "object" },
@@ -72,10 +72,10 @@ export const shapes = {
 } as const;
 
 /**
- * Looks at a broker before anything is declared on it.
- * @returns warnings: what is allowed but worth knowing, a line each
- * @throws BrokerCheckError for a broker that is out of reach, too old or without the management plugin, for wrong
- * credentials, an unknown vhost, an existing entity with other arguments, a policy in conflict, or a missing endpoint
+ * Checks a broker before anything is declared on it.
+ * @returns warnings: things that are allowed but worth knowing, one line each
+ * @throws BrokerCheckError for a broker that is out of reach, too old or without the management plugin, for wrong credentials, an unknown
+ * vhost, an existing entity with other arguments, a policy in conflict, or a missing endpoint
  */
 export async function checkBroker(
   state: StackState,
@@ -96,7 +96,7 @@ export async function checkBroker(
     read<PolicyAnswer>(`policies/${vhost}`, "policies"),
     read<PolicyAnswer>(`operator-policies/${vhost}`, "policies"),
   ]);
-  // Each vhost has the default exchange.
+  // Every vhost has the default exchange.
   if (!isNew && exchanges.length === 0) {
     throw new BrokerCheckError(
       `broker.managementUrl: the answer for vhost ${expectation.vhost} has no exchange at all; is this RabbitMQ's management API?`,
@@ -177,8 +177,8 @@ async function checkNodes(api: ManagementApi, { minimumNodes = 1 }: Expectation)
 }
 
 /**
- * Whether a vhost that is made along is not there yet. A newer broker says 404 of a vhost, too, that the user may not read, so
- * that the vhost itself is asked for; only an administrator may, who alone can make one.
+ * Whether a vhost that the program makes does not exist yet. Newer brokers also say 404 for a vhost that the user may not read, so the
+ * vhost itself is asked for. Only an administrator may ask, and only an administrator can make a vhost.
  */
 async function isMissing(api: ManagementApi, { vhost }: Expectation): Promise<boolean> {
   try {
@@ -196,8 +196,9 @@ async function isMissing(api: ManagementApi, { vhost }: Expectation): Promise<bo
 }
 
 /**
- * A vhost that is made again is taken over without a word, and goes with the stack, with all that others have in it.
- * @throws BrokerCheckError for one that is there and is not in this stack's state
+ * Checks that a vhost belongs to this stack. The engine would silently take over a vhost that exists, and delete it with the stack, along
+ * with everything that others have in it.
+ * @throws BrokerCheckError for one that exists and is not in this stack's state
  */
 async function checkVhostIsOwn(state: StackState, { vhost }: Expectation): Promise<void> {
   if ((await state.names("rabbitmq:index/vHost:VHost"))?.has(vhost) === true) return;
@@ -234,8 +235,8 @@ function byName<T extends { name: string }>(entities: T[]): Map<string, T> {
 }
 
 /**
- * Whether a queue differs that nothing tells to be this stack's: no claim of its endpoint (claims were looked at before), and nothing
- * else on the broker of what is declared with it. Somebody else's would be refused half-way.
+ * Whether a queue differs and nothing shows that it is this stack's: no claim of its endpoint (claims were checked before), and nothing
+ * else on the broker that is declared with it. Somebody else's queue would be refused half-way.
  */
 function differsAlone(
   { entities, groups, claims = [] }: Expectation,

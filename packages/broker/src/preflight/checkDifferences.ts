@@ -16,7 +16,7 @@ type Planned = Pick<EntityPlan, "exchanges" | "queues">;
 interface Found {
   exchanges: ReadonlyMap<string, DeclaredExchange>;
   queues: ReadonlyMap<string, DeclaredQueue>;
-  /** What the vhost makes of a queue without a type; default: classic. */
+  /** The type that the vhost gives a queue without a type; default: classic. */
   defaultType?: string;
 }
 
@@ -25,8 +25,8 @@ function differencesOf(plan: QueuePlan, { queues, defaultType }: Found): string[
 }
 
 /**
- * Whether all that differs is in this stack's state: the engine replaces nothing else, and somebody else's would be refused half-way.
- * Where the engine does not say, nothing speaks against it.
+ * Whether everything that differs is in this stack's state: the engine replaces nothing else, and somebody else's would be refused
+ * half-way. If the engine does not say, the answer is yes.
  */
 export async function areDifferencesOwn(
   state: StackState,
@@ -47,9 +47,9 @@ export async function areDifferencesOwn(
 }
 
 /**
- * Compares what is planned with what is there under the same names.
- * @param isReplaced whether the engine replaces what differs, because this stack declared it
- * @returns warnings, a line each: what is going to be replaced
+ * Compares planned entities with those that exist under the same names.
+ * @param isReplaced whether the engine replaces an entity that differs, because this stack declared it
+ * @returns warnings, one line each, about entities that are going to be replaced
  * @throws BrokerCheckError for an entity that can't be declared as planned
  */
 export function checkDifferences({ exchanges, queues }: Planned, found: Found, isReplaced: boolean): string[] {

@@ -7,9 +7,9 @@ interface LimitsAnswer {
 }
 
 /**
- * How many queues a vhost may have; undefined where nobody set a limit.
- * @returns `unknown` where the user may not read the vhost's limits
- * @throws BrokerCheckError for an answer that is none
+ * How many queues a vhost may have; undefined if nobody set a limit.
+ * @returns `unknown` if the user may not read the vhost's limits
+ * @throws BrokerCheckError for an answer that can't be read
  */
 export async function queueLimitOf(api: ManagementApi, vhost: string): Promise<number | "unknown" | undefined> {
   let answer: unknown;
@@ -25,15 +25,15 @@ export async function queueLimitOf(api: ManagementApi, vhost: string): Promise<n
     throw new BrokerCheckError(`broker.managementUrl: the answer to GET vhost-limits/${vhost} is not a list`);
   }
   const limits = (answer as (LimitsAnswer | null)[]).map((entry) => entry?.value?.["max-queues"]);
-  // Below 0, a limit is none.
+  // A limit below 0 means no limit.
   return limits.find((limit): limit is number => typeof limit === "number" && limit >= 0);
 }
 
 /**
- * Looks whether a vhost has room for queues, so that none is made where the last of them would be refused.
- * @param there how many queues it has
+ * Checks that a vhost has room for queues, so that none is made if the last of them would be refused.
+ * @param there how many queues the vhost has
  * @param missing how many are made
- * @returns warnings, a line each
+ * @returns warnings, one line each
  * @throws BrokerCheckError with the limit, and how many queues there would be
  */
 export function checkQueueLimit(

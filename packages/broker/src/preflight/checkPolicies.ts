@@ -13,18 +13,18 @@ export interface PolicyAnswer {
 /** How many findings an error names. */
 const MOST_NAMED = 3;
 
-/** What policies are looked at for. */
+/** The entities for which policies are checked. */
 export interface PolicyTarget {
   entities: Pick<EntityPlan, "exchanges" | "queues">;
   policies: PolicyPlan[];
-  /** Those of the queues that a service consumes, which may want a policy for them. */
+  /** The queues among them that a service consumes, which may need a policy of their own. */
   endpointQueues: string[];
 }
 
 /**
- * Looks at the policies of others that reach what is going to be declared.
- * @returns warnings, a line each
- * @throws BrokerCheckError for those that would lose, delay or misdirect messages, or take a policy of ours away
+ * Checks other people's policies that match what is going to be declared.
+ * @returns warnings, one line each
+ * @throws BrokerCheckError for policies that would lose, delay or misdirect messages, or displace a policy of ours
  */
 export function checkPolicies(
   { entities, policies, endpointQueues }: PolicyTarget,

@@ -25,39 +25,39 @@ import type { StackState } from "./stackState";
 import { checkMoved, warnOfTakenOver } from "./takenOver";
 import { checkUsers } from "./users";
 
-/** What a component is going to make, as far as the broker could refuse it half-way. */
+/** The parts that a component is going to make, as far as the broker could refuse them half-way. */
 export interface WantedParts {
   exchanges?: ExchangePlan[];
   queues?: QueuePlan[];
-  /** Those of the queues that a service consumes, which may want a policy for them. */
+  /** The queues among them that a service consumes, which may need a policy of their own. */
   endpointQueues?: string[];
-  /** Those that are known. */
+  /** The bindings that are known already. */
   bindings?: BindingPlan[];
   /**
-   * Where the bindings' destination comes from: one that is `existing` has to be on the broker, or of another component; an `output`
-   * is of a resource of the program, which may have been made since the look.
+   * Where the bindings' destination comes from. One that is `existing` has to be on the broker, or belong to another component. An `output`
+   * belongs to a resource of the program, which may have been made since the broker was read.
    */
   destination?: "existing" | "output";
   policies?: PolicyPlan[];
   claims?: OwnershipPlan[];
-  /** What an endpoint takes of a network that this program does not make; what it makes is compared before. */
+  /** The messages that an endpoint takes from a network that this program does not make; for its own networks this is compared earlier. */
   endpoint?: EndpointPlan;
   /** Pairs of names that a vendor's clients may mix up. */
   allow?: string[];
   makesUsers?: boolean;
-  /** Names of those users. */
+  /** Names of the users that it makes. */
   users?: string[];
-  /** What the claims' owner was called before. */
+  /** Former names of the claims' owner. */
   formerOwners?: string[];
-  /** Whether a binding or a user that is there without a claim is taken over. */
+  /** Whether a binding or a user that exists without a claim is taken over. */
   adopt?: boolean;
-  /** What the program says that the broker is. */
+  /** The broker's version, as the program gives it. */
   brokerVersion?: string;
-  /** Whether what this stack declared before may differ: the engine replaces it then (`removal: "delete"`). */
+  /** Whether things that this stack declared before may differ, because the engine then replaces them (`removal: "delete"`). */
   replaceable?: boolean;
   /**
-   * Whether the bindings can be no others' than the claims' owner's: then one that is there without a claim is of a stack that
-   * claims nothing, and would go with this one's.
+   * Whether the bindings can only belong to the claims' owner. Then a binding that exists without a claim belongs to a stack that claims
+   * nothing, and would be deleted with this one's.
    */
   areBindingsClaimed?: boolean;
 }
@@ -76,15 +76,15 @@ export interface FoundParts {
   /** Queues that components of this program are going to make. */
   plannedQueues: Set<string>;
   version: string;
-  /** What the vhost makes of a queue without a type. */
+  /** The type that the vhost gives a queue without a type. */
   defaultType: string | undefined;
-  /** Asked for once, and only where it matters. */
+  /** Read once, and only if needed. */
   bindings?: Promise<FoundBinding[]>;
 }
 
 /**
- * Reads what a component's part of a vhost is compared with.
- * @throws BrokerCheckError for a broker that can't be read; out of reach where the vhost is going to be made along
+ * Reads everything with which a component's part of a vhost is compared.
+ * @throws BrokerCheckError for a broker that can't be read; out of reach if the program itself makes the vhost
  */
 export async function findParts(broker: BrokerAddress, vhost: string): Promise<FoundParts> {
   const api = new ManagementApi(broker);
@@ -98,7 +98,7 @@ export async function findParts(broker: BrokerAddress, vhost: string): Promise<F
         status === 404 || status === 401 || status === 403
           ? `there is none, or user ${broker.username} may not use it`
           : `GET ${path} failed (HTTP ${status}: ${message})`;
-      // A vhost that the program makes is not there in its first preview.
+      // A vhost that the program makes does not exist in its first preview.
       const isMadeAlong = status === 404 && tags.includes("administrator");
       throw new BrokerCheckError(`vhost: ${vhost} can't be read; ${reason}`, isMadeAlong);
     });
@@ -118,11 +118,11 @@ export async function findParts(broker: BrokerAddress, vhost: string): Promise<F
 }
 
 /**
- * Compares what a component is going to make with what is on the broker.
+ * Compares the parts that a component is going to make with those on the broker.
  * @param state of the running stack
  * @param planned queues and exchanges of all components of the program
- * @returns warnings, a line each
- * @throws BrokerCheckError for what the broker would refuse half-way, and for a name that is somebody else's
+ * @returns warnings, one line each
+ * @throws BrokerCheckError for parts that the broker would refuse half-way, and for a name that belongs to somebody else
  */
 export async function checkWanted(
   state: StackState,
@@ -140,7 +140,7 @@ export async function checkWanted(
   const byNames = { exchanges: byName(exchanges), queues: byName(queues), defaultType: found.defaultType };
   const there = { exchanges: new Set(byNames.exchanges.keys()), queues: new Set(byNames.queues.keys()) };
   const entities = { exchanges: wanted.exchanges ?? [], queues: wanted.queues ?? [] };
-  // An endpoint of which one claim is there is this stack's, and so are all bindings of its queue.
+  // An endpoint with one existing claim belongs to this stack, and so do all bindings of its queue.
   const lost = await lostClaims(state, broker.managementUrl, vhost, claims, there.exchanges);
   const isClaimed = lost.length > 0 || claims.some(({ name }) => there.exchanges.has(name));
   const bindings = async (): Promise<FoundBinding[]> => (found.bindings ??= readBindings(api, vhost));
@@ -183,8 +183,8 @@ export async function checkWanted(
 }
 
 /**
- * The bindings whose ends are known: the queue of an output may have been made after the look, and nobody else's binding can be at one
- * that was not there.
+ * The bindings whose ends are known: an output's queue may have been made after the broker was read, and nobody else can have a binding at
+ * a queue that did not exist.
  * @throws BrokerCheckError for a destination that nobody makes
  */
 function knownBindings(
@@ -205,7 +205,10 @@ function knownBindings(
   );
 }
 
-/** A policy or a claim of this name shows that this stack was here before; where it has neither, nothing speaks against it. */
+/**
+ * Whether something may belong to this stack: a policy or a claim of this name shows that the stack was here before. If a component has
+ * neither, the answer is yes.
+ */
 function mayBeOurs(
   { claims = [], policies = [] }: WantedParts,
   exchanges: ReadonlyMap<string, unknown>,
@@ -222,7 +225,7 @@ function byName<T extends { name: string }>(entities: readonly T[]): Map<string,
   return new Map(entities.map((entity) => [entity.name, entity]));
 }
 
-/** @throws BrokerCheckError where a binding is there already, by a stack that claims nothing, or by hand */
+/** @throws BrokerCheckError if a binding exists already, made by hand or by a stack that claims nothing */
 function checkUnclaimed(bindings: readonly BindingPlan[], found: readonly FoundBinding[]): void {
   const missing = new Set(missingBindings(bindings, found));
   const there = bindings.find((binding) => !missing.has(binding));

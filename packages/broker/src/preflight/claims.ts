@@ -9,15 +9,15 @@ export interface FoundClaim {
 }
 
 /**
- * How a stack gives a component up without touching the broker: what is taken out of its program alone would be unbound, and
- * under `removal: delete` deleted.
+ * How a stack gives up a component without touching the broker. If it were only taken out of the program, it would be unbound, and under
+ * `removal: delete` deleted.
  */
 export const FORGET = "pulumi state delete --target-dependents 'URN' (pulumi stack --show-urns names it)";
 
 /**
- * Looks whether a name that is going to be claimed belongs to somebody else. Two that claim it at the same moment are still
- * told apart by the broker itself.
- * @param formerOwners what the owner was called before; the engine then replaces the claim, where it is in this stack's state
+ * Checks whether a name that is going to be claimed belongs to somebody else. If two stacks claim it at the same moment, the broker itself
+ * refuses one.
+ * @param formerOwners former names of the owner; the engine then replaces the claim if it is in this stack's state
  * @throws BrokerCheckError with the name, its owner, who wanted it, and the safe ways out
  */
 export async function checkClaims(
@@ -54,8 +54,8 @@ export async function checkClaims(
 }
 
 /**
- * Claims that the stack has in its state, and the broker not: somebody deleted them, or another component of this stack had the same one and
- * left. The names are this stack's own still; the engine takes the claims as there.
+ * Finds claims that are in the stack's state, but not on the broker: somebody deleted them, or another component of this stack had the same
+ * claim and was removed. The names still belong to this stack; the engine believes that the claims exist.
  */
 export async function lostClaims(
   state: StackState,
@@ -70,7 +70,7 @@ export async function lostClaims(
   return missing.filter(({ name }) => own?.has(name));
 }
 
-/** What is said of lost claims, one line for all of them. */
+/** The warning about lost claims, one line for all of them. */
 export function warnOfLost([first, ...others]: readonly OwnershipPlan[]): string[] {
   if (first === undefined) return [];
   const more = others.length === 0 ? "is" : `and ${others.length} more are`;

@@ -1,16 +1,16 @@
 import { BoundPatterns, DelayTopologyError, EndpointPlan, OwnershipPlan } from "@rabbitmq-delay/topology";
 import { BrokerCheckError } from "../brokerCheckError";
 
-/** What one component brings along. */
+/** What one component declares. */
 interface Brought {
-  /** What an endpoint takes of a network that the program does not make. */
+  /** The messages that an endpoint takes from a network that the program does not make. */
   endpoint?: EndpointPlan;
   allow?: readonly string[];
   users?: readonly string[];
   claims?: readonly OwnershipPlan[];
 }
 
-/** What components of this program brought before it to one broker. */
+/** What earlier components of this program declare on one broker. */
 interface Known {
   /** By vhost and exchange. */
   bound: Map<string, BoundPatterns>;
@@ -22,10 +22,10 @@ interface Known {
 const known = new WeakMap<object, Known>();
 
 /**
- * Compares what components of one program want. The broker and the claims can't tell them apart, for they have one owner: a message would
- * come to two endpoints, and what two of them have would be deleted for both once the first leaves the program.
- * @param run what they have in common in this run of the program: the provider by which they declare, or the stack
- * @returns warnings, a line each: an endpoint of two networks is meant, and its claim is there once
+ * Compares the components of one program. The broker and the claims can't tell them apart, because they have one owner: a message would go
+ * to two endpoints, and things that two of them share would be deleted for both once the first leaves the program.
+ * @param run what they share in this run of the program: the provider by which they declare, or the stack
+ * @returns warnings, one line each: an endpoint of two networks is intended, and has a single claim
  * @throws BrokerCheckError naming both endpoints, or the user
  */
 export function compareInProgram(

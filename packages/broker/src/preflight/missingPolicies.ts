@@ -9,7 +9,7 @@ export interface FoundPolicy {
   definition: Record<string, unknown>;
 }
 
-/** Those that are not on the broker yet, or are there with another content. */
+/** The planned policies that are not on the broker yet, or exist with another content. */
 export function missingPolicies(planned: readonly PolicyPlan[], found: readonly FoundPolicy[]): PolicyPlan[] {
   const texts = new Set(
     found.map((policy) => textOf({ ...policy, applyTo: policy["apply-to"] as PolicyPlan["applyTo"] } as PolicyPlan)),

@@ -5,9 +5,9 @@ import { FORGET, FoundClaim } from "./claims";
 import type { BrokerAddress } from "../api/managementApi";
 
 /**
- * Looks whether a vhost that the state has is this stack's on this very broker. Where the stack was pointed at another one, a vhost of that
- * name is somebody else's, and would go with the stack. A claim of this stack in it shows that only the address changed.
- * @throws BrokerCheckError for one that nothing shows to be this stack's, with the ways out
+ * Checks that a vhost in the state is this stack's on this very broker. If the stack was pointed at another broker, a vhost of that name
+ * there is somebody else's, and would be deleted with the stack. A claim of this stack in the vhost shows that only the address changed.
+ * @throws BrokerCheckError for a vhost that nothing shows to be this stack's, with the ways out
  */
 export async function checkVhostIsHere(
   state: StackState,
@@ -27,8 +27,8 @@ export async function checkVhostIsHere(
 }
 
 /**
- * What is said where a broker has nothing of what the state has in a vhost: the engine takes all of it as there, so that an update ends
- * well and declares nothing. It is no error, because `pulumi up --refresh` declares it, and shows a program the state from before.
+ * Warns if a broker has nothing of what the state has in a vhost: the engine believes that all of it exists, so an update succeeds and
+ * declares nothing. It is not an error, because `pulumi up --refresh` declares it, and shows a program the state from before.
  */
 export async function warnOfOtherBroker(
   state: StackState,

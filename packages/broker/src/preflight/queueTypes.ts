@@ -2,12 +2,12 @@ import type { QueuePlan } from "@rabbitmq-delay/topology";
 import { BrokerCheckError } from "../brokerCheckError";
 import type { ManagementApi } from "../api/managementApi";
 
-/** Arguments with which a quorum queue is refused, or loses what waits in it: declaring it again does not put off its expiry. */
+/** Arguments that a quorum queue refuses, or by which it loses waiting messages: declaring it again does not put off its expiry. */
 const CLASSIC_ONLY = ["x-queue-mode", "x-max-priority", "x-expires"];
 
 /**
- * What a vhost makes of a queue without a type, for a vhost that is made along: what the broker makes of one there.
- * @returns undefined where the broker does not say: before 3.11 there is no such default, and where nobody set one, it is classic
+ * The type that a vhost gives a queue without a type; for a vhost that the program makes, the broker's default.
+ * @returns undefined if the broker does not say: before 3.11 there is no such default, and if nobody set one, it is classic
  */
 export async function defaultQueueTypeOf(
   api: ManagementApi,

@@ -2,26 +2,26 @@ import { DeclaredEntities, PolicyPlan, planDeclareRights } from "@rabbitmq-delay
 import { BrokerCheckError } from "../brokerCheckError";
 import type { ManagementApi, ManagementApiError } from "../api/managementApi";
 
-/** What is going to be made, as far as rights go. */
+/** What a program is going to make, as far as rights are concerned. */
 export interface RightsNeed {
   vhost: string;
-  /** Whether the vhost is made along: its rights come with it. */
+  /** Whether the program makes the vhost, whose rights come with it. */
   createsVhost?: boolean;
-  /** What is declared, without what is there already. */
+  /** The entities to declare, without those that exist already. */
   missing: DeclaredEntities;
-  /** Names that are there, where they are known; default: all that is not missing. */
+  /** Names that exist, if they are known; default: all that are not missing. */
   there?: { exchanges: ReadonlySet<string>; queues: ReadonlySet<string> };
-  /** Policies that are not on the broker yet, or are there with another content. */
+  /** Policies that are not on the broker yet, or exist with another content. */
   policies: PolicyPlan[];
-  /** Whether users and their permissions are made. */
+  /** Whether the program makes users and their permissions. */
   makesUsers?: boolean;
 }
 
 /**
- * Looks whether a user may make all of it, so that nothing is made where the last part of it would be refused.
- * An administrator's permissions are read; the broker tells nobody else his own, so that these are tried, in ways that make
- * nothing: an exchange with an argument that can't be, and a binding between names that don't exist.
- * @param tags of the user, where they are known already
+ * Checks that a user may make all of it, so that nothing is made if the last part would be refused. An administrator's permissions are
+ * read. The broker tells nobody else their own, so these are tried, with requests that make nothing: an exchange with an impossible
+ * argument, and a binding between names that don't exist.
+ * @param tags of the user, if they are known already
  * @throws BrokerCheckError naming the user, what it lacks, and what for
  */
 export async function checkRights(
@@ -46,41 +46,45 @@ export async function checkRights(
     throw lacks("policymaker", `it can't set policies, e.g. ${policy.name}`);
   }
   if (need.createsVhost) return;
-  // The broker knows nothing of the permissions of a user whom LDAP, OAuth 2 or an HTTP service vouches for.
+  // The broker knows nothing about the permissions of a user for whom LDAP, OAuth 2 or an HTTP service vouches.
   if (isAdministrator && (await isInternal(api, username))) await readPermissions(api, username, need);
   else await tryPermissions(api, username, need);
 }
 
 /**
  * The tags of the user who asks.
- * @throws BrokerCheckError where the broker does not say
+ * @throws BrokerCheckError if the broker does not say
  */
 export async function tagsOf(api: ManagementApi, username: string): Promise<string[]> {
   const { tags } = await api.get<{ tags: string[] | string }>("whoami").catch((error: ManagementApiError) => {
-    throw new BrokerCheckError(`broker.username: the broker does not say what user ${username} may do (${why(error)})`);
+    throw new BrokerCheckError(
+      `broker.username: the broker does not say what user ${username} may do (${explainStatus(error)})`,
+    );
   });
   return Array.isArray(tags) ? tags : tags.split(",");
 }
 
-/** Whether the broker itself keeps a user, with its permissions; only an administrator can ask. */
+/** Whether the broker itself stores a user, with its permissions; only an administrator can ask. */
 async function isInternal(api: ManagementApi, username: string): Promise<boolean> {
   try {
     await api.get(`users/${encodeURIComponent(username)}`);
     return true;
   } catch (error) {
     if ((error as ManagementApiError).status === 404) return false;
-    throw new BrokerCheckError(`broker.username: its permissions can't be read (${why(error as ManagementApiError)})`);
+    throw new BrokerCheckError(
+      `broker.username: its permissions can't be read (${explainStatus(error as ManagementApiError)})`,
+    );
   }
 }
 
-/** What an administrator may do beside administering: it needs permissions like everybody else. */
+/** Reads an administrator's permissions: administrators need permissions in the vhost like everybody else. */
 async function readPermissions(api: ManagementApi, username: string, { vhost, missing }: RightsNeed): Promise<void> {
   const rights = planDeclareRights(missing);
   if (Object.values(rights).every((names) => names.length === 0)) return;
   const path = `permissions/${encodeURIComponent(vhost)}/${encodeURIComponent(username)}`;
   const found = await api.get<Record<keyof typeof rights, string>>(path).catch((error: ManagementApiError) => {
     if (error.status === 404) return { configure: "^$", write: "^$", read: "^$" };
-    throw new BrokerCheckError(`broker.username: its permissions can't be read (${why(error)})`);
+    throw new BrokerCheckError(`broker.username: its permissions can't be read (${explainStatus(error)})`);
   });
   for (const right of ["configure", "write", "read"] as const) {
     const refused = rights[right].find((name) => !permits(found[right], name));
@@ -100,7 +104,7 @@ async function tryPermissions(api: ManagementApi, username: string, need: Rights
       path: `exchanges/${at}/${encodeURIComponent(name)}`,
       body: { type: "fanout", durable: true, arguments: { "alternate-exchange": 0 } },
     })),
-    ...oneOfEach(ledBy(missing), ({ source, destination }) => `${levelOf(source)} ${levelOf(destination)}`).flatMap(
+    ...oneOfEach(listLed(missing), ({ source, destination }) => `${levelOf(source)} ${levelOf(destination)}`).flatMap(
       (led) => {
         const path = impossibleBinding(led, need);
         if (path === undefined) return [];
@@ -120,8 +124,8 @@ interface Led {
   destination: string;
 }
 
-/** What is read and what written: by bindings, and by what has an alternate or dead-letter exchange, as claims do. */
-function ledBy({ exchanges, queues, bindings }: DeclaredEntities): Led[] {
+/** Which names are read and which are written: by bindings, and by entities with an alternate or dead-letter exchange, as claims have. */
+function listLed({ exchanges, queues, bindings }: DeclaredEntities): Led[] {
   const toOthers = [
     ...exchanges.map(({ name, arguments: values }) => [name, values?.["alternate-exchange"]] as const),
     ...queues.map(({ name, arguments: values }) => [name, values["x-dead-letter-exchange"]] as const),
@@ -134,9 +138,9 @@ function ledBy({ exchanges, queues, bindings }: DeclaredEntities): Led[] {
 }
 
 /**
- * A binding that needs these rights and can't be made, because one of its ends does not exist: permissions are by name, whether a
- * queue or an exchange has it.
- * @returns undefined where a queue and an exchange have the destination's name; the broker has the last word there
+ * A binding that needs these rights and can't be made, because one of its ends does not exist: permissions are by name, whether a queue or
+ * an exchange has it.
+ * @returns undefined if both a queue and an exchange have the destination's name; then the broker has the last word
  */
 function impossibleBinding({ source, destination }: Led, { missing, there }: RightsNeed): string | undefined {
   const isThere = (kind: "exchanges" | "queues", name: string): boolean =>
@@ -147,16 +151,14 @@ function impossibleBinding({ source, destination }: Led, { missing, there }: Rig
   return isThere("exchanges", destination) ? undefined : `${from}/e/${to}`;
 }
 
-/**
- * One of the values whose texts are the same. Each attempt logs a line on the broker.
- */
+/** Keeps one of the values whose texts are the same. Each attempt logs a line on the broker. */
 function oneOfEach<T>(values: T[], textOf: (value: T) => string): T[] {
   return [...new Map(values.map((value) => [textOf(value), value])).values()];
 }
 
 /**
- * The same text for the names of all levels of a planned network: those are the only ones that there are many of, and they are allowed
- * or refused alike. A network's levels are told by their queues, in which messages wait; an endpoint may be called `support.level-1`.
+ * Returns the same text for the names of all levels of a planned network: only levels are numerous, and all of them are allowed or refused
+ * alike. A network's levels are recognized by their queues, in which messages wait; an endpoint may be called `support.level-1`.
  */
 function levelNames({ queues }: DeclaredEntities): (name: string) => string {
   const withoutLevel = (name: string): string => name.replace(/(level-|delayed_)\d+(-\d+)?$/, "$1#");
@@ -173,7 +175,7 @@ function refusal(username: string, vhost: string, what: string): BrokerCheckErro
   );
 }
 
-/** A pattern in the broker's dialect that JavaScript can't read is taken as one that permits: the broker itself has the last word. */
+/** Whether a permission covers a name. A pattern that JavaScript can't read counts as covering it: the broker itself has the last word. */
 function permits(pattern: string, name: string): boolean {
   if (pattern === "") return false;
   try {
@@ -183,6 +185,6 @@ function permits(pattern: string, name: string): boolean {
   }
 }
 
-function why({ status, message }: ManagementApiError): string {
+function explainStatus({ status, message }: ManagementApiError): string {
   return status === 0 ? message : `HTTP ${status}`;
 }

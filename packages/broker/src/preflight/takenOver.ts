@@ -6,9 +6,9 @@ import { FORGET } from "./claims";
 const QUEUE = "rabbitmq:index/queue:Queue";
 
 /**
- * What is said of queues that are on the broker already, and not in this stack's state: nobody claims networks, work queues and hold
- * queues, so another stack may have them, and its own `removal` does not keep this one's from deleting them. It is no error, because
- * a stack whose update was killed looks the same.
+ * Warns about queues that are on the broker already, and not in this stack's state. Nobody claims networks, work queues and hold queues, so
+ * another stack may have them, and its `removal` does not protect them from this stack's. It is not an error, because a stack whose update
+ * was killed looks the same.
  */
 export async function warnOfTakenOver(
   state: StackState,
@@ -30,7 +30,7 @@ export async function warnOfTakenOver(
 }
 
 /**
- * Looks whether another kind of component of this very stack has a queue: the engine would declare it for the new one, which changes
+ * Checks whether another kind of component of this very stack has a queue: the engine would declare it for the new one, which changes
  * nothing on the broker, and then delete it for the old one.
  * @param declarers names of queues, each with the component that is going to declare it
  * @throws BrokerCheckError with the queue, and the way out

@@ -8,17 +8,17 @@ import type { BrokerAddress, ManagementApi, ManagementApiError } from "../api/ma
 export interface WantedUsers {
   /** Their names, one for each login. */
   users: readonly string[];
-  /** Claims that are going to be made along; those of users say whose the names are. */
+  /** Claims that are made in the same update; those of users say who owns the names. */
   claims: readonly OwnershipPlan[];
-  /** Whether users that exist are meant to be taken over. */
+  /** Whether existing users are meant to be taken over. */
   adopt?: boolean;
 }
 
 /**
- * Looks whether a user is there that nobody knows to be this owner's: users are of the whole broker, and a user that is made again
- * silently gets another password, loses its tags, and goes with the stack. Claims were looked at before, so one that is there is
- * this owner's. A login without one is this owner's where one of its components made it on this broker before each login was claimed: the
- * state has what is only read, and what is on other brokers, too.
+ * Checks for existing users that may not be this owner's. Users belong to the whole broker, and a user that is made again silently gets
+ * another password, loses its tags, and is deleted with the stack. Claims were checked before, so an existing claim is this owner's. A
+ * login without a claim is this owner's if one of its components made it on this broker before logins were claimed: the state also has
+ * resources that are only read, and some on other brokers.
  * @throws BrokerCheckError with the user, and the ways out
  */
 export async function checkUsers(

@@ -1,7 +1,7 @@
 import { QueuePlan, readableDelay } from "@rabbitmq-delay/topology";
 import type { NetworkPlan, RenderedPlan } from "./plan";
 
-/** The plan as a Mermaid flowchart: exchanges round, queues square, what a TTL ends dotted. */
+/** Draws the plan as a Mermaid flowchart: exchanges are round, queues square, and the way of expired messages dotted. */
 export function renderMermaid(plan: RenderedPlan): string {
   const ids = new Map<string, string>();
   const id = (kind: string, name: string): string => {
@@ -35,7 +35,7 @@ export function renderMermaid(plan: RenderedPlan): string {
   return lines.join("\n");
 }
 
-/** Where a queue's expired, rejected or used-up messages go. */
+/** Where a queue's expired messages, rejected messages, or messages out of tries go. */
 function deadLetters(
   { exchanges, queues, policies }: RenderedPlan,
   name: string,
@@ -68,7 +68,7 @@ function deadLetters(
   return lines;
 }
 
-/** `*.*.*.*.1.#` as `*×4 1.#`: the number of stars is what matters. */
+/** Shortens `*.*.*.*.1.#` to `*×4 1.#`, because only the number of stars matters. */
 function shorten(routingKey: string): string {
   const stars = /^(?:\*\.)+/.exec(routingKey)?.[0] ?? "";
   return stars.length > 4 ? `*×${stars.length / 2} ${routingKey.slice(stars.length)}` : routingKey;

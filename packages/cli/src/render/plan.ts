@@ -14,7 +14,7 @@ import {
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
 
-/** All that a broker must hold, to be drawn or printed. */
+/** Everything that a broker must have, to be drawn or printed. */
 export interface RenderedPlan extends EntityPlan {
   endpointBindings: BindingPlan[];
   policies: PolicyPlan[];
@@ -32,7 +32,7 @@ export interface RetriesPlan extends RenderedPlan {
 
 /**
  * The plan of a network with endpoints' queues.
- * @param limits what is known of the broker, for the policies that lift its delivery limits; left out: none of those
+ * @param limits what is known of the broker, for the policies that lift its delivery limits; if omitted, none of those
  */
 export function networkPlan(network: DelayNetwork, endpoints: string[], limits?: DeliveryLimitOptions): NetworkPlan {
   const parking = parkingPolicy(network);

@@ -10,29 +10,29 @@ const TARGET_X = QUEUE_X + QUEUE_WIDTH + 76;
 const TARGET_WIDTH = 250;
 const WIDTH = TARGET_X + TARGET_WIDTH + 40;
 const ROW = 42;
-/** Rows of one kind that are drawn; further ones are counted. */
+/** The most rows of one kind that are drawn; further ones are only counted. */
 const MOST_ROWS = 12;
 
 /** A queue in which messages wait, from left to right. */
 interface Row {
-  /** Where a message is published, or what makes it wait. */
+  /** Where a message is published, or why it waits. */
   entry: string;
   queue: string;
   delayMs: number;
-  /** Where it goes then; equal neighbours share a box. */
+  /** Where the message goes afterwards; equal neighbours share a box. */
   target: string;
 }
 
-/** What is drawn of one descriptor. */
+/** The picture of one descriptor. */
 interface Panel {
   title: string;
   note: string;
   rows: Row[];
-  /** Where the last try's message goes, and why. */
+  /** Where a message goes after its last try, and why. */
   dead?: { queue: string; why: string };
 }
 
-/** A picture of retry queues: for each descriptor, what waits how long, and where it goes then. */
+/** Draws retry queues: for each descriptor, where messages wait, for how long, and where they go afterwards. */
 export function renderRetriesSvg({ retries, endpointBindings }: RetriesPlan): string {
   const returned = [...new Set(endpointBindings.map(({ destination }) => destination))];
   const parts: string[] = [];
@@ -133,7 +133,7 @@ function drawPanel({ title, note, rows, dead }: Panel, top: number): string[] {
   return parts;
 }
 
-/** Rows up, to the one at which this row's target was drawn. */
+/** How many rows up this row's target was drawn. */
 function firstOfTarget(rows: Row[], index: number): number {
   let up = 0;
   while (rows[index - up - 1]?.target === rows[index]?.target) up++;

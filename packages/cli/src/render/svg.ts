@@ -8,7 +8,7 @@ const EXCHANGE_WIDTH = 250;
 const QUEUE_WIDTH = 92;
 const QUEUE_GAP = 10;
 const TOP = 112;
-/** A picture of the plan: a ladder of levels, each with its exchange and what waits there, down to delivery and endpoints. */
+/** Draws the plan as a ladder of levels, each with its exchange and its queues, down to delivery and endpoints. */
 export function renderSvg(plan: NetworkPlan): string {
   const { network } = plan;
   const destinations = [...new Set(plan.endpointBindings.map(({ destination }) => destination))];

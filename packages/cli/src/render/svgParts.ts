@@ -16,7 +16,7 @@ const STYLE = `
     .target rect { fill: #12351f } .target text { fill: #b9f0d0 } .parking rect { fill: #3d1816 } .parking text { fill: #ffc9c5 }
   }`;
 
-/** A whole picture, light or dark as its reader likes it. */
+/** A whole picture, light or dark as the reader prefers. */
 export function page(title: string, width: number, height: number, parts: string[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
@@ -28,7 +28,7 @@ export function page(title: string, width: number, height: number, parts: string
   ].join("\n");
 }
 
-/** A box with a label that is cut where it has no room; its title has the whole name. */
+/** A box with a label that is cut if it is too long; its title has the whole name. */
 export function box(
   kind: string,
   x: number,
@@ -46,7 +46,7 @@ export function box(
   );
 }
 
-/** A line; `kind` is its colour and its head. */
+/** A line; `kind` gives its colour and its arrow head. */
 export function arrow(kind: string, path: string, hasHead: boolean): string {
   return `<path class="${kind}" d="${path}"${hasHead ? ` marker-end="url(#${kind})"` : ""}/>`;
 }
@@ -58,7 +58,7 @@ function marker(kind: string): string {
   );
 }
 
-/** The largest fitting unit with one decimal: for eyes, the exact number is in the title. */
+/** A delay in the largest fitting unit, with one decimal; the exact number is in the title. */
 export function approximately(delayMs: number): string {
   const units: [string, number][] = [
     ["y", 31_536_000_000],
@@ -71,7 +71,7 @@ export function approximately(delayMs: number): string {
   return `${Number((delayMs / size).toFixed(1))} ${unit}`;
 }
 
-/** Text for markup. */
+/** Escapes a text for markup. */
 export function escape(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

@@ -7,7 +7,7 @@ import { connect } from "../connect";
 import { looksLikeAddress } from "../errorText";
 import { CommandError, exitCodes, isOwnFault } from "../failure";
 
-/** The options by which a store is named: its database, or the broker of a running one. */
+/** The options that select a store: its database, or the broker of a running one. */
 export interface StoreAccessOptions {
   store?: string;
   amqp?: string;
@@ -18,7 +18,7 @@ export interface StoreAccessOptions {
   table?: string;
 }
 
-/** Adds the options that name a store. */
+/** Adds the options that select a store. */
 export function addStoreAccess(command: Command): Command {
   return addDatabase(command)
     .addOption(commonOptions.amqp("ask the store that runs on this broker instead"))
@@ -26,7 +26,7 @@ export function addStoreAccess(command: Command): Command {
     .option("--name <name>", "the store's name", "delayed");
 }
 
-/** Adds the options that name a database. */
+/** Adds the options that select a database. */
 export function addDatabase(command: Command): Command {
   return command
     .addOption(
@@ -41,7 +41,7 @@ export function addDatabase(command: Command): Command {
 
 /**
  * Opens a database for some work.
- * @throws CommandError: bad input for what doesn't fit, out of reach for what does not answer
+ * @throws CommandError: bad input if something doesn't fit, out of reach if something does not answer
  */
 export async function withDatabase<T>(
   options: StoreAccessOptions,
@@ -50,7 +50,7 @@ export async function withDatabase<T>(
   refuseAddresses(options);
   const { store: address, tablePrefix, name, schema, table } = options;
   const { openStore } = await import("@rabbitmq-delay/store");
-  return translated("--store", async () => {
+  return withExitCodes("--store", async () => {
     const store = openStore(address as string, { schema, table });
     try {
       return await work(store, tablePrefix ?? name);
@@ -60,7 +60,7 @@ export async function withDatabase<T>(
   });
 }
 
-/** An address in the place of a name would be in messages, with its password. @throws CommandError */
+/** Refuses an address in the place of a name, because messages would show it with its password. @throws CommandError */
 function refuseAddresses(options: StoreAccessOptions): void {
   const names = { name: "--name", tablePrefix: "--table-prefix", schema: "--schema", table: "--table" } as const;
   for (const [key, option] of Object.entries(names)) {
@@ -69,7 +69,7 @@ function refuseAddresses(options: StoreAccessOptions): void {
   }
 }
 
-/** Asks a store, in its database or over its broker, as a verb was told to. @throws CommandError */
+/** Asks a store, in its database or over its broker, as the options say. @throws CommandError */
 export async function ask<R extends StoreRequest>(
   options: StoreAccessOptions,
   command: Command,
@@ -93,13 +93,13 @@ export async function ask<R extends StoreRequest>(
   try {
     const channel = await connection.createConfirmChannel();
     channel.on("error", () => undefined);
-    return await translated("--amqp", () => askStore(channel, exchange, request));
+    return await withExitCodes("--amqp", () => askStore(channel, exchange, request));
   } finally {
     await close(connection);
   }
 }
 
-/** Flags come before the environment, which may name both; of that, a running store before its database. */
+/** Flags take precedence over the environment. The environment may name both; then a running store comes before its database. */
 function placeOf({ amqp, store }: StoreAccessOptions, command: Command): { amqp?: string; store?: string } {
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   if (isGiven("amqp") || isGiven("store")) {
@@ -110,8 +110,11 @@ function placeOf({ amqp, store }: StoreAccessOptions, command: Command): { amqp?
 
 const REFUSALS = ["StoreMismatchError", "MessageRefusedError", "StoreRefusedError"];
 
-/** Gives errors their exit codes: what doesn't fit is bad input; all else did not answer, but for faults of the command's own. */
-export async function translated<T>(option: string, work: () => Promise<T>): Promise<T> {
+/**
+ * Gives errors their exit codes. Something that doesn't fit is bad input; everything else did not answer, except faults of the command's
+ * own.
+ */
+export async function withExitCodes<T>(option: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

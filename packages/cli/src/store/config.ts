@@ -1,18 +1,18 @@
 import { parseDocument } from "yaml";
-import { shownText } from "../errorText";
+import { showText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
 import { readText } from "../files";
 
 type Settings = Record<string, unknown>;
 
 /**
- * Reads settings from a file of YAML or JSON. What is wrong with it is said by its place alone: passwords stand in it.
+ * Reads settings from a file of YAML or JSON. Errors only give the place of a mistake, because the file contains passwords.
  * @throws CommandError
  */
 export function readConfig(file: string): Settings {
-  const value = parsed("--config", file, readText(file, "--config"));
+  const value = parseSettings("--config", file, readText(file, "--config"));
   if (isObject(value)) return value;
-  throw new CommandError(exitCodes.badInput, `--config: ${shownText(file)} must hold settings by their names`);
+  throw new CommandError(exitCodes.badInput, `--config: ${showText(file)} must hold settings by their names`);
 }
 
 /**
@@ -26,19 +26,19 @@ export function readDescriptor(file: string): Settings {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new CommandError(exitCodes.badInput, `--descriptor: ${shownText(file)} is not JSON`);
+    throw new CommandError(exitCodes.badInput, `--descriptor: ${showText(file)} is not JSON`);
   }
   const descriptor = isObject(value) && value.kind === undefined ? (value.delayedStore ?? value) : value;
   if (isObject(descriptor)) return descriptor;
   throw new CommandError(
     exitCodes.badInput,
-    `--descriptor: ${shownText(file)} holds no descriptor; give a stack's outputs (pulumi stack output --json), or delayedStore of them`,
+    `--descriptor: ${showText(file)} holds no descriptor; give a stack's outputs (pulumi stack output --json), or delayedStore of them`,
   );
 }
 
 /**
- * Reads settings from the environment; numbers, truth values and objects are written as in JSON, all else is text.
- * @param names of the settings; those that have an option with a variable of its own are not among them
+ * Reads settings from the environment; numbers, truth values and objects are written as in JSON, everything else is text.
+ * @param names of the settings, without those that have an option with a variable of its own
  * @throws CommandError
  */
 export function readEnvironment(names: string[], environment: NodeJS.ProcessEnv): Settings {
@@ -64,8 +64,8 @@ function valueOf(variable: string, text: string): unknown {
   }
 }
 
-/** The parser's own messages quote the text. */
-function parsed(option: string, file: string, text: string): unknown {
+/** Parses a text; the parser's own messages would quote it. */
+function parseSettings(option: string, file: string, text: string): unknown {
   const document = parseDocument(text, { logLevel: "silent", prettyErrors: true });
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
@@ -73,7 +73,7 @@ function parsed(option: string, file: string, text: string): unknown {
     const where = place === undefined ? "" : ` at line ${place.line}, column ${place.col}`;
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${shownText(file)} is not YAML or JSON${where} (${fault.code})`,
+      `${option}: ${showText(file)} is not YAML or JSON${where} (${fault.code})`,
     );
   }
   try {
@@ -81,7 +81,7 @@ function parsed(option: string, file: string, text: string): unknown {
   } catch {
     throw new CommandError(
       exitCodes.badInput,
-      `${option}: ${shownText(file)} is not YAML or JSON (an alias without its anchor)`,
+      `${option}: ${showText(file)} is not YAML or JSON (an alias without its anchor)`,
     );
   }
 }

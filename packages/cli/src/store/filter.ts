@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import type { FilterRequest } from "@rabbitmq-delay/store";
-import { shownText } from "../errorText";
+import { showText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
 import { timeOf } from "../delayOption";
 
-/** The options by which messages are chosen. */
+/** The options that select messages. */
 export interface FilterOptions {
   messageId?: string;
   header?: Record<string, string | number | boolean>;
@@ -15,7 +15,7 @@ export interface FilterOptions {
   failed?: boolean;
 }
 
-/** Adds the options that choose messages; all of them together. */
+/** Adds the options that select messages; a message has to match all of them. */
 export function addFilter(command: Command): Command {
   return command
     .option("--message-id <id>", "with this message id")
@@ -27,7 +27,7 @@ export function addFilter(command: Command): Command {
     .option("--failed", "whose delivery has failed; those that used up their tries are in the error queue");
 }
 
-/** What the options say, as a request has it. */
+/** Makes a request's filter from the options. */
 export function filterOf(options: FilterOptions): FilterRequest {
   const { messageId, header, exchange, routingKey, before, after, failed } = options;
   return {
@@ -41,7 +41,7 @@ export function filterOf(options: FilterOptions): FilterRequest {
   };
 }
 
-/** @throws CommandError for a filter that takes every message */
+/** @throws CommandError for a filter that matches every message */
 export function refuseAll(filter: FilterRequest): FilterRequest {
   if (Object.keys(filter).length > 0) return filter;
   throw new CommandError(
@@ -58,7 +58,7 @@ function gatherHeader(text: string, headers: Headers = {}): Headers {
   if (name === undefined || parsed === undefined) {
     throw new CommandError(
       exitCodes.badInput,
-      `--header: ${JSON.stringify(shownText(text))} is not allowed; write NAME=TEXT, NAME:=NUMBER, NAME:=true or NAME:=false`,
+      `--header: ${JSON.stringify(showText(text))} is not allowed; write NAME=TEXT, NAME:=NUMBER, NAME:=true or NAME:=false`,
     );
   }
   return { ...headers, [name]: parsed };

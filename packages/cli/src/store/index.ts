@@ -3,7 +3,7 @@ import { addExample } from "../commonOptions";
 import { addCancel, addList, addReschedule, addStats } from "./queries";
 import { addRun, addSetUp } from "./run";
 
-/** `store`: an external store of delayed messages, run and asked. */
+/** `store`: runs and queries an external store of delayed messages. */
 export function addStore(program: Command): void {
   const store = program
     .command("store")

@@ -9,15 +9,15 @@ import { FilterOptions, addFilter, filterOf, refuseAll } from "./filter";
 
 type QueryOptions = StoreAccessOptions & FilterOptions & { json?: boolean };
 
-/** How many messages a store names at once. */
+/** The most messages that a store lists at once. */
 const MOST_LISTED = 1000;
 
-/** `store list`: messages that wait, by their next attempt. */
+/** `store list`: lists waiting messages, by their next attempt. */
 export function addList(store: Command): void {
   const command = store.command("list").description("messages that wait, the next ones first");
   addFilter(addStoreAccess(command))
     .option("--limit <number>", `how many at most, up to ${MOST_LISTED}`, wholeNumber(1, MOST_LISTED), 20)
-    .option("--page <page>", "the page that the last list named")
+    .option("--page <page>", "a further page, as the previous list named it")
     .addOption(commonOptions.json())
     .action(async (options: QueryOptions & { limit: number; page?: string }) => {
       const { limit, page: after } = options;
@@ -62,7 +62,7 @@ export function addReschedule(store: Command): void {
   addExample(command, "rabbitmq-delay store reschedule --store sqlite:delayed.db --header tenant=acme --delay 1h");
 }
 
-/** `store stats`: how many messages wait. */
+/** `store stats`: prints how many messages wait. */
 export function addStats(store: Command): void {
   const command = store
     .command("stats")
@@ -77,7 +77,7 @@ export function addStats(store: Command): void {
   addExample(command, "rabbitmq-delay store stats --amqp amqp://operator@broker.example.com/shop");
 }
 
-/** What could not be delivered or stored is no longer in the store, but in a queue of the broker. */
+/** Messages that could not be delivered or stored are no longer in the store, but in a queue of the broker. */
 function errorsOf({ errorQueue }: { errorQueue?: ErrorQueueCount }): string {
   if (errorQueue === undefined) return "not known; a running store counts it (--amqp)";
   return `${errorQueue.messages} in ${errorQueue.name}`;
@@ -88,14 +88,14 @@ function report({ json }: QueryOptions, answer: { count: number }, done: string)
   if (answer.count === 0) process.exitCode = exitCodes.finding;
 }
 
-/** What may be with the broker all the same. */
+/** Warns about messages that the broker may have nevertheless. */
 function tellDoubts({ json }: QueryOptions, { inDoubt }: { inDoubt?: number }, done: string): void {
   if (inDoubt === undefined) return;
   if (!json) console.log(`${done} ${inDoubt} more, which may have been sent: the broker did not say`);
   process.exitCode = exitCodes.finding;
 }
 
-/** A publisher's text, whose line breaks and controls of the terminal would make rows of their own; written as in JSON. */
+/** Writes a publisher's text as JSON does, because line breaks and terminal controls in it would make rows of their own. */
 function inOneLine(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 import type { ServiceOptions } from "@rabbitmq-delay/store/service";
 import { addExample, commonOptions, wholeNumber } from "../commonOptions";
-import { shownText } from "../errorText";
+import { showText } from "../errorText";
 import { CommandError, exitCodes } from "../failure";
-import { StoreAccessOptions, addDatabase, translated, withDatabase } from "./access";
+import { StoreAccessOptions, addDatabase, withExitCodes, withDatabase } from "./access";
 import { readConfig, readDescriptor, readEnvironment } from "./config";
 
 interface RunOptions {
@@ -27,7 +27,7 @@ export function addRun(store: Command): void {
     .description("take delayed messages in, and deliver them when they are due, until SIGTERM");
   addDatabase(command)
     .addOption(commonOptions.amqp())
-    .addOption(commonOptions.management("the management API, for what --declare can't do over AMQP"))
+    .addOption(commonOptions.management("the management API, for the part of --declare that AMQP can't do"))
     .addOption(commonOptions.ca())
     .option("--config <file>", "settings as YAML or JSON; flags and environment come before it")
     .addOption(
@@ -35,20 +35,20 @@ export function addRun(store: Command): void {
         ...["name", "forward", "toExchange"],
       ]),
     )
-    .option("--name <name>", "or its name alone; default: delayed")
+    .option("--name <name>", "instead of --descriptor: the store's name; default: delayed")
     .option(
       "--forward <exchange=delivery[:type]...>",
-      "and exchanges that stand for delayed ones, with where their messages go",
+      "instead of --descriptor: exchanges that take delayed messages, each with the exchange to which they go when due",
       gatherForward,
     )
-    .option("--to-exchange <names...>", "and exchanges that messages may name in a header")
+    .option("--to-exchange <names...>", "instead of --descriptor: exchanges that messages may name in a header")
     .option("--declare", "declare the broker's side, too")
     .option("--no-set-up", "don't create or migrate tables")
-    .option("--moved", "take another vhost or broker than the messages in the database are for so far; for one start")
+    .option("--moved", "accept another vhost or broker than the one that the stored messages are for; for one start")
     .option("--http <host:port>", "health and metrics; off for none; default: 127.0.0.1:9478")
     .option(
       "--number-of-retries <number>",
-      "tries before a message goes to the error queue, beside the first; default: 0",
+      "tries after the first, before a message goes to the error queue; default: 0",
       wholeNumber(),
     )
     .addOption(
@@ -57,7 +57,7 @@ export function addRun(store: Command): void {
         "when a delay begins: when the store takes the message, or at the publisher's AMQP timestamp; default: intake",
       ).choices(starts),
     )
-    .option("--exit-on-critical", "end with 3 when there are nothing but failures for a while")
+    .option("--exit-on-critical", "end with 3 when there were only failures for a while")
     .addOption(new Option("--log-level <level>", "default: info").choices(logLevels))
     .addHelpText(
       "after",
@@ -70,7 +70,7 @@ export function addRun(store: Command): void {
   );
 }
 
-/** `store set-up`: tables alone, for a role that may create them. */
+/** `store set-up`: only creates tables, for a role that may create them. */
 export function addSetUp(store: Command): void {
   const command = store.command("set-up").description("create or migrate tables");
   addDatabase(command)
@@ -103,23 +103,23 @@ async function run(given: RunOptions, command: Command): Promise<void> {
     ...valuesOf(from("cli")),
     ...(descriptor === undefined ? {} : { descriptor }),
   };
-  const settings = await translated("--config", async () => serviceSettings(options));
+  const settings = await withExitCodes("--config", async () => serviceSettings(options));
   const ending = new AbortController();
   const end = (): void => {
-    // Who asks twice doesn't want to wait.
+    // Somebody who asks twice doesn't want to wait.
     if (ending.signal.aborted) process.exit(130);
     ending.abort();
   };
   const signals = ["SIGTERM", "SIGINT"] as const;
   for (const signal of signals) process.on(signal, end);
   try {
-    await translated("store run", () => runStoreService(settings, ending.signal));
+    await withExitCodes("store run", () => runStoreService(settings, ending.signal));
   } finally {
     for (const signal of signals) process.off(signal, end);
   }
 }
 
-/** The broker's side, where flags say it. */
+/** The broker's side, if flags give it. */
 function descriptorOf({ descriptor, name, forward, toExchange }: RunOptions): Record<string, unknown> | undefined {
   if (descriptor !== undefined) return readDescriptor(descriptor);
   if (name === undefined && forward === undefined && toExchange === undefined) return undefined;
@@ -131,7 +131,7 @@ function gatherForward(text: string, all: object[] = []): object[] {
   if (exchange === undefined) {
     throw new CommandError(
       exitCodes.badInput,
-      `--forward: ${JSON.stringify(shownText(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
+      `--forward: ${JSON.stringify(showText(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
     );
   }
   return [...all, { exchange, delivery, ...(type === undefined ? {} : { type }) }];

@@ -1,6 +1,6 @@
 import { MessageRefusedError } from "../errors";
 
-/** The hold queues that were declared over one connection and that the broker has not let go yet. */
+/** The hold queues that were declared over one connection and that the broker still has. */
 export class AliveQueues {
   private readonly goneAtMs = new Map<string, number>();
   private nextGoneAtMs = Number.POSITIVE_INFINITY;
@@ -15,10 +15,10 @@ export class AliveQueues {
   }
 
   /**
-   * Notes a declare.
+   * Records a declare.
    * @param expiresMs how long the queue stays from now on
    * @returns whether the queue is new to this connection, or its lease was over
-   * @throws MessageRefusedError when it would be one too many
+   * @throws MessageRefusedError if that would be one queue too many
    */
   note(name: string, expiresMs: number, maximum: number): boolean {
     this.forgetGone();
@@ -36,12 +36,12 @@ export class AliveQueues {
     return isNew;
   }
 
-  /** Takes a note back: the broker did not declare the queue. */
+  /** Undoes a record: the broker did not declare the queue. */
   forget(name: string): void {
     this.goneAtMs.delete(name);
   }
 
-  /** Looks at all of them only when one can have gone. */
+  /** Removes expired queues; looks at all of them only when one can have expired. */
   private forgetGone(): void {
     const now = this.now();
     if (now < this.nextGoneAtMs) return;
@@ -56,8 +56,8 @@ export class AliveQueues {
 const ledgers = new WeakMap<object, AliveQueues>();
 
 /**
- * The ledger of the connection that a channel belongs to: another broker or vhost is another connection, and has queues of its own.
- * A channel that doesn't show its connection has a ledger for itself.
+ * The record of queues for the connection that a channel belongs to: another broker or vhost is another connection, with queues of its own.
+ * A channel that doesn't show its connection has a record for itself.
  * @param channel a channel of amqplib or rabbitmq-client
  */
 export function aliveQueuesOf(channel: object): AliveQueues {

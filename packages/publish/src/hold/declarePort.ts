@@ -3,16 +3,16 @@ import { MessageRefusedError } from "../errors";
 
 /** Declares queues over a channel. */
 export interface DeclarePort {
-  /** Declares a queue, which renews the lease of a classic one; the broker closes the channel when it exists otherwise. */
+  /** Declares a queue, which renews the lease of a classic one; the broker closes the channel if the queue exists with other arguments. */
   declareQueue(queue: QueuePlan): Promise<void>;
 }
 
-/** What is used of amqplib's channels. */
+/** The part of amqplib's channels that is used. */
 interface AmqplibChannel {
   assertQueue(name: string, options: { durable: boolean; arguments: Record<string, unknown> }): Promise<unknown>;
 }
 
-/** What is used of rabbitmq-client's channel. */
+/** The part of rabbitmq-client's channel that is used. */
 interface RabbitmqClientChannel {
   queueDeclare(params: { queue: string; durable: boolean; arguments: Record<string, unknown> }): Promise<unknown>;
 }

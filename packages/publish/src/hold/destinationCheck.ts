@@ -2,7 +2,7 @@ import type { HoldDestination } from "@rabbitmq-delay/topology";
 import { MessageRefusedError } from "../errors";
 import { openLook } from "../retry/look";
 
-/** Looks whether something is there; rejects with the client library's error. */
+/** Asks whether something exists; rejects with the client library's error. */
 interface Question {
   exchange(name: string): Promise<void>;
   queue(name: string): Promise<void>;
@@ -10,7 +10,7 @@ interface Question {
   close(): Promise<void>;
 }
 
-/** What is used of rabbitmq-client's channel; its connection is not public, read in version 5.0.8, lib/Channel.js. */
+/** The part of rabbitmq-client's channel that is used; its connection is not public, read in version 5.0.8, lib/Channel.js. */
 interface RabbitmqClientChannel {
   _conn?: { acquire?: () => Promise<RabbitmqClientChannel> };
   exchangeDeclare(params: { exchange: string; passive: true }): Promise<unknown>;
@@ -18,20 +18,20 @@ interface RabbitmqClientChannel {
   close(): Promise<void>;
 }
 
-/** So that a process which holds messages for ever new destinations does not grow; a destination that is forgotten is looked at again. */
+/** Limits the memory of a process that holds messages for ever new destinations; a forgotten destination is looked at again. */
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Looks, once for each destination of a channel, whether there is the exchange, or the queue, that a hold queue sends its messages on to: the
- * broker drops without a word what expires and has nowhere to go. It is asked over a channel beside, because the broker closes the one that
- * asks for what is not there; where none can be opened, nothing is asked.
+ * Checks, once for each destination of a channel, that the exchange or queue exists to which a hold queue passes its messages: the broker
+ * silently drops an expired message that has nowhere to go. It asks over a second channel, because the broker closes the channel on which
+ * somebody asks for a missing thing. If no second channel can be opened, nothing is asked.
  */
 export class DestinationCheck {
   private readonly looks = new Map<string, Promise<void>>();
 
   constructor(private readonly channel: unknown) {}
 
-  /** @throws MessageRefusedError for a destination that is not there. One that this user has no right to look at passes. */
+  /** @throws MessageRefusedError for a destination that does not exist. One that this user has no right to look at passes. */
   check({ exchange, routingKey }: HoldDestination): Promise<void> {
     const destination = exchange === "" ? `queue ${routingKey}` : `exchange ${exchange}`;
     const known = this.looks.get(destination);
@@ -42,15 +42,15 @@ export class DestinationCheck {
     return look;
   }
 
-  /** @param forget called when the next message has to look again */
+  /** @param forget called if the next message has to look again */
   private async look(exchange: string, routingKey: string, forget: () => void): Promise<void> {
     try {
       await ask(this.channel, (about) => (exchange === "" ? about.queue(routingKey) : about.exchange(exchange)));
     } catch (error) {
       if (isForbidden(error)) return;
       forget();
-      // Whatever else is wrong, the publish itself says.
-      if (isMissing(error)) throw missing(exchange, routingKey, error as Error);
+      // Any other fault shows when the message is published.
+      if (isMissing(error)) throw missingError(exchange, routingKey, error as Error);
     }
   }
 }
@@ -61,7 +61,7 @@ async function ask(channel: unknown, question: (about: Question) => Promise<void
   try {
     await question(about);
   } finally {
-    // A refusal has closed it.
+    // A refusal has already closed it.
     await about.close().catch(() => undefined);
   }
 }
@@ -82,7 +82,7 @@ async function openRabbitmqClient({ _conn }: RabbitmqClientChannel): Promise<Que
   };
 }
 
-/** Not a queue of a node that is down, which the broker says by the same code. */
+/** Whether a queue or exchange does not exist; the broker uses the same code for a queue of a node that is down, which exists. */
 function isMissing(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return (code === 404 || code === "NOT_FOUND") && /no (queue|exchange) /.test(String(message));
@@ -93,7 +93,7 @@ function isForbidden(error: unknown): boolean {
   return code === 403 || code === "ACCESS_REFUSED";
 }
 
-function missing(exchange: string, routingKey: string, error: Error): MessageRefusedError {
+function missingError(exchange: string, routingKey: string, error: Error): MessageRefusedError {
   const [property, kind, name] =
     exchange === ""
       ? (["routingKey", "a queue", routingKey] as const)

@@ -24,24 +24,24 @@ import { DeclarePort, toDeclarePort } from "./declarePort";
 import { DestinationCheck } from "./destinationCheck";
 import { DEFAULT_LEASE_MS, checkLease, leaseOf, publishInLease } from "./lease";
 
-/** How long a message is held, and where it goes then. */
+/** How long a message is held, and where it goes afterwards. */
 export interface Hold extends HoldDestination {
   delayMs: number;
 }
 
 /** A message to hold. */
 export interface HoldMessage extends MessageProperties {
-  /** Bytes, text (as UTF-8), or a value that is sent as JSON. */
+  /** Bytes, text (sent as UTF-8), or a value that is sent as JSON. */
   body: unknown;
 }
 
-/** What a hold queue's use tells the hook. */
+/** What the hook is told about the use of a hold queue. */
 export interface HoldQueueUse {
   queue: string;
   delayMs: number;
   /** Whether this connection had not declared it before, or its lease was over. */
   isNew: boolean;
-  /** How many hold queues that this connection declared are alive. */
+  /** How many hold queues declared by this connection exist now. */
   queues: number;
 }
 
@@ -50,20 +50,20 @@ export interface HoldOptions extends HoldSettingsOptions {
   /** Hold queues that a stack declared; then only those are used, and a queue without a lease is not declared again. */
   declared?: HoldQueues;
   /**
-   * How long a message may wait until it can be sent, and then how long for the broker's confirm; in milliseconds, shorter than the lease, and
-   * at most 2147483647. Default 30000.
+   * How long a message may wait until it can be sent, and then how long for the broker's confirm; in milliseconds, shorter than the lease,
+   * and at most 2147483647. Default 30000.
    */
   confirmTimeoutMs?: number;
   /**
-   * How many hold queues this connection may have on the broker at once, each until its lease is over. With rabbitmq-client, whose
-   * channels don't show their connection, it is for each channel. Default 1000.
+   * How many hold queues this connection may have on the broker at once, each until its lease is over. With rabbitmq-client, whose channels
+   * don't show their connection, the limit is for each channel. Default 1000.
    */
   maxQueues?: number;
   /** Called for each declare, e.g. to count queues. */
   onQueue?: (use: HoldQueueUse) => void;
 }
 
-/** What the broker has taken. */
+/** What the broker has accepted. */
 export interface HoldReceipt {
   queue: string;
   /** The earliest time at which the message arrives. */
@@ -73,21 +73,21 @@ export interface HoldReceipt {
 
 const DEFAULT_CONFIRM_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_QUEUES = 1000;
-/** Only somebody who deletes a queue just after its declare makes a message come back. */
+/** A message comes back only if somebody deletes its queue just after the declare, so a few attempts are enough. */
 const ATTEMPTS = 3;
 
 /**
- * Holds one message in a queue for its delay and destination. The queue is declared before each message, which renews its
- * lease, and goes by itself when the lease is over after the last message. The broker's own headers (`x-death` and its like) are left
- * out: before RabbitMQ 4.0 they would make it drop a message that is held a second time.
+ * Holds one message in a queue for its delay and destination. The queue is declared before each message, which renews its lease. The broker
+ * deletes it when the lease is over after the last message. The broker's own headers (`x-death` and its like) are left out: before RabbitMQ
+ * 4.0 they would make it drop a message that is held a second time.
  *
- * The first message for a destination looks whether its exchange is there, or its queue where the exchange is `""`; one that this user has
- * no right to look at passes. **Whether a queue is bound to the exchange for this key, nobody can see over AMQP**: the broker drops, when it
- * is due, a message that no queue is bound for, unless the exchange has an alternate exchange. So give it one.
- * @param channel amqplib's confirm channel or rabbitmq-client's channel, which the caller owns, and which may have no listener for its errors
+ * For the first message to a destination, it checks that the exchange exists, or the queue if the exchange is `""`; a destination that this
+ * user has no right to look at passes. **Nobody can see over AMQP whether a queue is bound to the exchange for this key**: when a message
+ * is due and no queue is bound for it, the broker drops it, unless the exchange has an alternate exchange. So give it one.
+ * @param channel amqplib's confirm channel or rabbitmq-client's channel, owned by the caller; it needs no listener for its errors
  * @returns when the broker has confirmed the message
- * @throws DelayTopologyError or MessageRefusedError before anything is sent; MessageReturnedError, MessageNackedError,
- * ChannelClosedError or PublishTimeoutError afterwards, also when the confirm came too late to be sure of the lease
+ * @throws DelayTopologyError or MessageRefusedError before anything is sent; MessageReturnedError, MessageNackedError, ChannelClosedError
+ * or PublishTimeoutError afterwards, also when the confirm came too late to be sure of the lease
  */
 export async function holdFor(
   channel: PublishChannel,
@@ -104,9 +104,9 @@ export async function holdFor(
   checkMaxQueues(options.maxQueues);
   const bytes = toBuffer(body, properties);
   const holder = holderOf(channel);
-  // Copied and checked in the call: while the message waits for its turn, the caller may use the object for the next one, and what can't
-  // be sent shall declare no queue.
-  const checked = holder.sender.sendable(properties);
+  // Copied and checked in the call: while the message waits for its turn, the caller may use the object for the next one, and no queue
+  // should be declared for a message that can't be sent.
+  const checked = holder.sender.toSendable(properties);
   for (let attempt = 1; ; attempt++) {
     try {
       const work = async (handOver: () => void): Promise<HoldReceipt> => {
@@ -130,7 +130,7 @@ function checkConfirmTimeout(confirmTimeoutMs: number): number {
   );
 }
 
-/** A limit that is no number would be none. */
+/** Refuses a limit that is not a number, because it would be no limit. */
 function checkMaxQueues(maxQueues: unknown): void {
   if (maxQueues === undefined || (Number.isSafeInteger(maxQueues) && (maxQueues as number) >= 0)) return;
   const shown = typeof maxQueues === "number" ? String(maxQueues) : `a value of type ${typeof maxQueues}`;
@@ -149,7 +149,7 @@ function planOf(options: HoldOptions, delayMs: number, destination: HoldDestinat
   return declaredHoldQueue(parseHoldQueues(declared, "declared"), delayMs, destination);
 }
 
-/** Queues that a stack declared for ever are not the publisher's to declare. */
+/** Whether the publisher declares the queue itself; queues that a stack declared without a lease are not its to declare. */
 function isDeclaredHere(queue: QueuePlan, { declared }: HoldOptions): boolean {
   return declared === undefined || leaseOf(queue) !== undefined;
 }
@@ -171,13 +171,13 @@ async function sendOnce(
     const headers = { ...properties.headers, [dueHeader]: dueAt.toISOString() };
     await sender.sendChecked("", queue.name, body, { ...properties, messageId, headers }, options.confirmTimeoutMs);
   };
-  if (isDeclaredHere(queue, options)) await publishInLease(noting(port, alive, options), queue, send);
+  if (isDeclaredHere(queue, options)) await publishInLease(recordDeclares(port, alive, options), queue, send);
   else await send();
   return { queue: queue.name, dueAt, messageId };
 }
 
-/** Enters each declare into the ledger, before it is made: the limit shall hold. */
-function noting(
+/** Records each declare before it is made, so that the limit holds. */
+function recordDeclares(
   port: DeclarePort,
   alive: AliveQueues,
   { maxQueues = DEFAULT_MAX_QUEUES, onQueue }: HoldOptions,
@@ -191,7 +191,7 @@ function noting(
         await port.declareQueue(queue);
       } catch (error) {
         if (isNew) alive.forget(queue.name);
-        // A channel that is closed already, and a refusal, which closes it.
+        // The channel is already closed, or the broker's refusal closes it.
         throw new ChannelClosedError("", queue.name, error as Error);
       }
     },
@@ -206,7 +206,10 @@ interface Holder {
 }
 const holders = new WeakMap<object, Holder>();
 
-/** One for all messages of a channel, whatever their timeouts: a caller may have another one each time, e.g. what is left of a deadline. */
+/**
+ * One holder for all messages of a channel, whatever their timeouts: a caller may give another timeout each time, e.g. the rest of a
+ * deadline.
+ */
 function holderOf(channel: unknown): Holder {
   const known = typeof channel === "object" && channel !== null ? holders.get(channel) : undefined;
   if (known !== undefined) return known;

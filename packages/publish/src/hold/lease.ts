@@ -2,18 +2,18 @@ import { DelayTopologyError, QueuePlan } from "@rabbitmq-delay/topology";
 import { PublishTimeoutError } from "../errors";
 import type { DeclarePort } from "./declarePort";
 
-/** How long a hold queue made on demand stays after its last declare beyond its delay, ten minutes. */
+/** How long a hold queue made on demand stays after its last declare, in addition to its delay: ten minutes. */
 export const DEFAULT_LEASE_MS = 600_000;
 
-/** How long a queue stays beyond its delay, in milliseconds; undefined for one that stays for ever. */
+/** How long a queue stays in addition to its delay, in milliseconds; undefined for a queue that stays for ever. */
 export function leaseOf({ arguments: values }: QueuePlan): number | undefined {
   const expiresMs = values["x-expires"];
   return expiresMs === undefined ? undefined : Number(expiresMs) - Number(values["x-message-ttl"]);
 }
 
 /**
- * A message that the broker gets within the lease after the declare is due before its queue goes; so the lease has to outlive
- * the longest wait for a confirm.
+ * Checks that the lease outlives the longest wait for a confirm: a message that the broker gets within the lease is due before its queue is
+ * deleted.
  * @throws DelayTopologyError
  */
 export function checkLease(queue: QueuePlan, confirmTimeoutMs: number): void {
@@ -27,9 +27,9 @@ export function checkLease(queue: QueuePlan, confirmTimeoutMs: number): void {
 }
 
 /**
- * Declares a queue, which renews its lease, and publishes a message into it. A timer doesn't see that this process stood still
- * between the declare and the publish, so the whole time is measured: beyond the lease, nobody knows whether the message is due
- * before its queue goes with it.
+ * Declares a queue, which renews its lease, and publishes a message into it. A timer doesn't notice that this process stood still between
+ * the declare and the publish, so the whole time is measured: beyond the lease, nobody knows whether the message is due before its queue is
+ * deleted.
  * @param publish resolves when the broker has confirmed the message
  * @throws PublishTimeoutError when the confirm came too late to be sure of the lease
  */
@@ -41,7 +41,7 @@ export async function publishInLease(port: DeclarePort, queue: QueuePlan, publis
   if (leaseMs !== undefined && elapsedMs() >= leaseMs) throw new PublishTimeoutError("", queue.name, leaseMs);
 }
 
-/** The longer of two clocks: the one that never goes back stands still while the machine sleeps. */
+/** Measures by the longer of two clocks, because the monotonic one stands still while the machine sleeps. */
 function stopwatch(): () => number {
   const [steady, wall] = [performance.now(), Date.now()];
   return () => Math.max(performance.now() - steady, Date.now() - wall);

@@ -1,6 +1,6 @@
 import { audiences } from "../audience";
 
-/** Who wants to hear that a signal is aborted, however many consumers have the same one. */
+/** Shares one abort listener of a signal among all consumers that have the signal. */
 export const abortAudience = audiences<AbortSignal, void>((signal, tell) => {
   const onAbort = (): void => tell();
   signal.addEventListener("abort", onAbort, { once: true });

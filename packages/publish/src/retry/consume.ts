@@ -18,25 +18,28 @@ import { withinTime } from "./timeLimit";
 /** A running consumer. */
 export interface RetryConsumer {
   /**
-   * Takes no more messages, lets the handlers at work finish, gives the rest back; resolves when that is done. A handler whose time was
-   * over is not waited for, and neither, for longer than 5 seconds, is the broker's word that it sends no more: on a connection that it
-   * blocks because of an alarm, that word does not come. Close the channel or the connection then; the broker delivers again what it holds.
-   * Awaited in a handler of the same consumer, it never ends: it waits for that handler.
+   * Takes no more messages, lets the handlers at work finish, and gives the other messages back; resolves when that is done. It does not
+   * wait for a handler whose time was over. It waits at most 5 seconds for the broker's answer that it sends no more messages: on a
+   * connection that the broker blocks because of an alarm, that answer does not come. Close the channel or the connection then; the broker
+   * delivers everything it holds again. If a handler of the same consumer awaits it, it never ends, because it waits for that handler.
    */
   stop(): Promise<void>;
   /** Resolves when the consumer has stopped; rejects when its channel closed or the broker cancelled it. */
   readonly ended: Promise<void>;
 }
 
-/** Before a message is given back because its copy could not be published: else it would come again at once. Twice as long each time. */
+/**
+ * The pause before a message is given back because its copy could not be published; otherwise it would come again at once. It doubles each
+ * time.
+ */
 const GIVE_BACK_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 16_000;
-/** For the broker's word that a consumer is cancelled. */
+/** How long to wait for the broker's answer that a consumer is cancelled. */
 const CANCEL_LIMIT_MS = 5000;
-/** For a handler that has been told that its time is over, before its message counts as one that can't be tried at once. */
+/** How long a handler may take to end after its abort; if it takes longer, its message can't be tried again at once. */
 const ENDING_MS = 1000;
 
-/** What is known of one message that is at work. */
+/** What is known of one message at work. */
 interface Work {
   /** A handler that goes on although its time is over; resolves when it has ended. */
   overtime?: Promise<void>;
@@ -49,14 +52,14 @@ interface Received {
 }
 
 /**
- * Consumes a queue. A failed message is tried again at once as often as the policy says, then published as a copy that
- * comes back later, and at last to the error queue. The copy is confirmed before the original is acknowledged: a crash in
- * between makes a duplicate, never a loss.
- * @param channel amqplib's confirm channel, which the caller owns; a refusal of the broker closes it, and rejects `ended`. It may have no
- * listener for its errors, but its connection needs one, or Node ends the process
- * @throws DelayTopologyError for a delay of the policy that the mechanism's queues don't have, a bad option, or an exchange, a queue
- * or a right that failed messages need and that is missing; MessageRefusedError for another channel; the broker's error when the
- * queue itself is missing, or an Error when it has not answered within `confirmTimeoutMs`
+ * Consumes a queue. A failed message is tried again at once as often as the policy says, then published as a copy that comes back later,
+ * and finally published to the error queue. The copy is confirmed before the original is acknowledged: a crash in between makes a
+ * duplicate, never a loss.
+ * @param channel amqplib's confirm channel, owned by the caller; a refusal of the broker closes it and rejects `ended`. The channel needs
+ * no listener for its errors, but its connection needs one, or Node ends the process
+ * @throws DelayTopologyError for a delay of the policy that the mechanism's queues don't have, a bad option, or an exchange, a queue or a
+ * right that failed messages need and that is missing; MessageRefusedError for another kind of channel; the broker's error when the queue
+ * itself is missing, or an Error when it has not answered within `confirmTimeoutMs`
  */
 export async function consumeWithRetries(
   channel: AmqplibConsumerChannel,
@@ -103,7 +106,7 @@ class QueueConsumer implements RetryConsumer {
   private letGo: () => void = () => undefined;
   private isCancelled = false;
   private readonly warnings = new Set<string>();
-  /** What ends the pauses of messages that will be given back. */
+  /** Functions that end the pauses of messages that will be given back. */
   private readonly pauses = new Set<() => void>();
   private stopping: Promise<void> | undefined;
   private isClosed = false;
@@ -124,7 +127,7 @@ class QueueConsumer implements RetryConsumer {
       this.end = (error) => (error === undefined ? resolve() : reject(error));
     });
     this.halted = new Promise((resolve) => (this.halt = resolve));
-    // A rejection that nobody awaits would end the process.
+    // Avoids an unhandled rejection, which would end the process, if nobody awaits `ended`.
     this.ended.catch(() => undefined);
     void this.halted.then(() => this.pauses.forEach((endPause) => endPause()));
   }
@@ -147,7 +150,7 @@ class QueueConsumer implements RetryConsumer {
       this.letGo();
       throw error;
     }
-    // Nobody waited any longer for the start.
+    // The consumer was stopped while nobody waited for the start any longer.
     if (this.isStopping()) void this.cancel();
     else if (signal?.aborted) this.abort();
     else if (!this.isClosed && signal !== undefined) forgetAbort = abortAudience(signal).add(() => this.abort());
@@ -172,7 +175,7 @@ class QueueConsumer implements RetryConsumer {
       const late = new Error("no answer");
       await withinTime(this.cancel(), CANCEL_LIMIT_MS, () => late).catch(() => undefined);
     }
-    // What came before the broker heard of the cancelling is given back, too.
+    // Messages that came before the broker heard of the cancel are given back, too.
     while (this.running.size > 0) await Promise.all(this.running);
     this.letGo();
     this.end();
@@ -198,7 +201,7 @@ class QueueConsumer implements RetryConsumer {
   }
 
   /**
-   * Deliveries wait for a free handler; those that still wait when the consumer stops are given back untried. A handler that goes on
+   * Waits until a handler is free; deliveries that still wait when the consumer stops are given back untried. A handler that goes on
    * although its time is over is not free, but its message is settled.
    */
   private async inTurn(delivery: OpenDelivery): Promise<void> {
@@ -216,7 +219,7 @@ class QueueConsumer implements RetryConsumer {
     if (!isSettled) await this.giveBackLater(delivery);
   }
 
-  /** False where the message could not be passed on: whatever goes wrong on the way, e.g. a copy not taken, gives it back. */
+  /** Resolves with false if the message could not be passed on: whatever goes wrong, e.g. a copy that is not accepted, gives it back. */
   private async process(delivery: OpenDelivery, work: Work): Promise<boolean> {
     try {
       await this.settle(delivery, work);
@@ -227,7 +230,7 @@ class QueueConsumer implements RetryConsumer {
     }
   }
 
-  /** Meanwhile the handler is free for other messages. The stop of the consumer ends the pause. */
+  /** Gives a message back after a pause, during which the handler is free for other messages. Stopping the consumer ends the pause. */
   private async giveBackLater({ giveBack, isRedelivered, properties: { headers = {} } }: OpenDelivery): Promise<void> {
     const times = isRedelivered ? Number(headers["x-acquired-count"] ?? headers["x-delivery-count"] ?? 0) : 0;
     const pauseMs = Math.min(LONGEST_PAUSE_MS, GIVE_BACK_PAUSE_MS * 2 ** (times || 0));
@@ -256,7 +259,7 @@ class QueueConsumer implements RetryConsumer {
     else delivery.acknowledge();
   }
 
-  /** The first try and the immediate ones; undefined when one succeeded. */
+  /** Makes the first try and the immediate ones; returns undefined when one succeeded. */
   private async tryAll(delivery: OpenDelivery, work: Work): Promise<Failure | undefined> {
     const { policy } = this.options;
     let received: Received;
@@ -280,7 +283,7 @@ class QueueConsumer implements RetryConsumer {
     }
   }
 
-  /** Whether an error is final. A policy that can't say so is not asked again: its message would come back for ever. */
+  /** Whether an error is final. If the policy can't say so, it is not asked again, because the message would come back for ever. */
   private judge(error: unknown): Pick<Failure, "error" | "isFinal"> {
     try {
       return { error, isFinal: !this.options.policy.retries(error) };
@@ -290,14 +293,15 @@ class QueueConsumer implements RetryConsumer {
   }
 
   /**
-   * The message as it was first published; the broker counts what it brings back itself. It counts no immediate tries, and an older
-   * version of this package did not say them in its copies: then those of the policy are taken.
+   * Restores the message as it was first published. For messages that the broker brings back itself, the broker counts; it does not count
+   * immediate tries. An older version of this package did not record them in its copies either. In both cases those of the policy are
+   * assumed.
    */
   private restore(delivery: OpenDelivery): Received {
     const message = restore(delivery, this.queue);
     const triesEach = 1 + this.options.policy.immediateTries;
     const said = message.redeliveries === 0 ? 0 : triesBefore(delivery);
-    // One that was never delivered before has the count of another queue, which it was moved from.
+    // A message that was never delivered before has the count of another queue, from which it was moved.
     const headers = delivery.isRedelivered ? (delivery.properties.headers ?? {}) : {};
     const counted = this.options.mechanism?.countedByBroker?.(headers) ?? 0;
     return {
@@ -306,9 +310,9 @@ class QueueConsumer implements RetryConsumer {
     };
   }
 
-  /** Whether no handler is at the message any more, so that another one may be. */
+  /** Whether no handler works on the message any more, so that another one may start. */
   private async hasEnded(work: Work): Promise<boolean> {
-    // What is raced against `halted` stays with it for as long as the consumer runs.
+    // A promise raced against `halted` stays in memory for as long as the consumer runs.
     if (work.overtime === undefined) return true;
     const late = new Error("it goes on");
     const ended = Promise.race([work.overtime, this.halted]);
@@ -318,12 +322,12 @@ class QueueConsumer implements RetryConsumer {
     );
   }
 
-  /** Each try has a message of its own: what a handler does to it must not become the message. */
+  /** Each try gets its own copy of the message, so that changes by a handler don't get into the message. */
   private async handle(original: OriginalMessage, previousTries: number, work: Work): Promise<void> {
     const message = ownCopy(original);
     const { handlerTimeoutMs } = this.options;
     const own = new AbortController();
-    // What is hung on a signal that lives as long as the consumer stays with it as long.
+    // A listener on a signal that lives as long as the consumer stays for just as long.
     const forgetAbort = abortAudience(this.aborting.signal).add(() => own.abort(this.aborting.signal.reason));
     if (this.aborting.signal.aborted) own.abort(this.aborting.signal.reason);
     const { signal } = own;
@@ -354,7 +358,10 @@ class QueueConsumer implements RetryConsumer {
     }
   }
 
-  /** Publishes the copy that comes back, or the one for the error queue, to the broker's confirm; or leaves it to a rejection. */
+  /**
+   * Publishes the copy that comes back, or the one for the error queue, and waits for the broker's confirm; or leaves the message to a
+   * rejection.
+   */
   private async passOn(failure: Failure): Promise<RedeliveryStep["kind"]> {
     const { policy, mechanism, errorQueue, errorExchange } = this.options;
     const { message, error, tries, isFinal } = failure;
@@ -370,7 +377,7 @@ class QueueConsumer implements RetryConsumer {
       if (step.kind === "republish")
         await this.outlet.republish(step, this.queue, failure, delayMs, mechanism.returnsCopies);
     } catch (refusal) {
-      // It will never be sent as it is, and a copy without what can't be sent would be another message to the handler.
+      // The message can never be sent as it is, and a copy without the parts that can't be sent would be another message to the handler.
       if (!(refusal instanceof MessageRefusedError) || failure.isFinal) throw refusal;
       return this.passOn({ ...failure, isFinal: true });
     }
@@ -378,7 +385,7 @@ class QueueConsumer implements RetryConsumer {
     return step.kind;
   }
 
-  /** A listener's own mistake must not make a duplicate of the message. */
+  /** A mistake in a listener must not duplicate the message. */
   private report(event: RetryEvent): void {
     const { onFailure } = this.options;
     if (onFailure === undefined && event.kind === "given-back") this.warnOnce(event.error);

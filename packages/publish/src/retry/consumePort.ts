@@ -8,22 +8,22 @@ export interface OpenDelivery extends Delivery {
   /** Whether the broker may have delivered it before. */
   isRedelivered: boolean;
   acknowledge(): void;
-  /** Gives it back to the queue, at its place. */
+  /** Gives it back to the queue, to its former place. */
   giveBack(): void;
   /** Gives it back to the queue as a failure, which a quorum queue counts. */
   reject(): void;
 }
 
-/** The little that a consumer needs of a client library. */
+/** The few operations that a consumer needs from a client library. */
 export interface ConsumePort {
   prefetch(count: number): Promise<void>;
-  /** Whether there is a queue of that name; the broker closes the channel when there is none. */
+  /** Checks that a queue of that name exists; the broker closes the channel if it doesn't. */
   checkQueue(queue: string): Promise<void>;
   /** Calls back with each delivery, and with undefined when the broker cancels the consumer. */
   consume(queue: string, onDelivery: (delivery: OpenDelivery | undefined) => void): Promise<() => Promise<void>>;
   /**
-   * Calls back when the channel has closed, with the broker's reason where it was the broker that closed this channel.
-   * @returns what takes the listener away
+   * Calls back when the channel has closed, with the broker's reason if the broker closed this channel.
+   * @returns a function that removes the listener
    */
   onClose(listener: (reason?: Error) => void): () => void;
 }
@@ -34,7 +34,7 @@ interface AmqplibMessage {
   properties: Record<string, unknown>;
 }
 
-/** What is used of amqplib's ConfirmChannel. */
+/** The part of amqplib's ConfirmChannel that is used. */
 interface AmqplibChannel {
   prefetch(count: number): Promise<unknown>;
   checkQueue(queue: string): Promise<unknown>;
@@ -77,7 +77,7 @@ function amqplibPort(channel: AmqplibChannel): ConsumePort {
         onDelivery(message === null ? undefined : toDelivery(channel, message)),
       );
       return async () => {
-        // A channel that closes meanwhile has no consumer any more, which is what was wanted.
+        // A channel that closes meanwhile has no consumer any more, which is the aim.
         await Promise.resolve()
           .then(() => channel.cancel(consumerTag))
           .catch(() => undefined);
@@ -87,10 +87,10 @@ function amqplibPort(channel: AmqplibChannel): ConsumePort {
   };
 }
 
-/** Who wants to hear that a channel has closed, and why. */
+/** Tells its listeners that a channel has closed, and why. */
 const closeAudience = audiences<AmqplibChannel, Error | undefined>((channel, tell) => {
   let reason: Error | undefined;
-  // A monitor takes no error away from the channel's owner.
+  // A monitoring listener does not hide the error from the channel's owner.
   const onError = (error: Error): void => void (reason = error);
   const onClose = (): void => tell(reason);
   channel.on(errorMonitor, onError);
@@ -101,7 +101,7 @@ const closeAudience = audiences<AmqplibChannel, Error | undefined>((channel, tel
   };
 });
 
-/** Each publish sets the delivery mode itself; the cluster id is a property that AMQP 0-9-1 no longer has. */
+/** Properties not taken over: each publish sets the delivery mode itself, and AMQP 0-9-1 no longer has the cluster id. */
 const SET_AGAIN = ["deliveryMode", "clusterId"];
 
 function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDelivery {
@@ -121,7 +121,7 @@ function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDeliv
   };
 }
 
-/** A channel that is about to close takes no more; the broker then delivers again what it was not told about. */
+/** Ignores the error of a channel that is about to close: the broker then delivers unsettled messages again. */
 function unlessClosing(settle: () => void): void {
   try {
     settle();

@@ -7,11 +7,14 @@ import type { RetryMechanism } from "./mechanism";
 import type { RetryPolicy } from "./policy";
 
 /**
- * What a handler gets: the message as it was first published, and how often it was tried. It is the handler's own: what it changes is
- * neither in the next try nor in a copy.
+ * What a handler gets: the message as it was first published, and how often it was tried. It is the handler's own: changes to it get
+ * neither into the next try nor into a copy.
  */
 export interface ReceivedMessage extends OriginalMessage {
-  /** Tries before this one, of all deliveries together; with the broker's own delayed retry, as many as the policy has for its count. */
+  /**
+   * How often the message was tried before, in all deliveries together; with the broker's own delayed retry, as often as the policy implies
+   * for the broker's count.
+   */
   previousTries: number;
   /** Aborted when the handler's time is up, or the consumer's signal is. */
   signal: AbortSignal;
@@ -32,7 +35,7 @@ export interface RetryConsumerOptions {
   policy: RetryPolicy;
   /** How failed messages come back; needed when the policy has delays. */
   mechanism?: RetryMechanism;
-  /** The queue for what used up its tries, which has to exist. Default: the mechanism's, or the queue's name and `_error`. */
+  /** The queue for messages that used up their tries, which has to exist. Default: the mechanism's, or the queue's name and `_error`. */
   errorQueue?: string;
   /**
    * The exchange by which messages get to the error queue, with its name as routing key. Default: the mechanism's, or the default
@@ -40,16 +43,16 @@ export interface RetryConsumerOptions {
    */
   errorExchange?: string;
   /**
-   * Messages that the broker hands out before they are acknowledged. Default 10. With the broker's own delayed retry, `concurrency` and no
-   * more: a lost connection counts as a failure of each message that was handed out, also of those that no handler has seen.
+   * How many messages the broker hands out before they are acknowledged. Default 10. With the broker's own delayed retry it is
+   * `concurrency` and no more: a lost connection counts as a failure of each message that was handed out, including those that no handler
+   * has seen.
    */
   prefetch?: number;
-  /** Handlers at work at once. Default: `prefetch`; with the broker's own delayed retry 1. */
+  /** How many handlers may work at once. Default: `prefetch`; with the broker's own delayed retry 1. */
   concurrency?: number;
   /**
-   * How long a handler may take, in milliseconds; then its message has failed, and its signal is aborted. A handler that goes on all the
-   * same keeps its place among those at work until it ends or the consumer stops, and its message is not tried at once meanwhile. Default:
-   * no limit.
+   * How long a handler may take, in milliseconds; then its message has failed, and its signal is aborted. A handler that goes on keeps its
+   * place among those at work until it ends or the consumer stops, and its message gets no immediate try meanwhile. Default: no limit.
    */
   handlerTimeoutMs?: number;
   /**
@@ -59,7 +62,7 @@ export interface RetryConsumerOptions {
   confirmTimeoutMs?: number;
   /** Aborts the handlers' signals and stops; a message whose handler then fails is given back as it was. */
   signal?: AbortSignal;
-  /** Called for each failure, e.g. to log or count it; nobody waits for it, and what it throws or rejects with is a warning. */
+  /** Called for each failure, e.g. to log or count it; nobody waits for it, and an error that it throws or rejects with is a warning. */
   onFailure?: (event: RetryEvent) => void;
 }
 
@@ -103,8 +106,9 @@ export function checkOptions(queue: string, handler: RetryHandler, options: Retr
 }
 
 /**
- * Looks at what no compiler may have looked at, before the first message: each message would fail at a handler that is none, or at a policy
- * that can't be asked, and be in the error queue; and of a queue without a name the broker takes the channel's last one.
+ * Checks the kinds of the arguments, which no compiler may have checked. Without this, each message would fail at a handler that is not a
+ * function, or at a policy that can't be asked, and end in the error queue; and for a queue without a name, the broker takes the channel's
+ * last one.
  */
 function checkKinds(queue: unknown, handler: unknown, options: Partial<RetryConsumerOptions> | undefined | null): void {
   checkQueueName("queue", queue);
@@ -136,7 +140,7 @@ function checkQueueName(property: string, name: unknown): void {
   );
 }
 
-/** Plans each redelivery once, so that a delay that nothing was declared for shows before the first message. */
+/** Plans each redelivery once, so that a delay without a declared queue shows before the first message. */
 function checkPolicy(
   queue: string,
   { delaysMs }: RetryPolicy,

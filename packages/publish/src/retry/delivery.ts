@@ -1,6 +1,6 @@
 import type { MessageProperties } from "../options";
 
-/** Properties of a message on its way out or in, also those that a delayed message may not have. */
+/** Properties of a message that is sent or received, including those that a delayed message may not have. */
 export interface DeliveryProperties extends MessageProperties {
   /** The message's own TTL in milliseconds, as text. */
   expiration?: string;
@@ -14,7 +14,7 @@ export interface Delivery {
   properties: DeliveryProperties;
 }
 
-/** What a message was when it was first published, however often it has come back since. */
+/** A message as it was first published, however often it has come back since. */
 export interface OriginalMessage extends Delivery {
   /** How often it has come back. */
   redeliveries: number;

@@ -10,22 +10,22 @@ export const redeliveriesHeader = "rabbitmq-delay.redeliveries";
 /** Header with how often a message was tried before its copy was published, immediate tries included. */
 export const triesHeader = "rabbitmq-delay.tries";
 
-/** Header with the queue whose consumer published the copy, for that queue to come back to. */
+/** Header with the queue whose consumer published the copy, and to which the copy comes back. */
 export const retryQueueHeader = "rabbitmq-delay.retry-queue";
 
 /** Header with the routing key that a message was first published with; MassTransit's name for it. */
 export const originalRoutingKeyHeader = "MT-Original-RoutingKey";
 
-/** Header, a table, with what else a message had that would lead its copy astray. */
+/** Header, a table, with the properties and headers of a message that would lead its copy astray. */
 export const originalHeader = "rabbitmq-delay.original";
 
 /**
- * Header with the user id that a message says it had before its copies. The broker checks a user id when the message itself is published,
- * and nobody can check this one: whoever may publish to the queue can write it.
+ * Header with the user id that a message says it had before its copies. The broker checks a user id when the message itself is published.
+ * Nobody can check this header: anyone who may publish to the queue can write it.
  */
 export const userIdHeader = "rabbitmq-delay.user-id";
 
-/** A copy's headers are not what this package writes. */
+/** A copy's headers are not as this package writes them. */
 export class MalformedCopyError extends Error {
   override readonly name = "MalformedCopyError";
 }
@@ -33,15 +33,15 @@ export class MalformedCopyError extends Error {
 interface Stash {
   exchange?: string;
   expiration?: string;
-  /** Headers that the copy can't have: `CC`, and those whose names are used by the copy itself. */
+  /** Headers that the copy can't have: `CC`, and those whose names the copy itself uses. */
   headers?: Record<string, unknown>;
-  /** Further headers that the copy has of its own, e.g. those by which a vendor's clients know a delay. */
+  /** Further headers that belong to the copy, e.g. those by which a vendor's clients recognize a delay. */
   added?: string[];
 }
 
 /**
- * What a copy has of its own; `x-delay` is the archived plugin's, which turns it negative and keeps it. When a copy is due, the
- * message that failed doesn't know.
+ * Headers that belong to the copy; `x-delay` is the archived plugin's, which turns it negative and keeps it. The due time is the copy's,
+ * too: the message that failed doesn't know it.
  */
 const copyHeaders = [
   ...[redeliveriesHeader, triesHeader, retryQueueHeader, originalRoutingKeyHeader, originalHeader],
@@ -50,16 +50,16 @@ const copyHeaders = [
 const ownHeaders = new Set([...copyHeaders, ...Object.values<string>(errorHeaders)]);
 
 /**
- * Gives a message back as it was first published: its routing key, exchange, properties and headers, but for the
- * user id, which only the broker can vouch for: it stays in {@link userIdHeader}. One that somebody moved back out of
- * an error queue counts its redeliveries anew, and so does one that left the queue it came back to for this one.
+ * Restores a message as it was first published: its routing key, exchange, properties and headers. The user id is an exception, because
+ * only the broker can vouch for it: it stays in {@link userIdHeader}. A message that somebody moved back out of an error queue counts its
+ * redeliveries anew, and so does one that left the queue it came back to for this one.
  * @param queue the queue that it was consumed from
  * @throws MalformedCopyError when headers of this package have values that it doesn't write
  */
 export function restore(delivery: Delivery, queue?: string): OriginalMessage {
   const { headers = {}, ...properties } = delivery.properties;
   const count = headers[redeliveriesHeader];
-  if (count === undefined) return untouched(delivery);
+  if (count === undefined) return readUncopied(delivery);
   if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 1) {
     throw new MalformedCopyError(`header ${redeliveriesHeader} is ${JSON.stringify(count)}, not a count`);
   }
@@ -87,7 +87,7 @@ export function restore(delivery: Delivery, queue?: string): OriginalMessage {
 }
 
 /**
- * How often a message was tried before its copy was published; undefined where that is not known, as with what is no copy.
+ * How often a message was tried before its copy was published; undefined if that is not known, as for a message that is not a copy.
  * @throws MalformedCopyError when the copy says something else than a count
  */
 export function triesBefore({ properties: { headers = {} } }: Delivery): number | undefined {
@@ -98,9 +98,9 @@ export function triesBefore({ properties: { headers = {} } }: Delivery): number 
 }
 
 /**
- * Whether a copy came back to the queue of its own consumer and left it for another one's, e.g. because its TTL was over: what the one
- * service tried is not what the other one did. A copy that came to several queues at once has not been in any yet, and keeps its
- * count: else consumers that get each other's copies would make more of them for ever.
+ * Whether a copy came back to the queue of its own consumer and left it for another one's, e.g. because its TTL was over: the tries of the
+ * one service are not those of the other. A copy that came to several queues at once has not been in any yet, and keeps its count:
+ * otherwise consumers that get each other's copies would make more of them for ever.
  */
 function hasMovedOn(headers: Record<string, unknown>, queue: string | undefined): boolean {
   const own = headers[retryQueueHeader];
@@ -108,16 +108,16 @@ function hasMovedOn(headers: Record<string, unknown>, queue: string | undefined)
 }
 
 /**
- * Whether the last place of a message was where failed ones end: the error queue, whose copies say why and which no copy that comes
- * back has; or where the queue that it is in now dead-letters to, which is no way back by itself.
+ * Whether a message came from where failed messages end. That is the error queue, whose copies say why, while copies that come back have no
+ * such header; or the dead-letter target of the queue that it is in now, from which no message comes back by itself.
  */
 function isFromErrorQueue(headers: Record<string, unknown>, queue: string | undefined): boolean {
   if (errorHeaders.tries in headers) return true;
   return queue !== undefined && queuesLeft(headers)[0] === queue;
 }
 
-/** A message that no copy was made of; what the broker adds to one that comes again is none of the handler's business. */
-function untouched(delivery: Delivery): OriginalMessage {
+/** A message of which no copy was made; headers that the broker adds to a redelivered message are hidden from the handler. */
+function readUncopied(delivery: Delivery): OriginalMessage {
   const { headers } = delivery.properties;
   if (headers === undefined) return { ...delivery, redeliveries: 0 };
   const kept = Object.entries(headers).filter(([name]) => !recountHeaders.includes(name));
@@ -125,8 +125,8 @@ function untouched(delivery: Delivery): OriginalMessage {
 }
 
 /**
- * The properties of a copy that goes round: all of the original's, without what would make it early (`expiration`), refused
- * (another user's id) or sent elsewhere (`CC`); those wait in a header for {@link restore}, the user's id in {@link userIdHeader}.
+ * The properties of a copy that goes round: all of the original's, without those that would make it early (`expiration`), refused (another
+ * user's id) or sent elsewhere (`CC`). Those wait in a header for {@link restore}, the user's id in {@link userIdHeader}.
  * @param redeliveries how often the message will have come back with this copy
  * @param more headers of the mechanism
  */

@@ -1,12 +1,12 @@
 import type { OriginalMessage } from "./delivery";
 
-/** A message whose tries at hand have failed. */
+/** A message whose tries for this delivery have failed. */
 export interface Failure {
   message: OriginalMessage;
   error: unknown;
   /** Tries so far, of all deliveries together. */
   tries: number;
-  /** Whether no further try is allowed, whatever is left of the policy. */
+  /** Whether no further try is allowed, whatever the policy has left. */
   isFinal: boolean;
 }
 
@@ -19,7 +19,7 @@ export class HandlerTimeoutError extends Error {
   }
 }
 
-/** A function of the policy threw when it was asked about an error, the `cause`: nobody knows whether to try again. */
+/** A function of the policy threw when it was asked about an error, the `cause`, so nobody knows whether to try again. */
 export class PolicyError extends Error {
   override readonly name = "PolicyError";
 
@@ -40,7 +40,7 @@ export const errorHeaders = {
   tries: "rabbitmq-delay.error-tries",
   /** The queue that it was consumed from. */
   queue: "rabbitmq-delay.error-queue",
-  /** Names of what the message had and its copy could not be sent with; only where there is such. */
+  /** Names of the parts that the copy lacks because they could not be sent; absent if there are none. */
   omitted: "rabbitmq-delay.error-omitted",
 } as const;
 
@@ -61,15 +61,17 @@ export function failureHeaders(
   };
 }
 
-/** The text of an error, for warnings; of whatever was thrown. */
+/** The text of an error, for warnings; whatever was thrown. */
 export function errorText(error: unknown): string {
   return textOf(() => error, REASON_CHARACTERS);
 }
 
-/** JavaScript lets anything be thrown: an error whose name is a function, or an object that has no text at all. */
+/**
+ * Reads a text from a thrown value. JavaScript lets anything be thrown: an error whose name is a function, or an object without any text.
+ */
 function textOf(read: () => unknown, maximum: number): string {
   try {
-    // Half of a pair is no character.
+    // An unpaired surrogate is not a character.
     return String(read())
       .slice(0, maximum)
       .replace(/[\uD800-\uDBFF]$/, "");

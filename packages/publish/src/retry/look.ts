@@ -1,21 +1,24 @@
 import type { QueuePlan } from "@rabbitmq-delay/topology";
 import { toDeclarePort } from "../hold/declarePort";
 
-/** Looks for what others declared, over a channel beside the consumer's, because the broker closes one that asks for what is not there. */
+/**
+ * Looks for queues and exchanges that others declared, over a channel beside the consumer's, because the broker closes the channel on which
+ * somebody asks for a missing thing.
+ */
 export interface Look {
   /** Rejects with the broker's error, which has a `code`: 404, or 403 where the user has no right on the name. */
   queue(name: string): Promise<void>;
   /** The same for an exchange. */
   exchange(name: string): Promise<void>;
-  /** Declares a queue; rejects where the user lacks a right for it, or another queue has its name. */
+  /** Declares a queue; rejects if the user lacks a right for it, or another queue has its name. */
   declare(queue: QueuePlan): Promise<void>;
-  /** Rejects with the broker's error where the user may not write to the default exchange. Nothing is published, and nothing changed. */
+  /** Rejects with the broker's error if the user may not write to the default exchange. Nothing is published and nothing changed. */
   defaultExchange(): Promise<void>;
-  /** Closes the channel beside. */
+  /** Closes the second channel. */
   close(): Promise<void>;
 }
 
-/** What is used of amqplib's channels. */
+/** The part of amqplib's channels that is used. */
 interface AmqplibChannel {
   connection?: unknown;
   open?: () => Promise<unknown>;
@@ -27,8 +30,8 @@ interface AmqplibChannel {
 }
 
 /**
- * Opens channels beside one of amqplib, on its connection. Where somebody wrapped it so that this can't be done, that channel itself is
- * used, and closed by the first refusal.
+ * Opens channels beside one of amqplib's, on its connection. If somebody wrapped the channel so that this can't be done, that channel
+ * itself is used, and closed by the first refusal.
  */
 export function openLook(channel: unknown): Look {
   const own = channel as AmqplibChannel;
@@ -67,7 +70,7 @@ async function openBeside(own: AmqplibChannel): Promise<AmqplibChannel> {
   const Channel = own.constructor as new (connection: unknown) => AmqplibChannel;
   if (typeof own.connection !== "object" || typeof own.open !== "function") return own;
   const beside = new Channel(own.connection);
-  // The question that was refused has the error, too.
+  // The rejected question already has the error.
   beside.on("error", () => undefined);
   await beside.open?.();
   return beside;

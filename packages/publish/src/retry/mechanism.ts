@@ -22,7 +22,7 @@ import { queuesLeft } from "../brokerHeaders";
 import { delayHeaders } from "../headers";
 import { DEFAULT_LEASE_MS } from "../hold/lease";
 
-/** A failed message that shall come back. */
+/** A failed message that is to come back. */
 export interface Redelivery {
   /** The queue that it was consumed from. */
   queue: string;
@@ -33,10 +33,10 @@ export interface Redelivery {
   redelivery: number;
 }
 
-/** What brings a failed message back after its delay. */
+/** The step that brings a failed message back after its delay. */
 export type RedeliveryStep = RepublishStep | { kind: "reject" };
 
-/** A copy is published, and the original acknowledged. */
+/** A copy is published, and the original is acknowledged. */
 export interface RepublishStep {
   kind: "republish";
   exchange: string;
@@ -45,42 +45,42 @@ export interface RepublishStep {
   headers: Record<string, unknown>;
   /** A queue that has to be declared before each copy. */
   declare?: QueuePlan;
-  /** How long the copy waits, in milliseconds, where that is not exactly the delay that was asked for. */
+  /** How long the copy waits, in milliseconds, if that is not exactly the requested delay. */
   waitsMs?: number;
-  /** Further headers, once it is known when the copy is due. */
+  /** Further headers, which depend on when the copy is due. */
   headersAt?: (dueAt: Date) => Record<string, unknown>;
 }
 
-/** What has to be on the broker so that a failed message comes back. */
+/** What must exist on the broker so that a failed message comes back. */
 export interface WayBack {
   exchanges: string[];
   queues: string[];
 }
 
-/** A way by which failed messages come back, as the stack declared it. */
+/** How failed messages come back, as the stack declared it. */
 export interface RetryMechanism {
   /** For messages of errors. */
   readonly name: string;
-  /** The queue for what used up its tries, where the stack declared one. */
+  /** The queue for messages that used up their tries, if the stack declared one. */
   readonly errorQueue?: string;
-  /** The exchange before that queue. */
+  /** The exchange that leads to that queue. */
   readonly errorExchange?: string;
-  /** Whether the broker gives each copy back that is published as mandatory, although it has taken it. */
+  /** Whether the broker returns each copy that is published as mandatory, although it has accepted it. */
   readonly returnsCopies?: boolean;
   /** How often a message may come back; undefined: as often as the policy says. */
   readonly maximumRedeliveries?: number;
   /**
-   * How often the broker itself has redelivered a failed message, where it counts; from the headers of a message that it delivers again.
-   * Where it counts, it counts a lost consumer as a failure of each message that it had handed out, tried or not.
+   * How often the broker itself has redelivered a failed message, if it counts; read from the headers of a message that it delivers again.
+   * A broker that counts takes a lost consumer as a failure of each message that it had handed out, tried or not.
    */
   countedByBroker?(headers: Record<string, unknown>): number;
   /**
-   * How a message comes back.
+   * Plans how a message comes back.
    * @throws DelayTopologyError for a delay or a queue that nothing was declared for; it says what was
    */
   plan(redelivery: Redelivery): RedeliveryStep;
   /**
-   * What has to be there beside the exchanges and queues that copies are published to; looked for when the consumer starts.
+   * What must exist beside the exchanges and queues to which copies are published; checked when the consumer starts.
    * @param longestMs the longest delay of the policy, in milliseconds
    */
   wayBack?(longestMs: number): WayBack;
@@ -89,25 +89,25 @@ export interface RetryMechanism {
 /** How failed messages come back over a delay network. */
 export interface DelayNetworkRetryOptions {
   /**
-   * The destination by which the queue gets delayed messages. Default: the queue's own name, which is right where an
-   * `EndpointDelayBinding` names the queue as its `endpoint` and has no `patterns`. Else give the `endpoint`, or a name that one of the
-   * `patterns` matches: a copy for any other name reaches no queue, and ends in the network's parking queue.
+   * The destination by which the queue gets delayed messages. Default: the queue's own name, which is right if an `EndpointDelayBinding`
+   * names the queue as its `endpoint` and has no `patterns`. Otherwise give the `endpoint`, or a name that one of the `patterns` matches: a
+   * copy for any other name reaches no queue, and ends in the network's parking queue.
    */
   destination?: string;
 }
 
 /**
- * Through whatever the stack declared:
+ * Retries through whatever the stack declared:
  * - a delay network, for any delay; the queue is bound by an `EndpointDelayBinding`
  * - interval queues (`RetryIntervalQueues`); the queue is bound by an `EndpointDelayBinding` with `retryIntervals`
- * - the retry queues of one work queue (`WorkRetryQueues`); what used up its tries goes to its dead queue
+ * - the retry queues of one work queue (`WorkRetryQueues`); messages that used up their tries go to its dead queue
  * - hold queues (`HoldQueues`) whose destination is the queue itself, on the default exchange
- * - the broker's own delayed retry (`DelayedRetryQueue`, RabbitMQ 4.3 or newer): failed messages are rejected, and stay in their queue.
- *   Its delays grow by themselves, so the policy has to have the same ones; see {@link RetryPolicy.declared}
+ * - the broker's own delayed retry (`DelayedRetryQueue`, RabbitMQ 4.3 or newer): failed messages are rejected, and stay in their queue. Its
+ *   delays grow automatically, so the policy has to have the same ones; see {@link RetryPolicy.declared}
  * @param descriptor a descriptor out of the stack's outputs
- * @param options for a delay network alone
- * @throws DelayTopologyError for another descriptor, a destination that no routing key can have, or a queue with delayed retry that delays
- * only what is given back without a failure, which nothing would count
+ * @param options for a delay network only
+ * @throws DelayTopologyError for another descriptor, a destination that no routing key can have, or a queue whose delayed retry only
+ * applies to messages given back without a failure, which nothing would count
  */
 export function throughDeclared(
   descriptor: RetryDescriptor | DelayNetwork,
@@ -131,8 +131,8 @@ export function throughDeclared(
 }
 
 /**
- * Through hold queues that the consumer itself declares, for any delay and without a stack; they go when they are not used any
- * more. Its user needs the permission to configure them.
+ * Retries through hold queues that the consumer itself declares, for any delay and without a stack; the broker deletes them when they are
+ * no longer used. The user needs the permission to configure them.
  * @param options names and lease; by default `hold` and ten minutes
  */
 export function throughHoldsOnDemand(options: HoldSettingsOptions = {}): RetryMechanism {
@@ -147,9 +147,9 @@ export function throughHoldsOnDemand(options: HoldSettingsOptions = {}): RetryMe
 }
 
 /**
- * Through an exchange of the archived plugin rabbitmq_delayed_message_exchange, for those who still run it; the queue is
- * bound to it by its own name. The plugin returns each mandatory message, also one that it delivers later, so that a copy which no queue
- * takes is not noticed: it is lost.
+ * Retries through an exchange of the archived plugin rabbitmq_delayed_message_exchange, for those who still run it; the queue is bound to
+ * it by its own name. The plugin returns each mandatory message, even one that it delivers later, so a copy that no queue takes is lost
+ * unnoticed.
  * @param exchange name of the exchange of type `x-delayed-message`
  */
 export function throughDelayedExchange(exchange: string): RetryMechanism {
@@ -158,7 +158,7 @@ export function throughDelayedExchange(exchange: string): RetryMechanism {
   }
   return {
     name: "the delayed message exchange",
-    // The plugin routes a message when it is due, and until then says that no queue takes it.
+    // The plugin routes a message only when it is due, and until then reports that no queue takes it.
     returnsCopies: true,
     plan: ({ queue, delayMs }) => republish(exchange, queue, { headers: { "x-delay": delayMs } }),
   };
@@ -176,9 +176,9 @@ function throughDelayNetwork(network: DelayNetwork, { destination }: DelayNetwor
     wayBack: (longestMs) => ({
       exchanges: [
         ...network.entryExchanges.slice(0, encodeDelay(network, longestMs, destination ?? "any").level),
-        ...named(network.deliveryExchange, network.parkingExchange),
+        ...omitUndefined(network.deliveryExchange, network.parkingExchange),
       ],
-      queues: named(network.parkingQueue),
+      queues: omitUndefined(network.parkingQueue),
     }),
   };
 }
@@ -188,8 +188,8 @@ function throughRetryIntervals(intervals: RetryIntervals): RetryMechanism {
     name: "interval queues",
     plan: ({ queue, delayMs }) => republish(intervalExchange(intervals, delayMs), queue),
     wayBack: () => ({
-      exchanges: named(intervals.returnExchange, intervals.parkingExchange),
-      queues: named(intervals.parkingQueue),
+      exchanges: omitUndefined(intervals.returnExchange, intervals.parkingExchange),
+      queues: omitUndefined(intervals.parkingQueue),
     }),
   };
 }
@@ -252,9 +252,9 @@ function republish(
 }
 
 /**
- * The broker's count of failures, which it writes over an older one with the first failure that it counts. Until then the header is
- * what the message was published with: one that was moved out of a dead queue has the count that brought it there. It is told by what
- * can't be: more failures than times it was handed out, or after a move than the limit.
+ * The broker's count of failures. The broker overwrites an older count at the first failure that it counts. Until then the header is what
+ * the message was published with: a message that was moved out of a dead queue has the count that brought it there. Such a count is
+ * recognized because it is impossible: more failures than times it was handed out, or after a move than the limit.
  */
 function countedDeliveries(headers: Record<string, unknown>, { queue, deliveryLimit }: DelayedRetry): number {
   const failed = Number(headers["x-delivery-count"] ?? 0);
@@ -263,7 +263,7 @@ function countedDeliveries(headers: Record<string, unknown>, { queue, deliveryLi
   return failed > handedOut || (isMoved && failed > deliveryLimit) ? 0 : failed;
 }
 
-function named(...names: (string | undefined)[]): string[] {
+function omitUndefined(...names: (string | undefined)[]): string[] {
   return names.filter((name) => name !== undefined);
 }
 

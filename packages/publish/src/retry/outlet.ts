@@ -10,7 +10,7 @@ import { errorCopy } from "./errorCopy";
 import type { Failure } from "./failure";
 import type { RepublishStep } from "./mechanism";
 
-/** By what copies of failed messages leave a consumer, each mandatory and to the broker's confirm. */
+/** Publishes copies of failed messages, mandatory, and waits for each confirm. */
 export class Outlet {
   private readonly sender: ConfirmedSender;
   private readonly declarer: DeclarePort;
@@ -24,9 +24,9 @@ export class Outlet {
   /**
    * Publishes the copy that comes back.
    * @param queue the queue that the message was consumed from
-   * @param delayMs how long the copy waits; the header that says when it is due is the copy's own, not the one of the message
-   * @param isReturned whether the broker returns the copy although it has taken it
-   * @throws MessageRefusedError when the message has what can't be sent, before anything is
+   * @param delayMs how long the copy waits; the header with the due time belongs to the copy, not to the message
+   * @param isReturned whether the broker returns the copy although it has accepted it
+   * @throws MessageRefusedError before anything is sent, if the message has parts that can't be sent
    */
   async republish(
     step: RepublishStep,
@@ -40,9 +40,9 @@ export class Outlet {
     const copy = (): SendableProperties => {
       const dueAt = new Date(Date.now() + (step.waitsMs ?? delayMs));
       const headers = { [dueHeader]: dueAt.toISOString(), ...step.headersAt?.(dueAt), ...step.headers, ...counts };
-      return this.sender.sendable(copyProperties(message, message.redeliveries + 1, headers));
+      return this.sender.toSendable(copyProperties(message, message.redeliveries + 1, headers));
     };
-    // Refused before a queue is declared for it.
+    // Check the copy before a queue is declared for it.
     if (declare !== undefined) copy();
     await this.sender.inTurn(exchange, routingKey, async (handOver) => {
       const send = async (): Promise<void> => {
@@ -58,7 +58,7 @@ export class Outlet {
     });
   }
 
-  /** Publishes the copy for the error queue, by its exchange; one that can't be sent as it is, without what can't. */
+  /** Publishes the copy for the error queue, by its exchange; if it can't be sent as it is, without the parts that can't. */
   async fail(error: { exchange: string; queue: string }, queue: string, failure: Failure): Promise<void> {
     const properties = errorCopy(this.sender, queue, failure);
     await this.sender.inTurn(error.exchange, error.queue, async (handOver) => {

@@ -8,7 +8,7 @@ import {
   toDelayMs,
 } from "@rabbitmq-delay/topology";
 
-/** A class of errors, or a function that says at once whether an error is meant; no async one. */
+/** A class of errors, or a function that says at once whether it matches an error; async functions are not allowed. */
 export type ErrorMatcher = (abstract new (...args: never[]) => unknown) | ((error: unknown) => boolean);
 
 interface PolicyParts {
@@ -36,7 +36,7 @@ export class RetryPolicy {
     this.delaysMs = parts.delaysMs;
   }
 
-  /** No second try. */
+  /** No further tries. */
   static none(): RetryPolicy {
     return new RetryPolicy(NONE);
   }
@@ -76,21 +76,21 @@ export class RetryPolicy {
     return RetryPolicy.none().with({ delaysMs });
   }
 
-  /** So many tries at once, on the message that is at hand. */
+  /** This many immediate tries, on the delivered message itself. */
   immediate(tries: number): RetryPolicy {
     return this.with({ immediateTries: checkTries("tries", tries, 0) });
   }
 
-  /** A redelivery after each of the delays, in this order: milliseconds, or texts like `"5m"`; one may come twice. */
+  /** A redelivery after each of the delays, in this order: milliseconds, or texts like `"5m"`; a delay may occur twice. */
   intervals(delays: readonly (number | string)[]): RetryPolicy {
     if (!Array.isArray(delays) || delays.length === 0) {
       throw new DelayTopologyError("intervals", delays, `it must be a list of at least one delay, e.g. [5000, "5m"]`);
     }
-    // Read one by one: a policy may wait the same time twice, which a topology can't declare twice.
+    // Read one by one: a policy may wait for the same time twice, which a topology can't declare twice.
     return this.with({ delaysMs: delays.map((delay, index) => toDelayMs(`intervals[${index}]`, delay)) });
   }
 
-  /** So many redeliveries, each after the same delay. */
+  /** This many redeliveries, each after the same delay. */
   interval(tries: number, delayMs: number): RetryPolicy {
     return this.withDelays(tries, () => delayMs);
   }
@@ -104,7 +104,7 @@ export class RetryPolicy {
   }
 
   /**
-   * Redeliveries after `minimumMs`, and `factor` times as long each time, at most `maximumMs`.
+   * Redeliveries after `minimumMs`, then `factor` times as long each time, at most `maximumMs`.
    * @param factor default 2
    */
   exponential(tries: number, minimumMs: number, maximumMs: number, factor = 2): RetryPolicy {
@@ -118,19 +118,19 @@ export class RetryPolicy {
     return this.withDelays(tries, (index) => Math.min(maximumMs, Math.ceil(minimumMs * factor ** index)));
   }
 
-  /** Only errors of these classes, or that one of these functions says yes to, are tried again. */
+  /** Only errors of these classes, or for which one of these functions returns true, are tried again. */
   handle(...matchers: ErrorMatcher[]): RetryPolicy {
     return this.with({ handled: [...this.parts.handled, ...matchers.map(checkMatcher)] });
   }
 
-  /** Errors of these classes, or that one of these functions says yes to, are never tried again; it wins over `handle`. */
+  /** Errors of these classes, or for which one of these functions returns true, are never tried again; this wins over `handle`. */
   ignore(...matchers: ErrorMatcher[]): RetryPolicy {
     return this.with({ ignored: [...this.parts.ignored, ...matchers.map(checkMatcher)] });
   }
 
   /**
    * Whether a failure is tried again at all.
-   * @throws what one of the policy's functions throws, and DelayTopologyError when one answers with a promise
+   * @throws an error of one of the policy's functions, and DelayTopologyError when one answers with a promise
    */
   retries(error: unknown): boolean {
     const { handled, ignored } = this.parts;
@@ -150,7 +150,7 @@ export class RetryPolicy {
   }
 }
 
-/** A policy's list of delays is kept in memory; nobody waits for a thousand tries. */
+/** A policy's list of delays is kept in memory, and nobody waits for a thousand tries. */
 const MOST_TRIES = 1000;
 
 function checkTries(property: string, value: number, minimum: number): number {
@@ -168,18 +168,18 @@ const AT_ONCE = "a function must answer true or false at once: a promise of an a
 
 function matches(matcher: ErrorMatcher, error: unknown): boolean {
   if (isClass(matcher)) return error instanceof matcher;
-  // A function of old that makes objects can look like one that answers; only its own objects tell.
+  // An old-style constructor can look like a function that answers; only its own objects show the difference.
   if (typeof matcher.prototype === "object" && error instanceof matcher) return true;
   const answer = (matcher as (error: unknown) => unknown)(error);
   if (typeof (answer as PromiseLike<unknown> | null | undefined)?.then !== "function") return Boolean(answer);
-  // A rejection that nobody awaits would end the process.
+  // Avoids an unhandled rejection, which would end the process.
   Promise.resolve(answer).catch(() => undefined);
   throw new DelayTopologyError("matcher", "a promise", AT_ONCE);
 }
 
 /**
- * Whether a function is a class, of errors or of anything else that is thrown: the prototype of one can't be replaced, and functions that
- * were made into classes by hand or by a compiler have put something on theirs.
+ * Whether a function is a class, of errors or of anything else that is thrown: a class's prototype can't be replaced, and functions turned
+ * into classes by hand or by a compiler have put something on theirs.
  */
 function isClass(matcher: ErrorMatcher): matcher is abstract new (...args: never[]) => unknown {
   const property = Object.getOwnPropertyDescriptor(matcher, "prototype");

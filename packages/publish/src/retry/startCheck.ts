@@ -3,23 +3,23 @@ import type { CheckedOptions } from "./consumerOptions";
 import type { Look } from "./look";
 import type { RepublishStep } from "./mechanism";
 
-/** What a failed message needs, and has to be there. */
+/** Something that a failed message needs, and that must exist. */
 interface Need {
   /** The option that asks for it. */
   option: "errorQueue" | "errorExchange" | "mechanism";
   type: "queue" | "exchange";
   name: string;
   /**
-   * Whether the consumer's user has to have a right on it anyway. RabbitMQ 4.3 lets nobody look at what he has no right on, 3.10 lets
-   * everybody; what a least user may not see is left out.
+   * Whether the consumer's user must have a right on it anyway. RabbitMQ 4.3 lets nobody look at a thing without some right on it, 3.10
+   * lets everybody; things that a user with few rights may not see are left out.
    */
   isOwn: boolean;
 }
 
 /**
- * Looks, before the first message, for all that a message needs whose handler fails: one that has nowhere to go would go round for
- * ever. That a queue is bound, no user can see over AMQP: copies are mandatory, and what later comes back to no queue is parked.
- * @throws DelayTopologyError that names what is missing, or what the user has no right on
+ * Looks, before the first message, for everything that a failed message needs: a message that has nowhere to go would go round for ever. No
+ * user can see over AMQP whether a queue is bound: copies are mandatory, and a copy that later reaches no queue is parked.
+ * @throws DelayTopologyError that names what is missing, or the right that the user lacks
  */
 export async function checkWaysOut(look: Look, queue: string, options: CheckedOptions): Promise<void> {
   for (const { option, type, name, isOwn } of needsOf(queue, options)) {
@@ -63,7 +63,7 @@ function needsOf(queue: string, options: CheckedOptions): Need[] {
   return [...first.values()];
 }
 
-/** The copies that the policy asks for. */
+/** The copies that the policy requires. */
 function stepsOf(queue: string, { policy, mechanism }: CheckedOptions): RepublishStep[] {
   return policy.delaysMs.flatMap((delayMs, index) => {
     const step = mechanism?.plan({ queue, routingKey: queue, delayMs, redelivery: index + 1 });
@@ -71,7 +71,7 @@ function stepsOf(queue: string, { policy, mechanism }: CheckedOptions): Republis
   });
 }
 
-/** Asks for the right to write to the default exchange, which reaches all queues of the vhost, where failed messages leave by it. */
+/** Asks for the right to write to the default exchange, which reaches all queues of the vhost, if failed messages leave by it. */
 async function checkDefaultExchange(look: Look, steps: RepublishStep[], errorExchange: string): Promise<void> {
   if (errorExchange !== "" && steps.every(({ exchange }) => exchange !== "")) return;
   try {
@@ -88,7 +88,7 @@ async function checkDefaultExchange(look: Look, steps: RepublishStep[], errorExc
   }
 }
 
-/** Declares the queues that copies would be the first to declare. */
+/** Declares the queues that copies would otherwise be the first to declare. */
 async function checkDeclares(look: Look, steps: RepublishStep[]): Promise<void> {
   const queues = new Map(steps.flatMap(({ declare }) => (declare === undefined ? [] : [[declare.name, declare]])));
   for (const queue of queues.values()) {
@@ -103,7 +103,7 @@ async function checkDeclares(look: Look, steps: RepublishStep[]): Promise<void> 
   }
 }
 
-/** Why a consumer ended, with the right that its user lacks where that is the reason. */
+/** Explains why a consumer ended, with the right that its user lacks if that is the reason. */
 export function closedError(queue: string, reason: Error | undefined): Error {
   const start = `the channel that consumes ${queue} closed`;
   if (reason === undefined) return new Error(start);

@@ -1,6 +1,6 @@
 /**
- * Waits for something at most so long. What comes later is not awaited any more, and a later rejection is nobody's.
- * @param error made when the time is over
+ * Waits for something for a limited time. A later result is not awaited any more, and a later rejection is ignored.
+ * @param error makes the error when the time is over
  */
 export async function withinTime<T>(work: Promise<T>, limitMs: number, error: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -2,20 +2,20 @@ import { BrokerAnswerError } from "@rabbitmq-delay/topology";
 import { EntityChange, isReadable, text } from "../preview/entityChange";
 import type { BrokerAnswers } from "./brokerAnswers";
 
-/** What the management API says of a queue. */
+/** A queue, as the management API shows it. */
 export interface FoundQueue {
   name: string;
   messages?: number;
-  /** Of a quorum queue that dead-letters at least once: how many of them wait for a queue that takes them. */
+  /** For a quorum queue that dead-letters at least once: how many messages wait for a queue that accepts them. */
   messages_dlx?: number;
   consumers?: number;
-  /** Seconds since 1970, of messages that have a timestamp. */
+  /** Seconds since 1970, for messages that have a timestamp. */
   head_message_timestamp?: number | null;
-  /** `running`, `idle`, or why it does not answer. */
+  /** `running`, `idle`, or the reason why it does not answer. */
   state?: string;
 }
 
-/** A vhost that the program declares in, and whether the state says that it is there already. */
+/** A vhost in which the program declares, and whether the state says that it exists already. */
 interface Vhost {
   name: string;
   isThere: boolean;
@@ -29,14 +29,14 @@ export function queueKey(vhost: unknown, name: unknown): string {
 }
 
 /**
- * Asks for the queues of all vhosts of a preview. An answer counts only where it can be one: by the management API, of a broker that
- * has the vhosts and at least a part of what the state says is there.
- * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be
+ * Asks for the queues of all vhosts of a preview. An answer counts only if it can be right: it comes from the management API of a broker
+ * that has the vhosts, and at least a part of what the state says exists.
+ * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be right
  */
 export async function askForQueues(changes: EntityChange[], broker: BrokerAnswers): Promise<FoundQueues> {
   const overview = await broker.get<{ rabbitmq_version?: unknown }>("overview");
   if (typeof overview?.rabbitmq_version !== "string") {
-    throw strange(broker, "what answers there is not RabbitMQ's management API; the address ends before /api");
+    throw unusableAnswer(broker, "what answers there is not RabbitMQ's management API; the address ends before /api");
   }
   const found: FoundQueues = new Map();
   for (const vhost of vhostsOf(changes)) {
@@ -52,8 +52,8 @@ export async function askForQueues(changes: EntityChange[], broker: BrokerAnswer
   return found;
 }
 
-/** The failure of an answer that can't be one. */
-export function strange({ managementUrl }: BrokerAnswers, what: string): BrokerAnswerError {
+/** The error for an answer that can't be right. */
+export function unusableAnswer({ managementUrl }: BrokerAnswers, what: string): BrokerAnswerError {
   return new BrokerAnswerError(`${managementUrl}: ${what}`);
 }
 
@@ -69,7 +69,7 @@ function vhostsOf(changes: EntityChange[]): Vhost[] {
   return [...isThere].map(([name, there]) => ({ name, isThere: there }));
 }
 
-/** Entities of one kind in a vhost; none where the vhost is yet to be made. */
+/** Entities of one kind in a vhost; none if the vhost does not exist yet. */
 async function namesOf<T extends { name: string }>(
   broker: BrokerAnswers,
   { name: vhost, isThere }: Vhost,
@@ -78,14 +78,14 @@ async function namesOf<T extends { name: string }>(
 ): Promise<T[]> {
   const found = await broker.get<T[]>(`${kind}/${encodeURIComponent(vhost)}?columns=${columns}`);
   if (found === undefined && !isThere) return [];
-  if (found === undefined) throw strange(broker, `there is no vhost ${vhost}, or the user may not look at it`);
+  if (found === undefined) throw unusableAnswer(broker, `there is no vhost ${vhost}, or the user may not look at it`);
   if (!Array.isArray(found) || found.some((entity) => typeof entity?.name !== "string")) {
-    throw strange(broker, `its answer about ${kind} of vhost ${vhost} is no list of them`);
+    throw unusableAnswer(broker, `its answer about ${kind} of vhost ${vhost} is no list of them`);
   }
   return found;
 }
 
-/** Looks whether a part at least of the state's queues and exchanges is there: a broker that has none of them is another one. */
+/** Checks that at least a part of the state's queues and exchanges exists: a broker that has none of them is another one. */
 async function checkIsThere(
   changes: EntityChange[],
   broker: BrokerAnswers,
@@ -104,7 +104,7 @@ async function checkIsThere(
   const exchanges = knownExchanges.length === 0 ? [] : await namesOf(broker, vhost, "exchanges", "name");
   const exchangeNames = new Set(exchanges.map(({ name }) => name));
   if (knownExchanges.some((name) => exchangeNames.has(name))) return;
-  throw strange(
+  throw unusableAnswer(
     broker,
     `its vhost ${vhost.name} has none of the ${knownQueues.length} queues and ${knownExchanges.length} exchanges that the ` +
       "stack's state has there; is it another broker? Where somebody deleted them, pulumi refresh says so",

@@ -1,6 +1,6 @@
 import { BoundPattern, BoundPatterns, networkOfDelivery, patternsOverlap, remainingMs } from "@rabbitmq-delay/topology";
 import type { BrokerAnswers } from "./brokerAnswers";
-import { FoundQueues, askForQueues, queueKey, strange } from "./askBroker";
+import { FoundQueues, askForQueues, queueKey, unusableAnswer } from "./askBroker";
 import { isNew } from "../judge/clashes";
 import { EntityChange, brokerName, isReadable } from "../preview/entityChange";
 import type { Finding } from "../judge/findings";
@@ -16,9 +16,9 @@ interface FoundBinding {
 }
 
 /**
- * Adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, and
- * bindings that no program knows.
- * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be
+ * Adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, and bindings that no
+ * program knows.
+ * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be right
  */
 export async function addBrokerState(
   findings: Finding[],
@@ -44,14 +44,14 @@ export async function addBrokerState(
   return { findings: [...open, ...idle, ...foreign], messages };
 }
 
-/** Whether the broker knows better than the preview what a new binding takes: it lists all that is bound there. */
+/** Whether the broker knows better than the preview which messages a new binding takes: it lists everything that is bound there. */
 function isSettled({ unsure, urn, rule }: Finding, changes: EntityChange[], foreign: Finding[]): boolean {
   if (unsure === undefined) return false;
   if (foreign.some((finding) => finding.urn === urn && finding.rule === rule)) return true;
   return unsure === "unlisted" && isReadable(changes.find((change) => change.urn === urn)?.after?.vhost);
 }
 
-/** How many messages wait in what would be lost; of a broker that goes, all that were counted. */
+/** How many messages wait in queues that would lose them; if a whole broker is deleted, all that were counted. */
 function messagesAtRisk(findings: Finding[], queues: FoundQueues): number {
   const dangers = findings.filter(({ severity }) => severity === "loss");
   const isAll = dangers.some(({ rule }) => rule === "cluster-deleted" || rule === "namespace-deleted");
@@ -67,27 +67,27 @@ function messagesAtRisk(findings: Finding[], queues: FoundQueues): number {
 const ELSEWHERE = "it is on another broker of this plan than the one that was asked, so nobody can tell what it holds";
 const NOT_LISTED =
   "the broker that was asked does not list it, so nobody can tell what it holds; where somebody deleted it, pulumi refresh says so";
-/** What a queue's state is while its count is of now. */
+/** The states of a queue in which its count is up to date. */
 const COUNTED = ["running", "idle", "flow"];
 
 function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], now: Date): Finding {
   const { queue } = finding;
   if (queue === undefined) return finding;
-  // Under a name that nobody can read, no queue is found; the one in question may be full all the same.
+  // A queue whose name nobody can read can't be found; the queue in question may nevertheless be full.
   if (!isReadable(queue.vhost) || !isReadable(queue.name)) {
     return { ...finding, found: "its name or its vhost can't be read, so nobody can count what it holds" };
   }
   const found = queues.get(queueKey(queue.vhost, queue.name));
   const isLoss = finding.severity === "loss";
-  // Another broker does not list it either, nor does an answer that was cut short; neither says that it is empty.
+  // Another broker would not list it either, nor would an answer that was cut short; neither shows that it is empty.
   if (found === undefined) return { ...finding, found: isLoss ? NOT_LISTED : "it is not on the broker" };
   const { messages, state = "running", messages_dlx: stuck = 0 } = found;
-  // A new queue has no count for some seconds, and one that nobody counted is not empty.
+  // A new queue has no count for some seconds, and a queue that nobody counted is not empty.
   if (typeof messages !== "number") return { ...finding, found: "not counted yet" };
   if (!COUNTED.includes(state))
     return { ...finding, found: `its state is ${state}, so nobody can count what it holds` };
   if (messages === 0 && stuck === 0) {
-    // An empty queue that goes for good is missed by all that is published from then on.
+    // An empty queue that is deleted for good is missed by all messages that are published from then on.
     if (finding.rule === "queue-live-deleted" || finding.rule === "queue-twin-deleted") {
       return { ...finding, found: "empty at the last count; what is published after the update would be lost" };
     }
@@ -99,7 +99,7 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
   const parts = [`${messages} ${messages === 1 ? "message" : "messages"} now`];
   const ttlMs = queue.arguments["x-message-ttl"];
   if (stuck > 0) {
-    // They are past their TTL, and how long they have been nobody says.
+    // These messages are past their TTL, and nothing says for how long.
     parts.push(`${stuck} overdue, because nothing takes its dead letters`);
   } else if (typeof ttlMs === "number") {
     parts.push(`at most ${ttlMs / 1000} s old`);
@@ -111,7 +111,7 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
   return { ...finding, found: parts.join("; ") };
 }
 
-/** What a level queue's messages still wait in lower levels, at most. */
+/** How long a level queue's messages still wait in lower levels, at most. */
 function restOf({ parent, queue }: Finding, changes: EntityChange[]): number {
   const siblings = changes.filter((change) => change.kind === "exchange" && change.parent === parent);
   for (const sibling of siblings) {
@@ -140,8 +140,8 @@ function endpointsWithoutConsumer(changes: EntityChange[], queues: FoundQueues):
 }
 
 /**
- * What is bound at delivery exchanges without being in the program, worse where it takes an endpoint's messages too; and new
- * bindings that would take those of what only the broker has, such as another stack's endpoint.
+ * Finds bindings at delivery exchanges that are not in the program, which are worse if they also take an endpoint's messages. It also finds
+ * new bindings that would take messages for a destination that only the broker has, such as another stack's endpoint.
  */
 async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, hasSames: boolean): Promise<Finding[]> {
   const known = new Set<string>();
@@ -172,7 +172,7 @@ async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, h
       ({ destination, routing_key: routingKey }) =>
         !known.has(JSON.stringify([vhost, exchange, destination, routingKey])),
     );
-    // Without what stays as it is, nobody can say what is in no program.
+    // Without the unchanged resources, nobody can say which bindings are in no program.
     if (hasSames && ours.has(key)) {
       found.push(...foreign.map((binding) => judgeForeign(binding, exchange, patterns.get(key) as BoundPatterns)));
     } else found.push(...(fresh.get(key) ?? []).flatMap((change) => judgeFresh(change, foreign)));
@@ -193,12 +193,12 @@ function patternOf(destination: unknown, routingKey: unknown): BoundPattern {
   return { endpoint: String(destination), pattern, bindingKey: pattern };
 }
 
-/** What is bound at an exchange now; nothing at one that is yet to be made. */
+/** The bindings at an exchange now; none if the exchange does not exist yet. */
 async function bindingsAt(broker: BrokerAnswers, vhost: string, exchange: string): Promise<FoundBinding[]> {
   const path = `exchanges/${encodeURIComponent(vhost)}/${encodeURIComponent(exchange)}/bindings/source`;
   const found = (await broker.get<FoundBinding[]>(path)) ?? [];
   if (Array.isArray(found) && found.every((binding) => typeof binding?.routing_key === "string")) return found;
-  throw strange(broker, `its answer about bindings of exchange ${exchange} is no list of them`);
+  throw unusableAnswer(broker, `its answer about bindings of exchange ${exchange} is no list of them`);
 }
 
 function judgeForeign(binding: FoundBinding, exchange: string, patterns: BoundPatterns): Finding {
@@ -211,7 +211,7 @@ function judgeForeign(binding: FoundBinding, exchange: string, patterns: BoundPa
   return { rule, severity, urn: "", entity: `${type} ${destination}`, causes: [], found };
 }
 
-/** A new binding beside those that only the broker has. */
+/** Judges a new binding beside those that only the broker has. */
 function judgeFresh({ urn, parent, after }: EntityChange, foreign: FoundBinding[]): Finding[] {
   const { destination, destinationType, routingKey } = after as Record<string, unknown>;
   const isKnown = isReadable(routingKey);

@@ -1,36 +1,36 @@
 import { BoundPatterns, networkOfDelivery } from "@rabbitmq-delay/topology";
-import { EntityChange, isReadable, shownName } from "../preview/entityChange";
+import { EntityChange, isReadable, showName } from "../preview/entityChange";
 
-/** A new binding that takes another destination's messages too, or may do so for all that can be told. */
+/** A new binding that also takes another destination's messages, or might do so. */
 export interface Clash {
   change: EntityChange;
-  /** What it takes, and by what. */
+  /** Which messages it takes, and by which binding. */
   found: string;
   unsure?: Unsure;
 }
 
-/** Why a clash is not certain: the preview does not list what is bound there already, or the new binding's key can't be read. */
+/** Why a clash is not certain: the preview does not list existing bindings, or the new binding's key can't be read. */
 export type Unsure = "unlisted" | "unreadable";
 
-/** What is bound at one delivery exchange. */
+/** The bindings at one delivery exchange. */
 interface Bound {
   patterns: BoundPatterns;
-  /** Destinations that were there before, by a key that can't be read. */
+  /** Destinations that existed before, bound with a key that can't be read. */
   unreadable: string[];
 }
 
 const UNLISTED =
   "it may get what is for another one as well: this preview does not list what is bound there already (`--show-sames` does).";
 
-/** Whether a binding comes with this update. */
+/** Whether a binding is added by this update. */
 export function isNew({ action }: EntityChange): boolean {
   return action === "create" || action === "replace";
 }
 
 /**
- * New bindings at a network's delivery exchange by which a message would arrive at two destinations; judged by the rule that
- * keeps the endpoints of one topology apart. What can't be read may be anything.
- * @param isWhole whether the preview lists all that stays as it is
+ * Finds new bindings at a network's delivery exchange by which a message would arrive at two destinations, with the rule that keeps the
+ * endpoints of one topology apart. A key that can't be read could be any key.
+ * @param isWhole whether the preview lists all unchanged resources
  */
 export function clashesOf(changes: EntityChange[], isWhole: boolean): Clash[] {
   const bound = new Map<string, Bound>();
@@ -43,7 +43,7 @@ export function clashesOf(changes: EntityChange[], isWhole: boolean): Clash[] {
   };
   const bindings = changes.filter(({ kind, after }) => kind === "binding" && after !== undefined);
   const clashes: Clash[] = [];
-  // What is there first, so that a clash is the new one's.
+  // Existing bindings come first, so that a clash is reported for the new one.
   for (const change of bindings.filter((binding) => !isNew(binding))) {
     const { destination, routingKey, ...values } = change.after as Record<string, unknown>;
     const there = boundAt(values);
@@ -80,15 +80,15 @@ function clashOf(
   const candidate = candidateOf(destination, key);
   // Two destinations that can't be read need not be the same.
   const isSame = (endpoint: string): boolean => endpoint === candidate.endpoint && isReadable(destination);
-  // Its own other key may not hide another destination's.
+  // Another key of the same destination must not hide another destination's.
   const clash = there.patterns.clashOf(candidate, ({ endpoint }) => isSame(endpoint));
   there.patterns.remember(candidate);
   if (clash !== undefined && !isSame(clash.endpoint)) {
-    return { found: `Bound by ${key}, it gets what is for ${shownName(clash.endpoint)} as well.` };
+    return { found: `Bound by ${key}, it gets what is for ${showName(clash.endpoint)} as well.` };
   }
   const other = there.unreadable.find((endpoint) => !isSame(endpoint));
   if (other !== undefined) {
-    return { found: `Bound by ${key}, it may get what is for ${shownName(other)} as well, whose key can't be read.` };
+    return { found: `Bound by ${key}, it may get what is for ${showName(other)} as well, whose key can't be read.` };
   }
   return isWhole ? undefined : { found: `Bound by ${key}, ${UNLISTED}`, unsure: "unlisted" };
 }

@@ -1,10 +1,10 @@
 import type { EntityChange } from "../preview/entityChange";
 import type { RuleName } from "./rules";
 
-/** A part of what a broker runs on, and its object's definition where it can be read. */
+/** The definition of an object that belongs to a broker's platform, if it can be read. */
 type Values = Record<string, unknown> | undefined;
 
-/** What a change of a cluster's part does to messages; undefined for nothing. */
+/** What a change of a cluster's part does to messages; undefined if nothing. */
 export function judgeClusterPart(change: EntityChange): RuleName | undefined {
   const { action, isRetained, kind } = change;
   if (action === "create" || action === "same") return undefined;
@@ -40,7 +40,7 @@ function judgeUpdate(change: EntityChange): RuleName | undefined {
   return "part-changed";
 }
 
-/** Whether a StatefulSet's volumes outlive it: it has some, and does not say that they go. Unless it can be read, they don't. */
+/** Whether a StatefulSet's volumes outlive it: it has some, and does not say that they are deleted. If it can't be read, they don't. */
 function keepsVolumes(values: Values): boolean {
   const spec = specOf(values);
   const policy = spec?.persistentVolumeClaimRetentionPolicy as { whenDeleted?: unknown } | undefined;
@@ -64,13 +64,13 @@ function specOf(values: Values): Record<string, unknown> | undefined {
   return typeof spec === "object" && spec !== null ? (spec as Record<string, unknown>) : undefined;
 }
 
-/** Types of resources that a broker may run in or keep its messages on. */
+/** Types of resources in which a broker may run or keep its messages. */
 const HOLDERS =
   /^(kubernetes|docker|docker-build|helm|nomad|podman|cloudamqp|openstack|hcloud|digitalocean|proxmox\w*|vsphere|libvirt|aws:(mq|ecs|ec2|ebs|efs|lightsail|eks|cloudformation)|aws-native:(amazonmq|ecs|ec2|eks)|awsx:ecs|gcp:(compute|container|cloudrun\w*)|google-native:(compute|container)|azure|azure-native:(compute|containerinstance|containerservice|app|resources))[:/]/i;
 
 /**
- * Whether a resource that is no part of this project's components looks like the broker itself: a cluster of the operator's, a
- * service of a cloud, or a chart, container or volume in which RabbitMQ is named.
+ * Whether a resource outside this project's components looks like the broker itself: a cluster of the operator, a cloud service, or a
+ * chart, container or volume that names RabbitMQ.
  */
 export function looksLikeBroker({ type, kind, name, before, after }: EntityChange): boolean {
   if (/rabbitmq-delay:|^rabbitmq:|^pulumi:providers/.test(type)) return false;
@@ -82,13 +82,13 @@ export function looksLikeBroker({ type, kind, name, before, after }: EntityChang
   return HOLDERS.test(type) && /rabbitmq/i.test(`${name} ${JSON.stringify(before ?? after ?? {})}`);
 }
 
-/** What the loss of such a resource means: most keep nothing, and those whose data goes with them are judged so. */
+/** What the loss of such a resource means: most keep no data, and those whose data is deleted with them are judged accordingly. */
 export function judgeForeignHolder(change: EntityChange): RuleName | undefined {
   const { action, isRetained, kind, type } = change;
   if (action === "create" || action === "same") return undefined;
   if (isRetained && action !== "update") return action === "delete" ? "resource-kept" : "resource-kept-and-replaced";
   if (["namespace", "cluster", "nodes", "volume", "definition"].includes(kind)) return judgeClusterPart(change);
-  // Parts of Kubernetes that keep nothing, whatever is written in them.
+  // Parts of Kubernetes that keep no data, whatever is written in them.
   if (
     kind !== "other" ||
     /:(Job|CronJob|Role|RoleBinding|ClusterRole|ClusterRoleBinding|HorizontalPodAutoscaler)$/.test(type)

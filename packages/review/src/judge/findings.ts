@@ -1,5 +1,5 @@
 import { QueuePlan, auditQueue, componentOf, networkOfDelivery } from "@rabbitmq-delay/topology";
-import { Cause, causesOf, shownArguments } from "../preview/cause";
+import { Cause, causesOf, showArguments } from "../preview/cause";
 import { Clash, Unsure, clashesOf } from "./clashes";
 import { judgeClusterPart, judgeForeignHolder, looksLikeBroker } from "./clusterFindings";
 import {
@@ -8,7 +8,7 @@ import {
   brokerName,
   isReadable,
   queueArguments,
-  shownName,
+  showName,
   text,
 } from "../preview/entityChange";
 import { Policies } from "./policyFindings";
@@ -19,46 +19,46 @@ import { RuleName, Severity, rules } from "./rules";
 import { Shortcut, shortcutsOf } from "./shortcuts";
 import { isEndpoint, nameOf, typeOf } from "../preview/urn";
 
-/** One danger, or a thing worth knowing, about one entity. */
+/** A danger, or something worth knowing, about one entity. */
 export interface Finding {
   rule: RuleName;
   severity: Severity;
-  /** The resource; by it a danger is accepted. Empty for what is no resource. */
+  /** The resource's URN, with which a danger can be accepted. Empty if the finding is not about a resource. */
   urn: string;
-  /** What it is about, in the field's words, e.g. `queue orders.r4x2u1000.level-00-1`. */
+  /** The entity in the terms of the field, e.g. `queue orders.r4x2u1000.level-00-1`. */
   entity: string;
   /** The component that it belongs to. */
   parent?: string;
   causes: Cause[];
-  /** What is special to this one, after the rule's own sentence. */
+  /** What is special here, after the rule's own sentence. */
   detail?: string;
   /** The queue whose messages are in question. */
   queue?: { vhost: string; name: string; arguments: Record<string, unknown> };
-  /** The logical name that an alias would have to give, where a resource was renamed. */
+  /** The logical name that an alias would have to give, if a resource was renamed. */
   oldName?: string;
-  /** Why it is not certain, where the broker may know: the preview does not list what is there already, or a key can't be read. */
+  /** Why it is not certain, and the broker may know: the preview does not list existing bindings, or a key can't be read. */
   unsure?: Unsure;
   /** Why somebody lets it pass. */
   accepted?: string;
-  /** What the broker says of it now. */
+  /** What the broker says about it now. */
   found?: string;
 }
 
-/** What a single change is judged by, beside itself. */
+/** Everything beside a single change by which it is judged. */
 interface Surroundings {
   routing: Routing;
   policies: Policies;
-  /** Entities that are declared anew, by what they are on the broker. */
+  /** Entities that are declared anew, by their identity on the broker. */
   created: Map<string, EntityChange>;
-  /** Entities that are there already, likewise. */
+  /** Entities that exist already, by their identity on the broker. */
   existing: Map<string, EntityChange>;
-  /** Entities that the program still has after the update, likewise. */
+  /** Entities that the program still has after the update, by their identity on the broker. */
   staying: Map<string, EntityChange>;
-  /** Namespaces of Kubernetes in which the program's clusters are. */
+  /** Namespaces of Kubernetes in which the program has clusters. */
   namespaces: Set<string>;
 }
 
-/** All that a preview says that somebody should know before it is applied. */
+/** Everything in a preview that somebody should know before applying it. */
 export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[] {
   const surroundings: Surroundings = {
     routing: new Routing(changes, preview.hasSames),
@@ -81,10 +81,10 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
   };
   return [
     ...changes.flatMap((change) => [...judge(change, surroundings), ...judgeOtherProvider(change)]),
-    ...clashesOf(changes, preview.isWhole).map(twice),
-    ...shortcutsOf(changes).map(aside),
+    ...clashesOf(changes, preview.isWhole).map(findDeliveredTwice),
+    ...shortcutsOf(changes).map(findShortcut),
     ...shapeChanges(changes),
-    ...preview.errors.map(failure),
+    ...preview.errors.map(findFailure),
   ];
 }
 
@@ -141,7 +141,9 @@ function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
   }
 }
 
-/** What is not on the broker: a part of this project's components, something that looks like a broker, or anything else. */
+/**
+ * Judges resources that are not on the broker: a part of this project's components, something that looks like a broker, or anything else.
+ */
 function judgeElsewhere(change: EntityChange, { namespaces }: Surroundings): RuleName | undefined {
   const { action, isRetained, kind, partOf, before } = change;
   if (partOf !== undefined && kind !== "other") return judgeClusterPart(change);
@@ -174,11 +176,11 @@ function judgeOtherProvider(change: EntityChange): Finding[] {
   return isDefault ? [] : [find("broker-changed", change)];
 }
 
-/** What a new resource does to the others: little, unless it is a thing of the broker that nothing is known of, like a shovel. */
+/** What a new resource does to the others: little, unless it is an unknown thing on the broker, like a shovel. */
 function judgeCreated(change: EntityChange, { created, existing }: Surroundings): Finding[] {
   const there = existing.get(brokerIdentity(change, "after") ?? "");
   if (there !== undefined && isDeclaredOtherwise(there, change)) {
-    // The new one's own arguments are what the broker refuses.
+    // The broker refuses the new one because of its own arguments.
     const causes = causesOf(there.before, change.after);
     return [{ ...find("declared-otherwise", change), causes, oldName: oldNameOf(there) }];
   }
@@ -196,10 +198,10 @@ function judgeCreated(change: EntityChange, { created, existing }: Surroundings)
   return change.type.startsWith("rabbitmq:") ? [find("other-changed", change)] : [];
 }
 
-/** Types of resources that are no things, but something that runs: commands, jobs, and what a program makes up itself. */
+/** Types of resources that are not things but run something: commands, jobs, and a program's dynamic resources. */
 const RUNNING = /^command:|^kubernetes:batch\/|^pulumi-\w+:dynamic[:/]/;
 
-/** Whether a user comes with its rights, so that they take none away. */
+/** Whether a user is created together with its rights, so that these take none away. */
 function isForNewUser({ after, parent }: EntityChange, created: Map<string, EntityChange>): boolean {
   const name = after?.user;
   return [...created.values()].some(
@@ -209,13 +211,13 @@ function isForNewUser({ after, parent }: EntityChange, created: Map<string, Enti
   );
 }
 
-/** Whether two resources are one queue or exchange on the broker, with settings that can't both be. */
+/** Whether two resources are one queue or exchange on the broker, with settings that contradict each other. */
 function isDeclaredOtherwise(there: EntityChange, change: EntityChange): boolean {
   if (there.urn === change.urn || !["queue", "exchange"].includes(change.kind)) return false;
   return causesOf(there.before, change.after).length > 0;
 }
 
-/** What a new queue's arguments mean, by the rules that `check` has too. */
+/** What a new queue's arguments mean, by the rules that `check` also uses. */
 function riskOf(change: EntityChange): Finding[] {
   const plan = { name: brokerName(change), durable: true as const, arguments: queueArguments(change.after) };
   return auditQueue(plan as QueuePlan).flatMap(({ rule }): Finding[] => {
@@ -241,12 +243,12 @@ function judgeQueue(change: EntityChange, isLive: boolean, isTwin: boolean): Fin
   return [find(isRetained ? "queue-kept-and-replaced" : "queue-replaced", change)];
 }
 
-/** What was renamed in the program: a component of ours, which names its parts itself, or the resource. */
+/** The former name of what was renamed in the program: a component of ours, which names its parts itself, or the resource. */
 function oldNameOf({ parent, name }: EntityChange): string {
   return parent !== undefined && componentOf(typeOf(parent)) !== undefined ? nameOf(parent) : name;
 }
 
-/** What this version of the provider never does: nothing is known of what it would do to the entity. */
+/** An update that this version of the provider never makes: nobody knows what it would do to the entity. */
 function unknownUpdate(change: EntityChange): Finding[] {
   const { causes, before, after } = change;
   return causes.length > 0 || before === undefined || after === undefined ? [find("other-changed", change)] : [];
@@ -258,14 +260,14 @@ function judgeExchange(change: EntityChange, routing: Routing): Finding[] {
     return causes.length > 0 || before === undefined || after === undefined ? [find("exchange-refused", change)] : [];
   }
   if (isRetained && action === "delete") return [];
-  // The claim of a login goes with that, whose own finding says it; nothing is published to a claim.
+  // The claim of a login is deleted with the login, whose own finding says so; nothing is published to a claim.
   if (String(before?.name).startsWith("rabbitmq-delay.owner-of-user.")) return [];
   const alternateOf = routing.alternateOf(before?.vhost, String(before?.name));
   if (alternateOf !== undefined) {
     const detail = `It is the alternate exchange of ${alternateOf}, which stays: what finds no binding there is lost without it.`;
     return [find("unroutable-lost", change, detail)];
   }
-  // What dead-letters to an exchange that is not there is no better off than what finds no binding.
+  // Messages dead-lettered to a missing exchange are no better off than messages without a binding.
   return [find(routing.losesFrom(before?.vhost, String(before?.name)) ? "unroutable-lost" : "exchange-gone", change)];
 }
 
@@ -274,7 +276,7 @@ function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): 
   if (action === "update") return unknownUpdate(change);
   if (isRetained && action === "delete") return [];
   const source = String(before?.source);
-  // The exchange's own finding says it.
+  // The exchange has a finding of its own.
   if (routing.isDeleted("exchange", before?.vhost, source)) return [];
   const fate = routing.unroutable(before?.vhost, source, change.dependencies);
   if (fate === "lost") return [find("unroutable-lost", change)];
@@ -295,7 +297,7 @@ const fates: Record<Unroutable, string> = {
     "Where the network parks what no binding takes, it is kept; this preview does not say (`--show-sames` does).",
 };
 
-/** A network of another shape under the same component: its name tells. */
+/** Finds a network of another shape under the same component, which shows in its name. */
 function shapeChanges(changes: EntityChange[]): Finding[] {
   const deliveries = changes.filter(
     ({ kind, before, after }) =>
@@ -317,21 +319,21 @@ function shapeChanges(changes: EntityChange[]): Finding[] {
   });
 }
 
-function twice({ change, found, unsure }: Clash): Finding {
+function findDeliveredTwice({ change, found, unsure }: Clash): Finding {
   const { destination, destinationType } = change.after as Record<string, unknown>;
   return {
     ...find("delivered-twice", change),
-    entity: `${String(destinationType)} ${shownName(destination)}`,
+    entity: `${String(destinationType)} ${showName(destination)}`,
     found,
     ...(unsure === undefined ? {} : { unsure }),
   };
 }
 
-function aside({ change, detail }: Shortcut): Finding {
+function findShortcut({ change, detail }: Shortcut): Finding {
   return { ...find("way-shortened", change), found: detail };
 }
 
-function failure(message: string): Finding {
+function findFailure(message: string): Finding {
   return { rule: "preview-failed", severity: rules["preview-failed"].severity, urn: "", entity: message, causes: [] };
 }
 
@@ -351,7 +353,7 @@ function find(rule: RuleName, change: EntityChange, detail?: string): Finding {
   };
 }
 
-/** The broker's word for an entity; of what is elsewhere, the name of its type, whole where it is none of this project's. */
+/** The broker's term for an entity; for resources elsewhere, the name of their type, in full if it is not this project's. */
 function labelOf({ kind, type, partOf }: EntityChange): string {
   const isOnBroker = type.startsWith("rabbitmq:") || kind === "provider";
   if (isOnBroker && kind !== "other") return kind;
@@ -359,5 +361,5 @@ function labelOf({ kind, type, partOf }: EntityChange): string {
 }
 
 function queueOf(values: Record<string, unknown> = {}): Finding["queue"] {
-  return { vhost: text(values.vhost), name: text(values.name), arguments: shownArguments(queueArguments(values)) };
+  return { vhost: text(values.vhost), name: text(values.name), arguments: showArguments(queueArguments(values)) };
 }

@@ -19,7 +19,7 @@ export interface PolicyTarget {
   queueArguments?: Record<string, unknown>;
 }
 
-/** A policy that applies to a target, or may. */
+/** A policy that applies, or may apply, to a target. */
 export interface PolicyInForce {
   change: EntityChange;
   view: PolicyView;
@@ -28,7 +28,7 @@ export interface PolicyInForce {
 /** The policies of which one applies to a target. */
 export interface InForce {
   found: PolicyInForce[];
-  /** Whether one of them surely does; else it may be none. */
+  /** Whether one of them surely applies; otherwise it may be none. */
   isSure: boolean;
 }
 
@@ -36,18 +36,18 @@ export interface InForce {
 export type Side = "before" | "after";
 
 /**
- * The policies of which one applies to a target: those of the highest priority that surely match, and all above and beside them that
- * may. Which one of equals applies is not defined.
+ * The policies of which one applies to a target: those of the highest priority that surely match, and all of the same or a higher priority
+ * that may match. It is not defined which one of equal priority applies.
  */
 export function policiesInForce(policies: EntityChange[], target: PolicyTarget, side: Side): InForce {
   const matching = policiesFor(policies, target, side);
   const sure = matching.filter(({ view }) => isSurelyFor(view, target)).map(({ view }) => view.priority);
   const strongest = Math.max(...sure, -Infinity);
-  // A priority that nobody can read is no number, and lower than none.
+  // A priority that can't be read is NaN, which is never lower than another.
   return { found: matching.filter(({ view }) => !(view.priority < strongest)), isSure: sure.length > 0 };
 }
 
-/** All policies that match a target, or may, whatever their priority; an operator's are none of them. */
+/** All policies that match a target, or may match it, whatever their priority; without operator policies. */
 export function policiesFor(policies: EntityChange[], target: PolicyTarget, side: Side): PolicyInForce[] {
   return policies.flatMap((change) => {
     const view = viewOn(change, side);
@@ -55,7 +55,7 @@ export function policiesFor(policies: EntityChange[], target: PolicyTarget, side
   });
 }
 
-/** What a policy says before or after the update; undefined where it is not there, or can't be read. */
+/** What a policy says before or after the update; undefined if it does not exist then, or can't be read. */
 export function viewOn(change: EntityChange, side: Side): PolicyView | undefined {
   const isKept = side === "after" && change.action === "delete" && change.isRetained;
   return viewOf(change, isKept ? change.before : change[side]);
@@ -64,8 +64,8 @@ export function viewOn(change: EntityChange, side: Side): PolicyView | undefined
 const views = new WeakMap<object, { view?: PolicyView }>();
 
 /**
- * A policy by what the engine says of it; undefined where its pattern or its settings are secret, or not known yet. Read once, since
- * a thousand policies are held against a thousand queues.
+ * Reads a policy from the engine's values; undefined if its pattern or its settings are secret, or not known yet. Each is read once,
+ * because a thousand policies may be compared with a thousand queues.
  */
 export function viewOf(change: EntityChange, values: Record<string, unknown> | undefined): PolicyView | undefined {
   if (values === undefined) return undefined;
@@ -78,7 +78,7 @@ function readView({ type }: EntityChange, values: Record<string, unknown>): Poli
   const policy = values.policy as Record<string, unknown> | undefined;
   if (typeof policy !== "object" || policy === null) return undefined;
   const { pattern, applyTo, priority, definition } = policy;
-  // A text in its place is a secret, or not known yet.
+  // A text in this place is a secret, or not known yet.
   if (typeof pattern !== "string" || typeof definition !== "object" || definition === null) return undefined;
   return {
     vhost: text(values.vhost),
@@ -90,7 +90,7 @@ function readView({ type }: EntityChange, values: Record<string, unknown>): Poli
   };
 }
 
-/** Whether a policy applies to a target, or may: what can't be read is taken as applying. */
+/** Whether a policy applies to a target, or may apply: anything that can't be read counts as applying. */
 export function mayBeFor(view: PolicyView, { vhost, name, queueArguments }: PolicyTarget): boolean {
   if (isReadable(vhost) && isReadable(view.vhost) && vhost !== view.vhost) return false;
   const isKnown = isReadable(name) && isReadable(view.pattern);
@@ -99,13 +99,13 @@ export function mayBeFor(view: PolicyView, { vhost, name, queueArguments }: Poli
     pattern: isKnown ? view.pattern : "",
     applyTo: isReadable(view.applyTo) ? view.applyTo : "all",
   };
-  // A queue without a type has the vhost's, which may be streams.
+  // A queue without a type has the vhost's, which may be stream.
   const kinds =
     queueArguments?.["x-queue-type"] === undefined && scope.applyTo === "streams" ? "queues" : scope.applyTo;
   return appliesTo({ ...scope, applyTo: kinds }, text(name), queueArguments);
 }
 
-/** Whether a policy applies to a target for certain: all of both is known, and nothing about the match is in doubt. */
+/** Whether a policy applies to a target for certain: everything about both is known, and the match is not in doubt. */
 export function isSurelyFor(view: PolicyView, { vhost, name, queueArguments }: PolicyTarget): boolean {
   const isKnown = [vhost, name, view.vhost, view.pattern, view.applyTo].every(isReadable);
   return isKnown && vhost === view.vhost && certainlyAppliesTo(view, text(name), queueArguments);

@@ -13,28 +13,28 @@ import {
 import { SECRET, isSecretName, withoutSecrets } from "../redact";
 import type { RuleName } from "./rules";
 
-/** What a review says of a policy. */
+/** A review's judgement of a policy. */
 export interface PolicyJudgement {
   rule: RuleName;
   detail?: string;
 }
 
-/** Settings by which a queue drops messages, and what more of them means. */
+/** Settings by which a queue drops messages, and what a larger value means. */
 const LIMITS = ["message-ttl", "expires", "max-length", "max-length-bytes", "max-age"];
-/** From here on a delivery limit is none: NServiceBus' own; -1 says so, too. */
+/** From this value on, a delivery limit counts as none: NServiceBus's own; -1 counts as none, too. */
 const NO_DELIVERY_LIMIT = 100_000;
-/** Settings that keep messages from being dropped: who takes them away drops them. */
+/** Settings that keep messages from being dropped: removing them drops messages. */
 const KEEPING = ["alternate-exchange", "dead-letter-exchange", "dead-letter-routing-key"];
 
 /** All policies of a preview, with the queues and exchanges that they apply to. */
 export class Policies {
   private readonly policies: EntityChange[];
   private readonly entities: EntityChange[];
-  /** Policies by what they are on the broker before the update. */
+  /** Policies by their identity on the broker before the update. */
   private readonly earlier = new Map<string | undefined, EntityChange[]>();
   private taken?: Map<EntityChange, PolicyJudgement>;
 
-  /** @param isWhole whether the preview lists what stays as it is, too */
+  /** @param isWhole whether the preview also lists unchanged resources */
   constructor(
     changes: EntityChange[],
     private readonly isWhole: boolean,
@@ -49,12 +49,12 @@ export class Policies {
     }
   }
 
-  /** What becomes of messages by one policy's change; undefined where nothing does. */
+  /** What becomes of messages by one policy's change; undefined if nothing does. */
   judge(change: EntityChange): PolicyJudgement | undefined {
     const { action, isRetained } = change;
     if (action === "delete") return isRetained ? undefined : this.judgeGone(change);
     const later = viewOf(change, change.after);
-    // Declaring a policy under a name that is there already changes that one.
+    // Declaring a policy under an existing name changes the existing one.
     const earlier = viewOf(change, change.before ?? this.sameOnBroker(change)?.before);
     if (later === undefined || (change.before !== undefined && earlier === undefined))
       return { rule: "policy-unknown" };
@@ -66,7 +66,7 @@ export class Policies {
       const narrowed = isNarrower(earlier, later) ? this.judgeNarrowed(change, earlier, later) : undefined;
       if (narrowed !== undefined) return narrowed;
     }
-    const taken = this.takenAway(change);
+    const taken = this.judgeDisplaced(change);
     if (taken !== undefined) return taken;
     const changesNothing = action === "update" && change.causes.length === 0;
     return (action === "create" && change.partOf !== undefined) || changesNothing
@@ -81,12 +81,12 @@ export class Policies {
     if (kept.length > 0 && !this.leavesWithAll(change, gone)) {
       return { rule: "policy-protection-gone", detail: `It said ${kept.join(", ")}.` };
     }
-    return this.takenAway(change) ?? { rule: "policy-changed" };
+    return this.judgeDisplaced(change) ?? { rule: "policy-changed" };
   }
 
   /**
-   * What becomes of that to which a policy no longer applies. A component's own policy is for its own queues and exchanges, which a whole
-   * preview lists; of any other, nobody knows to what else it applied.
+   * Judges what becomes of entities to which a policy no longer applies. A component's own policy is for its own queues and exchanges,
+   * which a complete preview lists; for any other policy, nobody knows to what else it applied.
    */
   private judgeNarrowed(change: EntityChange, earlier: PolicyView, later: PolicyView): PolicyJudgement | undefined {
     const said = keeps(earlier);
@@ -106,13 +106,13 @@ export class Policies {
     };
   }
 
-  /** Whether other policies say the same of an entity after the update, whichever of them applies. */
+  /** Whether other policies say the same about an entity after the update, whichever of them applies. */
   private isKeptByOthers(entity: EntityChange, earlier: PolicyView): boolean {
     const { found, isSure } = policiesInForce(this.policies, targetOf(entity, "after"), "after");
     return isSure && found.every(({ view }) => keeps(earlier).every((key) => isKept(key, earlier, view)));
   }
 
-  /** Whether all that the policy applies to goes as well, so that nobody misses it. */
+  /** Whether everything that the policy applies to is deleted as well, so that nothing misses it. */
   private leavesWithAll(change: EntityChange, policy: PolicyView): boolean {
     const matched = this.entities.filter(
       (entity) => entity.before !== undefined && mayBeFor(policy, targetOf(entity, "before")),
@@ -128,16 +128,16 @@ export class Policies {
   }
 
   /**
-   * Only one policy applies to each queue or exchange: what another one said no longer counts where this one comes before it, or
-   * counts again where this one goes. One that may apply, for all that can be read, is taken as one that does.
+   * Only one policy applies to each queue or exchange. The settings of another one stop counting when this one takes precedence, and count
+   * again when this one is removed. A policy that may apply, as far as can be read, counts as applying.
    */
-  private takenAway(change: EntityChange): PolicyJudgement | undefined {
-    this.taken ??= this.allTaken();
+  private judgeDisplaced(change: EntityChange): PolicyJudgement | undefined {
+    this.taken ??= this.judgeAllDisplaced();
     return this.taken.get(change);
   }
 
-  /** By each policy, what first becomes of a queue or exchange; looked at once for all of them, since there may be thousands. */
-  private allTaken(): Map<EntityChange, PolicyJudgement> {
+  /** For each policy, the first thing that becomes of a queue or exchange; computed for all at once, because there may be thousands. */
+  private judgeAllDisplaced(): Map<EntityChange, PolicyJudgement> {
     const taken = new Map<EntityChange, PolicyJudgement>();
     for (const entity of this.entities.filter(({ before, after }) => before !== undefined && after !== undefined)) {
       const [earlier, later] = (["before", "after"] as const).map((side) =>
@@ -153,7 +153,7 @@ export class Policies {
   }
 }
 
-/** What becomes of the messages in an entity by other policies that apply to it. */
+/** What becomes of the messages in an entity when other policies apply to it. */
 function judgeTurnover(entity: EntityChange, earlier: InForce, later: InForce): PolicyJudgement | undefined {
   const changesOf = ({ found }: InForce): Set<EntityChange> => new Set(found.map(({ change }) => change));
   const [before, after] = [changesOf(earlier), changesOf(later)];
@@ -185,7 +185,7 @@ function targetOf(entity: EntityChange, side: Side): PolicyTarget {
   return { vhost, name, ...(entity.kind === "queue" ? { queueArguments: queueArguments(values) } : {}) };
 }
 
-/** Settings of `later` by which queues drop what they kept under `earlier`, as `key: value`. */
+/** Settings of `later` by which queues drop messages that they kept under `earlier`, as `key: value`. */
 function drops(earlier: PolicyView | undefined, later: PolicyView): string[] {
   const isWider = earlier === undefined || !reachesNoMore(earlier, later);
   return Object.entries(later.definition)
@@ -206,7 +206,7 @@ function isDropping(key: string, value: unknown): boolean {
   return key.startsWith("dead-letter-");
 }
 
-/** A higher limit drops no more than the lower one. */
+/** Whether the new limit is higher, so that it drops no more than the old one. */
 function isMore(key: string, before: unknown, after: unknown): boolean {
   return (
     [...LIMITS.slice(0, 4), "delivery-limit"].includes(key) && Number(after) >= Number(before) && Number(before) >= 0
@@ -218,7 +218,7 @@ function isLifted(value: unknown): boolean {
   return limit === -1 || limit >= NO_DELIVERY_LIMIT;
 }
 
-/** Settings by which messages are kept that would be dropped otherwise. */
+/** Settings that keep messages which would be dropped otherwise. */
 function keeps({ definition }: PolicyView): string[] {
   return Object.entries(definition)
     .filter(
@@ -242,7 +242,7 @@ function isKept(saying: string, earlier: PolicyView, later: PolicyView | undefin
   return after !== undefined && String(before) === String(after);
 }
 
-/** Whether what `later` applies to is surely no more than what `earlier` does, and it comes first no more often. */
+/** Whether `later` surely applies to no more than `earlier` did, and takes precedence no more often. */
 function reachesNoMore(earlier: PolicyView, later: PolicyView): boolean {
   return (
     earlier.vhost === later.vhost &&
@@ -252,12 +252,12 @@ function reachesNoMore(earlier: PolicyView, later: PolicyView): boolean {
   );
 }
 
-/** Two that are secret need not be the same. */
+/** Two secret texts need not be the same. */
 function isSame(one: string, other: string): boolean {
   return one === other && isReadable(one);
 }
 
-/** Whether `later` may apply to less than `earlier` did, or come first less often. */
+/** Whether `later` may apply to less than `earlier` did, or take precedence less often. */
 function isNarrower(earlier: PolicyView, later: PolicyView): boolean {
   return (
     earlier.vhost !== later.vhost ||
@@ -267,7 +267,7 @@ function isNarrower(earlier: PolicyView, later: PolicyView): boolean {
   );
 }
 
-/** Whether a pattern matches one name alone, which the other matches, too. */
+/** Whether a pattern matches a single name, which the other pattern matches, too. */
 function isOneOf(pattern: string, other: string): boolean {
   const literal = /^\^((?:[\w-]|\\[^\w])+)\$$/.exec(pattern)?.[1]?.replace(/\\(.)/g, "$1");
   return literal !== undefined && certainlyAppliesTo({ pattern: other, applyTo: "all", definition: {} }, literal);

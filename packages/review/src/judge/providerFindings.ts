@@ -1,12 +1,12 @@
 import type { EntityChange } from "../preview/entityChange";
 import type { RuleName } from "./rules";
 
-/** Properties of a provider by which it reaches another broker. */
+/** Properties of a provider that decide which broker it reaches. */
 const PLACES = ["endpoint", "proxy"];
 
 /**
- * What a provider's change means: another address is another broker. Where the address is secret, or nothing says what changes, it
- * may be one.
+ * What a provider's change means: another address is another broker. If the address is secret, or nothing says what changes, it may be
+ * another broker.
  */
 export function judgeProvider({
   action,
@@ -22,7 +22,7 @@ export function judgeProvider({
   if (causes.some(({ property }) => isPlace(property)) || reasons?.some(isPlace)) return "broker-changed";
   const isKnown = typeof before?.endpoint === "string" && typeof after?.endpoint === "string";
   const isSecret = [before?.endpoint, after?.endpoint].some((value) => String(value).includes("[secret]"));
-  // The engine names what differs, also of a secret; or what differs shows.
+  // The difference is known: the engine names it, even for a secret; or it shows.
   if (reasons !== undefined || (isKnown && !isSecret && causes.length > 0)) return undefined;
   return isKnown && !isSecret ? undefined : "broker-changed";
 }

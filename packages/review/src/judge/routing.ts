@@ -13,11 +13,11 @@ export type Unroutable = "parked" | "held" | "lost" | "unknown";
 /** A queue, or a policy's queues, whose dead letters go to an exchange. */
 interface Feeder {
   change: EntityChange;
-  /** Whether it waits for the confirm, so that nothing is lost between. */
+  /** Whether it waits for the confirm, so that nothing is lost in between. */
   isSafe: boolean;
 }
 
-/** What a preview tells about the broker as it is before the update, and of the policies that it will have. */
+/** What a preview tells about the broker as it is before the update, and about the policies that it will have. */
 export class Routing {
   private readonly feeders = new Map<string, Feeder[]>();
   private readonly policies: EntityChange[];
@@ -26,7 +26,7 @@ export class Routing {
 
   /**
    * @param changes of all resources that the preview lists
-   * @param isWhole whether it lists the unchanged ones too
+   * @param isWhole whether the preview also lists the unchanged ones
    */
   constructor(
     changes: EntityChange[],
@@ -41,7 +41,7 @@ export class Routing {
     this.deleted = new Set(deleted.map(({ kind, before }) => JSON.stringify([kind, before?.vhost, before?.name])));
   }
 
-  /** What becomes of a message that `exchange` has no binding for, once the update has begun. */
+  /** What becomes of a message for which `exchange` has no binding, once the update has begun. */
   unroutable(vhost: unknown, exchange: string, dependencies: string[]): Unroutable {
     const parking = this.parking(vhost, exchange, dependencies);
     if (parking === "yes") return "parked";
@@ -56,7 +56,10 @@ export class Routing {
     return feeders.some(({ change, isSafe }) => !isSafe && !isGone(change));
   }
 
-  /** What names `exchange` as its alternate exchange and stays, in words: what it can't route is lost without that one. */
+  /**
+   * The entity that has `exchange` as its alternate exchange and stays, in words: messages that it can't route are lost without the
+   * alternate exchange.
+   */
   alternateOf(vhost: unknown, exchange: string): string | undefined {
     const names = (found: unknown): boolean => found === exchange;
     const holder = this.exchanges.find(
@@ -86,7 +89,7 @@ export class Routing {
       this.addFeeder(before.vhost, exchange, { change, isSafe: strategy === "at-least-once" });
       return;
     }
-    // An argument goes before a policy; without one, the policy says where dead letters go.
+    // An argument takes precedence over a policy; without one, the policy says where dead letters go.
     const target = { vhost: before.vhost, name: before.name, queueArguments: values };
     for (const { view } of policiesInForce(this.policies, target, "after").found) {
       const isSafe = (strategy ?? view.definition["dead-letter-strategy"]) === "at-least-once";
@@ -94,7 +97,7 @@ export class Routing {
     }
   }
 
-  /** A policy for none of the plan's queues is for queues that nothing is known of. */
+  /** A policy that matches none of the plan's queues may match queues that the plan doesn't know. */
   private addPolicy(change: EntityChange, queues: EntityChange[]): void {
     const view = viewOn(change, "after");
     const { "dead-letter-exchange": exchange, "dead-letter-strategy": strategy } = view?.definition ?? {};
@@ -114,7 +117,7 @@ export class Routing {
     else same.push(feeder);
   }
 
-  /** Whether what `exchange` can't route goes to another one: by its own argument, or by the one policy that applies to it. */
+  /** Whether messages that `exchange` can't route go to another exchange: by its own argument, or by the one policy that applies to it. */
   private parking(vhost: unknown, exchange: string, dependencies: string[]): "yes" | "no" | "unknown" {
     const parks = (alternate: unknown): boolean =>
       alternate !== undefined && !this.isDeleted("exchange", vhost, alternate);
@@ -134,7 +137,7 @@ export class Routing {
     return this.isWhole ? "no" : "unknown";
   }
 
-  /** Whether an entity of that name goes, and the broker does not keep it. */
+  /** Whether an entity of that name is deleted, and the broker does not keep it. */
   isDeleted(kind: EntityChange["kind"], vhost: unknown, name: unknown): boolean {
     return isReadable(name) && this.deleted.has(JSON.stringify([kind, vhost, name]));
   }
@@ -148,7 +151,7 @@ function isGone({ action, isRetained }: EntityChange): boolean {
   return action === "delete" && !isRetained;
 }
 
-/** Whether what is unbound was declared after the policy that parks what the network's delivery exchange can't route. */
+/** Whether the unbound entity was declared after the policy that parks messages which the network's delivery exchange can't route. */
 function dependsOnParking(exchange: string, dependencies: string[]): boolean {
   const parking = networkOfDelivery(exchange)?.parkingExchange;
   if (parking === undefined) return false;

@@ -1,14 +1,14 @@
 /** How bad a finding is. */
 export type Severity = "loss" | "care" | "note";
 
-/** What a review knows to say of a change. */
+/** A kind of finding that a review can report. */
 export interface Rule {
   severity: Severity;
-  /** What happens, as a heading; `%` stands for how many, with the entities' name. */
+  /** What happens, as a heading; `%` stands for the number, with the entities' name. */
   title: string;
   /** What it means. */
   consequence: string;
-  /** What to do instead, a step each; code in backticks; VHOST and OLD_NAME stand for the real ones. */
+  /** What to do instead, step by step; code in backticks; VHOST and OLD_NAME stand for the real ones. */
   wayOut: string[];
 }
 

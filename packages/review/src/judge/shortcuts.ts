@@ -1,27 +1,27 @@
 import { DelayNetwork, networkOfDelivery, planEntities } from "@rabbitmq-delay/topology";
-import { EntityChange, isReadable, shownName, text } from "../preview/entityChange";
+import { EntityChange, isReadable, showName, text } from "../preview/entityChange";
 
-/** A new binding by which a network's messages take another way than their delay's. */
+/** A new binding by which a network's messages bypass their delay. */
 export interface Shortcut {
   change: EntityChange;
   /** What it does. */
   detail: string;
 }
 
-/** What a network's messages pass, by the names of its own plan. */
+/** The parts of a network that messages pass, by the names of its own plan. */
 interface NetworkParts {
   prefix: string;
   levels: Set<string>;
   /** Queues in which messages wait for their delay. */
   queues: Set<string>;
   delivery: string;
-  /** Bindings that belong there. */
+  /** Bindings that belong to the network. */
   planned: Set<string>;
 }
 
 /**
- * New bindings at the levels of a network that are none of its plan: what takes one arrives early, or a second time. Networks are
- * recognized by their delivery exchanges, wherever the preview names one.
+ * Finds new bindings at the levels of a network that are not in its plan: messages that take one arrive early, or a second time. Networks
+ * are recognized by their delivery exchanges, wherever the preview names one.
  */
 export function shortcutsOf(changes: EntityChange[]): Shortcut[] {
   const networks = networksOf(changes);
@@ -38,7 +38,7 @@ export function shortcutsOf(changes: EntityChange[]): Shortcut[] {
 function shortcut(network: NetworkParts, values: Record<string, unknown>): string | undefined {
   const { levels, queues, delivery, planned, prefix } = network;
   if (planned.has(keyOf(values))) return undefined;
-  const [source, destination, routingKey] = [values.source, values.destination, values.routingKey].map(shownName) as [
+  const [source, destination, routingKey] = [values.source, values.destination, values.routingKey].map(showName) as [
     string,
     string,
     string,

@@ -1,7 +1,7 @@
 import { openedJson } from "@rabbitmq-delay/topology";
 import { SECRET, isSecretName, withoutSecrets } from "../redact";
 
-/** One difference, down to the single argument. */
+/** One difference, as precise as a single argument. */
 export interface Cause {
   /** e.g. `x-message-ttl`, `source`, `settings.type`. */
   property: string;
@@ -9,18 +9,18 @@ export interface Cause {
   after: string;
 }
 
-/** Whose inputs are compared: a thing of the broker, whose texts are names and patterns, or anything else. */
+/** Where the compared inputs belong: to a thing of the broker, whose texts are names and patterns, or elsewhere. */
 export type Place = "broker" | "elsewhere";
 
 const HIDDEN = "[not shown]";
-/** What the engine writes for itself into inputs. */
+/** Keys that the engine adds to inputs for itself. */
 const INTERNAL = new Set(["__defaults", "__internal", "__pulumi_raw_state_delta"]);
 const LONGEST_VALUE = 120;
 
 const QUANTITY = /^\d{1,9}(\.\d{1,3})?[a-zA-Z]{0,2}$/;
 /**
- * Texts that a review shows of what is none of the broker's, by the last part of the way to them and what they look like:
- * everything else may be a secret whose name does not say so, and is not shown.
+ * The texts that a review shows of inputs that are not the broker's, by the last part of their path and by their form. Everything else may
+ * be a secret whose name does not say so, and is not shown.
  */
 const shownElsewhere: Record<string, RegExp> = {
   image: /^[a-z0-9][a-z0-9.:/_-]{0,120}:\d[a-z0-9._-]{0,40}(@sha256:[0-9a-f]{64})?$/,
@@ -33,8 +33,8 @@ const shownElsewhere: Record<string, RegExp> = {
 };
 
 /**
- * Compares inputs property by property, in those of the broker also JSON in texts key by key. A secret on either side shows as one
- * on both.
+ * Compares inputs property by property; in those of the broker, JSON texts are compared key by key, too. A secret on either side shows as
+ * one on both.
  */
 export function causesOf(
   before: Record<string, unknown> = {},
@@ -48,7 +48,7 @@ export function causesOf(
 
 function compare(path: string, before: unknown, after: unknown, place: Place, causes: Cause[]): void {
   const [one, other] = place === "broker" ? [openedJson(before), openedJson(after)] : [before, after];
-  // Keys of what is secret are not told either.
+  // The keys of a secret value are not shown either.
   if (isRecord(one) && isRecord(other) && !isSecretName(path)) {
     for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
       if (!INTERNAL.has(key)) compare(pathOf(path, key), one[key], other[key], place, causes);
@@ -66,7 +66,7 @@ function compare(path: string, before: unknown, after: unknown, place: Place, ca
   causes.push({ property: path, before: shown(one), after: shown(other) });
 }
 
-/** An argument's own name says more than the way to it. */
+/** An argument's own name says more than the path to it. */
 function pathOf(path: string, key: string): string {
   if (path === "" || path.endsWith("argumentsJson") || path.endsWith("definition")) return key;
   return `${path}.${key}`;
@@ -74,7 +74,7 @@ function pathOf(path: string, key: string): string {
 
 function show(value: unknown): string {
   if (value === undefined || value === null) return "nothing";
-  const text = withoutSecrets(typeof value === "string" ? value : JSON.stringify(hidden(value)));
+  const text = withoutSecrets(typeof value === "string" ? value : JSON.stringify(hideSecrets(value)));
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }
 
@@ -85,22 +85,22 @@ function showElsewhere(path: string, value: unknown): string {
   return typeof value === "string" && shape?.test(value) === true ? value : HIDDEN;
 }
 
-/** A copy without what its name makes a secret; of a list's objects, such as names with values, no text is told. */
-function hidden(value: unknown, isInList = false): unknown {
-  if (Array.isArray(value)) return value.map((item) => hidden(item, true));
+/** Copies a value without anything that its name makes a secret; in a list's objects, such as names with values, no text is shown. */
+function hideSecrets(value: unknown, isInList = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => hideSecrets(item, true));
   if (typeof value === "string") return withoutSecrets(value);
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
       const isSecret = isSecretName(key) || (isInList && typeof item === "string");
-      return [key, isSecret ? SECRET : hidden(item, isInList)];
+      return [key, isSecret ? SECRET : hideSecrets(item, isInList)];
     }),
   );
 }
 
-/** A queue's arguments for a report: those whose name says secret are not in it, nor what looks like one. */
-export function shownArguments(values: Record<string, unknown>): Record<string, unknown> {
-  return hidden(values) as Record<string, unknown>;
+/** A queue's arguments for a report, without those whose name says secret, or whose value looks like a secret. */
+export function showArguments(values: Record<string, unknown>): Record<string, unknown> {
+  return hideSecrets(values) as Record<string, unknown>;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -8,7 +8,7 @@ import { nameOf, parseUrn, typeOf } from "./urn";
 /** What happens to one resource. */
 export type Action = "create" | "delete" | "replace" | "update" | "same";
 
-/** What a resource is to a review: a kind that has a rule, a component, or something that nothing is known of. */
+/** What a resource is to a review: a kind that has a rule, a component, or something unknown. */
 export type EntityKind = ResourceKind | "component" | "other";
 
 /** The steps of one resource, taken together. */
@@ -23,22 +23,22 @@ export interface EntityChange {
   parent?: string;
   /** The component of this project that it is a part of, however deep. */
   partOf?: ComponentName;
-  /** Whether the broker keeps the old one when the program lets it go. */
+  /** Whether the broker keeps the old one when it leaves the program. */
   isRetained: boolean;
   before?: Record<string, unknown>;
   after?: Record<string, unknown>;
   causes: Cause[];
   /** URNs that the old one depended on. */
   dependencies: string[];
-  /** Properties that the engine says differ; undefined where it says nothing. */
+  /** Properties that differ, according to the engine; undefined if it says nothing. */
   reasons?: string[];
-  /** URN of what declares it. */
+  /** URN of the provider that declares it. */
   provider?: string;
-  /** URNs of what declares it, before and after, where they are not the same. */
+  /** URNs of the providers that declare it, before and after, if they differ. */
   otherProvider?: { before: string; after: string };
 }
 
-/** Which action a step is part of. */
+/** The action to which a step belongs. */
 const actions: Record<ChangingStep, Action> = {
   create: "create",
   import: "create",
@@ -56,7 +56,7 @@ export function entityChanges({ steps }: Preview): EntityChange[] {
   const byUrn = new Map<string, (PreviewStep & { op: ChangingStep })[]>();
   for (const step of steps) {
     const { op } = step;
-    // Steps that change nothing are none; unknown ones make the preview one that is not whole.
+    // Steps that change nothing are skipped; an unknown step makes the preview incomplete.
     if (!isChangingStep(op) || isStack(step.urn)) continue;
     const same = byUrn.get(step.urn);
     if (same === undefined) byUrn.set(step.urn, [{ ...step, op }]);
@@ -72,7 +72,7 @@ function toChange(urn: string, steps: (PreviewStep & { op: ChangingStep })[]): E
   const type = oldState?.type ?? newState?.type ?? typeOf(urn);
   const parent = (newState ?? oldState)?.parent;
   const kind = kindOf(type, (newState ?? oldState)?.custom !== false);
-  // What is replaced has to be kept before and after; what is only read is never deleted.
+  // A replaced resource has to be kept before and after; one that is only read is never deleted.
   const isKept = action === "delete" || newState === undefined || newState.retainOnDelete === true;
   const [before, after] = [oldState?.provider, newState?.provider].map((provider) => provider?.replace(/::[^:]*$/, ""));
   return {
@@ -104,7 +104,7 @@ function placeOf(kind: EntityKind): Place {
   return onBroker.includes(kind) ? "broker" : "elsewhere";
 }
 
-/** The nearest component of this project among the parents: those that the URN names, and the one that the state does. */
+/** The nearest component of this project among the parents: those that the URN names, and the one in the state. */
 function partOf(urn: string, parent: string | undefined): ComponentName | undefined {
   const types = (text: string): string[] => parseUrn(text)?.types ?? text.split(/\$|::/);
   return [...types(urn).slice(0, -1), ...types(parent ?? "")]
@@ -122,8 +122,8 @@ function reasonsOf(steps: PreviewStep[]): string[] | undefined {
 }
 
 /**
- * Steps of one URN are of one entity on the broker: what is deleted beside anything else (an earlier replacement that was
- * interrupted leaves that) goes although it seems to stay.
+ * Steps of one URN concern one entity on the broker. If it is deleted beside anything else (which an interrupted replacement leaves
+ * behind), it is gone although it seems to stay.
  */
 function actionOf(found: Action[]): Action {
   if (found.includes("replace") || (found.includes("delete") && found.some((action) => action !== "delete")))
@@ -131,20 +131,26 @@ function actionOf(found: Action[]): Action {
   return found.find((action) => action !== "same") ?? "same";
 }
 
-/** Where the program did not change, the broker did: then what it had is compared with what the program says. */
+/** If the program did not change, the broker did: then its former values are compared with the program's. */
 function differences(oldState: PreviewState | undefined, newState: PreviewState | undefined, place: Place): Cause[] {
   const causes = causesOf(oldState?.inputs, newState?.inputs, place);
   if (causes.length > 0 || newState?.inputs === undefined || oldState?.outputs === undefined) return causes;
-  return causesOf(projected(oldState.outputs, newState.inputs), newState.inputs, place);
+  return causesOf(projectOutputs(oldState.outputs, newState.inputs), newState.inputs, place);
 }
 
-/** What of the outputs the inputs speak of. */
-function projected(outputs: Record<string, unknown> = {}, inputs: Record<string, unknown>): Record<string, unknown> {
+/** The part of the outputs for which there are inputs. */
+function projectOutputs(
+  outputs: Record<string, unknown> = {},
+  inputs: Record<string, unknown>,
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.keys(inputs).map((key) => {
       const [output, input] = [outputs[key], inputs[key]];
       const isNested = typeof output === "object" && typeof input === "object" && output !== null && input !== null;
-      return [key, isNested ? projected(output as Record<string, unknown>, input as Record<string, unknown>) : output];
+      return [
+        key,
+        isNested ? projectOutputs(output as Record<string, unknown>, input as Record<string, unknown>) : output,
+      ];
     }),
   );
 }
@@ -153,19 +159,21 @@ function projected(outputs: Record<string, unknown> = {}, inputs: Record<string,
 export function brokerName(change: EntityChange): string {
   const values = change.before ?? change.after ?? {};
   if (change.kind === "binding") {
-    return `${shownName(values.source)} → ${shownName(values.destination)}`;
+    return `${showName(values.source)} → ${showName(values.destination)}`;
   }
-  // Of anything else, a property of that name may be whatever it wants.
+  // In anything else, a property of that name may contain whatever it wants.
   const isNamed = [...onBroker, "user"].includes(change.kind);
   return isNamed && typeof values.name === "string" ? values.name : change.name;
 }
 
-/** What makes two resources the same entity on the broker; undefined for what the broker doesn't have, or nobody can read. */
+/**
+ * The identity that two resources of one entity on the broker share; undefined for a resource that is not on the broker, or can't be read.
+ */
 export function brokerIdentity(change: EntityChange, side: "before" | "after"): string | undefined {
   const values = change[side];
   if (values === undefined) return undefined;
   const { name, user, vhost: place, source, destination } = values;
-  // Two names that are secret are not the same name.
+  // Two secret names are not the same name.
   if ([name, user, place, source, destination].some((value) => value !== undefined && !isReadable(value)))
     return undefined;
   const vhost = text(values.vhost);
@@ -175,7 +183,7 @@ export function brokerIdentity(change: EntityChange, side: "before" | "after"): 
     case "vhost":
     case "user":
       return JSON.stringify([change.kind, vhost, text(values.name)]);
-    // An operator's policy is another one than a policy of the same name.
+    // An operator policy differs from a policy of the same name.
     case "policy":
       return JSON.stringify([change.type, vhost, text(values.name)]);
     case "permissions":
@@ -194,7 +202,7 @@ export function brokerIdentity(change: EntityChange, side: "before" | "after"): 
   }
 }
 
-/** A queue's or an exchange's arguments, in whichever of the two ways the program gives them. */
+/** A queue's or an exchange's arguments, in whichever of the two forms the program gives them. */
 export function queueArguments(values: Record<string, unknown> | undefined): Record<string, unknown> {
   const settings = values?.settings as { arguments?: unknown; argumentsJson?: unknown } | undefined;
   const [plain, opened] = [settings?.arguments, openedJson(settings?.argumentsJson)].map((found) =>
@@ -207,15 +215,15 @@ export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What the engine writes where a value is known only once the program runs. */
+/** The text that the engine writes if a value is known only once the program runs. */
 const NOT_KNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** Whether a name or a pattern is there to be read: it is no secret, known already, and not empty. */
+/** Whether a name or a pattern can be read: it is not secret, known already, and not empty. */
 export function isReadable(value: unknown): value is string {
   return typeof value === "string" && value !== "" && !value.includes(SECRET) && value !== NOT_KNOWN;
 }
 
-/** A name as a report has it. */
-export function shownName(value: unknown): string {
+/** A name in the form that a report shows. */
+export function showName(value: unknown): string {
   return value === NOT_KNOWN ? "[not known]" : text(value);
 }

@@ -3,7 +3,7 @@ import type { EntityChange } from "./entityChange";
 import type { Preview } from "./preview";
 import { typeOf } from "./urn";
 
-/** The addresses of the brokers that a plan declares on, as its providers have them; some may be secret, or not known yet. */
+/** The addresses of the brokers on which a plan declares, as its providers have them; some may be secret, or not known yet. */
 export function plannedEndpoints({ steps }: Pick<Preview, "steps">): unknown[] {
   const providers = steps.filter(({ urn }) => typeOf(urn) === "pulumi:providers:rabbitmq");
   return providers.flatMap(({ oldState, newState }) =>
@@ -11,7 +11,7 @@ export function plannedEndpoints({ steps }: Pick<Preview, "steps">): unknown[] {
   );
 }
 
-/** Where the plan declares, without a user, if all of it is at addresses that can be read and none is the given one. */
+/** Where the plan declares, without a user, if all addresses can be read and none is the given one. */
 export function otherPlace(preview: Pick<Preview, "steps">, url: string): string | undefined {
   const endpoints = plannedEndpoints(preview);
   const hosts = endpoints.map((endpoint) =>
@@ -21,12 +21,12 @@ export function otherPlace(preview: Pick<Preview, "steps">, url: string): string
   return endpoints.some((endpoint) => isSameAddress(endpoint, url)) ? undefined : [...new Set(hosts)].sort().join(", ");
 }
 
-/** Tells of each change whether it is on another broker than the one at an address. */
+/** Returns a function that says whether a change is on another broker than the one at an address. */
 export function changesElsewhere(changes: readonly EntityChange[], url: string): (urn: string) => boolean {
   const providers = changes.filter(({ type }) => type === "pulumi:providers:rabbitmq");
   const endpoints = new Map(providers.map(({ urn, before, after }) => [urn, (before ?? after)?.endpoint]));
   const known = [...endpoints.values()].map(String);
-  // All at one address, by whatever name that is asked: a tunnel or a proxy may have another.
+  // If everything is at one address, that is the broker that was asked, under whatever name: a tunnel or a proxy may have another.
   const isOne = known.every((endpoint) => endpoint === known[0] || isSameAddress(endpoint, known[0] as string));
   if (isOne) return () => false;
   const byUrn = new Map(changes.map((change) => [change.urn, change]));

@@ -10,7 +10,7 @@ export interface PreviewState {
   /** Whether the program only reads it, so that it is never deleted. */
   external?: boolean;
   parent?: string;
-  /** URN and id of what declares it. */
+  /** URN and id of the provider that declares it. */
   provider?: string;
   retainOnDelete?: boolean;
   inputs?: Record<string, unknown>;
@@ -29,16 +29,16 @@ export interface PreviewStep {
   detailedDiff?: Record<string, unknown> | null;
 }
 
-/** What `pulumi preview --json` prints, as far as a review needs it. */
+/** The part of the output of `pulumi preview --json` that a review needs. */
 export interface Preview {
   steps: PreviewStep[];
-  /** Resources that stay as they are, also those that the file does not list. */
+  /** Number of unchanged resources, including those that the file does not list. */
   unchanged: number;
   /** Whether unchanged resources are listed, as with `--show-sames`. */
   hasSames: boolean;
-  /** Whether no resource stays without being listed. */
+  /** Whether all unchanged resources are listed. */
   isWhole: boolean;
-  /** What went wrong, or does not fit together; the preview is then not whole. Without secrets. */
+  /** What went wrong, or does not fit together; the preview is then incomplete. Without secrets. */
   errors: string[];
 }
 
@@ -48,7 +48,7 @@ interface RawPreview {
   changeSummary?: Record<string, unknown>;
 }
 
-/** What steps do that change no resource: they read, or forget what was only read or is gone already. */
+/** Steps that change no resource: they read one, or forget one that was only read or no longer exists. */
 export const neutralSteps = new Set([
   "read",
   "read-replacement",
@@ -57,7 +57,7 @@ export const neutralSteps = new Set([
   "discard-replaced",
   "remove-pending-replace",
 ]);
-/** Steps that change something; what comes up in neither list can't be judged. */
+/** Steps that change something; a step in neither list can't be judged. */
 const changingSteps = [
   "same",
   "create",
@@ -79,8 +79,8 @@ export function isChangingStep(op: string): op is ChangingStep {
 /**
  * Reads the engine's JSON.
  * @param source a file's name, for messages
- * @param exitCode how the engine ended, where that is known; anything but 0 makes the preview one that is not whole
- * @throws PreviewError for what is no preview
+ * @param exitCode how the engine ended, if that is known; anything but 0 makes the preview incomplete
+ * @throws PreviewError for a text that is not a preview
  */
 export function parsePreview(text: string, source: string, exitCode: number | null = 0): Preview {
   let value: unknown;
@@ -136,7 +136,7 @@ function summaryOf({ changeSummary = {} }: RawPreview, source: string): Map<stri
   return new Map(counts as [string, number][]);
 }
 
-/** What the engine said went wrong; also when all that it said of it is how it ended. */
+/** The errors that the engine reported; also if all that it reported is how it ended. */
 function errorsOf({ diagnostics = [] }: RawPreview, steps: PreviewStep[], exitCode: number | null): string[] {
   const known = new Set([...secretsOf(), ...secretsIn(steps)]);
   const errors = (Array.isArray(diagnostics) ? diagnostics : [])
@@ -154,12 +154,12 @@ function errorsOf({ diagnostics = [] }: RawPreview, steps: PreviewStep[], exitCo
   return [`pulumi preview ended with ${exitCode ?? "a signal"}, and did not say why`];
 }
 
-/** What of a plan can't be judged, because the file does not have it or nobody knows what it means. */
+/** The parts of a plan that can't be judged, because the file lacks them or nobody knows what they mean. */
 function gapsOf(steps: PreviewStep[], summary: Map<string, number>): string[] {
   const gaps: string[] = [];
   const isKnown = (op: string): boolean => isChangingStep(op) || neutralSteps.has(op);
   const unknown = new Set([...steps.map(({ op }) => op), ...summary.keys()].filter((op) => !isKnown(op)));
-  for (const op of unknown) gaps.push(`the plan has steps of a kind that this review does not know: ${quoted(op)}`);
+  for (const op of unknown) gaps.push(`the plan has steps of a kind that this review does not know: ${quote(op)}`);
   for (const op of changingSteps) {
     const [counted, listed] = [summary.get(op) ?? 0, steps.filter((step) => step.op === op).length];
     if (op !== "same" && counted > listed) {
@@ -172,11 +172,11 @@ function gapsOf(steps: PreviewStep[], summary: Map<string, number>): string[] {
   return gaps;
 }
 
-function quoted(op: string): string {
+function quote(op: string): string {
   return JSON.stringify(op.slice(0, 40));
 }
 
-/** The stack itself is a resource too, and none that anybody looks at. */
+/** Whether a resource is the stack itself, which is of no interest. */
 export function isStack(urn: string): boolean {
   return typeOf(urn) === "pulumi:pulumi:Stack";
 }

@@ -4,9 +4,9 @@ import { componentOf } from "@rabbitmq-delay/topology";
 export interface UrnParts {
   stack: string;
   project: string;
-  /** Types of the parents and last its own, e.g. `rabbitmq-delay:index:DelayLevelTopology`, `rabbitmq:index/queue:Queue`. */
+  /** Types of the parents, and last the resource's own, e.g. `rabbitmq-delay:index:DelayLevelTopology`, `rabbitmq:index/queue:Queue`. */
   types: string[];
-  /** The logical name, which may have `::` in it. */
+  /** The logical name, which may contain `::`. */
   name: string;
 }
 
@@ -28,7 +28,7 @@ export function nameOf(urn: string): string {
   return parseUrn(urn)?.name ?? urn;
 }
 
-/** Whether a resource is the component of an endpoint; its name, which may say anything, is not looked at. */
+/** Whether a resource is the component of an endpoint; its name, which may be anything, is not considered. */
 export function isEndpoint(urn: string | undefined): boolean {
   return urn !== undefined && componentOf(typeOf(urn)) === "EndpointDelayBinding";
 }

@@ -10,7 +10,7 @@ export interface FindingGroup {
   severity: Severity;
   accepted?: string;
   findings: Finding[];
-  /** Heading: how many of what, e.g. `7 queues`; empty where the rest says it. */
+  /** Heading: how many of which kind, e.g. `7 queues`; empty if the rest says it. */
   subject: string;
   /** Heading: the component that they belong to. */
   owner?: string;
@@ -21,10 +21,10 @@ export interface FindingGroup {
   wayOut: readonly string[];
 }
 
-/** Groups by component that are a wall; then one rule's are one group. */
+/** With more groups by component than this, the findings of one rule form one group. */
 const MOST_GROUPS = 20;
 
-/** Puts together what one sentence can say: the same rule in one component; endpoints all together, and many components too. */
+/** Combines findings that one sentence can tell: the same rule in one component; all endpoints together, and many components too. */
 export function groupFindings(findings: Finding[]): FindingGroup[] {
   const byComponent = groupBy(findings, true);
   return byComponent.length > MOST_GROUPS ? groupBy(findings, false) : byComponent;
@@ -46,7 +46,7 @@ function groupBy(findings: Finding[], isByComponent: boolean): FindingGroup[] {
 const severities: Severity[] = ["loss", "care", "note"];
 const ruleNames = Object.keys(rules);
 
-/** The same change always reads the same, in whichever order the engine planned it. */
+/** Makes the same change always read the same, in whichever order the engine planned it. */
 function byWeight(a: FindingGroup, b: FindingGroup): number {
   return (
     severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
@@ -75,12 +75,12 @@ function toGroup(findings: Finding[]): FindingGroup {
     predicate: title.replace(/^% /, ""),
     consequence: consequence.trim(),
     details: [...new Set(findings.flatMap(({ detail }) => (detail === undefined ? [] : [detail])))],
-    wayOut: wayOut.map((step) => filledIn(step, findings)),
+    wayOut: wayOut.map((step) => fillIn(step, findings)),
   };
 }
 
-/** A command with this change's own names, where they are such that nobody has to quote them. */
-function filledIn(step: string, findings: Finding[]): string {
+/** Fills in a command with this change's own names, if they need no quoting. */
+function fillIn(step: string, findings: Finding[]): string {
   const [first] = findings;
   const isOneName = findings.every(({ oldName }) => oldName === first?.oldName);
   const values = { VHOST: first?.queue?.vhost, OLD_NAME: isOneName ? first?.oldName : undefined };
@@ -90,14 +90,14 @@ function filledIn(step: string, findings: Finding[]): string {
   );
 }
 
-/** Findings of a group that one line can tell: nothing is to be said of them but their names. */
+/** Findings of a group that one line can tell, because only their names differ. */
 export interface Telling {
   findings: Finding[];
   found?: string;
 }
 
-/** One telling for each finding with causes or messages of its own, and one for all of which the same is to be said. */
-export function tellings(findings: Finding[]): Telling[] {
+/** One telling for each finding with causes or messages of its own, and one for all findings about which the same is to be said. */
+export function toTellings(findings: Finding[]): Telling[] {
   const told: Telling[] = [];
   const byFound = new Map<string, Telling>();
   for (const finding of findings) {
@@ -116,7 +116,7 @@ export function tellings(findings: Finding[]): Telling[] {
   return told;
 }
 
-/** Whether what a finding is about is a message, and no entity with its kind before it. */
+/** Whether a finding is about a message, and not about an entity with its kind before it. */
 export function isMessage(rule: RuleName): boolean {
   return rule === "preview-failed" || rule === "broker-not-asked" || rule === "broker-elsewhere";
 }
@@ -129,7 +129,7 @@ function subjectOf(findings: Finding[]): string {
   return `${findings.length} ${plural(word, findings.length)}`;
 }
 
-/** Changes that one line can say: the same with other names. */
+/** Changes that one line can tell: the same with other names. */
 export interface ChangeGroup extends Omit<ChangeLine, "name"> {
   names: string[];
 }

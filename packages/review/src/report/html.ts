@@ -1,6 +1,6 @@
 import { html } from "./escape";
 import type { Finding } from "../judge/findings";
-import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, tellings } from "./groups";
+import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, toTellings } from "./groups";
 import { renderSvgPicture } from "./svgPicture";
 import type { Review } from "../review";
 import { countsLine, headlines } from "./wording";
@@ -26,7 +26,7 @@ summary { cursor: pointer; color: var(--note) } .found { font-weight: 600 } svg 
 
 const signs = { added: "+", removed: "−", changed: "~" } as const;
 
-/** The report as a page of its own: nothing is loaded, nothing is cut. */
+/** Renders the report as a self-contained page: nothing is loaded, nothing is cut. */
 export function renderHtml(review: Review, stack: string): string {
   const { text } = headlines[review.verdict];
   const groups = groupFindings(review.findings);
@@ -59,7 +59,7 @@ function card(group: FindingGroup): string {
   return `<section class="card" style="--mark: var(--${colour})"><h3>${heading.filter((part) => part !== "").join(" ")}</h3>
 <p>${html([consequence, ...details].join(" "))}</p>
 ${accepted === undefined ? "" : `<p>Accepted because: <q>${html(accepted)}</q></p>`}
-${folded(tellings(findings).map(item))}
+${fold(toTellings(findings).map(item))}
 ${severity === "note" ? "" : `<details><summary>The way out</summary><ol>${steps}</ol></details>`}</section>`;
 }
 
@@ -81,8 +81,8 @@ function item({ findings, found }: Telling): string {
   return `<li>${subject}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}${more}</li>`;
 }
 
-/** The first ones at once, the rest when asked for. */
-function folded(items: string[]): string {
+/** Shows the first items at once, and the rest on demand. */
+function fold(items: string[]): string {
   const [first, rest] = [items.slice(0, 20), items.slice(20)];
   const more =
     rest.length === 0 ? "" : `<details><summary>and ${rest.length} more</summary><ul>${rest.join("")}</ul></details>`;

@@ -1,13 +1,13 @@
 import { markdownCode as code, markdownText as text } from "./escape";
 import type { Finding } from "../judge/findings";
-import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, tellings } from "./groups";
+import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, toTellings } from "./groups";
 import { renderMermaidPicture } from "./picture";
 import type { Review } from "../review";
 import { countsLine, headlines } from "./wording";
 
-/** GitHub cuts comments at 65,536 characters, GitLab's are longer; what the tools around add has room. */
+/** GitHub cuts comments at 65,536 characters, and GitLab's limit is higher; the text that tools add around it has room. */
 export const MOST_CHARACTERS = 60_000;
-/** By which the one comment is found again. */
+/** The mark by which the one comment is found again. */
 export const marker = (stack: string): string =>
   `<!-- rabbitmq-delay review of ${stack.replace(/[^A-Za-z0-9._/-]/g, "")} -->`;
 
@@ -16,12 +16,12 @@ const LINES_SHOWN = 100;
 const LONGEST_REASON = 1000;
 const signs = { added: "➕", removed: "➖", changed: "✏️" } as const;
 
-/** How much of each danger is told: names of each kind, and whether the way out stands beside. */
+/** How much is told about each danger: how many names of each kind, and whether the way out is included. */
 interface Fullness {
   names: number;
   hasWayOut: boolean;
 }
-/** From everything to the headings alone, which always have room: there are no more of them than rules. */
+/** From everything to the headings alone, which always have room, because there are no more of them than rules. */
 const FULLNESS: Fullness[] = [
   { names: NAMES_SHOWN, hasWayOut: true },
   { names: 8, hasWayOut: true },
@@ -29,12 +29,12 @@ const FULLNESS: Fullness[] = [
   { names: 1, hasWayOut: false },
   { names: 0, hasWayOut: false },
 ];
-/** What is left for the rest when dangers are many. */
+/** The room for dangers, so that some is left for the rest. */
 const DANGERS_ROOM = 40_000;
 
 /**
- * The report as a comment for a pull request. The verdict and each kind of danger always have room: of dangers, names are what
- * is cut and counted; what comes after them is left out from its end.
+ * Renders the report as a comment for a pull request. The verdict and each kind of danger always have room: the names of dangers are cut
+ * and counted, and later sections are cut at their end.
  */
 export function renderMarkdown(review: Review, stack: string): string {
   const { sign, text: headline } = headlines[review.verdict];
@@ -56,11 +56,11 @@ export function renderMarkdown(review: Review, stack: string): string {
     accepted.length === 0 ? [] : ["### Accepted", "", ...accepted.flatMap((group) => groupLines(group, few))],
     ...open.filter(({ severity }) => severity === "note").map((group) => groupLines(group, few)),
   ];
-  return fit([...head, ...fullest(dangers)], sections);
+  return fit([...head, ...tellFully(dangers)], sections);
 }
 
-/** The dangers as fully told as there is room for. */
-function fullest(dangers: FindingGroup[]): string[] {
+/** The dangers, told as fully as there is room for. */
+function tellFully(dangers: FindingGroup[]): string[] {
   const told = FULLNESS.map((fullness) => dangers.flatMap((group) => groupLines(group, fullness)));
   return told.find((lines) => lengthOf(lines) <= DANGERS_ROOM) ?? (told.at(-1) as string[]);
 }
@@ -75,7 +75,7 @@ function groupLines(group: FindingGroup, { names, hasWayOut }: Fullness): string
   const heading = [text(subject), owner === undefined ? "" : `of ${code(owner)}`, predicate].filter(
     (part) => part !== "",
   );
-  const told = tellings(findings);
+  const told = toTellings(findings);
   const shown = told.slice(0, names).map((telling) => tellingLine(telling, names));
   const left = findings.length - sum(told.slice(0, names).map((telling) => telling.findings.length));
   return [
@@ -137,7 +137,7 @@ function changeLines({ changes, counts }: Review): string[] {
   ];
 }
 
-/** Whole sections first; one that has no room is left out line by line from its end. */
+/** Takes whole sections first; one that has no room is shortened line by line from its end. */
 function fit(head: string[], sections: string[][]): string {
   const lines = [...head];
   let room = MOST_CHARACTERS - 200 - lengthOf(lines);

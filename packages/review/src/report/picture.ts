@@ -4,20 +4,20 @@ import { groupChanges } from "./groups";
 import type { Review } from "../review";
 import type { Mark } from "./summary";
 
-/** Boxes of one kind before they are drawn as one. */
+/** With more boxes of one kind than this, they are drawn as one. */
 const MOST_ALONE = 8;
 
 /** A box of the picture: one changed thing, or several of a kind. */
 export interface PictureNode {
   label: string;
   mark: Mark | "same";
-  /** Whether it is a network, which is drawn at the left. */
+  /** Whether it is a network, which is drawn on the left. */
   isNetwork: boolean;
   /** Index of the network that it belongs to. */
   network?: number;
 }
 
-/** What the picture shows: networks, and what changes at them; grouped where it would be a wall. */
+/** The boxes of the picture: networks, and what changes at them; grouped if there would be too many. */
 export function pictureOf({ changes }: Review): PictureNode[] {
   const nodes: PictureNode[] = [];
   const networks = new Map<string, number>();
@@ -42,11 +42,11 @@ export function pictureOf({ changes }: Review): PictureNode[] {
     }
     nodes.push(...group.names.map((name) => ({ ...common, label: `${group.subject} ${name}` })));
   }
-  return bundled(nodes);
+  return bundle(nodes);
 }
 
-/** Many groups of one thing each are a wall too. */
-function bundled(nodes: PictureNode[]): PictureNode[] {
+/** Combines many groups of one thing each, which would be too many boxes as well. */
+function bundle(nodes: PictureNode[]): PictureNode[] {
   const isLoose = (node: PictureNode): boolean => !node.isNetwork;
   if (nodes.filter(isLoose).length <= 3 * MOST_ALONE) return nodes;
   const kept = nodes.filter((node) => !isLoose(node));
@@ -70,7 +70,7 @@ const words: Record<PictureNode["mark"], string> = {
   same: "unchanged",
 };
 
-/** The picture as a Mermaid flowchart; empty where nothing changes. */
+/** Renders the picture as a Mermaid flowchart; empty if nothing changes. */
 export function renderMermaidPicture(review: Review): string {
   const nodes = pictureOf(review);
   if (nodes.length === 0) return "";
@@ -78,7 +78,7 @@ export function renderMermaidPicture(review: Review): string {
   const lines = ["flowchart LR"];
   nodes.forEach(({ label, mark, isNetwork }, index) => {
     const [open, close] = isNetwork ? ["([", "])"] : ["[", "]"];
-    lines.push(`  n${index}${open}"${prefix[mark]}${mermaidLabel(shortened(label))}"${close}:::${mark}`);
+    lines.push(`  n${index}${open}"${prefix[mark]}${mermaidLabel(shorten(label))}"${close}:::${mark}`);
   });
   nodes.forEach(({ network, mark }, index) => {
     if (network !== undefined) lines.push(`  n${network} ${mark === "removed" ? "-.->" : "-->"} n${index}`);
@@ -92,8 +92,8 @@ export function renderMermaidPicture(review: Review): string {
   return lines.join("\n");
 }
 
-/** For eyes: the list has the whole name. */
-export function shortened(label: string, most = 60): string {
+/** Shortens a label for the picture; the list has the whole name. */
+export function shorten(label: string, most = 60): string {
   const characters = [...label];
   return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : label;
 }

@@ -10,10 +10,10 @@ import { EntityChange, brokerName, queueArguments } from "../preview/entityChang
 import { nameOf, typeOf } from "../preview/urn";
 import { plural } from "./plural";
 
-/** What is new, gone, or other than before. */
+/** Whether something is new, gone, or changed. */
 export type Mark = "added" | "removed" | "changed";
 
-/** One thing that changes, in the field's words. */
+/** One thing that changes, in the terms of the field. */
 export interface ChangeLine {
   mark: Mark;
   /** e.g. `endpoint`, `network`, `queue outside the components`. */
@@ -27,7 +27,7 @@ export interface ChangeLine {
 
 type Describe = (component: EntityChange | undefined, children: EntityChange[], name: string) => ChangeLine[];
 
-/** How each component's change is told: one without a line here does not compile. */
+/** How each component's change is told: a component without a line here does not compile. */
 const components: Record<ComponentName, Describe> = {
   DelayLevelTopology: describeNetwork,
   EndpointDelayBinding: describeEndpoint,
@@ -40,7 +40,7 @@ const components: Record<ComponentName, Describe> = {
   RabbitMqCluster: describeCluster,
 };
 
-/** What changes, by component; a resource outside the components is one for itself. */
+/** The changes, by component; a resource outside the components stands alone. */
 export function summaryOf(changes: EntityChange[]): ChangeLine[] {
   const byUrn = new Map(changes.map((change) => [change.urn, change]));
   const children = new Map<string, EntityChange[]>();
@@ -66,7 +66,7 @@ export function summaryOf(changes: EntityChange[]): ChangeLine[] {
   return [...lines, ...outside.flatMap(describeOutside)].sort(inOrder);
 }
 
-/** Networks first, because endpoints join them; then by what and which it is, whatever order the engine planned. */
+/** Networks first, because endpoints join them; then by kind and name, in whatever order the engine planned. */
 function inOrder(a: ChangeLine, b: ChangeLine): number {
   const keyOf = ({ subject, mark, name }: ChangeLine): string =>
     JSON.stringify([
@@ -114,7 +114,7 @@ function describeNetwork(_: EntityChange | undefined, children: EntityChange[], 
       mark: "changed",
       subject: "network",
       name: label,
-      predicate: counted(children),
+      predicate: countActions(children),
       network: same && brokerName(same),
     },
   ];
@@ -132,7 +132,7 @@ function shape(delivery: string): string {
   return `radix ${radix}, ${levels} levels of ${formatDelay(unitMs)}, longest delay ${describeDelay(maximumDelayMs)}`;
 }
 
-/** What the new network has other than the old one. */
+/** How the new network differs from the old one. */
 function succession(gone: EntityChange, created: EntityChange): string {
   const place = gone.isRetained ? "beside" : "instead of";
   const [before, after] = [gone, created].map((delivery) => networkOfDelivery(brokerName(delivery)));
@@ -162,7 +162,7 @@ function describeEndpoint(component: EntityChange | undefined, children: EntityC
     const from = networkOfDelivery(before)?.prefix ?? before;
     return [{ ...common, mark: "changed", predicate: `moves from ${from} to ${network}` }];
   }
-  return [{ ...common, mark: "changed", predicate: counted(children) }];
+  return [{ ...common, mark: "changed", predicate: countActions(children) }];
 }
 
 function describeUser(component: EntityChange | undefined, children: EntityChange[], name: string): ChangeLine[] {
@@ -181,7 +181,7 @@ function describeUser(component: EntityChange | undefined, children: EntityChang
   }
   const [added, removed] = [logins("create"), logins("delete")];
   const parts = [added && `login ${added} added`, removed && `login ${removed} removed`].filter((part) => part !== "");
-  const predicate = parts.length > 0 ? parts.join(", ") : counted(children);
+  const predicate = parts.length > 0 ? parts.join(", ") : countActions(children);
   return [{ mark: "changed", subject, name, predicate }];
 }
 
@@ -191,7 +191,7 @@ function describeCluster(component: EntityChange | undefined, children: EntityCh
     ({ action, kind }) => action === "delete" && !["component", "provider", "password"].includes(kind),
   );
   if (component?.action === "create") return [{ mark: "added", subject, name, predicate: "is declared" }];
-  if (component?.action !== "delete") return [{ mark: "changed", subject, name, predicate: counted(children) }];
+  if (component?.action !== "delete") return [{ mark: "changed", subject, name, predicate: countActions(children) }];
   const isKept = gone.length > 0 && gone.every(({ isRetained }) => isRetained);
   const predicate = isKept ? "leaves the program, and stays in Kubernetes" : "is deleted";
   return [{ mark: "removed", subject, name, predicate }];
@@ -224,7 +224,9 @@ function describeWaiting(component: ComponentName): Describe {
       ];
     }
     const parts = [added && `${added} added`, removed && `${removed} removed`].filter((part) => part !== "");
-    return [{ mark: "changed", subject, name, predicate: parts.length > 0 ? parts.join(", ") : counted(children) }];
+    return [
+      { mark: "changed", subject, name, predicate: parts.length > 0 ? parts.join(", ") : countActions(children) },
+    ];
   };
 }
 
@@ -236,7 +238,7 @@ const verbs: Record<EntityChange["action"], string> = {
   same: "unchanged",
 };
 
-function counted(children: EntityChange[]): string {
+function countActions(children: EntityChange[]): string {
   const isLetGo = ({ action, isRetained }: EntityChange): boolean => action === "delete" && isRetained;
   const groups: [string, EntityChange[]][] = [
     ...(["create", "replace", "update", "delete"] as const).map((action): [string, EntityChange[]] => [

@@ -1,5 +1,5 @@
 import { html } from "./escape";
-import { PictureNode, pictureOf, shortened } from "./picture";
+import { PictureNode, pictureOf, shorten } from "./picture";
 import type { Review } from "../review";
 
 const WIDTH = 860;
@@ -14,7 +14,7 @@ const STYLE = `
 .p-changed .p-box { fill: #fff4dc; stroke: #d99a1c } .p-changed .p-text { fill: #6d4a05 }
 .p-same .p-box { fill: #eef1f6; stroke: #8a97ad } .p-same .p-text { fill: #3b4658 }`;
 
-/** The picture of the page: networks at the left, what changes at them at the right; empty where nothing changes. */
+/** Draws the picture of the page: networks on the left, what changes at them on the right; empty if nothing changes. */
 export function renderSvgPicture(review: Review): string {
   const nodes = pictureOf(review);
   if (nodes.length === 0) return "";
@@ -48,6 +48,6 @@ function box({ label, mark }: PictureNode, x: number, y: number, radius: number)
   return (
     `<g class="p-${mark}"><title>${html(label)}</title>` +
     `<rect class="p-box" x="${x}" y="${y - 15}" width="${BOX_WIDTH}" height="30" rx="${radius}"/>` +
-    `<text class="p-text" x="${x + 14}" y="${y + 4.5}">${html(prefix[mark] + shortened(label, 44))}</text></g>`
+    `<text class="p-text" x="${x + 14}" y="${y + 4.5}">${html(prefix[mark] + shorten(label, 44))}</text></g>`
   );
 }

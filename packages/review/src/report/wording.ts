@@ -1,7 +1,7 @@
 import type { Review } from "../review";
 import type { Verdict } from "../verdict";
 
-/** How a verdict reads. */
+/** The text of each verdict. */
 export const headlines: Record<Verdict, { sign: string; text: string }> = {
   nothing: { sign: "⚪", text: "Nothing changes" },
   safe: { sign: "🟢", text: "Safe" },

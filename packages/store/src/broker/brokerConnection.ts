@@ -1,27 +1,27 @@
 import type { Socket } from "node:net";
 import { unescape } from "node:querystring";
 import * as amqp from "amqplib";
-import { hasStrayAt, shownProtocol } from "../address";
+import { hasStrayAt, showProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A broker that vanished without a word is noticed after about this; the broker's default is a minute. */
+/** A broker that vanished silently is noticed after about this time; the broker's default is a minute. */
 const HEARTBEAT_SECONDS = 15;
 
-/** What a broker gets to answer the end of a connection. */
+/** How long a broker may take to answer the end of a connection. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /** What happens to a connection. */
 export interface ConnectionEvents {
-  /** Before a new connection is used; one for which it rejects is not. */
+  /** Called before a new connection is used; if it rejects, the connection is not used. */
   admit?: (connection: BrokerConnection) => Promise<void>;
   onConnected?: () => void;
   onDisconnected?: (error: Error | undefined) => void;
-  /** The broker takes no messages, e.g. because its disk is full; undefined when it takes them again. */
+  /** The broker accepts no messages, e.g. because its disk is full; undefined when it accepts them again. */
   onBlocked?: (reason: string | undefined) => void;
 }
 
-/** A connection to the broker, opened when it is asked for and there is none. */
+/** A connection to the broker, opened on demand. */
 export class BrokerConnection {
   private readonly url: string;
   private current: Promise<amqp.ChannelModel> | undefined;
@@ -33,7 +33,7 @@ export class BrokerConnection {
 
   /**
    * @param ca certificate authority of an `amqps` address, in PEM; default: those that Node.js knows
-   * @throws StoreMismatchError for an address that is none
+   * @throws StoreMismatchError for an invalid address
    */
   constructor(
     url: string,
@@ -48,36 +48,38 @@ export class BrokerConnection {
     return this.isOpen;
   }
 
-  /** Why the broker takes no messages at the moment; undefined where it does. It says so after the first one only. */
+  /** Why the broker accepts no messages at the moment; undefined if it does. The broker reports it only after the first message. */
   get blockedReason(): string | undefined {
     return this.blocked;
   }
 
   /** The vhost that the address names. */
   get vhost(): string {
-    // As amqplib does, which takes a % that is no escape for itself.
+    // Like amqplib, which leaves a % alone that begins no escape.
     return unescape(new URL(this.url).pathname.slice(1)) || "/";
   }
 
-  /** The name of the broker's cluster, once it was connected. */
+  /** The name of the broker's cluster, once connected. */
   get clusterName(): string | undefined {
     return this.cluster;
   }
 
-  /** The broker's version, once it was connected. */
+  /** The broker's version, once connected. */
   get brokerVersion(): string | undefined {
     return this.version;
   }
 
-  /** A new channel with confirms, on the connection that there is, or a new one. */
+  /** Opens a channel with confirms, on the present connection or on a new one. */
   async channel(): Promise<amqp.ConfirmChannel> {
     const channel = await (await this.connection()).createConfirmChannel();
-    // Whoever uses it hears of it by what fails.
+    // Users of the channel notice the error by failing operations.
     channel.on("error", () => undefined);
     return channel;
   }
 
-  /** Ends the connection, with the broker's answer or without: short of memory or disk, it reads nothing from who has published. */
+  /**
+   * Ends the connection, whether the broker answers or not: short of memory or disk, it reads nothing from a connection that has published.
+   */
   async close(): Promise<void> {
     this.isClosed = true;
     const connection = await this.current?.catch(() => undefined);
@@ -104,14 +106,14 @@ export class BrokerConnection {
       clientProperties: { connection_name: this.name },
       ...(this.ca === undefined ? {} : { ca: [this.ca] }),
     });
-    this.version = said(connection, "version");
-    this.cluster = said(connection, "cluster_name");
+    this.version = readServerProperty(connection, "version");
+    this.cluster = readServerProperty(connection, "cluster_name");
     let failure: Error | undefined;
     let isGone = false;
     connection.on("error", (error: Error) => (failure = error));
     connection.on("close", () => {
       isGone = true;
-      // With something left to write that nobody reads, its socket would keep the process from ending.
+      // Unsent data that nobody reads would keep the socket, and with it the process, open.
       setTimeout(() => socketOf(connection).destroy(), CLOSE_TIMEOUT_MS).unref();
       this.current = undefined;
       this.isOpen = false;
@@ -138,19 +140,19 @@ export class BrokerConnection {
   }
 }
 
-/** Public in amqplib, and not in its types. */
+/** The socket is public in amqplib, but missing in its types. */
 function socketOf(connection: amqp.ChannelModel): Socket {
   return (connection.connection as unknown as { stream: Socket }).stream;
 }
 
-/** What the broker says of itself. */
-function said(connection: amqp.ChannelModel, property: string): string | undefined {
+/** A property that the broker reports about itself. */
+function readServerProperty(connection: amqp.ChannelModel, property: string): string | undefined {
   const { serverProperties } = connection.connection as { serverProperties?: Record<string, unknown> };
   const value = serverProperties?.[property];
   return typeof value === "string" ? value : undefined;
 }
 
-/** The address itself is in no message: a password stands in it. */
+/** Adds the heartbeat to an address. No message shows the address, because it contains a password. */
 function withHeartbeat(address: string): string {
   let url: URL;
   try {
@@ -159,7 +161,7 @@ function withHeartbeat(address: string): string {
     throw new StoreMismatchError("amqp", "the address can't be read; write amqp://USER:PASSWORD@HOST:PORT/VHOST");
   }
   if (!/^amqps?:$/.test(url.protocol)) {
-    throw new StoreMismatchError("amqp", `its protocol is ${shownProtocol(url)}; write amqp://… or amqps://…`);
+    throw new StoreMismatchError("amqp", `its protocol is ${showProtocol(url)}; write amqp://… or amqps://…`);
   }
   if (hasStrayAt(url)) {
     throw new StoreMismatchError(

@@ -3,38 +3,38 @@ import { OpenDelivery, toConsumePort } from "@rabbitmq-delay/publish";
 import { Pace } from "../resilience/pace";
 import type { BrokerConnection } from "./brokerConnection";
 
-/** What a consumer tells of. */
+/** Events of a consumer. */
 export interface ConsumerEvents {
   onConsuming?: () => void;
-  /** A batch is handled. */
+  /** A batch has been handled. */
   onHandled?: () => void;
   /**
-   * It has stopped, and starts again by itself.
-   * @param isInHand whether it did so with a batch in hand, which comes again then
+   * The consumer has stopped, and starts again automatically.
+   * @param isInHand whether it stopped with a batch in hand, which then comes again
    */
   onFault?: (error: unknown, isInHand?: boolean) => void;
 }
 
-/** One channel's consumption, as who handles its messages sees it. */
+/** The consumption of one channel, as the handler of its messages sees it. */
 export interface ConsumerSession {
   readonly id: string;
-  /** Ends with the channel, and when the consumer is told to end. */
+  /** Aborted with the channel, and when the consumer is told to end. */
   readonly closing: AbortSignal;
-  /** Whether the channel is gone, so that nothing can be settled any more. */
+  /** Whether the channel is gone, so that no message can be settled any more. */
   readonly isLost: boolean;
-  /** Stops the deliveries until this batch is handled; gives the messages that came meanwhile. */
+  /** Stops the deliveries until this batch is handled; returns the messages that came meanwhile. */
   pause(): Promise<OpenDelivery[]>;
-  /** Resolves when the broker has gone through what was sent to it before, which are acknowledgements; rejects when the channel is gone. */
+  /** Resolves when the broker has processed everything sent to it before, such as acknowledgements; rejects when the channel is gone. */
   roundTrip(): Promise<void>;
 }
 
-/** Who handles what is consumed. */
+/** Handles the consumed messages. */
 export interface BatchHandler {
-  /** Gets ready for a new channel, before its first message comes. */
+  /** Prepares for a new channel, before its first message comes. */
   begin?: (session: ConsumerSession) => Promise<void>;
-  /** Handles one batch at a time; what it doesn't settle by its end goes back to the queue when the channel closes. */
+  /** Handles one batch at a time; messages that it has not settled at its end go back to the queue when the channel closes. */
   handle: (batch: OpenDelivery[], session: ConsumerSession) => Promise<void>;
-  /** Ends a session in order: what it has settled is on its way to the broker, and its channel is still there. */
+  /** Ends a session properly: acknowledgements are on their way to the broker, and the channel still exists. */
   end?: (session: ConsumerSession) => Promise<void>;
 }
 
@@ -55,14 +55,14 @@ export async function consumeBatches(
         isInHand = true;
         await handler.handle(batch, session);
         isInHand = false;
-        pace.succeeded();
+        pace.reset();
         events.onHandled?.();
       };
       await consumeOnce(connection, queue, limits, { ...handler, handle }, signal, events.onConsuming);
     } catch (error) {
       if (signal.aborted) return;
       events.onFault?.(error, isInHand);
-      await pace.failed(signal);
+      await pace.pauseAfterFailure(signal);
     }
   }
 }
@@ -98,7 +98,7 @@ async function consumeOnce(
     cancel = await port.consume(queue, (delivery) => {
       if (delivery === undefined)
         return close(new Error(`the broker cancelled the consumer; is queue ${queue} still there?`));
-      waiting.push(tracked(delivery, unsettled));
+      waiting.push(trackDelivery(delivery, unsettled));
       wake();
     });
   };
@@ -139,15 +139,15 @@ async function consumeOnce(
     throw refusal ?? error;
   } finally {
     signal.removeEventListener("abort", stop);
-    // What is given back would come again at once.
+    // Messages that are given back would come again at once.
     await pause();
     if (!isLost) await end?.(session);
     await giveBack(channel, unsettled);
   }
 }
 
-/** Notes whether a delivery is still in hand. */
-function tracked(delivery: OpenDelivery, unsettled: Set<OpenDelivery>): OpenDelivery {
+/** Tracks whether a delivery is still in hand. */
+function trackDelivery(delivery: OpenDelivery, unsettled: Set<OpenDelivery>): OpenDelivery {
   const settling =
     (settle: () => void): (() => void) =>
     () => {
@@ -165,8 +165,8 @@ function tracked(delivery: OpenDelivery, unsettled: Set<OpenDelivery>): OpenDeli
 }
 
 /**
- * Gives back what is in hand, and closes the channel. A channel that closes with messages in hand counts each as a failed delivery,
- * which RabbitMQ 4 bears twenty times; giving them back one by one counts nothing there.
+ * Gives back the messages in hand, and closes the channel. If a channel closes with messages in hand, each counts as a failed delivery, and
+ * RabbitMQ 4 allows twenty of these; giving them back one by one is not counted there.
  */
 async function giveBack(channel: { close(): Promise<void> }, unsettled: Set<OpenDelivery>): Promise<void> {
   for (const delivery of [...unsettled]) delivery.giveBack();

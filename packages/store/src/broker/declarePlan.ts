@@ -1,7 +1,7 @@
 import type { Channel } from "amqplib";
 import type { EntityPlan } from "@rabbitmq-delay/topology";
 
-/** Declares a plan over AMQP, as a client does: an entity that exists with other arguments is an error. */
+/** Declares a plan over AMQP, like any client: an entity that exists with other arguments is an error. */
 export async function declarePlan(channel: Channel, { exchanges, queues, bindings }: EntityPlan): Promise<void> {
   for (const { name, type } of exchanges) await channel.assertExchange(name, type, { durable: true });
   for (const { name, arguments: values } of queues)

@@ -1,26 +1,26 @@
 import { RequestOptions, request } from "node:https";
 import { EntityPlan, deliveryLimitPolicies } from "@rabbitmq-delay/topology";
-import { hasStrayAt, shownProtocol } from "../address";
+import { hasStrayAt, showProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
 
-/** From this version on a quorum queue moves or drops a message that was delivered 21 times without being settled. */
+/** From this version on, a quorum queue moves or drops a message that was delivered 21 times without being settled. */
 const FIRST_WITH_LIMIT = 4;
 const TIMEOUT_MS = 10_000;
 
-/** Whether queues of a broker have a delivery limit by themselves; undefined where its version is not known. */
+/** Whether queues of a broker have a delivery limit by default; undefined if the version is not known. */
 export function hasDeliveryLimit(version: string | undefined): boolean | undefined {
   const major = Number.parseInt(version ?? "", 10);
   return Number.isNaN(major) ? undefined : major >= FIRST_WITH_LIMIT;
 }
 
 /**
- * Lifts the delivery limit of a plan's quorum queues by a policy each, over the management API: over AMQP it would be an argument, with
- * which the queues would differ from those that the components declare.
- * @param management its address; without a user, the one of `amqp` is taken
+ * Lifts the delivery limit of a plan's quorum queues, with one policy for each, over the management API. Over AMQP it would be an argument,
+ * with which the queues would differ from those that the components declare.
+ * @param management its address; without a user, the one of `amqp` is used
  * @param amqp address of the broker, whose path is the vhost
  * @param ca certificate authority of an `https` address, in PEM; default: those that Node.js knows
- * @returns queues that keep a limit all the same, and the name of the policy that applies to them instead
- * @throws StoreMismatchError where it is refused; Error where nobody answers
+ * @returns queues that nevertheless keep a limit, and the name of the policy that applies to them instead
+ * @throws StoreMismatchError if the broker refuses; Error if nobody answers
  */
 export async function liftDeliveryLimits(
   plan: EntityPlan,
@@ -30,7 +30,7 @@ export async function liftDeliveryLimits(
 ): Promise<KeptLimit[]> {
   const url = checkManagement(management);
   const login = url.username === "" ? new URL(amqp) : url;
-  // As amqplib has it for an address without a user.
+  // Amqplib's default for an address without a user.
   const [user, password] = login.username === "" ? ["guest", "guest"] : [login.username, login.password];
   const credentials = `${decodeURIComponent(user)}:${decodeURIComponent(password)}`;
   const caller: Caller = {
@@ -42,7 +42,7 @@ export async function liftDeliveryLimits(
   };
   const vhost = encodeURIComponent(vhostOf(amqp));
   const base = `${url.origin}${url.pathname.replace(/\/+$/, "")}/api`;
-  // Only brokers that have such limits are asked.
+  // Only brokers that have such limits get requests.
   const wanted = deliveryLimitPolicies(plan.queues, { brokerVersion: `${FIRST_WITH_LIMIT}.0` });
   for (const planned of wanted) {
     const { name, applyTo, pattern, priority, definition } = planned;
@@ -61,7 +61,7 @@ export async function liftDeliveryLimits(
     .filter(({ name }) => wanted.some((policy) => policy.name === `${name}.delivery-limit`))
     .flatMap(({ name }) => {
       const ours = `${name}.delivery-limit`;
-      const by = limiting(name, policies, ours) ?? limitingOperator(name, operators);
+      const by = findLimitingPolicy(name, policies, ours) ?? findLimitingOperatorPolicy(name, operators);
       return by === undefined ? [] : [{ queue: name, by }];
     });
 }
@@ -73,7 +73,7 @@ export interface KeptLimit {
   by: string;
 }
 
-/** A policy as the management API gives it. */
+/** A policy, as the management API gives it. */
 export interface GivenPolicy {
   name: string;
   pattern: string;
@@ -82,15 +82,18 @@ export interface GivenPolicy {
   definition: Record<string, unknown>;
 }
 
-/** The policy that applies to a queue instead of ours, and sets a limit or leaves the broker's; of equal priority, either may apply. */
-export function limiting(queue: string, policies: readonly GivenPolicy[], ours: string): string | undefined {
+/**
+ * The policy that applies to a queue instead of ours, and sets a limit or leaves the broker's; of policies of equal priority, any may
+ * apply.
+ */
+export function findLimitingPolicy(queue: string, policies: readonly GivenPolicy[], ours: string): string | undefined {
   const own = policies.find(({ name }) => name === ours);
   const others = policies.filter((policy) => policy !== own && appliesTo(policy, queue) && isLimiting(policy));
   return others.find(({ priority }) => own === undefined || priority >= own.priority)?.name;
 }
 
-/** An operator's policy is merged with any other; of two limits, the lower one counts. */
-function limitingOperator(queue: string, policies: readonly GivenPolicy[]): string | undefined {
+/** The operator policy that limits a queue. An operator policy is merged with any other; of two limits, the lower one counts. */
+function findLimitingOperatorPolicy(queue: string, policies: readonly GivenPolicy[]): string | undefined {
   const setting = policies.filter((policy) => appliesTo(policy, queue) && "delivery-limit" in policy.definition);
   return setting.find(isLimiting)?.name;
 }
@@ -105,12 +108,12 @@ function appliesTo({ pattern, "apply-to": kind }: GivenPolicy, queue: string): b
   try {
     return new RegExp(pattern, "u").test(queue);
   } catch {
-    // The broker's patterns are of another kind; one that can't be told may apply.
+    // The broker's patterns have another dialect; a pattern that JavaScript can't read may apply.
     return true;
   }
 }
 
-/** Who asks, and whom it believes. */
+/** The user who sends requests, and the certificate authority to trust. */
 interface Caller {
   headers: Record<string, string>;
   ca: Buffer | undefined;
@@ -133,7 +136,7 @@ async function call({ headers, ca }: Caller, method: string, url: string, body?:
   }
 }
 
-/** Node's own fetch takes no certificate authority. */
+/** Sends a request with a certificate authority, which Node's own fetch does not take. */
 function callOver(ca: Buffer, url: string, options: RequestOptions, body: string | undefined): Promise<Response> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { ...options, ca }, (answer) => {
@@ -141,7 +144,7 @@ function callOver(ca: Buffer, url: string, options: RequestOptions, body: string
       const parts: Buffer[] = [];
       answer.on("data", (part: Buffer) => parts.push(part));
       answer.on("error", reject);
-      // An answer without a body may not have even an empty one.
+      // A response without a body must not even have an empty one.
       const whole = (): Buffer | null => (status === 204 || status === 304 ? null : Buffer.concat(parts));
       answer.on("end", () => resolve(new Response(whole(), { status, statusText })));
     });
@@ -150,19 +153,19 @@ function callOver(ca: Buffer, url: string, options: RequestOptions, body: string
   });
 }
 
-/** The address itself is in no message: a password stands in it. */
+/** Checks the management API's address. No message shows the address, because it contains a password. */
 function checkManagement(address: string): URL {
   const form = "write http://USER:PASSWORD@HOST:15672, or https://…";
   if (!URL.canParse(address)) throw new StoreMismatchError("management", `the address can't be read; ${form}`);
   const url = new URL(address);
   if (!/^https?:$/.test(url.protocol)) {
-    throw new StoreMismatchError("management", `its protocol is ${shownProtocol(url)}; ${form}`);
+    throw new StoreMismatchError("management", `its protocol is ${showProtocol(url)}; ${form}`);
   }
   if (hasStrayAt(url)) throw new StoreMismatchError("management", `an @ stands behind its host; ${form}`);
   return url;
 }
 
-/** As AMQP clients read it: no path at all, or an empty one, is the default vhost. */
+/** The vhost in an address, as AMQP clients read it: a missing or empty path is the default vhost. */
 function vhostOf(amqp: string): string {
   return decodeURIComponent(new URL(amqp).pathname.slice(1)) || "/";
 }

@@ -9,12 +9,13 @@ import { StoreAnswer, StoreRequest } from "./operations";
 const DIRECT_REPLY = "amq.rabbitmq.reply-to";
 
 /**
- * Asks a running store over AMQP. Several may ask over one channel at once; the channel's pseudo-queue for direct replies is in use
+ * Asks a running store over AMQP. Several callers may ask over one channel at once; the channel's pseudo-queue for direct replies is in use
  * meanwhile.
- * @param channel amqplib's confirm channel, which the caller owns
+ * @param channel amqplib's confirm channel, owned by the caller
  * @param exchange the store's control exchange (`controlQueue` of its descriptor)
- * @param timeoutMs how long to wait, 1 to 2,147,483,647; what comes to the store later is not done
- * @throws Error when nobody answers, which says where the request may be done all the same, or with what the store refuses; StoreMismatchError for a time that is none
+ * @param timeoutMs how long to wait, 1 to 2,147,483,647; the store ignores a request that reaches it later
+ * @throws Error when nobody answers, which says if the request may nevertheless be done, or with the reason of the store's refusal;
+ * StoreMismatchError for an invalid time
  */
 export async function askStore<R extends StoreRequest>(
   channel: ConfirmChannel,
@@ -30,15 +31,18 @@ export async function askStore<R extends StoreRequest>(
   return reply.answer as StoreAnswer<R>;
 }
 
-/** The store answered that it doesn't do what was asked. */
+/** The store answered that it refuses the request. */
 export class StoreRefusedError extends Error {
   override readonly name = "StoreRefusedError";
 }
 
-/** How long a consumer's end is waited for, in milliseconds: a broker with an alarm reads nothing from who publishes, and never answers. */
+/**
+ * How long to wait for the end of a consumer, in milliseconds: a broker with an alarm reads nothing from a connection that publishes, and
+ * never answers.
+ */
 const LEAVE_MS = 2000;
 
-async function soon(work: Promise<unknown>): Promise<void> {
+async function waitBriefly(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => (timer = setTimeout(resolve, LEAVE_MS)));
   await Promise.race([work, late]);
@@ -57,10 +61,10 @@ function isChange({ operation }: StoreRequest): boolean {
 
 const desks = new WeakMap<ConfirmChannel, Desk>();
 
-/** All that is asked over one channel: it has one consumer of replies, which is there while somebody waits. */
+/** All requests over one channel: it has one consumer of replies, which exists while somebody waits. */
 class Desk {
   private readonly open = new Map<string, Question>();
-  /** The consumer is made and cancelled in turn. */
+  /** The consumer is created and cancelled in turn. */
   private consumer: Promise<string | undefined> = Promise.resolve(undefined);
 
   constructor(private readonly channel: ConfirmChannel) {}
@@ -80,7 +84,7 @@ class Desk {
         );
       }, timeoutMs);
     });
-    // It may fail before it is waited for.
+    // It may fail before anybody awaits it.
     replied.catch(() => undefined);
     try {
       await Promise.race([this.listen(), replied]);
@@ -99,7 +103,7 @@ class Desk {
       this.open.delete(correlationId);
       if (this.open.size === 0) {
         this.unwatch();
-        await soon(this.leave());
+        await waitBriefly(this.leave());
       }
     }
   }
@@ -119,7 +123,7 @@ class Desk {
 
   private leave(): Promise<unknown> {
     this.consumer = this.consumer.then(async (tag) => {
-      // Somebody may have asked meanwhile.
+      // Somebody may have sent a request meanwhile.
       if (tag === undefined || this.open.size > 0) return tag;
       await Promise.resolve()
         .then(() => this.channel.cancel(tag))

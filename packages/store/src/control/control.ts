@@ -9,13 +9,13 @@ import type { SteadyClock } from "../resilience/steadyClock";
 import { isTooLate } from "./deadline";
 import { ErrorQueueCount, StoreRequest, perform } from "./operations";
 
-/** What a control works with. */
+/** The parts that a control works with. */
 export interface ControlParts {
   connection: BrokerConnection;
   store: DelayedMessageStore;
   clock: SteadyClock;
   queue: string;
-  /** The queue of what could not be stored or delivered; counted for those who ask. */
+  /** The queue of messages that could not be stored or delivered; counted for requests. */
   errorQueue: string;
   maximumDelayMs: number;
   /** Tells the dispatcher of a message that may be due earlier now. */
@@ -24,10 +24,10 @@ export interface ControlParts {
   events?: ConsumerEvents & BreakerEvents;
 }
 
-/** What is sent back to `replyTo`, as JSON. */
+/** The JSON that is sent back to `replyTo`. */
 export type Reply = { ok: true; answer: unknown } | { ok: false; error: string };
 
-/** Does what is asked over AMQP: a JSON request in the control queue, a JSON reply to its `replyTo`. */
+/** Answers requests over AMQP: a JSON request in the control queue, a JSON reply to its `replyTo`. */
 export class Control {
   readonly breaker: Breaker;
   private replies: ConfirmChannel | undefined;
@@ -50,12 +50,12 @@ export class Control {
   private async handle(delivery: OpenDelivery, closing: AbortSignal): Promise<void> {
     const reply = await this.replyTo(delivery, closing);
     if (reply === undefined) return;
-    // First, because a reply that the broker refuses closes the channel.
+    // Acknowledge first, because a reply that the broker refuses closes the channel.
     delivery.acknowledge();
     await this.send(delivery, reply);
   }
 
-  /** @returns undefined when it ends before the store could be asked */
+  /** @returns undefined if the session ends before the store could be asked */
   private async replyTo({ body, properties }: OpenDelivery, closing: AbortSignal): Promise<Reply | undefined> {
     const { events } = this.parts;
     if (isTooLate(properties, Date.now())) {
@@ -71,15 +71,15 @@ export class Control {
         return await this.breaker.execute(() => this.answer(body));
       } catch (error) {
         events?.onFault?.(error);
-        await pace.failed(closing);
+        await pace.pauseAfterFailure(closing);
         if (closing.aborted) return undefined;
-        // Who asked has been told that nobody answered, and may have done something else meanwhile.
+        // The requester has been told that nobody answered, and may have done something else meanwhile.
         if (performance.now() >= givenUpMs) return { ok: false, error: "the store's database did not answer in time" };
       }
     }
   }
 
-  /** Does what is asked, or says why it is never done. @throws what may pass */
+  /** Does what the request asks, or says why it is refused for good. @throws errors that may pass */
   private async answer(body: Buffer): Promise<Reply> {
     const { store, clock, maximumDelayMs, onRescheduled } = this.parts;
     try {
@@ -93,7 +93,7 @@ export class Control {
     }
   }
 
-  /** On a channel of its own, which the broker closes when there is no such queue. */
+  /** Counts on a channel of its own, which the broker closes when there is no such queue. */
   private async countErrors(): Promise<ErrorQueueCount | undefined> {
     const { connection, errorQueue } = this.parts;
     try {
@@ -123,14 +123,14 @@ export class Control {
   }
 }
 
-/** Repeating it would not help. The classes of errors that are about values are from PostgreSQL's manual, error codes. */
+/** Whether repeating a request would not help. PostgreSQL's manual, error codes, lists the classes of errors about values. */
 function isRefusal({ name, code }: Error & { code?: unknown }): boolean {
   return REFUSALS.includes(name) || (typeof code === "string" && /^(22|23|54)[0-9A-Z]{3}$/.test(code));
 }
 
 const REFUSALS = ["StoreMismatchError", "MessageRefusedError", "SyntaxError"];
 
-/** How long who asks waits, as the request's expiration says it, in milliseconds. */
+/** How long the requester waits, according to the request's expiration, in milliseconds. */
 function patienceOf({ expiration }: OpenDelivery["properties"]): number {
   return typeof expiration === "string" && /^\d+$/.test(expiration) ? Number(expiration) : Number.POSITIVE_INFINITY;
 }

@@ -12,9 +12,9 @@ import { propertiesToJson } from "../messageProperties";
 import { LARGEST_PAGE } from "../sql/page";
 
 const time = z.iso.datetime({ offset: true, error: "it must be an ISO-8601 time with its zone" });
-/** No name or key of AMQP has NUL, and PostgreSQL takes none. */
+/** No AMQP name or key contains NUL, and PostgreSQL doesn't accept it. */
 const text = z.string().regex(/^[^\0]*$/, "it must be a text without NUL");
-/** The largest number of the column of failures. */
+/** The largest number that the column of failures holds. */
 const MOST_FAILURES = 2 ** 31 - 1;
 const filter = z.strictObject({
   messageId: text.optional(),
@@ -38,7 +38,7 @@ const request = z.discriminatedUnion("operation", [
   z.strictObject({ operation: z.literal("stats") }),
 ]);
 
-/** What may be asked of a store, as JSON: times as ISO-8601 text. */
+/** A request to a store, as JSON: times as ISO-8601 text. */
 export type StoreRequest = z.input<typeof request>;
 /** See {@link StoreRequest}. */
 export type FilterRequest = z.input<typeof filter>;
@@ -51,19 +51,21 @@ export type ListedJson = Omit<ListedMessage, "dueAt" | "attemptAt" | "storedAt" 
   properties: Record<string, unknown>;
 };
 
-/** The queue of what could not be stored or delivered, and how many messages are in it. */
+/** The queue of messages that could not be stored or delivered, and how many messages are in it. */
 export interface ErrorQueueCount {
   name: string;
   messages: number;
 }
 
-/** What is answered, as JSON. `errorQueue` is left out where nobody could count it: by a store's database alone, or without the queue. */
+/**
+ * The answers, as JSON. `errorQueue` is left out if nobody could count it: if only the store's database was asked, or without the queue.
+ */
 export interface StoreAnswers {
-  /** `errorQueue` when failed messages were asked for: what used up its tries is there, and no longer in the store. */
+  /** `errorQueue` when failed messages were asked for: messages that used up their tries are there, and no longer in the store. */
   list: { messages: ListedJson[]; next?: string; errorQueue?: ErrorQueueCount };
-  /** `inDoubt` where there are such: messages that were deleted, too, and of which the broker did not say whether it has them. */
+  /** `inDoubt` if it is not 0: messages that were deleted, too, but which the broker may have. */
   cancel: { count: number; inDoubt?: number };
-  /** `inDoubt` where there are such: messages that have the new time, too, and may have been delivered before it. */
+  /** `inDoubt` if it is not 0: messages that have the new time, too, but may have been delivered before it. */
   reschedule: { count: number; inDoubt?: number };
   stats: Omit<MessageCount, "next"> & { next?: string; errorQueue?: ErrorQueueCount };
 }
@@ -72,11 +74,11 @@ export interface StoreAnswers {
 export type StoreAnswer<R extends StoreRequest> = StoreAnswers[R["operation"]];
 
 /**
- * Does what is asked.
+ * Does what a request asks.
  * @param maximumDelayMs longest delay of a rescheduled message
  * @param nowMs the time, in milliseconds since 1970
- * @param countErrors counts the error queue; undefined where that can't be done
- * @throws StoreMismatchError or MessageRefusedError for a request that is none; what the store throws
+ * @param countErrors counts the error queue; returns undefined if that can't be done
+ * @throws StoreMismatchError or MessageRefusedError for an invalid request; errors of the store
  */
 export async function perform<R extends StoreRequest>(
   store: DelayedMessageStore,
@@ -99,10 +101,10 @@ export async function perform<R extends StoreRequest>(
         };
       }
       case "cancel":
-        return await cancelled(store, toFilter(asked.filter));
+        return await cancelMessages(store, toFilter(asked.filter));
       case "reschedule": {
         const at = dueTime(undefined, new Date(asked.at), maximumDelayMs, nowMs);
-        return await rescheduled(store, toFilter(asked.filter), at);
+        return await rescheduleMessages(store, toFilter(asked.filter), at);
       }
       case "stats": {
         const { next, ...counts } = await store.count(new Date(nowMs));
@@ -118,14 +120,14 @@ export async function perform<R extends StoreRequest>(
   return (await answer()) as StoreAnswer<R>;
 }
 
-/** A store that keeps no notes of doubts has none. */
-async function cancelled(store: DelayedMessageStore, filter: MessageFilter): Promise<StoreAnswers["cancel"]> {
+/** Cancels messages. A store that does not record doubts has none. */
+async function cancelMessages(store: DelayedMessageStore, filter: MessageFilter): Promise<StoreAnswers["cancel"]> {
   if (store.cancelNoted === undefined) return { count: await store.cancelAll(filter) };
   return withoutNone(await store.cancelNoted(filter));
 }
 
-/** The same of one that moves them. */
-async function rescheduled(
+/** Reschedules messages, likewise. */
+async function rescheduleMessages(
   store: DelayedMessageStore,
   filter: MessageFilter,
   at: Date,

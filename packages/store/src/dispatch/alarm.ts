@@ -1,21 +1,21 @@
-/** Wakes one sleeper at a time of day that may come nearer while it sleeps. */
+/** Wakes one sleeper at a time of day that may be moved forward while it sleeps. */
 export class Alarm {
   private earliestMs = Number.POSITIVE_INFINITY;
   private check: () => void = () => undefined;
 
-  /** Forgets earlier calls; those from now on count for the next sleep. */
+  /** Forgets earlier calls; calls from now on count for the next sleep. */
   reset(): void {
     this.earliestMs = Number.POSITIVE_INFINITY;
   }
 
-  /** Something is due at a time. */
+  /** Announces that something is due at a time. */
   call(atMs: number): void {
     this.earliestMs = Math.min(this.earliestMs, atMs);
     this.check();
   }
 
   /**
-   * Sleeps until the time of the earliest call, but no longer than `longestMs` and the signal.
+   * Sleeps until the time of the earliest call, but at most for `longestMs`, and only until the signal.
    * @param now the time of day, in milliseconds since 1970
    */
   async sleep(longestMs: number, now: () => number, signal: AbortSignal): Promise<void> {
@@ -26,7 +26,7 @@ export class Alarm {
       clearTimeout(timer);
       const leftMs = Math.min(this.earliestMs - now(), endMs - performance.now());
       if (leftMs <= 0 || signal.aborted) end();
-      // A timer may be early by a part of a millisecond.
+      // A timer may fire early by a fraction of a millisecond.
       else timer = setTimeout(look, Math.ceil(leftMs));
     };
     signal.addEventListener("abort", look);

@@ -15,23 +15,23 @@ import type { NewDelayedMessage } from "../delayedMessage";
 import { checkTimer } from "../timer";
 import { SilentDestinations } from "./silentDestinations";
 
-/** What became of a message: nothing in `error` says that the broker has it. */
+/** What became of a message: without an `error`, the broker has it. */
 export interface Outcome<T extends NewDelayedMessage> {
   message: T;
   error?: Error;
-  /** Whether the broker may have it all the same. */
+  /** Whether the broker may nevertheless have it. */
   isInDoubt?: boolean;
-  /** Whether its destination is known not to answer; it is no fault of the message, and tried later. */
+  /** Whether its destination is known not to answer; then the message is not at fault, and is tried later. */
   isSilent?: boolean;
 }
 
-/** The broker, not a message, is why messages could not be published. */
+/** Messages could not be published because of the broker, and not because of a message. */
 export class BrokerFaultError extends Error {
   override readonly name = "BrokerFaultError";
 
   /**
-   * @param outcomes of the messages that were settled all the same
-   * @param inDoubt those that were sent, and may have been taken or not; none of the others was
+   * @param outcomes of the messages that were settled nevertheless
+   * @param inDoubt those that were sent, and may or may not have been accepted; none of the others was accepted
    */
   constructor(
     cause: Error,
@@ -42,12 +42,12 @@ export class BrokerFaultError extends Error {
   }
 }
 
-/** A message that waits for its turn, behind a socket that takes nothing, is not timed by its confirm. */
+/** Leaves time for a message's turn behind a socket that accepts nothing, which the confirm's time limit does not cover. */
 const DEADLINE_MARGIN_MS = 1000;
-/** How long an exchange that was there is taken to be there. */
+/** How long an exchange that existed is assumed to exist. */
 const EXCHANGE_MEMORY_MS = 30_000;
 
-/** Publishes batches of messages, each to the broker's confirm, and finds out which one is to blame when a channel closes. */
+/** Publishes batches of messages, waits for each confirm, and finds out which message is to blame when a channel closes. */
 export class BatchPublisher {
   private readonly known = new Map<string, number>();
   private readonly refusing = new RefusingExchanges();
@@ -67,13 +67,13 @@ export class BatchPublisher {
     this.silent = new SilentDestinations(confirmTimeoutMs + DEADLINE_MARGIN_MS);
   }
 
-  /** Which of the messages are not to be published now, because their destination does not answer; see {@link SilentDestinations}. */
-  heldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
-    return this.silent.heldBack(messages);
+  /** The messages that should not be published now, because their destination does not answer; see {@link SilentDestinations}. */
+  findHeldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
+    return this.silent.findHeldBack(messages);
   }
 
   /**
-   * Publishes all of them.
+   * Publishes all of the messages.
    * @returns what became of each
    * @throws BrokerFaultError with what became of some
    */
@@ -92,7 +92,7 @@ export class BatchPublisher {
       });
     };
     try {
-      // What is sent all the same would be taken later, once for each try.
+      // A blocked broker would accept messages later, once for each try.
       const { blockedReason } = this.connection;
       if (blockedReason !== undefined) throw new Error(blockedReason);
       const missing = await this.missingExchanges(messages);
@@ -102,7 +102,7 @@ export class BatchPublisher {
         if (error === undefined) open.push(message);
         else settle(message, error);
       }
-      // The broker closes a channel for one without the right to publish, and what was under way is sent once more then.
+      // The broker closes a channel for a message without the right to publish, and the messages on their way are then sent a second time.
       const alone = open.filter((message) => this.refusing.has(message));
       const together = alone.length === 0 ? open : open.filter((message) => !this.refusing.has(message));
       const unsettled = await this.publishTogether(together, sent, settle);
@@ -114,15 +114,15 @@ export class BatchPublisher {
     return [...outcomes.values()];
   }
 
-  /** Opens its channel before the first message needs it, where that is possible. */
+  /** Opens its channel before the first message needs it, if possible. */
   async prepare(): Promise<void> {
     await this.open().catch(() => undefined);
   }
 
   /**
-   * All at once, over one channel.
-   * @returns the messages that were under way when the channel closed by the fault of one of them
-   * @throws Error where no message is to blame
+   * Publishes all messages at once, over one channel.
+   * @returns the messages that were on their way when the channel closed because of one of them
+   * @throws Error if no message is to blame
    */
   private async publishTogether<T extends NewDelayedMessage>(
     messages: T[],
@@ -146,7 +146,7 @@ export class BatchPublisher {
     const [first] = failures;
     if (first === undefined) return [];
     if (line.channelError !== undefined) return failures.map(({ message }) => message);
-    // A destination that never confirms, while others do, is no fault of the broker as a whole; that a message couldn't be sent is.
+    // If one destination never confirms while others do, the broker as a whole is not at fault; if a message couldn't be sent, it is.
     const isTimeout = failures.every(({ error }) => isUnanswered(error));
     if (isTimeout && failures.length < messages.length) {
       for (const { message, error } of failures) settle(message, error);
@@ -156,12 +156,12 @@ export class BatchPublisher {
     throw first.error;
   }
 
-  /** Who is told that the broker takes nothing knows why no destination answers. */
+  /** Records destinations that do not answer, unless the broker has said that it accepts nothing: that explains it. */
   private noteSilence(messages: NewDelayedMessage[]): void {
     if (this.connection.blockedReason === undefined) this.silent.note(messages);
   }
 
-  /** One after the other, each alone on a channel, so that one that closes names the message that it closed for. */
+  /** Publishes one message after the other, each alone on a channel, so that a channel that closes identifies its message. */
   private async publishOneByOne<T extends NewDelayedMessage>(
     messages: T[],
     sent: Sent<T>,
@@ -189,7 +189,7 @@ export class BatchPublisher {
     }
   }
 
-  /** Closes the channel when something takes too long; what is still in its turn is not sent any more then. */
+  /** Closes the channel when the work takes too long; messages that still wait for their turn are not sent any more then. */
   private async inTime(line: Line, work: () => Promise<unknown>): Promise<void> {
     const limitMs = this.confirmTimeoutMs + DEADLINE_MARGIN_MS;
     let timer: NodeJS.Timeout | undefined;
@@ -201,7 +201,7 @@ export class BatchPublisher {
       }, limitMs);
     });
     const ended = work();
-    // Whichever comes second is nobody's business.
+    // The first of the two decides; a later rejection of the other is ignored.
     ended.catch(() => undefined);
     try {
       await Promise.race([ended, expired]);
@@ -222,7 +222,7 @@ export class BatchPublisher {
     return new Line(await this.connection.channel(), this.confirmTimeoutMs);
   }
 
-  /** An exchange that is not there would close the channel under all messages, so it is asked for on another one. */
+  /** Finds missing exchanges. A missing exchange would close the channel under all messages, so the question uses another channel. */
   private async missingExchanges(messages: NewDelayedMessage[]): Promise<Map<string, Error>> {
     const missing = new Map<string, Error>();
     for (const exchange of new Set(messages.map((message) => message.exchange))) {
@@ -246,8 +246,8 @@ export class BatchPublisher {
 
 type Settle<T> = (message: T, error?: Error) => void;
 
-/** The broker would take a message for one that goes round in circles by what it said of its way to the store. */
-function sentOn(properties: DeliveryProperties): DeliveryProperties {
+/** Removes the headers about the message's way to the store; the broker would take the message for one that goes round in circles. */
+function withoutPathHeaders(properties: DeliveryProperties): DeliveryProperties {
   return properties.headers === undefined
     ? properties
     : { ...properties, headers: withoutBrokerHeaders(properties.headers) };
@@ -266,7 +266,7 @@ function isUnanswered(error: unknown): boolean {
 const ACCESS_REFUSED = 403;
 const MOST_REFUSING = 10_000;
 
-/** Where the broker did not let the store publish: exchanges, or single routing keys of them. */
+/** Exchanges, or single routing keys of them, to which the broker did not let the store publish. */
 class RefusingExchanges {
   private readonly keys = new Set<string>();
 
@@ -274,7 +274,7 @@ class RefusingExchanges {
     return this.keys.has(exchange) || this.keys.has(`${exchange}\0${routingKey}`);
   }
 
-  /** Does nothing about what the broker closed a channel for otherwise. */
+  /** Records a refusal; does nothing if the broker closed the channel for another reason. */
   note({ exchange, routingKey }: NewDelayedMessage, error: Error & { code?: unknown }): void {
     if (error.code !== ACCESS_REFUSED) return;
     const isOfKey = /access to topic/.test(error.message);
@@ -287,7 +287,7 @@ class RefusingExchanges {
   }
 }
 
-/** What was sent, and how often: an answer is that to the last time, and says nothing of one before it. */
+/** Which messages were sent, and how often: an answer belongs to the last time, and says nothing about earlier ones. */
 class Sent<T> {
   private readonly times = new Map<T, number>();
 
@@ -299,7 +299,7 @@ class Sent<T> {
     return this.times.has(message);
   }
 
-  /** Whether the broker may have a message, the last answer to which was this error. One queue may have what another one refused. */
+  /** Whether the broker may have a message whose last answer was this error. One queue may have a message that another one refused. */
   mayHave(message: T, error: Error | undefined): boolean {
     if (error === undefined) return false;
     const isRefusal = error instanceof MessageRefusedError || error instanceof MessageReturnedError;
@@ -311,7 +311,7 @@ class Sent<T> {
 /** A channel, its sender, and why it closed. */
 class Line {
   isClosed = false;
-  /** The broker closed the channel, and not the connection, for what came over it. */
+  /** The error with which the broker closed the channel, and not the connection. */
   channelError: Error | undefined;
   private readonly sender: ConfirmedSender;
 
@@ -326,7 +326,7 @@ class Line {
 
   close(): void {
     this.isClosed = true;
-    // One that is closed already, or a broker that doesn't answer, is no matter.
+    // It doesn't matter if the channel is closed already, or the broker doesn't answer.
     void Promise.resolve()
       .then(() => this.channel.close())
       .catch(() => undefined);
@@ -336,7 +336,7 @@ class Line {
     return this.sender.inTurn(exchange, routingKey, async (handOver) => {
       handOver();
       if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
-      await this.sender.send(exchange, routingKey, body, { ...sentOn(properties), messageId });
+      await this.sender.send(exchange, routingKey, body, { ...withoutPathHeaders(properties), messageId });
     });
   }
 }

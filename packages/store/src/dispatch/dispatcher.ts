@@ -9,7 +9,7 @@ import { Parking, isUsedUp, undeliveredCopy } from "./parking";
 import { DispatchSettings, retryTime } from "./settings";
 import { Unremoved } from "./unremoved";
 
-/** What a dispatcher tells of. */
+/** Events of a dispatcher. */
 export interface DispatcherEvents extends BreakerEvents {
   /** The broker has confirmed them; how late each was, in milliseconds. */
   onDelivered?: (messages: DelayedMessage[], latenessMs: number[]) => void;
@@ -19,11 +19,11 @@ export interface DispatcherEvents extends BreakerEvents {
   onParked?: (message: DelayedMessage, error: Error) => void;
   /** A message could not be put into the error queue, and stays in the store. */
   onStuck?: (message: DelayedMessage, error: unknown) => void;
-  /** The database or the broker failed; it goes on by itself. */
+  /** The database or the broker failed; the dispatcher goes on automatically. */
   onFault?: (error: unknown) => void;
 }
 
-/** What a dispatcher works with. */
+/** The parts that a dispatcher works with. */
 export interface DispatcherParts {
   store: DelayedMessageStore;
   publisher: BatchPublisher;
@@ -33,14 +33,14 @@ export interface DispatcherParts {
   events?: DispatcherEvents;
 }
 
-/** Nobody sleeps longer, whatever nobody told of. */
+/** The longest sleep, in case a wake-up call was missed. */
 const LONGEST_SLEEP_MS = 30_000;
-/** How long to wait, time after time, for what others have in hand. */
+/** How long to wait, time after time, for messages that others have in hand. */
 const OTHERS_MS = [0, 5, 20, 50];
 
 /**
- * Publishes messages when they are due, and removes them: under the store's lock, each to the broker's confirm. What fails is
- * tried again, and goes to the error queue when its tries are used up; what the broker or the database keeps it from waits.
+ * Publishes messages when they are due, and removes them: under the store's lock, waiting for each confirm. A failed message is tried
+ * again, and goes to the error queue when its tries are used up. A message that the broker or the database holds up waits.
  */
 export class Dispatcher {
   readonly breakers: Record<"fetch" | "dispatch" | "recovery" | "removal", Breaker>;
@@ -59,7 +59,7 @@ export class Dispatcher {
     this.alarms = Array.from({ length: count }, () => new Alarm());
   }
 
-  /** Tells of a message that was stored or moved. */
+  /** Announces a message that was stored or rescheduled. */
   wake(attemptAt: Date): void {
     for (const alarm of this.alarms) alarm.call(attemptAt.getTime());
   }
@@ -78,20 +78,20 @@ export class Dispatcher {
       try {
         alarm.reset();
         const isMore = await this.dispatchDue();
-        pace.succeeded();
+        pace.reset();
         if (isMore || signal.aborted) inVain = 0;
         else inVain = (await this.sleep(alarm, signal, inVain)) ? inVain + 1 : 0;
       } catch (error) {
         this.parts.events?.onFault?.(error);
-        await pace.failed(signal);
+        await pace.pauseAfterFailure(signal);
       }
     }
   }
 
   /**
    * Sleeps until something may be due.
-   * @param inVain how often in a row there was something due that could not be had
-   * @returns whether that is so again: another instance has it in hand
+   * @param inVain how often in a row due messages could not be had
+   * @returns whether that is so again, because another instance has them in hand
    */
   private async sleep(alarm: Alarm, signal: AbortSignal, inVain: number): Promise<boolean> {
     const { store, clock } = this.parts;
@@ -106,7 +106,7 @@ export class Dispatcher {
   }
 
   /**
-   * One batch.
+   * Dispatches one batch.
    * @returns whether there may be more
    * @throws Error of the database, or BrokerFaultError
    */
@@ -122,11 +122,11 @@ export class Dispatcher {
         through.push(...before);
         await due.removeAll(before);
         const open = messages.filter((message) => !this.unremoved.has(message));
-        const held = this.heldBack(due, open);
+        const held = this.findHeldBack(due, open);
         const published = await this.publish(open.filter((message) => !held.has(message)));
         fault = published.fault;
         const silent = published.outcomes.filter(({ isSilent }) => isSilent === true).map(({ message }) => message);
-        for (const [message, ms] of this.heldBack(due, silent)) held.set(message, ms);
+        for (const [message, ms] of this.findHeldBack(due, silent)) held.set(message, ms);
         const answered = published.outcomes.filter(({ message }) => !held.has(message));
         await this.settle(due, answered, through);
         await this.postpone(due, held);
@@ -134,14 +134,17 @@ export class Dispatcher {
         await due.noteDoubts?.([...doubtful, ...((fault?.inDoubt ?? []) as DelayedMessage[])]);
         return messages.length;
       });
-    const count = await this.breakers.fetch.execute(() => this.removing(through, work));
+    const count = await this.breakers.fetch.execute(() => this.watchRemoval(through, work));
     if (fault !== undefined) throw fault;
     return count > 0;
   }
 
-  /** Those whose destination does not answer, each with the time until it is tried, in milliseconds; none where the store can't wait with them. */
-  private heldBack(due: DueMessages, messages: DelayedMessage[]): Map<DelayedMessage, number> {
-    return due.postpone === undefined ? new Map() : this.parts.publisher.heldBack(messages);
+  /**
+   * Messages whose destination does not answer, each with the time until it is tried, in milliseconds; none if the store can't postpone
+   * them.
+   */
+  private findHeldBack(due: DueMessages, messages: DelayedMessage[]): Map<DelayedMessage, number> {
+    return due.postpone === undefined ? new Map() : this.parts.publisher.findHeldBack(messages);
   }
 
   private async postpone(due: DueMessages, held: Map<DelayedMessage, number>): Promise<void> {
@@ -152,9 +155,9 @@ export class Dispatcher {
 
   /**
    * Watches work at whose end messages are removed.
-   * @param through what is to be removed then, as far as it is known when the work ends
+   * @param through the messages that are to be removed then, as far as known when the work ends
    */
-  private async removing<T>(through: DelayedMessage[], work: () => Promise<T>): Promise<T> {
+  private async watchRemoval<T>(through: DelayedMessage[], work: () => Promise<T>): Promise<T> {
     const { removal } = this.breakers;
     try {
       const result = await work();
@@ -180,7 +183,7 @@ export class Dispatcher {
     }
   }
 
-  /** @param through to which what is to be removed is added */
+  /** @param through gets the messages that are to be removed */
   private async settle(
     due: DueMessages,
     outcomes: Outcome<DelayedMessage>[],
@@ -246,7 +249,7 @@ export class Dispatcher {
   }
 }
 
-/** A message whose delivery failed by its own fault. */
+/** A message whose delivery failed because of the message itself. */
 interface Failed {
   message: DelayedMessage;
   error: Error;

@@ -11,7 +11,7 @@ export interface Parking {
   source: string;
 }
 
-/** The copy of a message for the error queue, with the reason; its routing key and its headers stay. */
+/** Makes the copy of a message for the error queue, with the reason; its routing key and its headers stay. */
 export function parkedCopy(
   message: NewDelayedMessage,
   { exchange, source }: Parking,
@@ -27,7 +27,7 @@ export function parkedCopy(
       ...properties,
       headers: {
         ...headers,
-        // It would end in the error queue, too.
+        // An expiration would apply in the error queue, too.
         ...(expiration === undefined ? {} : { [storeHeaders.expiration]: expiration }),
         ...(userId === undefined ? {} : { [storeHeaders.userId]: userId }),
         ...(omitted.size === 0 ? {} : { [storeHeaders.omitted]: [...omitted.keys()].join(", ") }),
@@ -37,7 +37,7 @@ export function parkedCopy(
   };
 }
 
-/** The same of a message out of the store, with the headers by which it can be published to the store once more. */
+/** Makes the same copy from a stored message, with the headers that are needed to publish it to the store once more. */
 export function undeliveredCopy(
   message: DelayedMessage,
   parking: Parking,

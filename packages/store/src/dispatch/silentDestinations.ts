@@ -1,7 +1,7 @@
 import type { NewDelayedMessage } from "../delayedMessage";
 
 const LONGEST_PAUSE_MS = 60_000;
-/** Beyond that, the oldest are forgotten, and tried like all others. */
+/** Beyond this number, the oldest are forgotten, and tried like all others. */
 const MOST_DESTINATIONS = 10_000;
 
 interface Pause {
@@ -11,15 +11,15 @@ interface Pause {
 }
 
 /**
- * Destinations that do not answer, while the broker has not said that it takes nothing: a queue that hangs, or has lost most of its nodes. One
- * message of each is tried at a time, with longer and longer pauses between, and the others are held back: they would keep those for other
- * destinations from being delivered, and be sent once more at each try.
+ * Destinations that do not answer, although the broker has not said that it accepts nothing: a queue that hangs, or has lost most of its
+ * nodes. One message of each is tried at a time, with ever longer pauses between. The others are held back: they would keep messages for
+ * other destinations from being delivered, and would be sent once more at each try.
  */
 export class SilentDestinations {
   private readonly pauses = new Map<string, Pause>();
 
   /**
-   * @param firstPauseMs no shorter than a try takes
+   * @param firstPauseMs at least as long as a try takes
    * @param elapsedMs a clock that never jumps
    */
   constructor(
@@ -31,7 +31,7 @@ export class SilentDestinations {
     return this.pauses.has(keyOf(message));
   }
 
-  /** No message of these was answered. */
+  /** Records that none of these messages was answered. */
   note(messages: readonly NewDelayedMessage[]): void {
     const nowMs = this.elapsedMs();
     for (const key of new Set(messages.map(keyOf))) {
@@ -45,13 +45,13 @@ export class SilentDestinations {
     }
   }
 
-  /** This one was answered. */
+  /** Records that this message was answered. */
   delete(message: NewDelayedMessage): void {
     this.pauses.delete(keyOf(message));
   }
 
-  /** Which of the messages are not to be tried now, each with the time from now, in milliseconds, until it may be. */
-  heldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
+  /** The messages that should not be tried now, each with the time, in milliseconds from now, until it may be. */
+  findHeldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
     const held = new Map<T, number>();
     const nowMs = this.elapsedMs();
     for (const message of messages) {

@@ -1,11 +1,11 @@
 import type { DelayedMessage } from "../delayedMessage";
 
-/** Beyond that, the oldest are forgotten: those that another instance, or somebody, has removed are never asked for. */
+/** Beyond this number, the oldest are forgotten: those that another instance or a user has removed are never asked for. */
 const MOST_UNREMOVED = 100_000;
 
 /**
- * Messages that are through, and that the database did not remove: they are removed when it lets them be, and not published again
- * at each try.
+ * Messages that were delivered, but that the database did not remove: they are removed when the database works again, and not published
+ * again at each try.
  */
 export class Unremoved {
   private readonly keys = new Set<string>();
@@ -27,7 +27,7 @@ export class Unremoved {
   }
 }
 
-/** One that was given another time meanwhile is to come then, once more. */
+/** Identifies a message with its time: one that was rescheduled meanwhile must be delivered once more. */
 function keyOf({ id, attemptAt }: DelayedMessage): string {
   return `${id} ${attemptAt.getTime()}`;
 }

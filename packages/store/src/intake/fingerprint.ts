@@ -3,12 +3,12 @@ import { Delivery, OpenDelivery, recountHeaders, withoutBrokerHeaders } from "@r
 import { hasDeliveryLimit } from "../broker/deliveryLimit";
 import { propertiesToJson } from "../messageProperties";
 
-/** Whether the publisher has given a message an id; an empty one tells it from no other message. */
+/** Whether the publisher has given a message an id; an empty one does not distinguish it from any other message. */
 export function hasMessageId({ properties }: Delivery): boolean {
   return properties.messageId !== undefined && properties.messageId !== "";
 }
 
-/** A hash of all that the publisher said: equal messages have the same, and no others. */
+/** A hash of everything that the publisher said: only equal messages have the same. */
 export function fingerprintOf({ exchange, routingKey, body, properties }: Delivery): string {
   const { headers, ...others } = properties;
   const json = propertiesToJson({ ...others, headers: withoutBrokerHeaders(headers) });
@@ -17,13 +17,13 @@ export function fingerprintOf({ exchange, routingKey, body, properties }: Delive
   return hash.update(body).digest("hex");
 }
 
-/** More than any broker counts; a larger number is a publisher's. */
+/** More than any broker counts; a larger number was written by a publisher. */
 const MOST_DELIVERIES = 2 ** 31 - 1;
 
 /**
- * How often the broker has delivered a message before; quorum queues count it, others tell whether there was a time. A header that this
- * broker does not count by is a publisher's, and so is what no counter can be.
- * @param brokerVersion undefined where it is not known
+ * How often the broker has delivered a message before; quorum queues count it, other queues only say whether they did. A header that this
+ * broker does not count with was written by a publisher, and so was a value that no counter can have.
+ * @param brokerVersion undefined if it is not known
  */
 export function earlierDeliveriesOf({ isRedelivered, properties }: OpenDelivery, brokerVersion?: string): number {
   if (!isRedelivered) return 0;

@@ -14,12 +14,12 @@ import { SWEEP_MS } from "../sql/receipts";
 import { earlierDeliveriesOf, fingerprintOf, hasMessageId } from "./fingerprint";
 import { DelayCounting, interpret } from "./interpret";
 
-/** What an intake tells of. */
+/** Events of an intake. */
 export interface IntakeEvents extends BreakerEvents, ConsumerEvents {
   onStored?: (messages: NewDelayedMessage[]) => void;
-  /** The broker has delivered messages again that are stored already, or were; they are acknowledged, and not stored once more. */
+  /** The broker has delivered messages again that are or were stored; they are acknowledged, and not stored once more. */
   onRecognized?: (deliveries: OpenDelivery[]) => void;
-  /** Nothing is taken in for so long, in milliseconds, until it can be told what another process, which may have crashed, has stored. */
+  /** Nothing is taken in for this long, in milliseconds, until it is known what another process, which may have crashed, has stored. */
   onWaiting?: (waitMs: number) => void;
   /** A message can't be stored, and is in the error queue. */
   onRefused?: (delivery: OpenDelivery, error: Error) => void;
@@ -27,7 +27,7 @@ export interface IntakeEvents extends BreakerEvents, ConsumerEvents {
   onStuck?: (delivery: OpenDelivery, error: unknown) => void;
 }
 
-/** What an intake works with. */
+/** The parts that an intake works with. */
 export interface IntakeParts {
   connection: BrokerConnection;
   store: DelayedMessageStore;
@@ -46,7 +46,7 @@ export interface IntakeParts {
   events?: IntakeEvents;
 }
 
-/** What can't be stored, and why. */
+/** A message that can't be stored, and the reason. */
 interface Refused {
   delivery: OpenDelivery;
   error: MessageRefusedError;
@@ -57,22 +57,22 @@ interface Accepted {
   message: NewDelayedMessage;
 }
 
-/** Sessions that ended, of which receipts may be left. */
+/** How many ended sessions are remembered, because receipts of them may be left. */
 const ENDED_SESSIONS = 100;
-/** How often lots are dropped of which the broker has all acknowledgements. */
+/** How often lots are dropped for which the broker has all acknowledgements. */
 const SETTLE_MS = 250;
 
 /**
- * Takes messages out of the intake queue into the store; each is acknowledged when its row is committed. A message that the broker
+ * Takes messages out of the intake queue into the store, and acknowledges each when its row is committed. A message that the broker
  * delivers once more is recognized by what was committed with it; see IntakeReceipts.
  */
 export class Intake {
   readonly breakers: Record<"consume" | "store" | "refuse", Breaker>;
   /** This instance's own sessions, the current one last. */
   private sessions: string[] = [];
-  /** Lots whose messages were acknowledged in the current session, and of which the broker's word is not in yet. */
+  /** Lots whose messages were acknowledged in the current session, but not yet with an answer of the broker. */
   private acknowledged: string[] = [];
-  /** What the error queue has not taken yet, in hand of the current session. */
+  /** Messages that the error queue has not accepted yet, in hand of the current session. */
   private stuck: Refused[] = [];
 
   constructor(private readonly parts: IntakeParts) {
@@ -98,12 +98,12 @@ export class Intake {
     await Promise.all([consumed, this.sweep(signal)]);
   }
 
-  /** Drops what no message that comes can be recognized by any more, whether messages come or not. */
+  /** Drops records by which no message can be recognized any more, whether messages come or not. */
   private async sweep(signal: AbortSignal): Promise<void> {
     const { receipts } = this.parts.store;
     while (receipts !== undefined && !signal.aborted) {
       await pause(SWEEP_MS, signal);
-      // Nothing depends on it: what is too old is not matched either, and what fails is told by storing.
+      // Nothing depends on it: records that are too old are not matched either, and a failure also shows when messages are stored.
       if (!signal.aborted) await receipts.sweep().catch(() => undefined);
     }
   }
@@ -113,16 +113,16 @@ export class Intake {
     const { receipts } = this.parts.store;
     const ended = this.sessions;
     this.sessions = [...ended, id].slice(-ENDED_SESSIONS);
-    // Those of a channel that broke may come back, and stay.
+    // Those of a channel that broke may come back, so they stay.
     this.acknowledged = [];
     this.stuck = [];
     void this.keepRefusing(session);
     if (receipts === undefined) return;
-    await this.patiently((isPatient) => receipts.begin(id, ended, isPatient), closing);
+    await this.waitAndRun((isPatient) => receipts.begin(id, ended, isPatient), closing);
     void this.keepSettling(session, receipts);
   }
 
-  /** Drops what no message with an id that comes can be recognized by any more, while a session lasts. */
+  /** Drops records by which no message with an id can be recognized any more, while a session lasts. */
   private async keepSettling(session: ConsumerSession, receipts: IntakeReceipts): Promise<void> {
     for (let sweptMs = performance.now(); ;) {
       await pause(SETTLE_MS, session.closing);
@@ -130,12 +130,14 @@ export class Intake {
       await this.settle(session);
       if (performance.now() - sweptMs < SWEEP_MS) continue;
       sweptMs = performance.now();
-      // As with receipts: what fails is told by storing, and done the next time.
+      // As with receipts: a failure also shows when messages are stored, and the next call repeats this.
       await receipts.sweepLots(session.id).catch(() => undefined);
     }
   }
 
-  /** Drops the lots of which the broker has all acknowledgements; what fails leaves them to the next time, or to the next session. */
+  /**
+   * Drops the lots for which the broker has all acknowledgements; after a failure they are left to the next time, or to the next session.
+   */
   private async settle(session: ConsumerSession): Promise<void> {
     const lots = this.acknowledged.splice(0);
     if (lots.length === 0) return;
@@ -151,7 +153,7 @@ export class Intake {
     const accepted = await this.read(batch);
     const { receipts } = this.parts.store;
     if (receipts !== undefined && accepted.some(isNameless)) {
-      // What is in hand together is committed before any of it is acknowledged; see IntakeReceipts.
+      // Messages in hand together are committed before any of them is acknowledged; see IntakeReceipts.
       accepted.push(...(await this.read(await session.pause())));
       if (session.isLost) return;
     }
@@ -161,7 +163,7 @@ export class Intake {
     if (receipts !== undefined && nameless.length > 0) await this.storeNameless(nameless, receipts, session);
   }
 
-  /** What messages are to become; those that can't be stored go to the error queue. */
+  /** Reads deliveries as messages to store; those that can't be stored go to the error queue. */
   private async read(batch: OpenDelivery[]): Promise<Accepted[]> {
     const accepted: Accepted[] = [];
     for (const delivery of batch) {
@@ -181,7 +183,7 @@ export class Intake {
     const { store, connection } = this.parts;
     const { receipts } = store;
     const taken = part.map((one) => toTaken(one, connection.brokerVersion));
-    // The same for each try, because one may have been committed before its answer was lost.
+    // The same for each try, because a try may have been committed before its answer was lost.
     const lot = { id: randomUUID(), session: session.id };
     let known: readonly TakenMessage[] = [];
     const work = async (): Promise<number> => {
@@ -189,9 +191,9 @@ export class Intake {
       else known = await receipts.storeLot(taken, lot);
       return 0;
     };
-    const result = await this.committed(work, session.closing);
+    const result = await this.commitPersistently(work, session.closing);
     if (result === "closing") return;
-    if (result !== "committed") return this.apart(part, result, (one) => this.storePart([one], session));
+    if (result !== "committed") return this.storeApart(part, result, (one) => this.storePart([one], session));
     const left = new Set(known.map(({ message }) => message));
     this.acknowledge(
       part.filter(({ message }) => !left.has(message)),
@@ -206,23 +208,23 @@ export class Intake {
     const storeSome = async (part: Accepted[]): Promise<boolean> => {
       const taken = part.map((one) => toTaken(one, this.parts.connection.brokerVersion));
       const work = (isPatient: boolean): Promise<number> => receipts.store(taken, session.id, ended, isPatient);
-      const result = await this.committed(work, session.closing);
+      const result = await this.commitPersistently(work, session.closing);
       if (result === "committed") committed.push(...part);
-      else if (result !== "closing") await this.apart(part, result, (one) => storeSome([one]));
+      else if (result !== "closing") await this.storeApart(part, result, (one) => storeSome([one]));
       return result !== "closing";
     };
-    // Without an acknowledgement the broker has all of them still, and the receipts tell which are stored.
+    // Without an acknowledgement the broker still has all of them, and the receipts tell which are stored.
     for (const some of inStatements(all)) if (!(await storeSome(some))) return;
     this.acknowledge(committed);
     await session.roundTrip();
-    await this.committed(async () => {
+    await this.commitPersistently(async () => {
       await receipts.settle(session.id);
       return 0;
     }, session.closing);
   }
 
-  /** Tries until it is committed, refused, or the channel closes, with which the broker delivers again. */
-  private async committed(
+  /** Tries until the work is committed or refused, or the channel closes; then the broker delivers the messages again. */
+  private async commitPersistently(
     work: (isPatient: boolean) => Promise<number>,
     closing: AbortSignal,
   ): Promise<"committed" | "closing" | MessageRefusedError> {
@@ -230,19 +232,22 @@ export class Intake {
     const pace = new Pace();
     for (;;) {
       try {
-        const isDone = await this.patiently((isPatient) => this.breakers.store.execute(() => work(isPatient)), closing);
+        const isDone = await this.waitAndRun(
+          (isPatient) => this.breakers.store.execute(() => work(isPatient)),
+          closing,
+        );
         return isDone ? "committed" : "closing";
       } catch (error) {
         if (error instanceof MessageRefusedError) return error;
         events?.onFault?.(error);
-        await pace.failed(closing);
+        await pace.pauseAfterFailure(closing);
         if (closing.aborted) return "closing";
       }
     }
   }
 
-  /** Waits as long as it is told to, once; then it has to do with what is known. @returns whether it was done */
-  private async patiently(work: (isPatient: boolean) => Promise<number>, closing: AbortSignal): Promise<boolean> {
+  /** Waits as long as it is told to, once; after that the work has to do with what is known. @returns whether it was done */
+  private async waitAndRun(work: (isPatient: boolean) => Promise<number>, closing: AbortSignal): Promise<boolean> {
     const waitMs = await work(true);
     if (waitMs === 0) return true;
     this.parts.events?.onWaiting?.(waitMs);
@@ -259,7 +264,7 @@ export class Intake {
     if (known.length > 0) events?.onRecognized?.(known.map(({ delivery }) => delivery));
   }
 
-  private async apart(
+  private async storeApart(
     part: Accepted[],
     error: MessageRefusedError,
     storeOne: (one: Accepted) => Promise<unknown>,
@@ -269,25 +274,25 @@ export class Intake {
     for (const one of part) await storeOne(one);
   }
 
-  /** To the error queue, as it came; what that does not take stays in hand, while others are stored. */
+  /** Sends a delivery to the error queue, as it came; if the error queue does not accept it, it stays in hand while others are stored. */
   private async refuse(delivery: OpenDelivery, error: MessageRefusedError): Promise<void> {
     const refused = { delivery, error };
     // Each try may take as long as a confirm may.
     if (this.stuck.length > 0 || !(await this.park(refused))) this.stuck.push(refused);
   }
 
-  /** Tries again, while a session lasts, what the error queue has not taken. */
+  /** Tries again, while a session lasts, messages that the error queue has not accepted. */
   private async keepRefusing({ closing }: ConsumerSession): Promise<void> {
     const pace = new Pace();
     while (!closing.aborted) {
-      await pace.failed(closing);
+      await pace.pauseAfterFailure(closing);
       const [first] = this.stuck;
-      // What was in hand of a session that broke is tried anew when it comes again.
+      // Messages in hand of a session that broke are tried anew when they come again.
       if (first === undefined && this.breakers.refuse.isTriggered)
         await this.breakers.refuse.execute(async () => undefined);
       if (first === undefined || closing.aborted || !(await this.park(first))) continue;
       this.stuck = this.stuck.filter((one) => one !== first);
-      pace.succeeded();
+      pace.reset();
     }
   }
 
@@ -313,7 +318,7 @@ export class Intake {
   }
 }
 
-/** Whether nobody but this package has given the message an id. */
+/** Whether the message's id was generated by this package. */
 function isNameless({ delivery }: Accepted): boolean {
   return !hasMessageId(delivery);
 }
@@ -323,7 +328,7 @@ function toTaken({ delivery, message }: Accepted, brokerVersion: string | undefi
   return { message, fingerprint: fingerprintOf(delivery), earlierDeliveries };
 }
 
-/** Bytes of bodies in one statement, or one message that has more. */
+/** Total size of bodies in one statement, or of a single larger message. */
 const STATEMENT_BYTES = 16 << 20;
 
 function inStatements(all: Accepted[]): Accepted[][] {

@@ -4,12 +4,12 @@ import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMess
 import { furtherKeyHeaders, storeHeaders } from "../headers";
 import { hasMessageId } from "./fingerprint";
 
-/** What is said to the store alone. */
+/** Headers that are for the store alone. */
 const NOT_PASSED_ON: string[] = [storeHeaders.deliverAt, storeHeaders.exchange, storeHeaders.routingKey];
 
 /** From when a delay counts. */
 export interface DelayCounting {
-  /** `intake`: from when the store takes the message; `timestamp`: from when the publisher says in AMQP's property. Default `intake`. */
+  /** `intake`: from when the store takes the message; `timestamp`: from the time in the publisher's AMQP property. Default `intake`. */
   countFrom?: "intake" | "timestamp";
   /** How far ahead of the store's clock a timestamp may be, in milliseconds; one further ahead is ignored. Default 60000. */
   maximumSkewMs?: number;
@@ -25,10 +25,10 @@ export const defaultCounting = {
 } as const satisfies Required<DelayCounting>;
 
 /**
- * Reads what a delivered message is to become: when it is due, and where it goes then.
+ * Reads when a delivered message is due, and where it goes then.
  * @param nowMs the time, in milliseconds since 1970
  * @param counting from when a delay counts
- * @param delaysFromMs the time from which delays of now count; default `nowMs`
+ * @param delaysFromMs the time from which delays count that begin now; default `nowMs`
  * @throws MessageRefusedError naming the header or property and what is allowed
  */
 export function interpret(
@@ -69,7 +69,7 @@ export function interpret(
   return { ...message, dueAt: new Date(Math.max(nowMs, dueMs)) };
 }
 
-/** When a delay began. AMQP's timestamps are whole seconds, of which the end is taken, so that no message is early. */
+/** When a delay began. AMQP's timestamps are whole seconds; the end of the second is used, so that no message is early. */
 function startOf(timestamp: unknown, nowMs: number, given: DelayCounting): number {
   const { countFrom, maximumSkewMs, maximumTimestampAgeMs } = { ...defaultCounting, ...given };
   if (countFrom === "intake" || typeof timestamp !== "number") return nowMs;
@@ -80,10 +80,10 @@ function startOf(timestamp: unknown, nowMs: number, given: DelayCounting): numbe
 
 function delayOf(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
-  // As the plugin does: a number of any kind, or a text that is one.
+  // As the plugin does: a number of any kind, or a numeric text.
   const delayMs = typeof value === "string" && /^\s*-?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
   if (typeof delayMs === "number" && Number.isFinite(delayMs)) return delayMs;
-  throw refused(storeHeaders.delay, value, "it must be a number of milliseconds");
+  throw headerRefusal(storeHeaders.delay, value, "it must be a number of milliseconds");
 }
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
@@ -97,7 +97,7 @@ function timeOf(value: unknown): Date | undefined {
   if (at !== undefined && !Number.isNaN(at.getTime())) return at;
   const allowed =
     "it must be ISO-8601 text such as 2030-01-31T12:00:00Z, an AMQP timestamp, or milliseconds since 1970";
-  throw refused(storeHeaders.deliverAt, value, allowed);
+  throw headerRefusal(storeHeaders.deliverAt, value, allowed);
 }
 
 function destinationOf(
@@ -111,20 +111,20 @@ function destinationOf(
   const own = [store.intakeQueue, store.controlQueue, ""];
   const allowed = deliveryExchangesOf(store);
   if (!allowed.includes(exchange)) {
-    throw refused(
+    throw headerRefusal(
       storeHeaders.exchange,
       exchange,
-      `the store may publish to ${allowed.map(quoted).join(", ") || "none"}`,
+      `the store may publish to ${allowed.map(describeExchange).join(", ") || "none"}`,
     );
   }
   if (exchange !== "") return { exchange, routingKey };
   if (own.includes(routingKey)) {
-    throw refused(storeHeaders.routingKey, routingKey, "it must name the queue that the message is for");
+    throw headerRefusal(storeHeaders.routingKey, routingKey, "it must name the queue that the message is for");
   }
   for (const name of furtherKeyHeaders) {
     const keys = headers[name];
     const found = Array.isArray(keys) ? keys.find((key) => own.includes(key as string)) : undefined;
-    if (found !== undefined) throw refused(name, found, "it must name a queue that is not the store's own");
+    if (found !== undefined) throw headerRefusal(name, found, "it must name a queue that is not the store's own");
   }
   return { exchange, routingKey };
 }
@@ -132,14 +132,14 @@ function destinationOf(
 function textOf(name: string, headers: Record<string, unknown>): string | undefined {
   const value = headers[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "string") throw refused(name, value, "it must be a text");
+  if (typeof value !== "string") throw headerRefusal(name, value, "it must be a text");
   return value;
 }
 
-function quoted(exchange: string): string {
+function describeExchange(exchange: string): string {
   return exchange === "" ? "the default exchange" : JSON.stringify(exchange);
 }
 
-function refused(name: string, value: unknown, allowed: string): MessageRefusedError {
+function headerRefusal(name: string, value: unknown, allowed: string): MessageRefusedError {
   return new MessageRefusedError(`headers.${name}`, `${JSON.stringify(value)} is not allowed; ${allowed}`);
 }

@@ -18,7 +18,7 @@ export class PostgresDueMessages extends BatchDueMessages {
 
   async fetchDue(at: Date, limit: number, maximumBytes = Number.MAX_SAFE_INTEGER): Promise<DelayedMessage[]> {
     const { name } = this.table;
-    // A transaction's own locks don't keep its rows out.
+    // A transaction's own locks don't hide its rows from itself.
     const isAgain = this.fetched.length > 0;
     const { rows } = await this.client.query<Row>({
       text: `
@@ -63,7 +63,7 @@ export class PostgresDueMessages extends BatchDueMessages {
     await this.tryLater(later, 0);
   }
 
-  /** @param failures that each of them has more */
+  /** @param failures how many each of them has more */
   private async tryLater(later: { message: DelayedMessage; retryAt?: Date }[], failures: number): Promise<void> {
     if (later.length === 0) return;
     const { name } = this.table;

@@ -1,15 +1,15 @@
 import type { PoolClient, QueryResult } from "pg";
 
-/** Tries in the time after which the server would end the session. */
+/** How many signs of life to send in the time after which the server would end the session. */
 const TRIES = 4;
 
 /**
- * Keeps a transaction's session from being taken for one whose process has stopped, while the process does something else, such as to
- * wait for the broker: PostgreSQL measures the time since the last statement.
+ * Keeps a transaction's session alive while its process does something else, such as waiting for the broker: PostgreSQL ends a session when
+ * its last statement was too long ago.
  * @param timeoutMs after which the server ends an idle session
- * @returns the client to work with, of which one statement is under way at a time, and what ends it
+ * @returns the client to work with, which runs one statement at a time, and a function that ends this
  */
-export function keptAlive(
+export function keepAlive(
   client: PoolClient,
   timeoutMs: number,
 ): { client: Pick<PoolClient, "query">; stop: () => Promise<void> } {
@@ -17,7 +17,7 @@ export function keptAlive(
   let working = 0;
   const timer = setInterval(() => {
     if (working > 0) return;
-    // What breaks the session is told by the statement that comes next.
+    // If the session breaks, the next statement reports it.
     alive = client.query("SELECT").catch(() => undefined);
   }, timeoutMs / TRIES);
   const query = async (...parameters: [never]): Promise<QueryResult> => {

@@ -2,8 +2,8 @@ import type { Migration } from "../sql/migrations";
 import type { PostgresTable } from "./table";
 
 /**
- * The steps of a PostgreSQL table. It is written and deleted all the time, so its dead rows are cleared away early: an index
- * whose start is full of them makes the search for what is due slow.
+ * The migrations of a PostgreSQL table. Rows are written and deleted all the time, so dead rows are cleared away early: an index whose
+ * start is full of them makes the search for due messages slow.
  */
 export function postgresMigrations({ name, receipts, lots, broker, index }: PostgresTable): Migration[] {
   return [

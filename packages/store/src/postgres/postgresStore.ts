@@ -29,12 +29,12 @@ import {
   toBrokerPlace,
 } from "../sql/tableStore";
 import { PostgresDueMessages } from "./dueMessages";
-import { keptAlive } from "./idleTransaction";
+import { keepAlive } from "./idleTransaction";
 import { postgresMigrations } from "./migrations";
 import { checkRights, shareRights } from "./rights";
 import { columns, dialect, milliseconds, toArrays } from "./statements";
 import { PostgresReceipts } from "./receipts";
-import { refusedFilter, refusedMessage } from "./refusals";
+import { refuseFilter, refuseMessage } from "./refusals";
 import { PostgresTable, postgresTable } from "./table";
 import { WakeCalls } from "./wakeCalls";
 
@@ -42,37 +42,37 @@ import { WakeCalls } from "./wakeCalls";
 export interface PostgresStoreOptions {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the parameters of `pg` (`sslmode`, …). */
   connectionString: string;
-  /** Default `public`; made when it is not there. */
+  /** Default `public`; created if it does not exist. */
   schema?: string;
   /** Default `ENDPOINT.delayed`. */
   table?: string;
   /** Default `atLeastOnce`. */
   mode?: StoreMode;
-  /** Connections at most. Default 10. */
+  /** The largest number of connections. Default 10. */
   maximumConnections?: number;
   /**
-   * How long a dispatcher whose process has stopped keeps its rows, in milliseconds, 1000 to 3600000. One that works keeps them as long
-   * as it works. Default 120000.
+   * How long a dispatcher whose process has stopped keeps its rows, in milliseconds, 1000 to 3600000. One that works keeps them as long as
+   * it works. Default 120000.
    */
   idleTransactionTimeoutMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A server that vanished without a word is given up after this. */
+/** A server that vanished silently is given up after this time. */
 const QUERY_TIMEOUT_MS = 60_000;
 /**
- * The server gives up a statement of a transaction before, or it would do it when nobody waits for it any more, and who asked was told that
- * it failed.
+ * The server gives up a statement of a transaction earlier. Otherwise it might execute it when nobody waits for it any more, after the
+ * caller was told that it failed.
  */
 const STATEMENT_TIMEOUT_MS = QUERY_TIMEOUT_MS - 5000;
-/** What `pg` says of a query that took longer. */
+/** The message of `pg` about a query that took too long. */
 const TIMED_OUT = "Query read timeout";
 const IDLE_TRANSACTION_TIMEOUT_MS = { least: 1000, usual: 120_000, most: 3_600_000 };
-/** The server notices after about half a minute that a host that held rows is gone, instead of after hours. */
+/** With these, the server notices after about half a minute, instead of after hours, that a host with locked rows is gone. */
 const KEEP_ALIVES =
   "SET LOCAL tcp_keepalives_idle = 15; SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3";
 
-/** Delayed messages in a table of PostgreSQL; several instances share it by row locks, and wake each other. */
+/** Delayed messages in a PostgreSQL table; several instances share it with row locks, and wake each other. */
 export class PostgresDelayedMessageStore extends TableStore<PostgresTable> implements DelayedMessageStore {
   readonly receipts = new PostgresReceipts({
     table: () => this.table,
@@ -84,7 +84,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   private wakeCalls: WakeCalls | undefined;
   private readonly idleTimeoutMs: number;
 
-  /** @throws StoreMismatchError for an address that is none, or a time out of range */
+  /** @throws StoreMismatchError for an invalid address, or a time out of range */
   constructor(private readonly options: PostgresStoreOptions) {
     super(options.mode);
     const { least, usual, most } = IDLE_TRANSACTION_TIMEOUT_MS;
@@ -98,7 +98,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
       query_timeout: QUERY_TIMEOUT_MS,
     };
     this.pool = new Pool({ ...this.config, max: maximumConnections });
-    // The next query tells of it.
+    // The next query reports it.
     this.pool.on("error", () => undefined);
     // So does it of a connection that breaks between two queries, or between its start and the first one.
     this.pool.on("connect", (client) => client.on("error", () => undefined));
@@ -162,7 +162,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     await this.insert(client, messages);
   }
 
-  /** @param lot stored with them; where it is stored already, nothing is */
+  /** @param lot stored with the messages; if the lot is stored already, nothing is */
   private async insert(
     client: Pick<ClientBase, "query">,
     messages: NewDelayedMessage[],
@@ -184,7 +184,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
         SELECT pg_notify('${channel}', ${MILLISECONDS}) FROM stored HAVING count(*) > 0`,
       values: [...toArrays(messages), ...(lot === undefined ? [] : [lot.lot, lot.session, lot.fingerprints])],
     };
-    await client.query(statement).catch(refusedMessage);
+    await client.query(statement).catch(refuseMessage);
   }
 
   async next(): Promise<Date | undefined> {
@@ -202,7 +202,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
   async cancelNoted(filter: MessageFilter): Promise<CancelCount> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
-    return this.changed(
+    return this.runChange(
       `WITH gone AS (DELETE FROM ${this.table.name} WHERE ${sql} RETURNING is_in_doubt) SELECT ${DOUBT_COUNTS} FROM gone`,
       values,
     );
@@ -213,7 +213,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     const { name, channel } = this.table;
     const { sql, values } = toCondition(filter, dialect);
     const time = `$${values.length + 1}`;
-    return this.changed(
+    return this.runChange(
       `WITH moved AS (
          UPDATE ${name} SET due_at = ${time}, attempt_at = ${time}, failure_count = 0 WHERE ${sql} RETURNING attempt_at, is_in_doubt
        )
@@ -222,11 +222,11 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
     );
   }
 
-  /** What waits for rows that somebody has in hand is done within a time, or not at all. */
-  private async changed(text: string, values: unknown[]): Promise<CancelCount> {
+  /** Runs a change that may wait for rows that somebody has in hand: it is done within a time limit, or not at all. */
+  private async runChange(text: string, values: unknown[]): Promise<CancelCount> {
     const { rows } = await this.inTransaction((client) =>
       client.query<{ sure: string; in_doubt: string }>(text, values),
-    ).catch(refusedFilter);
+    ).catch(refuseFilter);
     return { count: Number(rows[0]?.sure), inDoubt: Number(rows[0]?.in_doubt) };
   }
 
@@ -242,7 +242,7 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
        WHERE ${sql} ${after} ORDER BY message.attempt_at, id LIMIT ${limit + 1}`,
         [...values, ...(cursor === undefined ? [] : [cursor.attemptAt, cursor.id])],
       )
-      .catch(refusedFilter);
+      .catch(refuseFilter);
     return toPage(rows.map(toListed), limit);
   }
 
@@ -289,14 +289,14 @@ export class PostgresDelayedMessageStore extends TableStore<PostgresTable> imple
         `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${this.idleTimeoutMs};
          SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}; ${KEEP_ALIVES}`,
       );
-      const kept = keptAlive(client, this.idleTimeoutMs);
+      const kept = keepAlive(client, this.idleTimeoutMs);
       const result = await work(kept.client).finally(kept.stop);
       const { command } = await client.query("COMMIT");
       if (command !== "COMMIT") throw new Error("the transaction was rolled back");
       return result;
     } catch (error) {
       failure = error as Error;
-      // Behind a statement that hangs it would wait as long once more; the end of the connection does the same then.
+      // Behind a statement that hangs, it would wait for as long again; ending the connection has the same effect.
       if (failure.message !== TIMED_OUT) await client.query("ROLLBACK").catch(() => undefined);
       throw error;
     } finally {
@@ -313,13 +313,13 @@ function checkIdleTimeout(value: unknown, least: number, most: number): number {
   );
 }
 
-/** Of rows that were changed, those of which the broker is known not to have them, and the others. */
+/** Of the changed rows, counts those that the broker surely does not have, and the others. */
 const DOUBT_COUNTS = "count(*) FILTER (WHERE NOT is_in_doubt) AS sure, count(*) FILTER (WHERE is_in_doubt) AS in_doubt";
 
 /** Milliseconds since 1970 of the first of the rows, as text. */
 const MILLISECONDS = "(extract(epoch FROM min(attempt_at)) * 1000)::bigint::text";
 
-/** A pool would take any connection, outside of the transaction. */
+/** Checks the caller's transaction: a pool would take any connection, outside the transaction. */
 function checkTransaction(transaction: unknown): Pick<ClientBase, "query"> {
   const client = transaction as Partial<ClientBase & { totalCount: number; getTransactionStatus: () => string }>;
   if (typeof client?.query !== "function" || client.totalCount !== undefined) {

@@ -3,16 +3,16 @@ import type { NewDelayedMessage } from "../delayedMessage";
 import type { IntakeReceipts, Lot, TakenMessage } from "../delayedMessageStore";
 import { LONGEST_MS, SEEN_MS, StoredLot, sortOut } from "../sql/lots";
 import { AHEAD_MS, DOUBT_MS, RETURN_MS, Receipt, ageOf, recognize, waitFor } from "../sql/receipts";
-import { refusedMessage } from "./refusals";
+import { refuseMessage } from "./refusals";
 import type { PostgresTable } from "./table";
 
 type Queries = Pick<ClientBase, "query">;
 
-/** What the receipts need of their store. */
+/** The parts of the store that receipts need. */
 export interface ReceiptsParts {
   table: () => PostgresTable;
   inTransaction: <T>(work: (client: Queries) => Promise<T>) => Promise<T>;
-  /** Inserts, with a lot or without; without a client in a transaction of its own. */
+  /** Inserts messages, with or without a lot; without a client, in a transaction of its own. */
   insert: (
     client: Queries | undefined,
     messages: NewDelayedMessage[],
@@ -82,7 +82,7 @@ export class PostgresReceipts implements IntakeReceipts {
             all.map(({ earlierDeliveries }) => earlierDeliveries),
           ],
         )
-        .catch(refusedMessage);
+        .catch(refuseMessage);
       return 0;
     });
   }
@@ -146,7 +146,10 @@ export class PostgresReceipts implements IntakeReceipts {
     });
   }
 
-  /** Receipts that are too old; those from the future begin to age. What others have in hand is left to them, and to the next time. */
+  /**
+   * Drops receipts that are too old; those from the future begin to age. Rows that others have in hand are left to them, and to the next
+   * time.
+   */
   private async drop(client: Queries): Promise<void> {
     const { receipts } = this.parts.table();
     const chosen = (condition: string): string =>
@@ -158,7 +161,7 @@ export class PostgresReceipts implements IntakeReceipts {
     await client.query(`DELETE FROM ${receipts} WHERE message_id IN ${chosen(`${AGE_MS} >= ${RETURN_MS}`)}`);
   }
 
-  /** Without what this session has committed already, and was not answered. */
+  /** Leaves out messages that this session has committed already, without getting the answer. */
   private async withoutStored(
     client: Queries,
     taken: readonly TakenMessage[],

@@ -7,9 +7,9 @@ type Queries = Pick<ClientBase, "query">;
 const RIGHTS = ["SELECT", "INSERT", "UPDATE", "DELETE"];
 
 /**
- * Gives the tables beside the messages to those who have the messages' table, so that a step that adds one stops nobody: its owner, where another
- * role takes the step, has all rights without a grant.
- * @param client of whoever made them
+ * Gives roles with rights on the messages' table the same rights on the other tables, so that a migration that adds one stops nobody. The
+ * table's owner gets all rights without a grant, if another role runs the migration.
+ * @param client of the role that made the tables
  */
 export async function shareRights(client: Queries, { name, receipts, lots, broker }: PostgresTable): Promise<void> {
   const { rows } = await client.query<{ role: string; rights: string }>(
@@ -24,7 +24,7 @@ export async function shareRights(client: Queries, { name, receipts, lots, broke
   for (const { role, rights } of rows) await client.query(`GRANT ${rights} ON ${beside} TO ${role}`);
 }
 
-/** @throws StoreMismatchError with the statement that gives what is missing */
+/** @throws StoreMismatchError with the statement that grants the missing rights */
 export async function checkRights(client: Queries, { name, receipts, lots, broker }: PostgresTable): Promise<void> {
   const { rows } = await client.query<{ table: string; role: string }>(
     `SELECT given.name AS table, quote_ident(current_user) AS role FROM unnest($1::text[]) AS given (name)

@@ -3,7 +3,7 @@ import { propertiesToJson } from "../messageProperties";
 import type { Dialect } from "../sql/filter";
 import { columnsOf } from "../sql/rows";
 
-/** Arrays, one a column, for one statement that inserts any number of rows. */
+/** Arrays, one for each column, for a single statement that inserts any number of rows. */
 export function toArrays(messages: NewDelayedMessage[]): unknown[] {
   return [
     messages.map(({ messageId }) => messageId),
@@ -15,9 +15,9 @@ export function toArrays(messages: NewDelayedMessage[]): unknown[] {
   ];
 }
 
-/** A time as milliseconds since 1970, because its text is in whatever DateStyle a database or a role has. */
+/** A time as milliseconds since 1970, because its text depends on the DateStyle of a database or role. */
 export const milliseconds = (time: string): string => `round(extract(epoch FROM ${time}) * 1000)::float8`;
-/** Columns of a message; their names are those of numbers, so the table's own columns are ordered by as `message.attempt_at`. */
+/** Columns of a message; the names are those of the numbers, so order by the table's own columns as `message.attempt_at`. */
 export const columns = columnsOf(milliseconds);
 
 export const dialect: Dialect = {

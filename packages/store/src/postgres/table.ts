@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto";
 import { utf8Length } from "@rabbitmq-delay/topology";
-import { shownText } from "../address";
+import { showText } from "../address";
 import { StoreMismatchError } from "../errors";
 import { quoteName } from "../sql/tableStore";
 
 /** PostgreSQL cuts longer names silently; source: its manual, identifiers. */
 const LONGEST_NAME_BYTES = 63;
 
-/** The names of a store's table and of what belongs to it, quoted. */
+/** The quoted names of a store's table and of everything that belongs to it. */
 export interface PostgresTable {
   /** Schema and table. */
   name: string;
   /** The schema alone. */
   schema: string;
-  /** The table of the steps taken. */
+  /** The table of executed migrations. */
   migrations: string;
   /** The table of receipts; see `IntakeReceipts`. */
   receipts: string;
   /** The table of lots; see `IntakeReceipts.storeLot`. */
   lots: string;
-  /** The table of the broker that the messages are for; see `DelayedMessageStore.noteBroker`. */
+  /** The table of the broker for which messages are stored; see `DelayedMessageStore.noteBroker`. */
   broker: string;
   /** An index's name. */
   index(label: string): string;
@@ -49,7 +49,7 @@ function check(property: string, name: string, suffix: string): void {
   if (typeof name !== "string" || name === "" || name.includes("\0") || bytes > LONGEST_NAME_BYTES) {
     throw new StoreMismatchError(
       property,
-      `${shownText(name)} is not allowed; it must have 1 to ${LONGEST_NAME_BYTES - suffix.length} bytes`,
+      `${showText(name)} is not allowed; it must have 1 to ${LONGEST_NAME_BYTES - suffix.length} bytes`,
     );
   }
 }

@@ -4,8 +4,8 @@ import { Pace } from "../resilience/pace";
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Listens, on a connection of its own, for what other instances store; connects again whenever it breaks, and then takes it
- * that something was stored meanwhile.
+ * Listens, on a connection of its own, for messages that other instances store. It reconnects whenever the connection breaks, and then
+ * assumes that something was stored meanwhile.
  */
 export class WakeCalls {
   private readonly listeners = new Set<(attemptAt: Date) => void>();
@@ -36,21 +36,21 @@ export class WakeCalls {
     while (!signal.aborted) {
       try {
         const ended = await this.listen();
-        pace.succeeded();
+        pace.reset();
         await ended?.promise;
       } catch {
-        await pace.failed(signal);
+        await pace.pauseAfterFailure(signal);
       }
     }
   }
 
-  /** @returns what resolves when the connection has ended */
+  /** @returns a promise that resolves when the connection has ended */
   private async listen(): Promise<{ promise: Promise<void> } | undefined> {
     if (this.ending.signal.aborted) return undefined;
     const client = new Client(this.config);
     this.client = client;
     const ended = new Promise<void>((resolve) => client.once("end", resolve));
-    // Who sleeps should not be the last to know that the database is away.
+    // A sleeping dispatcher should also learn that the database is away.
     void ended.then(() => this.tell("0"));
     client.on("error", () => undefined);
     client.on("notification", ({ payload }) => this.tell(payload));

@@ -1,26 +1,26 @@
 import type { ConsumerEvents } from "../broker/consumer";
 
-/** What a breaker watches. */
+/** The operation that a breaker watches. */
 export type BreakerName = "consume" | "store" | "fetch" | "dispatch" | "removal" | "recovery" | "refuse" | "control";
 
-/** Who hears when a breaker triggers, and when what it watches works again. */
+/** Called when a breaker triggers, and when the operation works again. */
 export interface BreakerEvents {
   onTriggered?: (name: BreakerName, error: unknown) => void;
   onRecovered?: (name: BreakerName) => void;
 }
 
-/** When failures are too many. */
+/** Decides when there are too many failures. */
 export interface BreakerRule {
-  /** Something has worked. */
-  success(): void;
-  /** Something has failed; @returns whether failures are too many now */
-  failure(): boolean;
+  /** Records a success. */
+  recordSuccess(): void;
+  /** Records a failure; @returns whether there are too many now */
+  recordFailure(): boolean;
 }
 
-/** `closed` while things work, `open` after too many failures, `half-open` while something is tried all the same. */
+/** `closed` while things work, `open` after too many failures, `half-open` while an operation is tried nevertheless. */
 export type BreakerState = "closed" | "open" | "half-open";
 
-/** Watches what may fail for a while. It holds nobody back: the pace of further tries is their own. */
+/** Watches an operation that may fail for a while. It holds nobody back: callers choose the pace of further tries. */
 export class Breaker {
   private current: BreakerState = "closed";
 
@@ -39,18 +39,18 @@ export class Breaker {
     return this.current !== "closed";
   }
 
-  /** Does something that may fail; what it throws is thrown. */
+  /** Runs an operation that may fail, and passes its error on. */
   async execute<T>(work: () => Promise<T>): Promise<T> {
     const isTrial = this.isTriggered;
     if (isTrial) this.current = "half-open";
     try {
       const result = await work();
-      this.rule.success();
-      // What began before it triggered says nothing of what works now.
+      this.rule.recordSuccess();
+      // An operation that began before the breaker triggered says nothing about what works now.
       if (isTrial) this.recover();
       return result;
     } catch (error) {
-      if (this.rule.failure() || isTrial) this.trigger(error);
+      if (this.rule.recordFailure() || isTrial) this.trigger(error);
       throw error;
     }
   }
@@ -69,8 +69,8 @@ export class Breaker {
 }
 
 /**
- * Watches a consumer: from a failure until it consumes again, it has failed; from one with a batch in hand, which comes again at once, until
- * it has handled a batch.
+ * Watches a consumer. After a failure, it counts as failed until it consumes again; after a failure with a batch in hand, which comes again
+ * at once, until it has handled a batch.
  */
 export function watchConsumer(breaker: Breaker, events: ConsumerEvents = {}): ConsumerEvents {
   let hasFailedInHand = false;
@@ -106,11 +106,11 @@ export class LastingFailures implements BreakerRule {
     private readonly elapsedMs: () => number = () => performance.now(),
   ) {}
 
-  success(): void {
+  recordSuccess(): void {
     this.sinceMs = undefined;
   }
 
-  failure(): boolean {
+  recordFailure(): boolean {
     this.sinceMs ??= this.elapsedMs();
     return this.elapsedMs() - this.sinceMs >= this.forMs;
   }
@@ -119,21 +119,21 @@ export class LastingFailures implements BreakerRule {
 /** How long a rate is measured; as the MSMQ transport does. */
 const WINDOW_MS = 30_000;
 
-/** Triggers when failures come at more than a rate, successes between them or not. */
+/** Triggers when failures come at more than a given rate, whether or not there are successes between them. */
 export class FrequentFailures implements BreakerRule {
   private failures: number[] = [];
 
-  /** @param perSecond highest rate that is borne, over half a minute */
+  /** @param perSecond the highest rate that is tolerated, over half a minute */
   constructor(
     private readonly perSecond: number,
     private readonly elapsedMs: () => number = () => performance.now(),
   ) {}
 
-  success(): void {
-    // Does not make up for the failures before it.
+  recordSuccess(): void {
+    // A success does not make up for earlier failures.
   }
 
-  failure(): boolean {
+  recordFailure(): boolean {
     const nowMs = this.elapsedMs();
     this.failures = [...this.failures.filter((atMs) => nowMs - atMs < WINDOW_MS), nowMs];
     return this.failures.length > (this.perSecond * WINDOW_MS) / 1000;

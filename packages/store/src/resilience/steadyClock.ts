@@ -4,14 +4,14 @@ const TOLERATED_JUMP_MS = 60_000;
 const DOUBT_MS = 30_000;
 
 /**
- * The time of day, but for jumps ahead: one that is taken back soon would have made all messages due at once. A jump of more
- * than a minute is believed when it lasts for half a minute; a jump back at once, because it makes nothing early.
+ * The time of day, without short jumps ahead: a jump that is soon undone would have made all messages due at once. A jump of more than a
+ * minute ahead is believed when it lasts for half a minute; a jump back is believed at once, because it makes nothing early.
  */
 export class SteadyClock {
   private wallMs: number;
   private elapsedMs: number;
   private doubt: { sinceMs: number; aheadMs: number } | undefined;
-  /** What the clock would say, had it not jumped back lately, in excess of the clock that never jumps. */
+  /** How far the clock would be ahead of the clock that never jumps, if it had not recently jumped back. */
   private former: { aheadMs: number; sinceMs: number } | undefined;
 
   /**
@@ -36,7 +36,7 @@ export class SteadyClock {
     const expectedMs = this.wallMs + (elapsedMs - this.elapsedMs);
     const aheadMs = wallMs - expectedMs;
     if (aheadMs > TOLERATED_JUMP_MS) {
-      // Another jump meanwhile is doubted from then on.
+      // Another jump meanwhile starts a new doubt.
       if (this.doubt === undefined || Math.abs(aheadMs - this.doubt.aheadMs) > TOLERATED_JUMP_MS) {
         this.doubt = { sinceMs: elapsedMs, aheadMs };
       }
@@ -52,7 +52,7 @@ export class SteadyClock {
   }
 
   /**
-   * The time from which delays count: during half a minute after a jump the later of both clocks, so that a message is not early, whichever of
+   * The time from which delays count: for half a minute after a jump the later of both clocks, so that a message is not early, whichever of
    * them turns out to be right.
    */
   forDelays(): number {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { shownPath } from "../address";
+import { showPath } from "../address";
 import { StoreMismatchError } from "../errors";
 
 /** Reads the file of a certificate authority. @throws StoreMismatchError for one that can't be read */
@@ -9,6 +9,6 @@ export function readCertificate(file: string): Buffer {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "there is no such file" : code;
-    throw new StoreMismatchError("ca", `${shownPath(file)} can't be read: ${why}`);
+    throw new StoreMismatchError("ca", `${showPath(file)} can't be read: ${why}`);
   }
 }

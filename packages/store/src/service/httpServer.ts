@@ -2,7 +2,7 @@ import fastify, { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import { StoreMismatchError } from "../errors";
 
-/** What a running store says of itself. */
+/** The state of a running store. */
 export interface Health {
   /** Red when a breaker has triggered. */
   status: "green" | "red";
@@ -15,7 +15,7 @@ export interface Health {
 /**
  * Serves `/healthz`, `/readyz` and `/metrics`.
  * @param address `HOST:PORT`
- * @throws StoreMismatchError when nobody can listen there
+ * @throws StoreMismatchError if it can't listen there
  */
 export async function serveHttp(address: string, health: () => Health, registry: Registry): Promise<FastifyInstance> {
   const split = address.lastIndexOf(":");

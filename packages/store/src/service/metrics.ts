@@ -3,12 +3,12 @@ import type { DelayedMessageStore } from "../delayedMessageStore";
 import type { Breaker } from "../resilience/breaker";
 import type { SteadyClock } from "../resilience/steadyClock";
 
-/** Upper bounds of lateness, in seconds: from what an idle store does to what an outage does. */
+/** Upper bounds of lateness, in seconds: from an idle store to an outage. */
 const LATENESS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
-/** A scrape counts rows at most this often. */
+/** Rows are counted again for a scrape only after this time. */
 const COUNT_AGE_MS = 10_000;
 
-/** What is measured of a running store. */
+/** The metrics of a running store. */
 export class StoreMetrics {
   readonly registry = new Registry();
   readonly stored = this.counter("stored", "Messages taken in and committed");
@@ -56,7 +56,7 @@ export class StoreMetrics {
     const count = (): typeof counting => {
       if (performance.now() - countedAtMs > COUNT_AGE_MS) {
         countedAtMs = performance.now();
-        // A database that is away is told by its breaker; a gauge without a value is left out.
+        // A breaker reports a database that is away; a gauge without a value is left out.
         counting = store.count(new Date(clock.now())).catch(() => ({}));
       }
       return counting;

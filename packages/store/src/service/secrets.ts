@@ -2,25 +2,25 @@ import { StoreMismatchError } from "../errors";
 
 /** Settings that hold an address with a password. */
 const ADDRESSES = ["store", "amqp", "management"];
-/** What a descriptor, or what it is made from, consists of. */
+/** The keys of a descriptor, or of the options from which one is made. */
 const DESCRIPTOR_KEYS = [
   ...["kind", "version", "name", "intakeQueue", "errorQueue", "controlQueue", "forwards", "toQueues", "exchanges"],
   ...["exchange", "delivery", "type"],
 ];
-/** Names that people give by mistake, and that are no secrets themselves. */
+/** Names that people give by mistake, and that are not secrets themselves. */
 const COMMON_NAMES = ["password", "user", "username", "login", "host", "hostname", "port", "vhost", "database", "url"];
 const MOST_TYPOS = 2;
 
-/** Names that are not known; its message has no value in it, and no name that may be one. */
+/** A name is not known; the message contains no value, and no name that may be one. */
 export class UnknownNameError extends StoreMismatchError {}
 
 /**
- * Does something with settings; an error that would show a password, wherever it was put by mistake, is replaced by one that
- * names the setting alone.
+ * Runs work on settings; an error that would show a password, wherever it was put by mistake, is replaced by one that only names the
+ * setting.
  * @param known names of the settings
- * @throws StoreMismatchError, or what `work` throws
+ * @throws StoreMismatchError, or any other error of `work`
  */
-export function keepingSecrets<T>(options: unknown, known: readonly string[], work: () => T): T {
+export function keepSecrets<T>(options: unknown, known: readonly string[], work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -33,15 +33,15 @@ export function keepingSecrets<T>(options: unknown, known: readonly string[], wo
   }
 }
 
-/** A name that is not known, as a message may show it: one that is nearly a known one; any other may be a value in the wrong place. */
-export function shownName(name: string, known: readonly string[]): string | undefined {
+/** An unknown name in a form that a message may show: a name similar to a known one; any other may be a value in the wrong place. */
+export function showName(name: string, known: readonly string[]): string | undefined {
   if (COMMON_NAMES.includes(name.toLowerCase())) return name;
   return nearest(name, known) === undefined ? undefined : name;
 }
 
 /** The known name that was probably meant. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  const same = known.find((one) => plain(one) === plain(name));
+  const same = known.find((one) => normalize(one) === normalize(name));
   if (same !== undefined || name.length <= MOST_TYPOS + 1) return same;
   return known.find((one) => distance(one.toLowerCase(), name.toLowerCase()) <= MOST_TYPOS);
 }
@@ -57,7 +57,7 @@ function secretsOf(options: unknown, known: readonly string[]): string[] {
     } else if (typeof value === "object" && value !== null) {
       for (const [key, part] of Object.entries(value)) {
         const isKnown = names.includes(key);
-        if (!isKnown && shownName(key, names) === undefined) found.add(key);
+        if (!isKnown && showName(key, names) === undefined) found.add(key);
         const isAddress = names === known && ADDRESSES.includes(key);
         look(part, isSecret || !isKnown || isAddress, key === "descriptor" ? DESCRIPTOR_KEYS : names);
       }
@@ -68,14 +68,14 @@ function secretsOf(options: unknown, known: readonly string[]): string[] {
   return [...found];
 }
 
-/** A text, and the password of the address in it, as it stands there and decoded. */
+/** A text, and the password of the address in it, as it is written and decoded. */
 function partsOf(text: string): string[] {
   const [, password] = /\/\/[^/]*?:(.*)@/s.exec(text) ?? [];
-  const parts = [text, ...(password === undefined ? [] : [password, decoded(password)])];
+  const parts = [text, ...(password === undefined ? [] : [password, decode(password)])];
   return [...parts, ...parts.map((part) => JSON.stringify(part).slice(1, -1))];
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -83,7 +83,7 @@ function decoded(text: string): string {
   }
 }
 
-function plain(name: string): string {
+function normalize(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, "");
 }
 

@@ -1,19 +1,19 @@
 import { DelayedStore, DelayedStoreOptions, delayedStore, parseDelayedStore } from "@rabbitmq-delay/topology";
 import * as z from "zod";
-import { shownText } from "../address";
+import { showText } from "../address";
 import { defaultLimits } from "../delayedMessage";
 import { checkSettings, dispatchSettings } from "../dispatch/settings";
 import { defaultCounting } from "../intake/interpret";
-import { keepingSecrets } from "./secrets";
+import { keepSecrets } from "./secrets";
 
 const DAY_MS = 24 * 3600 * 1000;
-/** RabbitMQ 3's own limit; larger ones would not fit into a statement's text either. */
+/** RabbitMQ 3's own limit; larger bodies would not fit into a statement's text either. */
 const LARGEST_BODY_BYTES = 128 << 20;
 
-/** A name of tables; no address, which would be in messages and logs then. */
+/** A name of tables; not an address, which messages and logs would show. */
 const nameText = z.string().regex(/^(?!.*:\/\/)[^@]*$/s, "it must be a name without :// and @");
 
-/** What a running store is told, as its flags, environment and file say it. */
+/** The settings of a running store, from its flags, environment and file. */
 export const serviceSchema = z.strictObject({
   /** `sqlite:PATH` or `postgres://…`. */
   store: z.string("it must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE"),
@@ -83,8 +83,8 @@ export type ServiceSettings = Omit<z.output<typeof serviceSchema>, "descriptor" 
  * @throws StoreMismatchError or DelayTopologyError naming the property and what is allowed, and the value where no password can be in it
  */
 export function serviceSettings(options: unknown): ServiceSettings {
-  return keepingSecrets(options, Object.keys(serviceSchema.shape), () => {
-    const checked = checkSettings(serviceSchema, options, shownText);
+  return keepSecrets(options, Object.keys(serviceSchema.shape), () => {
+    const checked = checkSettings(serviceSchema, options, showText);
     const descriptor = descriptorOf(checked.descriptor);
     return { ...checked, descriptor, tablePrefix: checked.tablePrefix ?? descriptor.name };
   });

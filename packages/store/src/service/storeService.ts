@@ -29,16 +29,16 @@ export class CriticalError extends Error {
 
 /** Rows in one statement of the intake. */
 const INTAKE_BATCH = 500;
-/** How often a store that runs looks whether the messages have moved to another vhost. */
+/** How often a running store checks whether the messages have moved to another vhost. */
 const WATCH_MS = 5000;
-/** Ids of messages that a line of the log shows at most. */
+/** The most ids of messages in one line of the log. */
 const IDS_IN_A_LINE = 20;
 
 /**
- * Runs a store until the signal: takes messages in, dispatches those that are due, answers requests, serves health and
- * metrics. Resolves when nothing is in hand any more.
+ * Runs a store until the signal: takes messages in, dispatches those that are due, answers requests, serves health and metrics. Resolves
+ * when nothing is in hand any more.
  * @param options checked ones
- * @throws StoreMismatchError for what doesn't fit and won't by itself; CriticalError where it was asked for
+ * @throws StoreMismatchError for a mismatch that will not pass; CriticalError if the options ask for it
  */
 export async function runStoreService(options: ServiceSettings, signal: AbortSignal, logger?: Logger): Promise<void> {
   const log = logger ?? pino({ level: options.logLevel, name: "rabbitmq-delay-store" });
@@ -65,9 +65,9 @@ class StoreService {
   private isConsuming = false;
   private isOpen = false;
   private isNoted = false;
-  /** The name of the cluster that was noted when it was looked at last. */
+  /** The recorded name of the cluster, as last read. */
   private toldCluster: string | undefined;
-  /** Why it has ended by itself. */
+  /** Why it has ended without being told to. */
   private reason: CriticalError | StoreMismatchError | undefined;
 
   constructor(
@@ -78,7 +78,7 @@ class StoreService {
     const { descriptor, confirmTimeoutMs, ca, amqp, management = "" } = options;
     const isEncrypted = amqp.startsWith("amqps:") || management.startsWith("https:");
     this.ca = ca === undefined || !isEncrypted ? undefined : readCertificate(ca);
-    // Apart, because the broker stops reading from one that publishes when it is short of memory or disk.
+    // Separate connections, because the broker stops reading from one that publishes when it is short of memory or disk.
     this.connections = { intake: this.connect("intake"), dispatch: this.connect("dispatch") };
     this.publisher = new BatchPublisher(this.connections.dispatch, confirmTimeoutMs);
     const shared = { store, publisher: this.publisher, clock: this.clock };
@@ -102,7 +102,7 @@ class StoreService {
       maximumDelayMs: options.maximumDelayMs,
       onRescheduled: (at) => this.dispatcher.wake(at),
       settings: options,
-      events: { ...this.breakerEvents(), onFault: (error) => this.fault("control", error) },
+      events: { ...this.breakerEvents(), onFault: (error) => this.reportFault("control", error) },
     });
     const { intake, dispatcher, control } = this;
     this.breakers = [...Object.values(intake.breakers), ...Object.values(dispatcher.breakers), control.breaker];
@@ -123,8 +123,8 @@ class StoreService {
       options.http === "off" ? undefined : await serveHttp(options.http, () => this.health(), this.metrics.registry);
     try {
       const { fetch, dispatch } = this.dispatcher.breakers;
-      await this.persistently("database", fetch, () => this.openStore());
-      if (options.declare) await this.persistently("broker", dispatch, () => this.declare());
+      await this.tryPersistently("database", fetch, () => this.openStore());
+      if (options.declare) await this.tryPersistently("broker", dispatch, () => this.declare());
       log.info(
         { store: options.descriptor.name, http: options.http, intake: options.descriptor.intakeQueue },
         "running",
@@ -135,7 +135,7 @@ class StoreService {
       void this.watchNote();
       await Promise.all(parts.map((part) => part.run(ending.signal)));
     } finally {
-      // A part that fails by a fault of its own takes the others along.
+      // If one part fails because of a fault of its own, the others end, too.
       stop();
       signal.removeEventListener("abort", stop);
       for (const connection of Object.values(this.connections)) await connection.close();
@@ -144,16 +144,16 @@ class StoreService {
     if (this.reason !== undefined) throw this.reason;
   }
 
-  /** Again and again while the other side is away; what doesn't fit won't fit later. */
-  private async persistently(what: string, breaker: Breaker, work: () => Promise<void>): Promise<void> {
+  /** Tries again and again while the other side is away; a mismatch won't pass later. */
+  private async tryPersistently(what: string, breaker: Breaker, work: () => Promise<void>): Promise<void> {
     const pace = new Pace();
     while (!this.ending.signal.aborted) {
       try {
         return await breaker.execute(work);
       } catch (error) {
         if (error instanceof StoreMismatchError) throw error;
-        this.fault(what, error);
-        await pace.failed(this.ending.signal);
+        this.reportFault(what, error);
+        await pace.pauseAfterFailure(this.ending.signal);
       }
     }
   }
@@ -168,7 +168,10 @@ class StoreService {
     this.isNoted = noted !== undefined;
   }
 
-  /** Only a broker that has let the store in is noted: a mistyped vhost would be the one that the messages are for, and the right one refused. */
+  /**
+   * Records a broker only once it has accepted the connection. Otherwise a mistyped vhost would be recorded as the one of the messages, and
+   * the right one refused.
+   */
   private async note({ vhost, clusterName: cluster }: BrokerConnection): Promise<void> {
     if (this.isNoted) return;
     const place = { vhost, ...(cluster === undefined ? {} : { cluster }) };
@@ -177,7 +180,7 @@ class StoreService {
     this.isNoted = true;
   }
 
-  /** Messages that were stored for one vhost would be delivered in the other, each by chance. */
+  /** Refuses another vhost: messages that were stored for one vhost would be delivered in either, by chance. */
   private refuseOtherVhost(noted: BrokerPlace | undefined): void {
     const { vhost } = this.connections.intake;
     if (noted === undefined || noted.vhost === vhost) return;
@@ -188,20 +191,20 @@ class StoreService {
     );
   }
 
-  /** Ends when another store has taken the messages to another vhost, and tells of one that has taken them to another broker. */
+  /** Ends when another store has moved the messages to another vhost, and warns of one that has moved them to another broker. */
   private async watchNote(): Promise<void> {
     const { signal } = this.ending;
     for (;;) {
       await pause(WATCH_MS, signal);
       if (signal.aborted) return;
-      // One that was told of a move goes by the note when it has written it.
+      // A store that was told of a move relies on the record only after writing it.
       if (!this.isNoted) continue;
       try {
         const noted = await this.store.notedBroker?.();
         this.endWhereRefused(noted);
         this.warnOfOtherCluster(noted);
       } catch {
-        // That the database is away is told by those who fetch.
+        // Fetching reports that the database is away.
       }
     }
   }
@@ -216,7 +219,7 @@ class StoreService {
     }
   }
 
-  /** A cluster's name may have been changed, so another one is told alone. */
+  /** Warns of another cluster's name; it is only a warning, because the name may have been changed. */
   private async tellOtherCluster(): Promise<void> {
     const { vhost, clusterName: cluster } = this.connections.dispatch;
     if (cluster === undefined) return;
@@ -245,7 +248,7 @@ class StoreService {
       await declarePlan(channel, plan);
       await channel.close();
     } catch (error) {
-      // Other arguments, or no permission: neither goes by itself.
+      // Other arguments, or no permission: neither passes without a change.
       if (refusal !== undefined) throw new StoreMismatchError("declare", refusal.message);
       throw error;
     }
@@ -284,7 +287,7 @@ class StoreService {
       onConnected: () => {
         log.info({ purpose }, "broker connected");
         if (purpose !== "dispatch" || !this.isOpen) return;
-        this.tellOtherCluster().catch((error: unknown) => this.fault("database", error));
+        this.tellOtherCluster().catch((error: unknown) => this.reportFault("database", error));
       },
       onDisconnected: (error) => log.warn({ purpose, reason: error?.message }, "broker disconnected"),
       onBlocked: (reason) =>
@@ -316,7 +319,7 @@ class StoreService {
         this.metrics.stuck.inc();
         log.error({ messageId, reason: (error as Error).message }, "could not be put into the error queue");
       },
-      onFault: (error) => this.fault("dispatch", error),
+      onFault: (error) => this.reportFault("dispatch", error),
     };
   }
 
@@ -353,7 +356,7 @@ class StoreService {
       },
       onFault: (error) => {
         this.isConsuming = false;
-        this.fault("intake", error);
+        this.reportFault("intake", error);
       },
     };
   }
@@ -371,7 +374,7 @@ class StoreService {
     };
   }
 
-  private fault(what: string, error: unknown): void {
+  private reportFault(what: string, error: unknown): void {
     this.metrics?.faults.inc();
     this.log.warn({ what, reason: (error as Error).message }, "failed; trying again");
   }

@@ -1,7 +1,7 @@
 import type { DelayedMessage } from "../delayedMessage";
 import type { DueMessages } from "../delayedMessageStore";
 
-/** Due messages of a store for which one message is the batch of one. */
+/** Due messages of a store in which a single message is a batch of one. */
 export abstract class BatchDueMessages implements DueMessages {
   abstract fetchDue(at: Date, limit: number, maximumBytes?: number): Promise<DelayedMessage[]>;
   abstract removeAll(messages: DelayedMessage[]): Promise<void>;

@@ -1,7 +1,7 @@
 import type { MessageFilter } from "../delayedMessageStore";
 import { StoreMismatchError } from "../errors";
 
-/** How a database writes what the others write differently. */
+/** The SQL in which databases differ. */
 export interface Dialect {
   placeholder(index: number): string;
   time(at: Date): unknown;
@@ -15,7 +15,7 @@ export interface Condition {
   values: unknown[];
 }
 
-/** A filter as a condition; one that is always true for an empty filter. */
+/** Turns a filter into a condition; an empty filter gives one that is always true. */
 export function toCondition(filter: MessageFilter, dialect: Dialect): Condition {
   const values: unknown[] = [];
   const add = (value: unknown): string => dialect.placeholder(values.push(value));
@@ -32,7 +32,7 @@ export function toCondition(filter: MessageFilter, dialect: Dialect): Condition 
   return { sql: parts.length === 0 ? "1 = 1" : parts.join(" AND "), values };
 }
 
-/** @throws StoreMismatchError for a filter that would take every message */
+/** @throws StoreMismatchError for a filter that would match every message */
 export function refuseEmpty(filter: MessageFilter): void {
   const { headers, ...others } = filter;
   const isEmpty =

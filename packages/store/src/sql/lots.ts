@@ -1,25 +1,27 @@
 import type { TakenMessage } from "../delayedMessageStore";
 
-/** How long a lot of another session is kept, once a session that takes messages in has seen it: what that one had in hand comes back at once. */
+/**
+ * How long a lot of another session is kept after a consuming session has first seen it: messages in that session's hand come back at once.
+ */
 export const SEEN_MS = 3 * 60_000;
-/** How long a lot is kept at the longest, where nobody takes anything in. */
+/** How long a lot is kept if nobody takes messages in. */
 export const LONGEST_MS = 24 * 3600 * 1000;
 
-/** What was committed in one statement: its identity, and the fingerprints of those of its messages that may come back. */
+/** The record of one statement: its identity, and the fingerprints of those of its messages that may come back. */
 export interface StoredLot {
   lot: string;
   fingerprints: string[];
 }
 
-/** What is to be written for messages in hand. */
+/** The changes to write for messages in hand. */
 export interface Sorted {
   unknown: TakenMessage[];
   known: TakenMessage[];
-  /** Lots of which messages came back, without those. */
+  /** Lots of which messages came back, without those messages. */
   left: StoredLot[];
 }
 
-/** Finds out which messages are stored already: one that came before, for each equal one that an earlier lot has. */
+/** Finds out which messages are stored already: one that came before, for each equal one in an earlier lot. */
 export function sortOut(taken: readonly TakenMessage[], others: readonly StoredLot[]): Sorted {
   const left = others.map(({ lot, fingerprints }) => ({ lot, fingerprints: [...fingerprints] }));
   const changed = new Set<StoredLot>();

@@ -8,19 +8,19 @@ export interface Migration {
   sql: string;
 }
 
-/** The open transaction, under a lock that all who migrate take, in which steps are taken. */
+/** The open transaction in which migrations run, under a lock that all migrating processes take. */
 export interface MigrationTransaction {
   run(sql: string): Promise<unknown>;
-  /** Names of the steps taken so far. */
+  /** Names of the migrations executed so far. */
   executed(): Promise<string[]>;
-  /** Notes a step as taken. */
+  /** Records a migration as executed. */
   note(name: string): Promise<unknown>;
 }
 
 /**
- * Takes the steps that were not taken yet; all of them hold, or none.
+ * Executes the migrations that are missing; all of them, or none.
  * @param what the table, for messages
- * @throws StoreMismatchError when there are steps that this version doesn't know
+ * @throws StoreMismatchError when there are migrations that this version doesn't know
  */
 export async function migrate(what: string, migrations: Migration[], transaction: MigrationTransaction): Promise<void> {
   refuseNewer(what, migrations, await transaction.executed());
@@ -30,19 +30,19 @@ export async function migrate(what: string, migrations: Migration[], transaction
     unlogMigration: () => Promise.reject(new Error("migrations only go forward")),
   };
   const steps = migrations.map(({ name, sql }) => ({ name, up: () => transaction.run(sql) }));
-  // Loaded by whoever sets a store up, because it brings the megabytes of a command line along.
+  // Loaded only when a store is set up, because it includes the megabytes of a command line.
   const { Umzug } = await import("umzug");
   await new Umzug({ migrations: steps, storage, logger: undefined }).up();
 }
 
-/** Whether all steps were taken; who may not create tables has nothing to set up then. */
+/** Whether all migrations were executed; then a role that may not create tables has nothing to set up. */
 export function isComplete(migrations: Migration[], executed: string[] | undefined): boolean {
   return executed?.length === migrations.length && migrations.every(({ name }) => executed.includes(name));
 }
 
 /**
- * Looks whether tables are of this version.
- * @param executed the steps taken; undefined when there is no table at all
+ * Checks that tables are of this version.
+ * @param executed the executed migrations; undefined when there is no table at all
  * @throws StoreMismatchError that says which side is older
  */
 export function checkVersion(what: string, migrations: Migration[], executed: string[] | undefined): void {

@@ -1,4 +1,4 @@
-import { shownText } from "../address";
+import { showText } from "../address";
 import type { ListedMessage, MessagePage } from "../delayedMessageStore";
 import { StoreMismatchError } from "../errors";
 
@@ -16,9 +16,9 @@ export function checkLimit(limit = 100): number {
   return limit;
 }
 
-/** Of JavaScript's dates, in milliseconds. */
+/** The limit of JavaScript's dates, in milliseconds. */
 const LARGEST_TIME_MS = 8.64e15;
-/** Of 64 bits. */
+/** The limit of 64 bits. */
 const LARGEST_ID = 2n ** 63n - 1n;
 
 /** The last message of a page, after which the next one starts. */
@@ -27,17 +27,17 @@ export interface Cursor {
   id: string;
 }
 
-/** @throws StoreMismatchError for a text that no page gave */
+/** @throws StoreMismatchError for a text that is not a page's `next` */
 export function parseCursor(text: string): Cursor {
   const [, time, id] = /^(-?\d{1,16})-(\d{1,19})$/.exec(text) ?? [];
   const isPossible = Math.abs(Number(time)) <= LARGEST_TIME_MS && BigInt(id ?? 0) <= LARGEST_ID;
   if (time === undefined || id === undefined || !isPossible) {
-    throw new StoreMismatchError("after", `${shownText(text)} is not allowed; it must be next of the page before`);
+    throw new StoreMismatchError("after", `${showText(text)} is not allowed; it must be next of the page before`);
   }
   return { attemptAt: new Date(Number(time)), id };
 }
 
-/** @param rows one more than `limit` where there is a next page */
+/** @param rows one more than `limit` if there is a next page */
 export function toPage(rows: ListedMessage[], limit: number): MessagePage {
   const messages = rows.slice(0, limit);
   const last = messages.at(-1);

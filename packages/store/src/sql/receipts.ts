@@ -1,18 +1,21 @@
 import type { TakenMessage } from "../delayedMessageStore";
 
-/** How long a receipt may be of a session that goes on: a cycle of an intake takes milliseconds, and this at the longest. */
+/** How long a receipt may belong to a session that still runs: a cycle of an intake takes milliseconds, and at most this long. */
 export const DOUBT_MS = 5000;
 /**
- * What an ended session had comes back at once, but for a host that vanishes. An older receipt is never matched, because its message was
- * most likely acknowledged, and one that looks like it is another; whoever sees it drops it.
+ * Messages in an ended session's hand come back at once, unless a host vanished. An older receipt is never matched, because its message was
+ * most likely acknowledged, and a message that looks the same is another one. Any session that sees such a receipt drops it.
  */
 export const RETURN_MS = 3 * DOUBT_MS;
-/** How often an intake drops what is too old to be matched. */
+/** How often an intake drops receipts that are too old to be matched. */
 export const SWEEP_MS = DOUBT_MS;
-/** How far ahead of the clock a receipt may be by the order of statements alone; one further ahead was written before the clock was put back. */
+/**
+ * How far ahead of the clock a receipt may be just because of the order of statements; one further ahead was written before the clock was
+ * put back.
+ */
 export const AHEAD_MS = 1000;
 
-/** A receipt as a database has it. */
+/** A receipt, as a database has it. */
 export interface Receipt {
   messageId: string;
   fingerprint: string;
@@ -26,23 +29,23 @@ export interface Receipt {
   isEnded: boolean;
 }
 
-/** What is to be written for messages in hand. */
+/** The changes to write for messages in hand. */
 export interface Recognized {
-  /** Messages that no receipt is of. */
+  /** Messages without a receipt. */
   unknown: TakenMessage[];
   /** Messages that are stored already, with the receipt that becomes theirs. */
   known: { receipt: Receipt; taken: TakenMessage }[];
-  /** How long to wait until it can be told, in milliseconds; 0 when it can. */
+  /** How long to wait until it can be decided, in milliseconds; 0 when it can. */
   waitMs: number;
 }
 
 /**
- * Finds out which messages are stored already. A message that came for the first time is not. One that came before is what an ended
- * session's receipt of the same fingerprint is for, each receipt for one message; but a message that was delivered no more often than that of
- * the receipt, or less often than sessions have begun since, is a later one, and not known. Nor is one whose receipt is old: a copy too many
- * is told by its consumer, and a message too few by nobody.
+ * Finds out which messages are stored already. A message that came for the first time is not. For one that came before, a receipt of an
+ * ended session with the same fingerprint is used, each receipt for one message. But a message that was delivered no more often than that
+ * of the receipt, or less often than sessions have begun since, is a later message, and unknown. A message whose receipt is old is unknown,
+ * too: a consumer recognizes an extra copy, but nobody notices a missing message.
  * @param others receipts of other sessions with these fingerprints
- * @param isPatient whether receipts of sessions that may go on are waited for
+ * @param isPatient whether to wait for receipts of sessions that may go on
  */
 export function recognize(taken: readonly TakenMessage[], others: readonly Receipt[], isPatient: boolean): Recognized {
   const left = new Map<string, Receipt[]>();
@@ -53,7 +56,7 @@ export function recognize(taken: readonly TakenMessage[], others: readonly Recei
     else same.push(receipt);
   }
   const result: Recognized = { unknown: [], known: [], waitMs: 0 };
-  // Those that came most often choose last: they fit more receipts than the others do.
+  // Messages that came most often choose last, because they fit more receipts than the others do.
   const inOrder = [...taken].sort((a, b) => a.earlierDeliveries - b.earlierDeliveries);
   for (const one of inOrder) {
     const fitting = (left.get(one.fingerprint) ?? []).filter((receipt) => one.earlierDeliveries >= leastOf(receipt));
@@ -72,22 +75,22 @@ export function recognize(taken: readonly TakenMessage[], others: readonly Recei
   return result;
 }
 
-/** Whether the session of a receipt has ended: it says so, or has had more time than a session takes. */
+/** Whether the session of a receipt has ended: either it is known, or the session has had more time than one takes. */
 export function isOrphan({ isEnded, ageMs }: Pick<Receipt, "isEnded" | "ageMs">): boolean {
   return isEnded || ageMs >= DOUBT_MS;
 }
 
-/** How often the message of a receipt was delivered before it comes back, at the least. */
+/** How often the message of a receipt has been delivered, at least, when it comes back. */
 function leastOf({ earlierDeliveries, begun }: Receipt): number {
   return earlierDeliveries + Math.max(1, begun);
 }
 
-/** A receipt's age by the clock; one from the future, which a clock that was put back leaves, is of a session that has ended. */
+/** A receipt's age by the clock; one from the future, left by a clock that was put back, belongs to a session that has ended. */
 export function ageOf(elapsedMs: number): number {
   return elapsedMs < -AHEAD_MS ? DOUBT_MS : Math.max(0, elapsedMs);
 }
 
-/** How long to wait until a receipt of an age is of an ended session; never longer than the doubt lasts. */
+/** How long to wait until a receipt of this age belongs to an ended session; never longer than the doubt lasts. */
 export function waitFor(ageMs: number): number {
   return Math.ceil(Math.min(DOUBT_MS, Math.max(0, DOUBT_MS - ageMs)));
 }

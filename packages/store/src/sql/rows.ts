@@ -11,7 +11,7 @@ export function columnsOf(ms: (column: string) => string): string {
   return ["id", "message_id", ...times, "failure_count", "exchange", "routing_key", "properties"].join(", ");
 }
 
-/** A row as a driver gives it; times in milliseconds since 1970. */
+/** A row, as a driver gives it; times in milliseconds since 1970. */
 export interface Row {
   id: string | number;
   message_id: string;
@@ -21,13 +21,13 @@ export interface Row {
   failure_count: number;
   exchange: string;
   routing_key: string;
-  /** JSON as text, or what the driver has made of it. */
+  /** JSON as text, or parsed by the driver. */
   properties: unknown;
   body: Buffer;
   body_bytes: number;
 }
 
-function common(row: Row): Omit<DelayedMessage, "body"> {
+function toCommonFields(row: Row): Omit<DelayedMessage, "body"> {
   return {
     id: String(row.id),
     messageId: row.message_id,
@@ -41,9 +41,9 @@ function common(row: Row): Omit<DelayedMessage, "body"> {
 }
 
 export function toMessage(row: Row): DelayedMessage {
-  return { ...common(row), body: row.body };
+  return { ...toCommonFields(row), body: row.body };
 }
 
 export function toListed(row: Row): ListedMessage {
-  return { ...common(row), storedAt: new Date(row.stored_at), bodyBytes: row.body_bytes };
+  return { ...toCommonFields(row), storedAt: new Date(row.stored_at), bodyBytes: row.body_bytes };
 }

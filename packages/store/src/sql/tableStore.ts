@@ -2,7 +2,7 @@ import type { NewDelayedMessage } from "../delayedMessage";
 import type { BrokerPlace, CancelCount, MessageFilter, StoreMode, StoreOptions } from "../delayedMessageStore";
 import { StoreMismatchError } from "../errors";
 
-/** What stores with a table have in common: one message is the batch of one, and names are known once there is an endpoint. */
+/** The common part of stores with a table: a single message is a batch of one, and table names are known once there is an endpoint. */
 export abstract class TableStore<Table> {
   private located: Table | undefined;
 
@@ -47,7 +47,7 @@ export abstract class TableStore<Table> {
     return this.located;
   }
 
-  /** @throws StoreMismatchError where the mode asks for the caller's transaction */
+  /** @throws StoreMismatchError if the mode requires the caller's transaction */
   protected refuseWithoutTransaction(): void {
     if (this.mode === "transactional") {
       throw new StoreMismatchError("transaction", "in mode transactional, each store needs the caller's transaction");
@@ -56,7 +56,7 @@ export abstract class TableStore<Table> {
 }
 
 /**
- * Counts without reading rows where an index can do it.
+ * Counts without reading rows if an index can do it.
  * @param table its name, quoted
  * @param at placeholder of the time by which messages are due
  * @param ms a time as milliseconds since 1970
@@ -67,7 +67,7 @@ export function countStatement(table: string, at: string, ms: (time: string) => 
     (SELECT ${ms("min(attempt_at)")} FROM ${table}) AS next`;
 }
 
-/** A broker as its row says it. */
+/** A broker, as its row describes it. */
 export interface NotedBroker {
   vhost: string;
   cluster: string | null;
@@ -78,7 +78,7 @@ export function toBrokerPlace({ vhost, cluster }: NotedBroker): BrokerPlace {
 }
 
 /**
- * Notes the broker where none is noted, or where the messages have moved to another one, and tells what is noted then.
+ * Records the broker if none is recorded, or if the messages have moved to another one, and returns the recorded broker.
  * @param table its name, quoted
  * @param placeholders of the vhost and of the cluster
  */
@@ -95,12 +95,12 @@ export function notedBrokerStatement(table: string): string {
   return `SELECT vhost, cluster FROM ${table}`;
 }
 
-/** Whether what is noted has to change; a start that only reads waits for nobody who writes. */
+/** Whether the record has to change; a start that only reads does not wait for writers. */
 export function hasToBeNoted(noted: BrokerPlace, { vhost, cluster }: BrokerPlace, isMoved: boolean): boolean {
   return isMoved || (noted.vhost === vhost && noted.cluster === undefined && cluster !== undefined);
 }
 
-/** A name as SQL takes it, whatever it consists of. */
+/** Quotes a name for SQL, whatever characters it has. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,7 +1,7 @@
 import type { Dialect } from "../sql/filter";
 import { columnsOf } from "../sql/rows";
 
-/** Times are such already. */
+/** Times are milliseconds already. */
 export const milliseconds = (time: string): string => time;
 /** Columns of a message. */
 export const columns = columnsOf(milliseconds);

@@ -4,17 +4,20 @@ import { isBusy, openDatabase } from "./open";
 
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 10;
-/** How long somebody else may have the lock, while nobody gets it, until that is a failure. A batch whose confirm is waited for has it that long. */
+/**
+ * How long another process may hold the lock, while nobody gets it, until that counts as a failure. A batch that waits for its confirms
+ * holds it that long.
+ */
 const PATIENCE_MS = 35_000;
 
-/** Another process has the lock and does not let go of it, as one that was stopped or hangs; it goes on by itself when that one does. */
+/** Another process holds the lock and does not release it, because it was stopped or hangs; everything goes on when that process does. */
 export class LockHeldError extends Error {
   override readonly name = "LockHeldError";
 }
 
 /**
- * One who dispatches at a time, of all processes with the same file; the messages themselves stay open to those who store.
- * Whoever waits next holds the turn, so that one who lets go and comes again at once does not pass the others by.
+ * Lets one process dispatch at a time, of all with the same file; others can still store messages. The next waiting process holds the turn,
+ * so that one that releases the lock and comes again at once does not overtake the others.
  */
 export class DispatchLock {
   private readonly turn: FileLock;
@@ -23,21 +26,21 @@ export class DispatchLock {
 
   private readonly ending = new AbortController();
 
-  /** @param given file of the messages, which is there; all of its names mean one lock */
+  /** @param given file of the messages, which exists; all of its names mean one lock */
   constructor(given: string, patienceMs = PATIENCE_MS) {
     const path = realpathSync(given);
     this.turn = new FileLock(`${path}-turn`, patienceMs);
     this.lock = new FileLock(`${path}-lock`, patienceMs);
   }
 
-  /** Whoever waits gives up, and nobody gets the lock any more. */
+  /** Makes waiting callers give up; nobody gets the lock any more. */
   end(): void {
     this.ending.abort();
   }
 
   /**
-   * Does something alone; in this process, first come, first served.
-   * @throws LockHeldError when another process has it for too long; Error after the end
+   * Runs work while holding the lock; in this process, first come, first served.
+   * @throws LockHeldError when another process holds it for too long; Error after the end
    */
   hold<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.last.then(() => this.holdAlone(work));
@@ -74,7 +77,7 @@ class FileLock {
     path: string,
     private readonly patienceMs: number,
   ) {
-    // No settings: even to ask for them needs the lock. The file stays empty.
+    // No settings, because even reading them needs the lock. The file stays empty.
     this.database = openDatabase(path, { timeout: 0 });
   }
 
@@ -87,7 +90,7 @@ class FileLock {
         const seconds = Math.round(waitedMs / 1000);
         throw new LockHeldError(`another process has had the lock of the SQLite file for ${seconds} s; does it hang?`);
       }
-      // At random, so that none of several always comes too late.
+      // A random pause, so that none of several processes always comes too late.
       await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
     }
   }

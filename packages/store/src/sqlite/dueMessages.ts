@@ -4,7 +4,7 @@ import { BatchDueMessages } from "../sql/batchDueMessages";
 import { Row, toMessage } from "../sql/rows";
 import { columns } from "./dialect";
 
-/** Due messages under the dispatch lock; what is decided about them is written at once, at the end. */
+/** Due messages under the dispatch lock; the decisions about them are written all at once, at the end. */
 export class SqliteDueMessages extends BatchDueMessages {
   private readonly fetched: number[] = [];
   private readonly removed: DelayedMessage[] = [];
@@ -51,7 +51,7 @@ export class SqliteDueMessages extends BatchDueMessages {
     this.doubted.push(...messages);
   }
 
-  /** Writes what was decided, in one transaction. */
+  /** Writes the decisions, in one transaction. */
   commit(): void {
     const { removed, failed, postponed, doubted } = this;
     if (removed.length + failed.length + postponed.length + doubted.length === 0) return;

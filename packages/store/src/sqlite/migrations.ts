@@ -1,7 +1,7 @@
 import type { Migration } from "../sql/migrations";
 import type { SqliteTable } from "./table";
 
-/** The steps of a SQLite table; times are milliseconds since 1970. */
+/** The migrations of an SQLite table; times are milliseconds since 1970. */
 export function sqliteMigrations({ name, receipts, lots, broker, index }: SqliteTable): Migration[] {
   return [
     {

@@ -1,13 +1,13 @@
 import type { Database, Options } from "better-sqlite3";
-import { shownPath } from "../address";
+import { showPath } from "../address";
 import { StoreMismatchError } from "../errors";
 
 type Constructor = new (path: string, options?: Options) => Database;
 
 /**
- * Opens a file of SQLite.
+ * Opens an SQLite file.
  * @param pragmas settings of the connection
- * @throws StoreMismatchError where better-sqlite3 is missing, or the path can't be one
+ * @throws StoreMismatchError if better-sqlite3 is missing, or the path is impossible
  */
 export function openDatabase(path: string, options: Options, pragmas: string[] = []): Database {
   const Constructor = load();
@@ -19,17 +19,17 @@ export function openDatabase(path: string, options: Options, pragmas: string[] =
     if (isBusy(error)) throw error;
     throw new StoreMismatchError(
       "store",
-      `${shownPath(path)} can't be opened as a SQLite file (${(error as Error).message})`,
+      `${showPath(path)} can't be opened as a SQLite file (${(error as Error).message})`,
     );
   }
 }
 
-/** Whether another connection has what is needed; it won't for long. */
+/** Whether another connection holds a lock; it won't for long. */
 export function isBusy(error: unknown): boolean {
   return String((error as { code?: string }).code).startsWith("SQLITE_BUSY");
 }
 
-/** An optional dependency, because it is compiled where there is no ready build of it. */
+/** Loads an optional dependency, which is compiled if there is no ready build of it. */
 function load(): Constructor {
   try {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- only where SQLite is asked for

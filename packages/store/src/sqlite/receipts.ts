@@ -3,10 +3,10 @@ import type { NewDelayedMessage } from "../delayedMessage";
 import type { IntakeReceipts, Lot, TakenMessage } from "../delayedMessageStore";
 import { LONGEST_MS, SEEN_MS, sortOut } from "../sql/lots";
 import { AHEAD_MS, DOUBT_MS, RETURN_MS, Receipt, ageOf, recognize, waitFor } from "../sql/receipts";
-import { refusing } from "./refusals";
+import { writeOrRefuse } from "./refusals";
 import type { SqliteTable } from "./table";
 
-/** What the receipts need of their store. */
+/** The parts of the store that receipts need. */
 export interface ReceiptsParts {
   database: Database;
   table: () => SqliteTable;
@@ -63,7 +63,7 @@ export class SqliteReceipts implements IntakeReceipts {
     const isMine = database.prepare(`SELECT 1 FROM ${receipts} WHERE message_id = ? AND session = ?`);
     return database
       .transaction(() => {
-        // What this session has committed already stays.
+        // Messages that this session has committed already stay.
         const open = taken.filter(({ message }) => isMine.get(message.messageId, session) === undefined);
         const isReturned = open.some(({ earlierDeliveries }) => earlierDeliveries > 0);
         const others = isReturned ? this.othersOf(session, ended) : [];
@@ -72,7 +72,7 @@ export class SqliteReceipts implements IntakeReceipts {
         for (const { receipt } of known) drop.run(receipt.messageId);
         insert(unknown.map(({ message }) => message));
         const takenAt = Date.now();
-        refusing(() => {
+        writeOrRefuse(() => {
           for (const { message, fingerprint, earlierDeliveries } of [...unknown, ...known.map((one) => one.taken)]) {
             note.run(message.messageId, session, fingerprint, earlierDeliveries, takenAt);
           }
@@ -89,7 +89,7 @@ export class SqliteReceipts implements IntakeReceipts {
   }
 
   async sweep(): Promise<void> {
-    // Reading first: a file that nobody writes stays as it is.
+    // Read first: a file into which nobody writes stays as it is.
     const isThere = this.parts.database.prepare(`SELECT EXISTS (SELECT 1 FROM ${this.parts.table().receipts})`);
     if (isThere.pluck().get() !== 0) this.drop();
   }
@@ -138,7 +138,7 @@ export class SqliteReceipts implements IntakeReceipts {
       .run(session, nowMs - SEEN_MS, nowMs - LONGEST_MS);
   }
 
-  /** Receipts that are too old; those from the future begin to age. */
+  /** Drops receipts that are too old; those from the future begin to age. */
   private drop(): void {
     const { database } = this.parts;
     const { receipts } = this.parts.table();

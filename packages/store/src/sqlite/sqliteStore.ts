@@ -35,12 +35,12 @@ import { SqliteDueMessages } from "./dueMessages";
 import { sqliteMigrations } from "./migrations";
 import { openDatabase } from "./open";
 import { SqliteReceipts } from "./receipts";
-import { refusing } from "./refusals";
+import { writeOrRefuse } from "./refusals";
 import { SqliteTable, sqliteTable } from "./table";
 
 /** Where a SQLite store keeps its messages. */
 export interface SqliteStoreOptions {
-  /** The file, on a local disk; made when it is not there. */
+  /** The file, on a local disk; created if it does not exist. */
   path: string;
   /** Default `ENDPOINT.delayed`. */
   table?: string;
@@ -48,12 +48,12 @@ export interface SqliteStoreOptions {
   mode?: StoreMode;
 }
 
-/** Nobody else writes for longer than a batch takes; SQLite's waiting stops this whole process. */
+/** Nobody else writes for longer than a batch takes; while SQLite waits, this whole process stands still. */
 const BUSY_TIMEOUT_MS = 5000;
-/** Messages that a cancel deletes in one transaction. */
+/** How many messages a cancel deletes in one transaction. */
 const CANCEL_PART = 1000;
 
-/** Delayed messages in a file of SQLite; processes on the same machine share it by turns. */
+/** Delayed messages in an SQLite file; processes on the same machine take turns with it. */
 export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implements DelayedMessageStore {
   readonly pollMs = 1000;
   readonly isConcurrent = false;
@@ -64,7 +64,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
   /** @throws StoreMismatchError when the file can't be opened */
   constructor(private readonly options: SqliteStoreOptions) {
     super(options.mode);
-    // The driver's default of the second could lose committed messages in a power cut.
+    // The driver's default for the second one could lose committed messages in a power cut.
     const pragmas = ["journal_mode = WAL", "synchronous = FULL"];
     this.database = openDatabase(options.path, { timeout: BUSY_TIMEOUT_MS }, pragmas);
     this.lock = new DispatchLock(options.path);
@@ -80,7 +80,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     this.endWith(signal);
     if (isComplete(sqliteMigrations(table), this.executed(table))) return;
     const migrations = quoteName(table.migrations);
-    // Under the lock and on a connection of its own: the steps are one transaction that lasts over several turns.
+    // Under the lock and on a connection of its own: the migrations are one transaction that lasts over several turns of the event loop.
     await this.lock.hold(async () => {
       const database = openDatabase(this.options.path, { timeout: BUSY_TIMEOUT_MS });
       try {
@@ -125,7 +125,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     return found === undefined ? undefined : executedOf(this.database, table);
   }
 
-  /** Whoever waits for the lock would keep a process from ending that was told to. */
+  /** Ends the store with the signal: a caller that waits for the lock would keep the process from ending. */
   private endWith(signal: AbortSignal | undefined): void {
     if (signal?.aborted) this.lock.end();
     signal?.addEventListener("abort", () => this.lock.end(), { once: true });
@@ -138,13 +138,13 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     else insertAll();
   }
 
-  /** Inside a transaction. @throws MessageRefusedError for a value that SQLite does not take */
+  /** Inserts inside a transaction. @throws MessageRefusedError for a value that SQLite does not accept */
   private insert(database: Database, messages: NewDelayedMessage[]): void {
     const insert = database.prepare(`
       INSERT INTO ${this.table.name} (message_id, due_at, attempt_at, stored_at, exchange, routing_key, properties, body_bytes, body)
       VALUES (@messageId, @dueAt, @dueAt, @storedAt, @exchange, @routingKey, @properties, @bodyBytes, @body)`);
     const storedAt = Date.now();
-    refusing(() => {
+    writeOrRefuse(() => {
       for (const { messageId, dueAt, exchange, routingKey, properties, body } of messages) {
         insert.run({
           messageId,
@@ -176,7 +176,10 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     });
   }
 
-  /** In parts, each under the lock for itself: one of very many would stop this process, and whoever dispatches, until its end. */
+  /**
+   * Deletes in parts, each with the lock for itself: a single statement for very many messages would stop this process, and any dispatching
+   * one, until its end.
+   */
   async cancelNoted(filter: MessageFilter): Promise<CancelCount> {
     refuseEmpty(filter);
     const condition = toCondition(filter, dialect);
@@ -214,7 +217,7 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     return gone.length < CANCEL_PART ? undefined : Number(gone.at(-1)?.id);
   }
 
-  /** Under the lock, because a message that is being delivered can't be moved. */
+  /** Runs under the lock, because a message that is being delivered can't be moved. */
   async rescheduleNoted(filter: MessageFilter, at: Date): Promise<CancelCount> {
     refuseEmpty(filter);
     const { sql, values } = toCondition(filter, dialect);
