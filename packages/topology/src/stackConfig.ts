@@ -134,7 +134,7 @@ export const stackConfigSchema = lazily(() =>
       .array(text(), { error: "it must be a list" })
       .optional()
       .describe(
-        "What `production` refuses and is meant all the same, by the word that the refusal names, and pairs of names that a vendor's clients mix up (`Sales with Europe.Sales`).",
+        "Checks of `production` to waive, by the word that the refusal names; pairs of endpoint names that a vendor's clients may mix up (`Sales with Europe.Sales`); and faults of the broker whose warnings to silence (docs/check.md).",
       ),
     endpoints: zod()
       .array(endpointSchema(), { error: "it must be a list" })
