@@ -1,13 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { EndpointDelayBinding } from "pulumi-rabbitmq-delay";
 import { stackState, thisStack } from "pulumi-rabbitmq-delay/program";
-import { ConfiguredNetworks, EndpointConfig, configuredNetworks, delayedStoreOf } from "@rabbitmq-delay/topology";
+import { ConfiguredNetworks, EndpointConfig, planStack } from "@rabbitmq-delay/topology";
 import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
 import { checkPlaces, declareNetworks } from "./program/networks";
 import { checkProduction } from "./program/production";
-import { declareRetries, retryDescriptorsOf } from "./program/retries";
+import { declareRetries } from "./program/retries";
 import { declareStore } from "./program/store";
 
 /** The exit code by which Pulumi's Node host knows that the reason was logged already; see @pulumi/pulumi/cmd/run. */
@@ -25,9 +25,9 @@ export = (): Promise<Record<string, unknown>> =>
 async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
   const { removal } = config;
-  const networks = configuredNetworks(config, config.vhost);
+  const plan = planStack(config, config.vhost);
+  const { networks } = plan;
   checkProduction(config, networks.networks);
-  const planned = { networks, retries: retryDescriptorsOf(config), store: delayedStoreOf(config.delayedStore) };
   await checkPlaces(stackState, networks.networks);
   const {
     provider,
@@ -35,7 +35,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
     vhost,
     brokerVersion,
     outputs: ways,
-  } = await findBroker(config, (version) => expectationOf(planned, config, version, thisStack()));
+  } = await findBroker(config, (version) => expectationOf(plan, config, version, thisStack()));
 
   const declared = declareNetworks(networks, { vhost, removal, brokerVersion }, { provider });
   const retries = declareRetries(config, { address, vhost, brokerVersion }, { provider });

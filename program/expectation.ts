@@ -1,81 +1,54 @@
 import type { Expectation, VersionNeed } from "@rabbitmq-delay/broker";
 import {
-  ConfiguredNetwork,
-  ConfiguredNetworks,
-  DelayedStore,
-  EndpointConfig,
-  EndpointPlan,
-  EntityPlan,
-  QueuePlan,
   RetryDescriptor,
-  checkEndpointsApart,
+  StackPlan,
+  delayedRetryVersion,
   deliveryLimitPolicies,
   endpointLimitPolicies,
+  limitingPreset,
   networkLimitPolicies,
   ownedNames,
-  delayedRetryVersion,
-  limitingPreset,
   parkingPolicy,
-  planBinding,
+  planEndpoints,
   planOwnership,
-  planDelayedStore,
-  planEntities,
-  planErrorQueue,
   planRetry,
 } from "@rabbitmq-delay/topology";
 import type { ProgramConfig } from "./config";
 import { PRODUCTION_NODES } from "./production";
 
-/** What a stack's config comes to. */
-export interface Planned {
-  networks: ConfiguredNetworks;
-  retries: RetryDescriptor[];
-  store: DelayedStore | undefined;
-}
-
 /**
  * What this stack is going to declare, for the look at the broker before.
  * @param brokerVersion decides whether delivery limits have to be lifted; undefined where it is not known
  * @param owner whose the endpoints are
- * @throws DelayTopologyError for endpoints that the network can't tell apart
+ * @throws DelayTopologyError for endpoints that a network can't tell apart
  */
 export function expectationOf(
-  { networks: { networks, joinedBy }, retries, store }: Planned,
+  plan: StackPlan,
   config: ProgramConfig,
   brokerVersion: string | undefined,
   owner: string,
 ): Expectation {
+  const { retries, parts, created } = plan;
+  const { networks, joinedBy } = plan.networks;
+  const bound = planEndpoints(plan, config);
   const shapes = networks.map(({ network }) => network);
-  const networkPlans = shapes.map(planEntities);
-  const retryPlans = retries.map(planRetry);
-  const errorQueues = [...new Set(config.endpoints.map(({ errorQueue }) => errorQueue))].filter(
-    (name) => name !== undefined,
-  );
-  const others: EntityPlan[] = [
-    ...retryPlans,
-    ...(store === undefined ? [] : [planDelayedStore(store)]),
-    ...errorQueues.map(planErrorQueue),
-  ];
-  const parts = [...networkPlans, ...others];
-  const plans = networks.flatMap((one) => plansIn(one, config, joinedBy));
-  const created = config.endpoints
-    .filter(({ createQueue }) => createQueue)
-    .map((endpoint) => ({ endpoint, queue: queueOf(endpoint) }));
-  const own = [...shapes.map(parkingPolicy), ...retryPlans.map(({ policy }) => policy)].filter(
+  const plans = parts.map(({ entities }) => entities);
+  const others = parts.filter(({ place }) => networks.every((one) => one.place !== place));
+  const own = [...shapes.map(parkingPolicy), ...retries.map((descriptor) => planRetry(descriptor).policy)].filter(
     (policy) => policy !== undefined,
   );
   const storeUsers = typeof config.delayedStore?.user === "string" ? [config.delayedStore.user] : [];
   return {
     vhost: config.vhost,
     entities: {
-      exchanges: parts.flatMap((plan) => plan.exchanges),
-      queues: [...parts.flatMap((plan) => plan.queues), ...created.map(({ queue }) => queue)],
+      exchanges: plans.flatMap(({ exchanges }) => exchanges),
+      queues: [...plans.flatMap(({ queues }) => queues), ...created.map(({ queue }) => queue)],
     },
     policies: [
       ...own,
       ...shapes.flatMap((network) => networkLimitPolicies(network, { brokerVersion })),
       ...deliveryLimitPolicies(
-        others.flatMap((plan) => plan.queues),
+        others.flatMap(({ entities }) => entities.queues),
         { brokerVersion },
         own,
       ),
@@ -93,11 +66,11 @@ export function expectationOf(
     makesUsers: storeUsers.length > 0,
     users: storeUsers,
     adopt: config.delayedStore?.adopt === true,
-    bindings: plans.flatMap(({ bindings }) => bindings),
+    bindings: bound.flatMap(({ bindings }) => bindings),
     needs: retries.flatMap(versionNeed),
     minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
     replaceable: config.removal === "delete",
-    groups: parts,
+    groups: plans,
     declarers: [
       ...created.map(({ endpoint }) => [endpoint.name, "EndpointDelayBinding"] as const),
       ...config.workQueues.map(({ queue }) => [queue, "WorkRetryQueues"] as const),
@@ -106,26 +79,6 @@ export function expectationOf(
     createsVhost: config.createVhost,
     allowedFaults: config.allow,
   };
-}
-
-/**
- * The endpoints of a network, planned.
- * @throws DelayTopologyError for endpoints that the network can't tell apart
- */
-function plansIn(
-  one: ConfiguredNetwork,
-  { endpoints, allow }: ProgramConfig,
-  joinedBy: ConfiguredNetworks["joinedBy"],
-): EndpointPlan[] {
-  const joining = endpoints.filter((endpoint) => joinedBy(endpoint).includes(one));
-  const plans = joining.map((endpoint) => planBinding(one.network, endpoint));
-  const bound = plans.flatMap((plan) => plan.bound);
-  checkEndpointsApart(bound, allow);
-  return plans;
-}
-
-function queueOf({ name, queueType = "quorum" }: EndpointConfig): QueuePlan {
-  return { name, durable: true, arguments: { "x-queue-type": queueType } };
 }
 
 function versionNeed(descriptor: RetryDescriptor): VersionNeed[] {

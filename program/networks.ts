@@ -43,9 +43,9 @@ export function declareNetworks(
 
 const isFirst = ({ place }: ConfiguredNetwork): boolean => place === "network";
 
-/** A further network is named by its prefix: another name for it in the config changes nothing. */
+/** A further network is named by its prefix: another name for it in the config changes nothing. No entity has an @ in its name. */
 function logicalName(one: ConfiguredNetwork): string {
-  return isFirst(one) ? "delay" : `delay-${one.network.prefix}`;
+  return isFirst(one) ? "delay" : `delay@${one.network.prefix}`;
 }
 
 /**
@@ -64,8 +64,8 @@ export async function checkPlaces(state: StackState, networks: readonly Configur
   for (const one of networks) {
     const entry = entryOf(one.network);
     const [here, there] = isFirst(one)
-      ? [`delay-${entry}`, `delay-${one.network.prefix}-${entry}`]
-      : [`delay-${one.network.prefix}-${entry}`, `delay-${entry}`];
+      ? [`delay-${entry}`, `delay@${one.network.prefix}-${entry}`]
+      : [`delay@${one.network.prefix}-${entry}`, `delay-${entry}`];
     if (names.has(here) || !names.has(there)) continue;
     const old = isFirst(one) ? "networks" : "network";
     throw new BrokerCheckError(

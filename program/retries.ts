@@ -6,22 +6,8 @@ import {
   RetryIntervalsDescriptor,
   WorkRetryQueues,
 } from "pulumi-rabbitmq-delay";
-import { DelayTopologyError, RetryDescriptor, retryDescriptors } from "@rabbitmq-delay/topology";
 import type { StackBroker } from "./broker";
 import type { ProgramConfig } from "./config";
-
-/**
- * What the config says of retries, as descriptors, for the look at the broker before.
- * @throws DelayTopologyError for what one of them refuses, or a queue that two declare
- */
-export function retryDescriptorsOf(config: ProgramConfig): RetryDescriptor[] {
-  const created = config.endpoints.filter(({ createQueue }) => createQueue).map(({ name }) => ({ queue: name }));
-  const names = [...config.workQueues, ...config.delayedRetryQueues, ...created].map(({ queue }) => queue);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined)
-    throw new DelayTopologyError("queue", twice, "the stack declares another queue of that name");
-  return retryDescriptors(config);
-}
 
 /** What was declared for retries. */
 export interface DeclaredRetries {

@@ -60,7 +60,7 @@ describe("bad input is refused before anything is created", () => {
       [
         "an unknown config key",
         () => ({ network, endpoints: [{ name: "a", queue: true }] }),
-        /endpoints\.0.* is not allowed/,
+        /endpoints\[0\].* is not allowed/,
       ],
       [
         "an endpoint without a queue",

@@ -96,6 +96,11 @@ describe("several networks of a stack", () => {
       assert.equal(outputs["endpoint Shipping"], "queue Shipping gets *.*.*.Shipping from quick.r4x3u10.delivery");
       const queues = (await broker().management.queues(stack.vhost)).map(({ name }) => name);
       assert.ok(queues.includes("errors"), "the error queue is there for the endpoint's consumer");
+
+      // NServiceBus's clients limit the queues that they consume; the stack's own policy of before is no rival of that.
+      stack.configure({ ...both, endpoints, networks: { ...both.networks, vendor: { preset: "nservicebus" } } });
+      await stack.up();
+      assert.deepEqual(await stack.preview("--refresh"), []);
     });
 
     it("are refused where two have the same exchanges, or nothing says which one publishers use", async () => {

@@ -123,9 +123,12 @@ describe("retry queues of a stack", () => {
         assert.match(output, message);
       };
       await refuses({ workQueues: [{ queue: "a", delays: [5], maxRetries: -1 }] }, /maxRetries: -1 is not allowed/);
-      await refuses({ workQueues: [{ delays: [5] }] }, /workQueues\.0\.queue: undefined is not allowed/);
+      await refuses({ workQueues: [{ delays: [5] }] }, /workQueues\[0\]\.queue: undefined is not allowed/);
       const twice = { queue: "a", delays: [5] };
-      await refuses({ workQueues: [twice, twice] }, /queue: "a" is not allowed; .*another queue of that name/);
+      await refuses(
+        { workQueues: [twice, twice] },
+        /workQueues\[1\]: "a" is not allowed; workQueues\[0\] declares the exchange of that name/,
+      );
       await refuses({ holdQueues: { delays: [5], destinations: [] } }, /destinations: \[\] is not allowed/);
     });
 

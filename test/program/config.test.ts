@@ -1,9 +1,8 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
 import * as pulumi from "@pulumi/pulumi";
-import { configuredNetworks, delayedStoreOf } from "@rabbitmq-delay/topology";
+import { planEndpoints, planStack } from "@rabbitmq-delay/topology";
 import { readConfig } from "../../program/config";
-import { retryDescriptorsOf } from "../../program/retries";
 
 const SECRET = "hunter2-correct-horse";
 /** A config with all that a stack can have, but for a cluster. */
@@ -30,9 +29,7 @@ function plan(given: Node): void {
   ]);
   pulumi.runtime.setAllConfig(Object.fromEntries(texts) as Record<string, string>);
   const config = readConfig(new pulumi.Config("rabbitmq-delay"), {});
-  configuredNetworks(config, config.vhost);
-  retryDescriptorsOf(config);
-  delayedStoreOf(config.delayedStore);
+  planEndpoints(planStack(config, config.vhost), config);
 }
 
 /** Every object and list in a config, with the way to it. */

@@ -5,11 +5,9 @@ import {
   DelayTopologyError,
   Endpoint,
   StackConfig,
-  configuredNetworks,
-  delayedStoreOf,
   openedJson,
+  planStack,
   readStackConfig,
-  retryDescriptors,
   secretKeys,
 } from "@rabbitmq-delay/topology";
 import { YAMLParseError, parse } from "yaml";
@@ -45,15 +43,18 @@ export function readStackFile(file: string): ConfiguredStack {
 function configuredStack(config: StackConfig): ConfiguredStack {
   const { endpoints = [], broker, allow = [] } = config;
   const vhost = broker?.vhost ?? "/";
-  const { networks, joinedBy } = configuredNetworks(config, vhost);
+  const { networks, retries, store } = planStack(config, vhost);
   return {
-    networks: networks.map((one) => ({
+    networks: networks.networks.map((one) => ({
       network: one.network,
-      endpoints: endpoints.filter((endpoint) => joinedBy(endpoint).includes(one)).map(boundEndpoint),
+      endpoints: endpoints.filter((endpoint) => networks.joinedBy(endpoint).includes(one)).map(boundEndpoint),
     })),
-    endpoints: endpoints.map(({ retries, ...endpoint }) => ({ ...boundEndpoint(endpoint), retries })),
-    retries: retryDescriptors(config),
-    store: delayedStoreOf(config.delayedStore),
+    endpoints: endpoints.map(({ retries: isRetried, ...endpoint }) => ({
+      ...boundEndpoint(endpoint),
+      retries: isRetried,
+    })),
+    retries,
+    store,
     vhost,
     allow,
   };

@@ -37,6 +37,7 @@ export {
   patternsOverlap,
   topicMatches,
 } from "./network/topic";
+export { StackPart, StackPlan, planEndpoints, planStack } from "./stackPlan";
 export { describeDelay, formatDelay, parseDelay, readableDelay } from "./duration";
 export {
   EndpointConfig,

@@ -49,12 +49,12 @@ export function configuredNetworks(
     const names = networks.map((one) => one.name).join(", ");
     throw new DelayTopologyError(property, name, `it must be one of the stack's networks, ${names}`);
   };
-  const joinedBy = (
-    { networks: names }: { networks?: string[] },
-    property = "endpoint.networks",
-  ): ConfiguredNetwork[] =>
-    names === undefined ? networks : names.map((name, index) => named(`${property}[${index}]`, name));
-  endpoints.forEach((endpoint, index) => joinedBy(endpoint, `endpoints[${index}].networks`));
+  endpoints.forEach((endpoint, index) =>
+    endpoint.networks?.forEach((name, position) => named(`endpoints[${index}].networks[${position}]`, name)),
+  );
+  // In the order of the networks: nothing follows from the order of an endpoint's list.
+  const joinedBy = ({ networks: names }: { networks?: string[] }): ConfiguredNetwork[] =>
+    names === undefined ? networks : networks.filter(({ name }) => names.includes(name));
   return { networks, current: wanted === undefined ? onlyOne(networks) : named("current", wanted), joinedBy };
 }
 

@@ -69,8 +69,9 @@ export function planBinding(network: DelayNetwork, endpoint: Endpoint): Endpoint
 }
 
 function checkPattern(network: DelayNetwork, property: string, pattern: unknown): void {
-  if (typeof pattern !== "string" || pattern === "" || /[/]/.test(pattern)) {
-    throw new DelayTopologyError(property, pattern, "it must be a non-empty text without /");
+  // The Pulumi provider separates the parts of a binding's id by them, and could neither refresh nor delete it.
+  if (typeof pattern !== "string" || pattern === "" || /[@/]/.test(pattern)) {
+    throw new DelayTopologyError(property, pattern, "it must be a non-empty text without @ and /");
   }
   if (pattern.split(".").includes("#")) {
     throw new DelayTopologyError(property, pattern, "the word # matches any number of words; use * for one word");

@@ -20,7 +20,7 @@ const NONE = -1;
 /** As good as none, and taken by every broker: where its version is not known. */
 const OUT_OF_REACH = 2_147_483_647;
 /** The one limit with which an endpoint of NServiceBus starts; source: NServiceBus.RabbitMQ's queue checks. */
-const NSERVICEBUS_LIMIT = 100_000;
+export const NSERVICEBUS_LIMIT = 100_000;
 
 /** Above the 0 that a catch-all policy has unless somebody thought about it, as the parking policy's. */
 const PRIORITY = 100;

@@ -1,5 +1,6 @@
 import type { PolicyPlan, QueuePlan } from "../entities";
 import { describeDifferences } from "../differences";
+import { NSERVICEBUS_LIMIT } from "./deliveryLimit";
 import { describeKeys, harmOf } from "./policyEffects";
 import { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policyScope";
 
@@ -119,7 +120,15 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
 }
 
 function setsTheSame({ definition }: FoundPolicy, plan: PolicyPlan): boolean {
-  return Object.entries(plan.definition).every(([key, value]) => definition[key] === value);
+  return Object.entries(plan.definition).every(
+    ([key, value]) =>
+      definition[key] === value || (key === "delivery-limit" && isLifted(definition[key]) && isLifted(value)),
+  );
+}
+
+/** As good as no limit, by one policy or another: a queue that joins NServiceBus's network besides has both kinds for a while. */
+function isLifted(limit: unknown): boolean {
+  return typeof limit === "number" && (limit === -1 || limit >= NSERVICEBUS_LIMIT);
 }
 
 /** What one of our policies is for, and how to do without it. */

@@ -1,0 +1,130 @@
+import { EntityPlan, QueuePlan, planEntities } from "./entities";
+import { DelayTopologyError } from "./errors";
+import { ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
+import { EndpointPlan, planBinding } from "./network/endpoint";
+import { checkEndpointsApart } from "./network/topic";
+import { planErrorQueue } from "./retry/errorQueue";
+import { retryDescriptors } from "./retry/retryConfig";
+import { RetryDescriptor, planRetry } from "./retry/retryDescriptor";
+import type { EndpointConfig, StackConfig } from "./stackConfig";
+import { DelayedStore, planDelayedStore } from "./store/delayedStore";
+import { delayedStoreOf } from "./store/storeConfig";
+
+/** What one part of a stack's config declares. */
+export interface StackPart {
+  /** Where it stands in the config, e.g. `workQueues[0]`. */
+  place: string;
+  entities: EntityPlan;
+}
+
+/** What a stack's config comes to on the broker. */
+export interface StackPlan {
+  networks: ConfiguredNetworks;
+  retries: RetryDescriptor[];
+  store: DelayedStore | undefined;
+  /** Networks, retries, the store and error queues: all but the endpoints' own queues. */
+  parts: StackPart[];
+  /** The queues of endpoints that the stack declares. */
+  created: { endpoint: EndpointConfig; queue: QueuePlan }[];
+}
+
+/**
+ * Plans all that a stack's config declares.
+ * @param vhost the stack's
+ * @throws DelayTopologyError for what a part refuses, and for a queue or an exchange that two parts would declare: when one of them
+ * left the config, it would take it from the other
+ */
+export function planStack(config: StackConfig, vhost: string): StackPlan {
+  const { endpoints = [] } = config;
+  const networks = configuredNetworks(config, vhost);
+  const retries = retryDescriptors(config);
+  const store = delayedStoreOf(config.delayedStore);
+  checkEndpointNames(endpoints);
+  const created = endpoints
+    .filter(({ createQueue }) => createQueue)
+    .map((endpoint) => ({ endpoint, queue: queueOf(endpoint) }));
+  const parts = [
+    ...networks.networks.map(({ place, network }) => ({ place, entities: planEntities(network) })),
+    ...retryParts(config, retries),
+    ...(store === undefined ? [] : [{ place: "delayedStore", entities: planDelayedStore(store) }]),
+    ...errorParts(endpoints),
+  ];
+  checkDeclaredOnce([
+    ...parts,
+    ...endpoints.filter(({ createQueue }) => createQueue).map((endpoint) => queuePart(endpoint, endpoints)),
+  ]);
+  return { networks, retries, store, parts, created };
+}
+
+/**
+ * Plans the bindings of a stack's endpoints at all networks that they join.
+ * @throws DelayTopologyError for a name or a pattern that can't be bound, and for endpoints that a network can't tell apart
+ */
+export function planEndpoints(
+  { networks: { networks, joinedBy } }: StackPlan,
+  { endpoints = [], allow = [] }: Pick<StackConfig, "endpoints" | "allow">,
+): EndpointPlan[] {
+  return networks.flatMap((one) => {
+    const joining = endpoints.filter((endpoint) => joinedBy(endpoint).includes(one));
+    const plans = joining.map((endpoint) => planBinding(one.network, endpoint));
+    const bound = plans.flatMap((plan) => plan.bound);
+    checkEndpointsApart(bound, allow);
+    return plans;
+  });
+}
+
+/** In the order in which the descriptors are made. */
+function retryParts(config: StackConfig, retries: readonly RetryDescriptor[]): StackPart[] {
+  const { retryIntervals, workQueues = [], holdQueues, delayedRetryQueues = [] } = config;
+  const places = [
+    ...(retryIntervals === undefined ? [] : ["retryIntervals"]),
+    ...workQueues.map((_, index) => `workQueues[${index}]`),
+    ...(holdQueues === undefined ? [] : ["holdQueues"]),
+    ...delayedRetryQueues.map((_, index) => `delayedRetryQueues[${index}]`),
+  ];
+  return retries.map((descriptor, index) => ({ place: places[index] as string, entities: planRetry(descriptor) }));
+}
+
+/** Endpoints may share an error queue. */
+function errorParts(endpoints: readonly EndpointConfig[]): StackPart[] {
+  const names = endpoints.map(({ errorQueue }) => errorQueue);
+  return endpoints.flatMap(({ errorQueue }, index) =>
+    errorQueue === undefined || names.indexOf(errorQueue) !== index
+      ? []
+      : [{ place: `endpoints[${index}].errorQueue`, entities: planErrorQueue(errorQueue) }],
+  );
+}
+
+function queuePart(endpoint: EndpointConfig, endpoints: readonly EndpointConfig[]): StackPart {
+  const place = `endpoints[${endpoints.indexOf(endpoint)}]`;
+  return { place, entities: { exchanges: [], queues: [queueOf(endpoint)], bindings: [] } };
+}
+
+function queueOf({ name, queueType = "quorum" }: EndpointConfig): QueuePlan {
+  return { name, durable: true, arguments: { "x-queue-type": queueType } };
+}
+
+function checkEndpointNames(endpoints: readonly EndpointConfig[]): void {
+  endpoints.forEach(({ name }, index) => {
+    const first = endpoints.findIndex((other) => other.name === name);
+    if (first === index) return;
+    const allowed = `endpoints[${first}] has this name; give all of its patterns and networks there`;
+    throw new DelayTopologyError(`endpoints[${index}].name`, name, allowed);
+  });
+}
+
+function checkDeclaredOnce(parts: readonly StackPart[]): void {
+  const places = new Map<string, string>();
+  for (const { place, entities } of parts) {
+    const names = [
+      ...entities.exchanges.map(({ name }) => ["exchange", name] as const),
+      ...entities.queues.map(({ name }) => ["queue", name] as const),
+    ];
+    for (const [kind, name] of names) {
+      const earlier = places.get(`${kind} ${name}`);
+      if (earlier !== undefined)
+        throw new DelayTopologyError(place, name, `${earlier} declares the ${kind} of that name`);
+      places.set(`${kind} ${name}`, place);
+    }
+  }
+}

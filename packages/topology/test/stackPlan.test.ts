@@ -1,0 +1,137 @@
+import { strict as assert } from "node:assert";
+import { DelayTopologyError, StackPlan, planEndpoints, planStack, readStackConfig } from "@rabbitmq-delay/topology";
+
+const network = { preset: "custom", prefix: "slow", radix: 2, levels: 3, unitMs: 100 };
+const quick = { preset: "custom", prefix: "quick", radix: 4, levels: 3, unitMs: 10 };
+const plan = (given: object): StackPlan => {
+  const config = readStackConfig({ network, ...given });
+  const planned = planStack(config, "/");
+  planEndpoints(planned, config);
+  return planned;
+};
+
+describe("the plan of a stack", () => {
+  it("has each part with its place in the config", () => {
+    const { parts, created, retries } = plan({
+      networks: { finer: quick },
+      current: "finer",
+      retryIntervals: { intervals: ["5s"] },
+      workQueues: [{ queue: "work", delays: ["1m"] }],
+      delayedStore: { storeName: "later" },
+      endpoints: [
+        { name: "Sales", createQueue: true, errorQueue: "errors" },
+        { name: "Billing", errorQueue: "errors" },
+        { name: "work" },
+      ],
+    });
+    assert.deepEqual(
+      parts.map(({ place }) => place),
+      ["network", "networks.finer", "retryIntervals", "workQueues[0]", "delayedStore", "endpoints[0].errorQueue"],
+    );
+    assert.deepEqual(
+      created.map(({ queue }) => queue.name),
+      ["Sales"],
+    );
+    assert.deepEqual(
+      retries.map(({ kind }) => kind),
+      ["retry-intervals", "work-retry"],
+    );
+  });
+
+  it("binds an endpoint to the networks that it names, in whatever order, and to all where it names none", () => {
+    const networks = { finer: quick };
+    const names = (endpoint: object): string[] => {
+      const planned = plan({ networks, current: "finer", endpoints: [{ name: "Sales", ...endpoint }] });
+      return planned.networks.joinedBy({ ...endpoint }).map(({ place }) => place);
+    };
+    assert.deepEqual(names({}), ["network", "networks.finer"]);
+    assert.deepEqual(names({ networks: ["finer", "slow.r2x3u100", "finer"] }), ["network", "networks.finer"]);
+    assert.deepEqual(names({ networks: ["finer"] }), ["networks.finer"]);
+  });
+
+  // What left the config took the queue of the part that stayed along, with its messages.
+  const sales = { name: "Sales", createQueue: true };
+  const work = { queue: "work", delays: ["1m"] };
+  const refused: [string, object, RegExp][] = [
+    [
+      "an error queue that is an endpoint's own queue",
+      { endpoints: [sales, { name: "B", errorQueue: "Sales" }] },
+      /endpoints\[0\]: "Sales" is not allowed; endpoints\[1\]\.errorQueue declares the queue of that name/,
+    ],
+    [
+      "an error queue that is its own endpoint",
+      { endpoints: [{ ...sales, errorQueue: "Sales" }] },
+      /"Sales" is not allowed/,
+    ],
+    [
+      "an error queue that is a dead queue",
+      { workQueues: [work], endpoints: [{ name: "B", errorQueue: "work.dead" }] },
+      /endpoints\[0\]\.errorQueue: "work\.dead" is not allowed; workQueues\[0\] declares/,
+    ],
+    [
+      "an error queue that is a work queue",
+      { workQueues: [work], endpoints: [{ name: "B", errorQueue: "work" }] },
+      /endpoints\[0\]\.errorQueue: "work" is not allowed/,
+    ],
+    [
+      "an error queue that is a parking queue",
+      { endpoints: [{ name: "B", errorQueue: "slow.r2x3u100.parking" }] },
+      /errorQueue: .* network declares/,
+    ],
+    [
+      "an error queue of the name of a delivery exchange",
+      { endpoints: [{ name: "B", errorQueue: "slow.r2x3u100.delivery" }] },
+      /errorQueue: .* network declares the exchange/,
+    ],
+    [
+      "an endpoint's queue that is a retry queue",
+      { workQueues: [work], endpoints: [{ name: "work.retry-60000", createQueue: true }] },
+      /endpoints\[0\]: "work\.retry-60000" is not allowed/,
+    ],
+    [
+      "a queue of two mechanisms",
+      { workQueues: [work], delayedRetryQueues: [{ queue: "work", minMs: 5 }] },
+      /delayedRetryQueues\[0\]: "work\.dead" is not allowed; workQueues\[0\] declares the queue/,
+    ],
+    [
+      "an endpoint that stands there twice",
+      {
+        networks: { finer: quick },
+        current: "finer",
+        endpoints: [
+          { name: "B", networks: ["finer"] },
+          { name: "B", networks: ["slow.r2x3u100"] },
+        ],
+      },
+      /endpoints\[1\]\.name: "B" is not allowed; endpoints\[0\] has this name/,
+    ],
+    [
+      "a pattern that the provider can't keep apart",
+      { endpoints: [{ name: "B", patterns: ["a@b"] }] },
+      /without @ and \//,
+    ],
+    [
+      "a network that there is none of",
+      { endpoints: [{ name: "B", networks: ["fast"] }] },
+      /endpoints\[0\]\.networks\[0\]/,
+    ],
+    [
+      "no word on which network is current",
+      { networks: { finer: quick } },
+      /current: undefined .*slow\.r2x3u100, finer/,
+    ],
+    ["one network twice", { networks: { again: network }, current: "again" }, /networks\.again\.prefix: /],
+  ];
+  for (const [what, config, message] of refused) {
+    it(`refuses ${what}`, () => {
+      assert.throws(
+        () => plan(config),
+        (error: Error) => {
+          assert.ok(error instanceof DelayTopologyError, error.stack);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+});
