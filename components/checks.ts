@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, VHOST_RULE } from "@rabbitmq-delay/topology";
 
 /** A text that fits a rule. @throws DelayTopologyError naming the property */
 export function checkText(property: string, value: unknown, rule: RegExp, allowed: string): string {
@@ -16,8 +16,11 @@ export function checkFlag(property: string, value: boolean | undefined): boolean
   throw new DelayTopologyError(property, value, "it must be true or false");
 }
 
-/** What the provider can't tell apart later: it could make what is in such a vhost, and neither read nor delete it. */
-export const VHOST_RULE = "it must have no @, at which the provider's ids end the name of what is in a vhost";
+/** A list, or undefined where it is not given. @throws DelayTopologyError naming the property */
+export function checkList(property: string, value: unknown): void {
+  if (value === undefined || Array.isArray(value)) return;
+  throw new DelayTopologyError(property, value, "it must be a list");
+}
 
 /** @throws DelayTopologyError for a vhost that a stack could never be rid of */
 export function checkVhost(vhost: string): string {

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, topicMatches } from "@rabbitmq-delay/topology";
+import { stackState } from "./stackState";
 
 /**
  * Where a broker dies between a create and its reading back, the engine plans an update that the provider doesn't know for
@@ -65,7 +66,7 @@ export class Declarer {
    * @param label last part of the logical name
    * @param source name of the source exchange, as that resource's output: a replaced exchange then replaces its bindings
    * @param destination name of the bound queue or exchange, likewise
-   * @param former last part of the logical name that it may have in the state
+   * @param former last part of the logical name that it may have in the state, for a binding by the same key
    */
   binding(
     label: string,
@@ -75,9 +76,11 @@ export class Declarer {
     former?: string,
   ): rabbitmq.Binding {
     const { destinationType, routingKey } = plan;
-    const aliases = former === undefined ? {} : { aliases: [{ name: `${this.name}-${former}` }] };
+    const name = `${this.name}-${label}`;
+    const aliases =
+      former === undefined ? {} : { aliases: [formerName(`${this.name}-${former}`, name, pulumi.output(routingKey))] };
     return new rabbitmq.Binding(
-      `${this.name}-${label}`,
+      name,
       { source, vhost: this.vhost, destination, destinationType, routingKey },
       { ...this.options, ...aliases },
     );
@@ -142,10 +145,24 @@ function labelOf(binding: BindingPlan, all: readonly BindingPlan[]): { label: st
       other.source === source && other.destination === destination && other.destinationType === destinationType,
   );
   const [alone, keyed] = [`${source}-to-${destination}`, `${source}-to-${destination}/${routingKey}`];
-  // Alone stands one key: that by which the queue's own name reaches it.
-  const mayBeAlone = between.find((other) => topicMatches(other.routingKey, destination)) === binding;
-  if (between.length === 1) return { label: alone, former: mayBeAlone ? keyed : undefined };
-  return { label: keyed, former: mayBeAlone ? alone : undefined };
+  if (between.length > 1) return { label: keyed, former: alone };
+  // What is left of several is bound by a key that leads to the queue's own name.
+  return { label: alone, former: topicMatches(routingKey, destination) ? keyed : undefined };
+}
+
+/**
+ * The name that a binding has in the state: the former one, where that is of a binding by the same key, else its own. A name alone does not
+ * say by which key the one binding was that became several.
+ */
+function formerName(former: string, own: string, routingKey: pulumi.Output<string>): pulumi.Output<pulumi.Alias> {
+  const resources = pulumi.output(stackState.resources());
+  return pulumi.all([resources, routingKey]).apply(([found = [], key]) => {
+    const isSame = found.some(
+      ({ urn, type, outputs }) =>
+        type === "rabbitmq:index/binding:Binding" && urn.endsWith(`::${former}`) && outputs.routingKey === key,
+    );
+    return { name: isSame ? former : own };
+  });
 }
 
 /** Compact and with sorted keys, as the provider writes it when it reads a queue back; else each refresh shows a change. */

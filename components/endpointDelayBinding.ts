@@ -19,6 +19,7 @@ import {
   planOwnership,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
+import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
@@ -141,6 +142,8 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
 
   constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
     checkArguments(KNOWN, args, "binding");
+    for (const list of ["allow", "formerOwners", "furtherTopologies"] as const) checkList(list, args[list]);
+    for (const flag of ["createQueue", "adopt"] as const) checkFlag(flag, args[flag]);
     const endpoint: Endpoint = { name: args.endpoint, type: args.endpointType, patterns: args.patterns };
     const joined = joinedVhost(args);
     const bindings = planEndpoint(args, endpoint);

@@ -1,5 +1,4 @@
 // What a program needs that looks at its broker itself, before its components do.
-export { VHOST_RULE } from "./checks";
 export { checkImage } from "./cluster/image";
 export { rememberLook } from "./look";
 export { stackState } from "./stackState";

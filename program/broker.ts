@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import { BrokerAddress, BrokerCheckError, Expectation, checkBroker, checkVersion } from "@rabbitmq-delay/broker";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { RabbitMqCluster, RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
 import { checkImage, rememberLook, stackState } from "pulumi-rabbitmq-delay/program";
 import type { ProgramConfig } from "./config";
@@ -63,10 +64,12 @@ async function looked(broker: BrokerAddress, expectation: Expectation): Promise<
 function declareCluster(config: ProgramConfig, expect: (brokerVersion: string) => Expectation): FoundBroker {
   const given = config.cluster as Record<string, unknown>;
   const args = { ...given, removal: config.removal, password: config.brokerPassword } as unknown as RabbitMqClusterArgs;
-  const brokerVersion = checkImage(args.image, []);
+  const brokerVersion = inCluster(() => checkImage(args.image, []));
   const expectation = expect(brokerVersion);
-  checkImage(args.image, expectation.needs ?? []);
-  const cluster = new RabbitMqCluster("rabbitmq", args);
+  const cluster = inCluster(() => {
+    checkImage(args.image, expectation.needs ?? []);
+    return new RabbitMqCluster("rabbitmq", args);
+  });
   const { caCertFile } = args;
   const address = pulumi
     .all([cluster.managementUrl, cluster.username, cluster.password])
@@ -79,6 +82,16 @@ function declareCluster(config: ProgramConfig, expect: (brokerVersion: string) =
     brokerVersion,
     outputs: { amqpUrl: cluster.amqpUrl, credentialsSecret: cluster.credentialsSecret },
   };
+}
+
+/** A refusal of the component says where its property stands in the config. */
+function inCluster<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError)) throw error;
+    throw new DelayTopologyError(`cluster.${error.property}`, error.value, error.allowed);
+  }
 }
 
 async function lookedIfReached(broker: BrokerAddress, expectation: Expectation): Promise<BrokerAddress> {

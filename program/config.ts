@@ -1,14 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
-import { BrokerAddress, checkAddress } from "@rabbitmq-delay/broker";
+import { BrokerAddress, allowances, checkAddress } from "@rabbitmq-delay/broker";
 import {
   DelayTopologyError,
   StackConfig,
   checkAllowed,
   checkStackConfigKeys,
+  openConfigValue,
   readStackConfig,
 } from "@rabbitmq-delay/topology";
-import { VHOST_RULE } from "pulumi-rabbitmq-delay/program";
-import { allowances } from "./allowances";
 
 /** Parts of a config that have a value where the stack gives none. */
 type WithDefault =
@@ -45,13 +44,12 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   const given = readStackConfig(valuesOf(config));
   const { broker = {}, cluster, createVhost = false, allow = [], production = false, endpoints = [] } = given;
   checkAllowed(allow, allowances);
-  checkPlace(broker, cluster !== undefined, createVhost);
+  checkPlace(broker, cluster !== undefined);
   const brokerPassword = given.brokerPassword || undefined;
   const storePassword = (given.storePassword || undefined) ?? environment.RABBITMQ_STORE_PASSWORD;
   const managementUrl = broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL;
   checkAddresses({ "broker.managementUrl": managementUrl, "cluster.managementUrl": cluster?.managementUrl });
   checkStorePassword(given, storePassword);
-  checkRetried(given);
   if (production && cluster === undefined && managementUrl === undefined) {
     throw new ConfigError(
       "broker.managementUrl: it is not set; a production stack has no default, give it or RABBITMQ_MANAGEMENT_URL",
@@ -80,7 +78,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   };
 }
 
-/** All that is set, whether somebody reads it or not; secrets and words as they are, the rest read as JSON. */
+/** All that is set. The SDK's own reading shows the whole value when it can't be read. */
 function valuesOf(config: pulumi.Config): Record<string, unknown> {
   const start = `${config.name}:`;
   const keys = Object.keys(pulumi.runtime.allConfig())
@@ -88,25 +86,11 @@ function valuesOf(config: pulumi.Config): Record<string, unknown> {
     .map((key) => key.slice(start.length));
   // The engine asks for each key that a program reads whether it is a secret.
   checkStackConfigKeys(keys);
-  return Object.fromEntries(keys.map((key) => [key, TEXTS.includes(key) ? config.get(key) : read(config, key)]));
+  return Object.fromEntries(keys.map((key) => [key, openConfigValue(key, config.get(key))]));
 }
 
-/** Keys whose values are texts, also where they look like JSON. */
-const TEXTS = ["removal", "brokerPassword", "storePassword"];
-
-/** A value read as JSON, or the text that it is. The SDK's own reading shows the whole value when it can't be read. */
-function read(config: pulumi.Config, key: string): unknown {
-  const value = config.get(key);
-  if (value === undefined) return undefined;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return value;
-  }
-}
-
-/** What would contradict itself: a broker in two places, or a vhost that is always there. */
-function checkPlace(broker: NonNullable<StackConfig["broker"]>, hasCluster: boolean, createVhost: boolean): void {
+/** A broker in two places would contradict itself. */
+function checkPlace(broker: NonNullable<StackConfig["broker"]>, hasCluster: boolean): void {
   const elsewhere = (["managementUrl", "username", "caCertFile", "insecure"] as const).find(
     (key) => broker[key] !== undefined,
   );
@@ -114,12 +98,6 @@ function checkPlace(broker: NonNullable<StackConfig["broker"]>, hasCluster: bool
     const instead = elsewhere === "insecure" ? "give cluster.caCertFile" : `give cluster.${elsewhere}`;
     const allowed = `this stack makes its own cluster, ${instead}`;
     throw new DelayTopologyError(`broker.${elsewhere}`, broker[elsewhere], allowed, true);
-  }
-  if (broker.vhost?.includes("@")) throw new DelayTopologyError("broker.vhost", broker.vhost, VHOST_RULE, true);
-  if (createVhost && (broker.vhost ?? "/") === "/") {
-    throw new ConfigError(
-      "createVhost: true is not allowed for the vhost /, which is always there; name one in broker.vhost",
-    );
   }
 }
 
@@ -134,10 +112,4 @@ function checkStorePassword({ delayedStore }: StackConfig, storePassword: string
   throw new ConfigError(
     `delayedStore.user: ${delayedStore.user} needs a password; pulumi config set --secret storePassword, or give RABBITMQ_STORE_PASSWORD`,
   );
-}
-
-function checkRetried({ endpoints = [], retryIntervals }: StackConfig): void {
-  const retried = endpoints.find(({ retries }) => retries);
-  if (retried === undefined || retryIntervals !== undefined) return;
-  throw new ConfigError(`endpoints: ${retried.name} has retries: true, so retryIntervals must say for which intervals`);
 }

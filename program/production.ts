@@ -1,5 +1,5 @@
 import { ConfiguredNetwork, shownAddress } from "@rabbitmq-delay/topology";
-import type { Allowance } from "./allowances";
+import type { Allowance } from "@rabbitmq-delay/broker";
 import { ConfigError, ProgramConfig } from "./config";
 
 /** How many nodes keep quorum queues when one of them is lost. */

@@ -30,6 +30,14 @@ describe("arguments of components", () => {
         () => new EndpointDelayBinding("a", { endpoint: "a", network, pattern: ["a"] } as never),
         /^pattern: .*patterns/,
       ],
+      [
+        () => new EndpointDelayBinding("a", { endpoint: "a", network, createQueue: "false" } as never),
+        /^createQueue: this text is not allowed; it must be true or false/,
+      ],
+      [
+        () => new EndpointDelayBinding("a", { endpoint: "a", furtherTopologies: {} } as never),
+        /^furtherTopologies: .*it must be a list/,
+      ],
       [() => new EndpointUser("a", { ...login, consume: ["a"], credentials: [{}] } as never), /^consume: .*consumes/],
       [
         () => new EndpointUser("a", { ...login, credentials: [{ sufix: "a" }] } as never),

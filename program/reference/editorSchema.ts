@@ -1,6 +1,6 @@
-import { secretKeys, stackConfigSchema } from "@rabbitmq-delay/topology";
+import { emptiedParts, secretKeys, stackConfigSchema } from "@rabbitmq-delay/topology";
 import { z } from "zod";
-import { allowances } from "../allowances";
+import { allowances } from "@rabbitmq-delay/broker";
 
 /** A JSON Schema, as far as this project writes one. */
 export interface JsonSchema {
@@ -55,6 +55,7 @@ function inFile(key: string, schema: JsonSchema): JsonSchema {
   const { description } = schema;
   if (secretKeys.includes(key)) return { description, anyOf: [{ type: "string" }, ENCRYPTED] };
   if (schema.type === "boolean") return { description, anyOf: [schema, { enum: ["true", "false"] }] };
+  if (emptiedParts.includes(key)) return { description, anyOf: [schema, { type: "object", maxProperties: 0 }] };
   if (key === "allow") return { ...schema, items: { anyOf: [{ enum: [...allowances] }, { pattern: " with " }] } };
   return schema;
 }

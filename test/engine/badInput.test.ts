@@ -46,7 +46,7 @@ describe("bad input is refused before anything is created", () => {
       [
         "a duplicate endpoint",
         () => ({ network, endpoints: [{ name: "A" }, { name: "A" }] }),
-        /endpoints: "A" is not allowed; .*bound twice/,
+        /endpoints\[1\]\.name: "A" is not allowed; endpoints\[0\] has this name/,
       ],
       [
         "endpoints that suffix matching mixes",

@@ -5,6 +5,8 @@ import { planEndpoints, planStack } from "@rabbitmq-delay/topology";
 import { readConfig } from "../../program/config";
 
 const SECRET = "hunter2-correct-horse";
+/** A password without letters, which YAML and JSON read as a number. */
+const DIGITS = 4815162342;
 /** A config with all that a stack can have, but for a cluster. */
 const whole = {
   broker: { managementUrl: "https://rabbitmq.example.com", username: "topology", vhost: "orders" },
@@ -49,15 +51,17 @@ describe("a stack's config", () => {
 
   // Whoever writes broker.password in place of brokerPassword had it in the log of every preview.
   it("shows no secret, wherever and however it was mistyped", () => {
-    const ways: ((place: Node, key: string, secret: string) => void)[] = [
+    const ways: ((place: Node, key: string, secret: string | number) => void)[] = [
       (place, key, secret) => (place[`${key}x`] = secret),
+      // As `password:hunter2` without a space is read.
+      (place, _key, secret) => (place[`password:${secret}`] = null),
       (place, key, secret) => (place[`${key}x`] = { password: secret }),
       (place, key, secret) => (place[key] = { password: secret }),
       (place, key, secret) => (place[key] = [{ [key]: secret }]),
       (place, _key, secret) => (place.password = secret),
       (place, key, secret) => {
-        // A text where a text belongs is shown, e.g. a preset that there is none of.
-        if (typeof place[key] !== "string" && !["radix", "maxRetries", "minMs"].includes(key)) place[key] = secret;
+        // A text where a text belongs is shown, e.g. a preset that there is none of, and a number where a number belongs.
+        if (typeof place[key] !== typeof secret) place[key] = secret;
       },
     ];
     let refused = 0;
@@ -66,19 +70,21 @@ describe("a stack's config", () => {
         fc.constantFrom(...placesOf(whole)),
         fc.nat(20),
         fc.constantFrom(...ways),
-        fc.constantFrom("json", "url", "plain"),
+        fc.constantFrom("json", "url", "plain", "digits"),
         (path, which, spoil, form) => {
           const config = structuredClone(whole) as Node;
           const place = at(config, path);
           const keys = Object.keys(place);
-          const secret = { json: `{"a": "${SECRET}`, url: `http://me:${SECRET}@host`, plain: SECRET }[form] as string;
+          const texts = { json: `{"a": "${SECRET}`, url: `http://me:${SECRET}@host`, plain: SECRET };
+          const secret = form === "digits" ? DIGITS : (texts[form as keyof typeof texts] as string);
           spoil(place, keys[which % keys.length] ?? "password", secret);
           try {
             plan(config);
           } catch (error) {
             refused++;
             const { message, stack = "" } = error as Error;
-            assert.ok(!message.includes(SECRET) && !stack.includes(SECRET), message);
+            for (const shown of [SECRET, String(DIGITS)])
+              assert.ok(!message.includes(shown) && !stack.includes(shown), message);
           }
         },
       ),

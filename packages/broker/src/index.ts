@@ -1,3 +1,4 @@
+export { Allowance, allowances } from "./allowances";
 // The management API.
 export { BrokerAddress, ManagementApi, ManagementApiError, checkAddress } from "./api/managementApi";
 export { BrokerReader } from "./api/brokerReader";

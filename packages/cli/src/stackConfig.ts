@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Checked } from "@rabbitmq-delay/broker";
+import { Checked, allowances } from "@rabbitmq-delay/broker";
 import {
   DelayTopologyError,
   Endpoint,
   StackConfig,
-  openedJson,
+  checkAllowed,
+  openConfigValue,
   planStack,
   readStackConfig,
   secretKeys,
@@ -33,7 +34,9 @@ export function readStackFile(file: string): ConfiguredStack {
     throw new CommandError(exitCodes.badInput, `${OPTION}: ${file} has no network; is it a stack of this program?`);
   }
   try {
-    return configuredStack(readStackConfig(config));
+    const read = readStackConfig(config);
+    checkAllowed(read.allow ?? [], allowances);
+    return configuredStack(read);
   } catch (error) {
     if (!(error instanceof DelayTopologyError)) throw error;
     throw new CommandError(exitCodes.badInput, `${OPTION}: ${file}: ${error.message}`);
@@ -68,7 +71,8 @@ function boundEndpoint({ name, type, patterns }: Endpoint): Endpoint {
 function valuesOf(file: string, text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = parse(text);
+    // A warning of the parser quotes the line.
+    value = parse(text, { logLevel: "error" });
   } catch (error) {
     throw new CommandError(
       exitCodes.badInput,
@@ -82,8 +86,10 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(config)
       .filter(([key]) => key.startsWith(`${project}:`))
-      .map(([key, given]) => [key.slice(project.length + 1), openedJson(given)] as const)
-      .filter(([key, given]) => !isEncrypted(file, key, given)),
+      .map(([key, given]) => [key.slice(project.length + 1), given] as const)
+      // This command needs no secret, and reads none.
+      .filter(([key]) => !secretKeys.includes(key))
+      .map(([key, given]) => [key, openConfigValue(key, checkReadable(file, key, given))]),
   );
 }
 
@@ -107,20 +113,18 @@ const PROJECT = "rabbitmq-delay";
 
 function projectNameBeside(file: string): string | undefined {
   try {
-    const project = parse(readFileSync(join(dirname(file), "Pulumi.yaml"), "utf8")) as { name?: unknown } | null;
+    const project = parse(readFileSync(join(dirname(file), "Pulumi.yaml"), "utf8"), { logLevel: "error" }) as {
+      name?: unknown;
+    } | null;
     return typeof project?.name === "string" ? project.name : undefined;
   } catch {
     return undefined;
   }
 }
 
-/**
- * Whether it is a secret, which this command does not need and which only the engine can read.
- * @throws CommandError for another value that is encrypted: without it, another topology would be looked at than the stack's
- */
-function isEncrypted(file: string, key: string, value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Object.keys(value).join() !== "secure") return false;
-  if (secretKeys.includes(key)) return true;
+/** @throws CommandError for a value that is encrypted: without it, another topology would be checked than the stack's */
+function checkReadable(file: string, key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Object.keys(value).join() !== "secure") return value;
   const reason = `${key} of ${file} is encrypted, and only the engine can read it; keep no secret in it, and set it without --secret`;
   throw new CommandError(exitCodes.badInput, `${OPTION}: ${reason}`);
 }

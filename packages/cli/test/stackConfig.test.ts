@@ -72,6 +72,45 @@ describe("a stack's config for check", () => {
     assert.equal(readStackFile(fileOf({ "rabbitmq-delay:network": network, ...secrets })).vhost, "/");
   });
 
+  // The file was checked for all but its secrets, and yet showed them.
+  it("reads no secret, however it is written", () => {
+    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-config-"));
+    const file = join(folder, "Pulumi.prod.yaml");
+    const head = `config:\n  rabbitmq-delay:network: { preset: celery }\n  rabbitmq-delay:production: "false"\n`;
+    for (const value of ["!secret hunter2", "4815162342", "{ a: hunter2 }", '"{hunter2"', "[hunter2]"]) {
+      writeFileSync(file, `${head}  rabbitmq-delay:brokerPassword: ${value}\n`);
+      const warnings: unknown[] = [];
+      const note = (warning: unknown): void => void warnings.push(warning);
+      process.on("warning", note);
+      assert.equal(readStackFile(file).vhost, "/", value);
+      process.off("warning", note);
+      assert.deepEqual(warnings, []);
+    }
+  });
+
+  it("refuses what the program refuses", () => {
+    for (const [given, message] of [
+      [{ allow: ["everything"] }, /allow\[0\]: "everything" is not allowed; it must be one of classic-level-queues/],
+      [{ createVhost: "true" }, /createVhost: true is not allowed; the vhost \/ is always there/],
+      [{ broker: { vhost: "a@b" } }, /broker\.vhost: this text is not allowed; it must have no @/],
+      [{ endpoints: [{ name: "a", retries: true }] }, /endpoints\[0\]\.retries: true is not allowed/],
+      [{ endpoints: [{ name: "a", errorQueue: "a" }] }, /endpoints\[0\]\.errorQueue: /],
+      [{ endpoints: [{ name: "a", errorQueue: "a/b" }] }, /errorQueue/],
+      [
+        { networks: JSON.parse('{"__proto__": {"preset": "celery"}}') as object },
+        /networks: .* a network's name must be/,
+      ],
+      [
+        { cluster: { password: "hunter2hunter2hunter2" } },
+        /cluster\.password: this text is not allowed; give it as brokerPassword/,
+      ],
+    ] as const) {
+      const keys = Object.entries(given).map(([key, value]) => [`rabbitmq-delay:${key}`, value]);
+      const file = fileOf({ "rabbitmq-delay:network": network, ...Object.fromEntries(keys) });
+      assert.throws(() => readStackFile(file), message);
+    }
+  });
+
   // Without the endpoints, the check would be of another topology, and say that all is well.
   it("refuses what it can't read because it is encrypted", () => {
     const endpoints = { "rabbitmq-delay:endpoints": { secure: "v1:a" } };

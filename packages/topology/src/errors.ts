@@ -14,8 +14,7 @@ export class DelayTopologyError extends Error {
     readonly allowed: string,
     isHidden = false,
   ) {
-    const shown = typeof value === "string" && (isHidden || isMisplaced(value, allowed)) ? "this text" : show(value);
-    super(`${property}: ${shown} is not allowed; ${allowed}`);
+    super(`${property}: ${show(value, isHidden || isMisplaced(value, allowed))} is not allowed; ${allowed}`);
   }
 
   /** The same refusal, of which a text is not shown. */
@@ -29,29 +28,45 @@ export class DelayTopologyError extends Error {
   }
 }
 
+/** Starts of what is allowed where no text can stand. */
+const NO_TEXT =
+  /^(it must be (an object|a list|true or false|a whole number|a number|a version|a delay network's descriptor|one of \d|\d+(, \d+)* or \d|the \d+ exchanges)|this release reads|known properties are)/;
+/** Starts of what is allowed where no number can stand. */
+const NO_NUMBER =
+  /^(it must be (a (non-empty )?text|an object|a list|true or false|the name|one of \D|1 to|an? http)|a network.s name|give it as|known properties are)/;
+
 /**
- * Whether a text stands where it can't belong: at a property that nobody knows, or in place of an object, a list, a flag or a
- * number. It could be a password that was mistyped, so it is in no message; nor is an address with a user, which may have one in it.
+ * Whether a value stands where it can't belong: at a property that nobody knows, or in place of something of another kind. It could
+ * be a password that was mistyped, which may have digits alone, so it is in no message; nor is an address with a user, which may have
+ * one in it.
  */
 function isMisplaced(value: unknown, allowed: string): boolean {
-  if (typeof value !== "string") return false;
-  return (
-    /:\/\/.*@/s.test(value) ||
-    /^(it must be (an object|a list|true or false|a whole number|a version|a delay network's descriptor)|known properties are)/.test(
-      allowed,
-    )
-  );
+  if (typeof value === "number" || typeof value === "bigint") return NO_NUMBER.test(allowed);
+  return typeof value === "string" && (/:\/\/.*@/s.test(value) || NO_TEXT.test(allowed));
 }
 
-function show(value: unknown): string {
-  if (typeof value === "number" || typeof value === "bigint" || value === undefined) return String(value);
-  const text = typeof value === "function" ? "a function" : (JSON.stringify(value, withoutTexts) ?? String(value));
+function show(value: unknown, isHidden: boolean): string {
+  if (value === undefined) return "undefined";
+  if (isHidden && typeof value === "string") return "this text";
+  if (typeof value === "number" || typeof value === "bigint") return isHidden ? "this number" : String(value);
+  const text = typeof value === "function" ? "a function" : shownJson(value);
   return text.length > 320 ? `${text.slice(0, 300)}… (${text.length} characters)` : text;
 }
 
-/** The texts in an object or a list are not shown: one of them could be a password. */
-function withoutTexts(key: string, value: unknown): unknown {
-  return typeof value === "string" && key !== "" ? "…" : value;
+/** The texts and numbers in an object or a list are not shown: one of them could be a password. */
+function shownJson(value: unknown): string {
+  const hide = (key: string, part: unknown): unknown =>
+    key !== "" && ["string", "number", "bigint"].includes(typeof part) ? "…" : part;
+  try {
+    return JSON.stringify(value, hide) ?? String(value);
+  } catch {
+    return "this value";
+  }
+}
+
+/** A property's name, as somebody may have written it: one that no property could have may be a value that slipped. */
+export function shownName(name: string): string {
+  return /^[A-Za-z_][\w-]{0,60}$/.test(name) ? name : "(a name that is not shown)";
 }
 
 /** Throws unless `value` is one of `allowed`. */
@@ -81,6 +96,6 @@ export function checkKnown(what: string, options: unknown, known: readonly strin
   }
   for (const [key, value] of Object.entries(options)) {
     if (known.includes(key)) continue;
-    throw new DelayTopologyError(`${prefix}${key}`, value, `known properties are ${known.join(", ")}`);
+    throw new DelayTopologyError(`${prefix}${shownName(key)}`, value, `known properties are ${known.join(", ")}`);
   }
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { DelayTopologyError } from "./errors";
+import { DelayTopologyError, shownName } from "./errors";
 import { queueTypes } from "./network/delayNetwork";
 import { networkSchema } from "./network/options";
 import { NAME_PAIR } from "./network/topic";
@@ -24,7 +24,7 @@ export const brokerSchema = lazily(() =>
       .optional()
       .describe("The management API; default `RABBITMQ_MANAGEMENT_URL`, else `http://127.0.0.1:15672`."),
     username: text().optional().describe("Who declares; default `RABBITMQ_USERNAME`, else `guest`."),
-    vhost: text().optional().describe("The vhost that all of the stack is in; default `/`."),
+    vhost: textBy(checkStackVhost).optional().describe("The vhost that all of the stack is in; default `/`."),
     caCertFile: text()
       .optional()
       .describe("File with the certificate authority of an https address, in PEM; default `RABBITMQ_CACERT`."),
@@ -79,6 +79,15 @@ export const networkInStack = lazily(() =>
   }),
 );
 
+/** What the Pulumi provider can't tell apart later: it could make what is in such a vhost, and neither read nor delete it. */
+export const VHOST_RULE = "it must have no @, at which the provider's ids end the name of what is in a vhost";
+
+function checkStackVhost(property: string, vhost: unknown): void {
+  if (typeof vhost !== "string" || vhost === "")
+    throw new DelayTopologyError(property, vhost, "it must be a non-empty text");
+  if (vhost.includes("@")) throw new DelayTopologyError(property, vhost, VHOST_RULE);
+}
+
 function checkNetworkName(property: string, name: unknown): void {
   if (typeof name === "string" && /^[A-Za-z][A-Za-z0-9._-]{0,99}$/.test(name)) return;
   const allowed = "a letter, and up to 99 letters, digits, dots, _ and -";
@@ -95,7 +104,13 @@ export const stackConfigSchema = lazily(() =>
   object({
     broker: brokerSchema().optional().describe("Where the broker is; not for a stack that makes its own cluster."),
     cluster: zod()
-      .looseObject({}, { error: "it must be an object" })
+      .looseObject(
+        {
+          password: zod().never({ error: "give it as brokerPassword, a secret" }).optional(),
+          removal: zod().never({ error: "give it as removal, for all of the stack" }).optional(),
+        },
+        { error: "it must be an object" },
+      )
       .optional()
       .describe("A cluster on Kubernetes that this stack makes, as `RabbitMqClusterArgs`, but for its secrets."),
     createVhost: flag().optional().describe("Whether to make the vhost, too; default false."),
@@ -162,9 +177,30 @@ export type EndpointConfig = z.output<ReturnType<typeof endpointSchema>>;
 
 /** Keys whose values are secrets. */
 export const secretKeys: readonly string[] = ["brokerPassword", "storePassword"];
+/** Keys whose values are texts, also where they look like something else. */
+const TEXT_KEYS = ["removal", "current", ...secretKeys];
+
+/** A value as it stands in a stack's config: `pulumi config set` writes texts, of JSON where it is more than a text. */
+export function openConfigValue(key: string, value: unknown): unknown {
+  if (TEXT_KEYS.includes(key)) return ["number", "boolean"].includes(typeof value) ? String(value) : value;
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}
 
 /** Parts of which an empty object is the same as none, so that a stack can take back what the project's own config gives. */
-const OPTIONAL_PARTS = ["broker", "cluster", "network", "networks", "retryIntervals", "holdQueues", "delayedStore"];
+export const emptiedParts: readonly string[] = [
+  "broker",
+  "cluster",
+  "network",
+  "networks",
+  "retryIntervals",
+  "holdQueues",
+  "delayedStore",
+];
 
 /** Parts in which a text that is not allowed is shown, as their own options do: names and words, and never a way to a broker. */
 const SHOWN = /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedStore|allow)\b/;
@@ -178,10 +214,15 @@ const SHOWN = /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueu
 export function readStackConfig(given: Readonly<Record<string, unknown>>): StackConfig {
   checkStackConfigKeys(Object.keys(given));
   const isSet = ([key, value]: [string, unknown]): boolean =>
-    value !== undefined && !(OPTIONAL_PARTS.includes(key) && isEmpty(value));
+    value !== undefined && !(emptiedParts.includes(key) && isEmpty(value));
   const set = Object.fromEntries(Object.entries(given).filter(isSet));
+  // What a schema passes over, as __proto__, would be no network at all.
+  if (typeof set.networks === "object" && set.networks !== null)
+    Object.keys(set.networks).forEach((name) => checkNetworkName("networks", name));
   try {
-    return readOptions(stackConfigSchema(), set, "config");
+    const config = readOptions(stackConfigSchema(), set, "config");
+    checkTogether(config);
+    return config;
   } catch (error) {
     if (!(error instanceof DelayTopologyError) || SHOWN.test(error.property)) throw error;
     throw error.withoutText();
@@ -203,7 +244,25 @@ export function checkStackConfigKeys(keys: readonly string[]): void {
     meant === undefined
       ? `nothing reads it; known keys are ${known}`
       : `nothing reads it; did you mean ${meant}? Known keys are ${known}`;
-  throw new DelayTopologyError("config", unknown, allowed);
+  throw new DelayTopologyError("config", unknown, allowed, shownName(unknown) !== unknown);
+}
+
+/** What several parts of a config say together. */
+function checkTogether({ broker, createVhost, endpoints = [], retryIntervals }: StackConfig): void {
+  if (createVhost && (broker?.vhost ?? "/") === "/") {
+    throw new DelayTopologyError("createVhost", true, "the vhost / is always there; name another one in broker.vhost");
+  }
+  endpoints.forEach(({ name, retries, errorQueue }, index) => {
+    const place = `endpoints[${index}]`;
+    if (retries && retryIntervals === undefined)
+      throw new DelayTopologyError(`${place}.retries`, true, "retryIntervals must say for which intervals");
+    if (errorQueue !== undefined && errorQueue === name)
+      throw new DelayTopologyError(
+        `${place}.errorQueue`,
+        errorQueue,
+        "it is the endpoint's own queue; name another one",
+      );
+  });
 }
 
 /**

@@ -60,7 +60,11 @@ describe("delayNetwork", () => {
     ["a reserved prefix", { preset: "custom", prefix: "amq.a" }, /^prefix: .*belong to the broker/],
     ["a prefix for NServiceBus", { preset: "nservicebus", prefix: "a" }, /^prefix: .*leave it out/],
     ["classic queues for NServiceBus v2", { preset: "nservicebus", queueType: "classic" }, /^queueType: .*quorum/],
-    ["an unknown property", { preset: "celery", radixx: 2 }, /^radixx: 2 is not allowed; known properties/],
+    [
+      "an unknown property",
+      { preset: "celery", radixx: 2 },
+      /^radixx: this number is not allowed; known properties .*did you mean radix\?/,
+    ],
     ["an unknown matching", { preset: "celery", matching: "fuzzy" }, /^matching: "fuzzy"/],
   ];
   for (const [what, options, message] of refused) {

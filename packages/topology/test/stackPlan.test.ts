@@ -61,7 +61,7 @@ describe("the plan of a stack", () => {
     [
       "an error queue that is its own endpoint",
       { endpoints: [{ ...sales, errorQueue: "Sales" }] },
-      /"Sales" is not allowed/,
+      /endpoints\[0\]\.errorQueue: .* the endpoint's own queue/,
     ],
     [
       "an error queue that is a dead queue",

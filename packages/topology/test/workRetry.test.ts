@@ -98,7 +98,11 @@ describe("workRetry", () => {
     ["another target of rejections", { rejected: "drop" }, /rejected: "drop".*dead, retry/],
     ["at-least-once on classic", { queueType: "classic", atLeastOnce: true }, /atLeastOnce: true .*classic/],
     ["what it doesn't know", { name: "a" }, /name: this text is not allowed; known/],
-    ["a misspelled property", { maxRetry: 3 }, /maxRetry: 3 is not allowed; known .*did you mean maxRetries\?/],
+    [
+      "a misspelled property",
+      { maxRetry: 3 },
+      /maxRetry: this number is not allowed; known .*did you mean maxRetries\?/,
+    ],
   ];
   for (const [what, options, message] of refused) {
     it(`refuses ${what}`, () => {

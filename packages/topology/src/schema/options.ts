@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { DelayTopologyError } from "../errors";
+import { DelayTopologyError, shownName } from "../errors";
 import { nearest } from "./nearest";
 import { zod } from "./zod";
 
@@ -32,7 +32,7 @@ export function readOptions<T extends z.ZodObject>(
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? (issues[0] as z.core.$ZodIssue);
   const [unknownKey] = issue.code === "unrecognized_keys" ? issue.keys : [];
   const path = unknownKey === undefined ? issue.path : [...issue.path, unknownKey];
-  const property = shownPath(path);
+  const property = shownPath(unknownKey === undefined ? path : [...issue.path, shownName(unknownKey)]);
   const value = path.reduce<unknown>((part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key], given);
   const allowed = unknownKey === undefined ? issue.message : withNearest(issue.message, unknownKey);
   throw new DelayTopologyError(property === "" ? what : at(property), value, allowed);

@@ -1,4 +1,4 @@
-import { brokerFaultIds } from "@rabbitmq-delay/broker";
+import { brokerFaultIds } from "./brokerFaults";
 
 /** What a production stack refuses, unless its config allows it in these words, and faults of brokers that are known of. */
 export const allowances = [
