@@ -82,7 +82,10 @@ describe("a production stack", () => {
           /broker\.managementUrl: .* this stack makes its own cluster/,
         ],
         [{ broker: { insecure: true } }, /broker\.insecure: true .* give cluster\.caCertFile/],
-        [{ createVhost: true, broker: { vhost: "/" } }, /createVhost: true is not allowed; the vhost \/ is always there/],
+        [
+          { createVhost: true, broker: { vhost: "/" } },
+          /createVhost: true is not allowed; the vhost \/ is always there/,
+        ],
         [
           {
             cluster: { ...cluster, image: "rabbitmq:4.2.4" },
