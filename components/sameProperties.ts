@@ -1,20 +1,30 @@
 import type {
+  DelayNetwork,
   DelayNetworkOptions,
+  DelayedRetry,
   DelayedRetryOptions,
+  DelayedStore,
   DelayedStoreOptions,
+  HoldQueues,
   HoldQueuesOptions,
+  RetryIntervals,
   RetryIntervalsOptions,
+  WorkRetry,
   WorkRetryOptions,
 } from "@rabbitmq-delay/topology";
 import type { DelayLevelTopologyArgs } from "./delayLevelTopology";
-import type { DelayedMessageStoreArgs } from "./delayedMessageStore";
-import type { DelayedRetryQueueArgs } from "./delayedRetryQueue";
-import type { HoldQueuesArgs } from "./holdQueues";
-import type { RetryIntervalQueuesArgs } from "./retryIntervalQueues";
-import type { WorkRetryQueuesArgs } from "./workRetryQueues";
+import type { DelayNetworkDescriptor } from "./descriptor";
+import type { DelayedMessageStoreArgs, DelayedStoreDescriptor } from "./delayedMessageStore";
+import type { DelayedRetryDescriptor, DelayedRetryQueueArgs } from "./delayedRetryQueue";
+import type { HoldQueuesArgs, HoldQueuesDescriptor } from "./holdQueues";
+import type { RetryIntervalQueuesArgs, RetryIntervalsDescriptor } from "./retryIntervalQueues";
+import type { WorkRetryDescriptor, WorkRetryQueuesArgs } from "./workRetryQueues";
 
 /** What a component knows of where and how it declares, beside what it declares. */
 type Place = "vhost" | "removal" | "brokerVersion";
+
+/** The properties that a descriptor has here and in the pure core: all of the one stand in the other. */
+type SameDescriptor<Here, Core> = Same<Here, Core, never>;
 
 /** The properties that one of two types has and the other has not: none, or the build fails where `true` is expected. */
 type Difference<A, B> = Exclude<keyof A, keyof B> | Exclude<keyof B, keyof A>;
@@ -23,8 +33,8 @@ type Same<Arguments, Options, Own extends keyof Arguments> = [Difference<Omit<Ar
   : Difference<Omit<Arguments, Own>, Options>;
 
 /**
- * Pulumi's schema is read from interfaces, so the arguments of components stand a second time beside their schemas. This
- * compares them: a property in one and not in the other does not compile.
+ * Pulumi's schema is read from interfaces, so the arguments of components stand a second time beside their schemas, and descriptors beside
+ * those of the pure core. This compares them: a property in one and not in the other does not compile, and the error names it.
  */
 export const sameProperties: {
   network: Same<DelayLevelTopologyArgs, Omit<DelayNetworkOptions, "vhost">, Place>;
@@ -37,6 +47,12 @@ export const sameProperties: {
     Omit<DelayedStoreOptions, "name">,
     Place | "user" | "credentials" | "formerOwners" | "adopt" | "deployment"
   >;
+  networkDescriptor: SameDescriptor<DelayNetworkDescriptor, DelayNetwork>;
+  retryIntervalsDescriptor: SameDescriptor<RetryIntervalsDescriptor, RetryIntervals>;
+  workQueueDescriptor: SameDescriptor<WorkRetryDescriptor, WorkRetry>;
+  holdQueuesDescriptor: SameDescriptor<HoldQueuesDescriptor, HoldQueues>;
+  delayedRetryDescriptor: SameDescriptor<DelayedRetryDescriptor, DelayedRetry>;
+  delayedStoreDescriptor: SameDescriptor<DelayedStoreDescriptor, DelayedStore>;
 } = {
   network: true,
   retryIntervals: true,
@@ -44,4 +60,10 @@ export const sameProperties: {
   holdQueues: true,
   delayedRetry: true,
   delayedStore: true,
+  networkDescriptor: true,
+  retryIntervalsDescriptor: true,
+  workQueueDescriptor: true,
+  holdQueuesDescriptor: true,
+  delayedRetryDescriptor: true,
+  delayedStoreDescriptor: true,
 };

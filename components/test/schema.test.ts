@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
+import { componentKinds } from "@rabbitmq-delay/topology";
 
 interface Schema {
   components: Record<string, { inputs: Record<string, unknown>; outputs: Record<string, unknown> }>;
@@ -16,17 +17,7 @@ describe("the schema for other languages", () => {
     const folder = join(__dirname, "..");
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- data
     const packageJson = require("../package.json") as object;
-    const names = new Set([
-      "DelayLevelTopology",
-      "EndpointDelayBinding",
-      "RetryIntervalQueues",
-      "WorkRetryQueues",
-      "HoldQueues",
-      "DelayedRetryQueue",
-      "EndpointUser",
-      "DelayedMessageStore",
-      "RabbitMqCluster",
-    ]);
+    const names = new Set<string>(Object.keys(componentKinds));
     const { components } = new Analyzer(folder, "rabbitmq-delay", packageJson, names).analyze();
     assert.deepEqual(Object.keys(components).sort(), [...names].sort());
     assert.deepEqual(Object.keys(components.DelayLevelTopology?.outputs ?? {}), ["network"]);

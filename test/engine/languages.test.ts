@@ -21,6 +21,7 @@ import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { temporaryFolder } from "../support/databases";
 import { Receiver } from "../support/receive";
+import { componentKinds } from "@rabbitmq-delay/topology";
 
 const quiet = (): void => undefined;
 const executable = join(root, "plugin", "pulumi-resource-rabbitmq-delay");
@@ -37,17 +38,7 @@ describe("the components in other languages", () => {
     const components = Object.keys(schema.resources).filter((type) => schema.resources[type]?.isComponent);
     assert.deepEqual(
       components.sort().map((type) => type.split(":").at(-1)),
-      [
-        "DelayLevelTopology",
-        "DelayedMessageStore",
-        "DelayedRetryQueue",
-        "EndpointDelayBinding",
-        "EndpointUser",
-        "HoldQueues",
-        "RabbitMqCluster",
-        "RetryIntervalQueues",
-        "WorkRetryQueues",
-      ],
+      Object.keys(componentKinds).sort(),
     );
     for (const type of components) {
       const inputs = schema.resources[type]?.inputProperties as Record<string, { description?: string }>;

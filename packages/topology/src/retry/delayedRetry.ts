@@ -3,7 +3,7 @@ import { EntityPlan, PolicyPlan, escapeRegex } from "../entities";
 import { DelayTopologyError } from "../errors";
 import { brokerLimits, checkEntityName, checkShortString } from "../names";
 import { deadLetterArguments } from "../queueKind";
-import { readDescriptor } from "../schema/descriptor";
+import { optionsIn, readDescriptor } from "../schema/descriptor";
 import { object, oneOf, textBy, wholeNumber } from "../schema/fields";
 import { Source, byHand, readOptions } from "../schema/options";
 import { lazily } from "../schema/zod";
@@ -93,10 +93,9 @@ export function delayedRetry(options: DelayedRetryOptions): DelayedRetry {
  */
 export function parseDelayedRetry(value: unknown, property = "delayedRetry"): DelayedRetry {
   return readDescriptor<DelayedRetry>(value, "delayed-retry", property, (given, source) => {
-    const { queue, type, minMs, maxMs, deliveryLimit, settings, deadQueue } = given;
-    const { deadLetterExchange, deadLetterRoutingKey } = given;
-    const target = deadQueue === undefined ? { deadLetterExchange, deadLetterRoutingKey } : {};
-    return makeDelayedRetry({ queue, type, minMs, maxMs, deliveryLimit, settings, ...target }, source);
+    const { deadLetterExchange, deadLetterRoutingKey, ...others } = optionsIn(delayedRetrySchema(), given);
+    const target = given.deadQueue === undefined ? { deadLetterExchange, deadLetterRoutingKey } : {};
+    return makeDelayedRetry({ ...others, ...target }, source);
   });
 }
 

@@ -5,7 +5,7 @@ import { DelayTopologyError, checkInteger } from "../errors";
 import { brokerLimits, checkShortString, utf8Length } from "../names";
 import type { QueueType } from "../network/delayNetwork";
 import { checkQueueKind, waitingArguments } from "../queueKind";
-import { readDescriptor } from "../schema/descriptor";
+import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
 import { listOf, object, textBy, wholeNumber } from "../schema/fields";
 import { Source, byHand, readOptions } from "../schema/options";
 import { checkDeclared, checkDelayMs, sortedDelays } from "./delays";
@@ -128,13 +128,13 @@ export function holdQueues(options: HoldQueuesOptions): HoldQueues {
  * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
  */
 export function parseHoldQueues(value: unknown, property = "holdQueues"): HoldQueues {
-  return readDescriptor<HoldQueues>(value, "hold-queues", property, (given, source) => {
-    const { prefix, queueType, atLeastOnce, leaseMs, delaysMs, destinations } = given;
-    const options = { prefix, queueType, atLeastOnce, leaseMs, delays: delaysMs, destinations };
-    const at = (option: string): string => source.at(option.replace(/^delays\b/, "delaysMs"));
-    return makeHoldQueues(options, { ...source, at });
-  });
+  return readDescriptor<HoldQueues>(value, "hold-queues", property, (given, source) =>
+    makeHoldQueues(optionsIn(holdQueuesSchema(), given, IN_DESCRIPTOR), namedAs(source, IN_DESCRIPTOR)),
+  );
 }
+
+/** What the descriptor calls options that it has under another name. */
+const IN_DESCRIPTOR = { delays: "delaysMs" };
 
 function makeHoldQueues(options: unknown, source: Source): HoldQueues {
   const { at } = source;

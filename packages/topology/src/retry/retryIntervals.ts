@@ -3,7 +3,7 @@ import { BindingPlan, EntityPlan, PolicyPlan, escapeRegex } from "../entities";
 import { checkEntityName } from "../names";
 import type { QueueType } from "../network/delayNetwork";
 import { QueueKind, checkQueueKind, waitingArguments } from "../queueKind";
-import { readDescriptor } from "../schema/descriptor";
+import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
 import { flag, object, textBy } from "../schema/fields";
 import { Source, byHand, readOptions } from "../schema/options";
 import { checkDeclared, sortedDelays } from "./delays";
@@ -60,14 +60,15 @@ export function retryIntervals(options: RetryIntervalsOptions): RetryIntervals {
  */
 export function parseRetryIntervals(value: unknown, property = "retryIntervals"): RetryIntervals {
   return readDescriptor<RetryIntervals>(value, "retry-intervals", property, (given, source) => {
-    const { prefix, queueType, atLeastOnce, intervalsMs, parkingExchange, parkingQueue } = given;
     // Stacks of before there was parking export none.
-    const parking = parkingExchange !== undefined || parkingQueue !== undefined;
-    const options = { intervals: intervalsMs, prefix, queueType, atLeastOnce, parking };
-    const at = (option: string): string => source.at(option.replace(/^intervals\b/, "intervalsMs"));
-    return makeRetryIntervals(options, { ...source, at });
+    const parking = given.parkingExchange !== undefined || given.parkingQueue !== undefined;
+    const options = { ...optionsIn(retryIntervalsSchema(), given, IN_DESCRIPTOR), parking };
+    return makeRetryIntervals(options, namedAs(source, IN_DESCRIPTOR));
   });
 }
+
+/** What the descriptor calls options that it has under another name. */
+const IN_DESCRIPTOR = { intervals: "intervalsMs" };
 
 function makeRetryIntervals(options: unknown, source: Source): RetryIntervals {
   const { at } = source;

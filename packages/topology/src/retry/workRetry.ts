@@ -2,10 +2,9 @@ import type { z } from "zod";
 import type { BindingPlan, EntityPlan } from "../entities";
 import { DelayTopologyError } from "../errors";
 import { checkEntityName, checkShortString } from "../names";
-import type { QueueType } from "../network/delayNetwork";
 import { topicMatches } from "../network/topic";
-import { checkQueueKind, deadLetterArguments, waitingArguments } from "../queueKind";
-import { readDescriptor } from "../schema/descriptor";
+import { QueueKind, checkQueueKind, deadLetterArguments, waitingArguments } from "../queueKind";
+import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
 import { listBy, object, oneOf, textBy, wholeNumber } from "../schema/fields";
 import { Source, byHand, readOptions } from "../schema/options";
 import { checkDeclared, sortedDelays } from "./delays";
@@ -16,26 +15,6 @@ import { lazily, zod } from "../schema/zod";
 export const rejections = ["dead", "retry"] as const;
 /** `dead`: to the dead queue; `retry`: to the shortest retry delay, for consumers that count their tries themselves. */
 export type Rejection = (typeof rejections)[number];
-
-/** The descriptor of a work queue with its retry queues and its dead queue: plain JSON that a stack exports. */
-export interface WorkRetry {
-  kind: "work-retry";
-  version: 1;
-  /** Name of the work queue and of its exchange; start of all other names. */
-  name: string;
-  /** Binding keys of the work queue at its topic exchange. */
-  patterns: string[];
-  queueType: QueueType;
-  /** Whether a message leaves a queue only when the next one has confirmed it. */
-  atLeastOnce: boolean;
-  rejected: Rejection;
-  /** The retry delays that there are queues for, in milliseconds, ascending. */
-  delaysMs: number[];
-  /** How often a message may come back before it goes to the dead queue. */
-  maxRetries: number;
-  /** The queue for what used up its retries. */
-  deadQueue: string;
-}
 
 /** Nobody waits for a thousand tries. */
 const MOST_RETRIES = 1000;
@@ -68,6 +47,26 @@ export const workQueueSchema = lazily(() =>
 /** What a work queue with retries is made from; {@link workQueueSchema} describes each property. */
 export type WorkRetryOptions = z.input<ReturnType<typeof workQueueSchema>>;
 
+/** Options that the descriptor has as they are; {@link workQueueSchema} describes each. */
+type Carried = Omit<
+  z.output<ReturnType<typeof workQueueSchema>>,
+  "queue" | "delays" | "maxRetries" | "queueType" | "atLeastOnce"
+>;
+
+/** The descriptor of a work queue with its retry queues and its dead queue: plain JSON that a stack exports. */
+export interface WorkRetry extends Carried, QueueKind {
+  kind: "work-retry";
+  version: 1;
+  /** Name of the work queue and of its exchange; start of all other names. */
+  name: string;
+  /** The retry delays that there are queues for, in milliseconds, ascending. */
+  delaysMs: number[];
+  /** How often a message may come back before it goes to the dead queue. */
+  maxRetries: number;
+  /** The queue for what used up its retries. */
+  deadQueue: string;
+}
+
 /**
  * Makes the descriptor of a work queue with retries from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
@@ -81,17 +80,18 @@ export function workRetry(options: WorkRetryOptions): WorkRetry {
  * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
  */
 export function parseWorkRetry(value: unknown, property = "workRetry"): WorkRetry {
-  return readDescriptor<WorkRetry>(value, "work-retry", property, (given, source) => {
-    const { name, delaysMs, maxRetries, patterns, queueType, atLeastOnce, rejected } = given;
-    const options = { queue: name, delays: delaysMs, maxRetries, patterns, queueType, atLeastOnce, rejected };
-    const names = (option: string): string => option.replace(/^queue$/, "name").replace(/^delays\b/, "delaysMs");
-    return makeWorkRetry(options, { ...source, at: (option) => source.at(names(option)) });
-  });
+  return readDescriptor<WorkRetry>(value, "work-retry", property, (given, source) =>
+    makeWorkRetry(optionsIn(workQueueSchema(), given, IN_DESCRIPTOR), namedAs(source, IN_DESCRIPTOR)),
+  );
 }
 
-function makeWorkRetry(options: unknown, source: Source): WorkRetry {
+/** What the descriptor calls options that it has under another name. */
+const IN_DESCRIPTOR = { queue: "name", delays: "delaysMs" };
+
+function makeWorkRetry(given: unknown, source: Source): WorkRetry {
   const { at } = source;
-  const { queue: name, delays, ...shape } = readOptions(workQueueSchema(), options, "workRetry", source);
+  const options = readOptions(workQueueSchema(), given, "workRetry", source);
+  const { queue: name, delays, maxRetries, queueType, atLeastOnce, ...carried } = options;
   const delaysMs = sortedDelays(delays);
   const deadQueue = `${name}.dead`;
   for (const longer of [deadQueue, retryName({ name }, delaysMs.at(-1) as number)])
@@ -100,11 +100,10 @@ function makeWorkRetry(options: unknown, source: Source): WorkRetry {
     kind: "work-retry",
     version: 1,
     name,
-    patterns: shape.patterns,
-    ...checkQueueKind(shape, at),
-    rejected: shape.rejected,
+    ...carried,
+    ...checkQueueKind({ queueType, atLeastOnce }, at),
     delaysMs,
-    maxRetries: shape.maxRetries ?? delaysMs.length,
+    maxRetries: maxRetries ?? delaysMs.length,
     deadQueue,
   };
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
 import { DelayTopologyError } from "../errors";
 import type { Source } from "./options";
 
@@ -32,6 +33,25 @@ export function readDescriptor<T extends Head>(
     throw new DelayTopologyError(at(key), given[key], `with its other properties as they are, it must be ${wanted}`);
   }
   return made;
+}
+
+/**
+ * The options that a descriptor was made from: all that their schema has, under the descriptor's names.
+ * @param names what the descriptor calls an option, where it is not the option's own name
+ */
+export function optionsIn(
+  schema: z.ZodObject,
+  given: Readonly<Record<string, unknown>>,
+  names: Readonly<Record<string, string>> = {},
+): Record<string, unknown> {
+  const options = Object.keys(schema.shape).map((option) => [option, given[names[option] ?? option]] as const);
+  return Object.fromEntries(options.filter(([, value]) => value !== undefined));
+}
+
+/** Names the properties of a descriptor in messages about the options that it was made from. */
+export function namedAs(source: Source, names: Readonly<Record<string, string>>): Source {
+  const at = (option: string): string => source.at(option.replace(/^\w+/, (name) => names[name] ?? name));
+  return { ...source, at };
 }
 
 function checkHead<T extends Head>(value: unknown, kind: T["kind"], property: string): Unchecked<T> {

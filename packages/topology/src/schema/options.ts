@@ -26,7 +26,7 @@ export function readOptions<T extends z.ZodObject>(
   { at, isComplete }: Source = byHand,
 ): z.output<T> {
   const result = (isComplete ? withoutDefaults(schema) : schema).safeParse(given);
-  if (result.success) return result.data as z.output<T>;
+  if (result.success) return withoutUndefined(result.data) as z.output<T>;
   const { issues } = result.error;
   // A misspelled property is also a missing one, and its name helps more.
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? (issues[0] as z.core.$ZodIssue);
@@ -45,6 +45,11 @@ function withoutDefaults(schema: z.ZodObject): z.ZodObject {
       fields.map(([name, field]) => [name, field instanceof zod().ZodDefault ? field.unwrap() : field]),
     ),
   );
+}
+
+/** An option that is given as undefined is not given. */
+function withoutUndefined(options: object): object {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** A path as a program would write it: `forwards[0].exchange`. */

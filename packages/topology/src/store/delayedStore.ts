@@ -4,7 +4,7 @@ import type { BindingPlan, EntityPlan, ExchangePlan } from "../entities";
 import { DelayTopologyError } from "../errors";
 import { checkEntityName } from "../names";
 import { deadLetterArguments } from "../queueKind";
-import { readDescriptor } from "../schema/descriptor";
+import { optionsIn, readDescriptor } from "../schema/descriptor";
 import { flag, object, oneOf, textBy } from "../schema/fields";
 import { Source, byHand, readOptions } from "../schema/options";
 import { lazily, zod } from "../schema/zod";
@@ -91,12 +91,8 @@ export function delayedStore(options: DelayedStoreOptions = {}): DelayedStore {
  * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
  */
 export function parseDelayedStore(value: unknown, property = "delayedStore"): DelayedStore {
-  return readDescriptor<DelayedStore>(
-    value,
-    "delayed-store",
-    property,
-    ({ name, forwards, toQueues, exchanges }, source) =>
-      makeDelayedStore({ name, forwards, toQueues, exchanges }, source),
+  return readDescriptor<DelayedStore>(value, "delayed-store", property, (given, source) =>
+    makeDelayedStore(optionsIn(delayedStoreSchema(), given), source),
   );
 }
 
