@@ -90,7 +90,10 @@ describe("interval queues of a stack", () => {
         { retryIntervals: { intervals: ["1m", 60000] } },
         /intervals\[1\]: 60000 is not allowed; .*already/,
       );
-      await refuses({ retryIntervals: undefined }, /endpoints\[0\]\.retries: true is not allowed; retryIntervals must say/);
+      await refuses(
+        { retryIntervals: undefined },
+        /endpoints\[0\]\.retries: true is not allowed; retryIntervals must say/,
+      );
     });
   });
 
