@@ -3,34 +3,16 @@ import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
 import { rememberLook } from "pulumi-rabbitmq-delay/program";
-
-interface Made {
-  type: string;
-  name: string;
-  provider?: string;
-  inputs: { vhost?: unknown };
-}
+import { Made, mockedComponents } from "./mocks";
 
 const shape = { preset: "custom", prefix: "orders", radix: 2, levels: 2 } as const;
 
 describe("what joins a network", () => {
-  let made: Made[] = [];
+  let made: Made<{ vhost?: unknown }>[] = [];
   let components: typeof import("pulumi-rabbitmq-delay");
 
   before(async () => {
-    await pulumi.runtime.setMocks(
-      {
-        newResource: ({ type, name, inputs, provider }) => {
-          made.push({ type, name, provider, inputs: inputs as Made["inputs"] });
-          return { id: `${name}-id`, state: inputs as Record<string, unknown> };
-        },
-        call: () => ({}),
-      },
-      "project",
-      "stack",
-      false,
-    );
-    components = await import("pulumi-rabbitmq-delay");
+    components = await mockedComponents<{ vhost?: unknown }>((one) => made.push(one));
   });
 
   beforeEach(() => (made = []));

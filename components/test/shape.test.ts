@@ -1,12 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { delayNetwork, retryIntervals as retryIntervalsOf } from "@rabbitmq-delay/topology";
-
-interface Made {
-  type: string;
-  name: string;
-  inputs: Record<string, unknown>;
-}
+import { Made, mockedComponents } from "./mocks";
 
 /** Mocks see types, names and inputs only; parents, retention and aliases are checked on the real engine. */
 describe("components' children", () => {
@@ -14,19 +9,7 @@ describe("components' children", () => {
   let components: typeof import("pulumi-rabbitmq-delay");
 
   before(async () => {
-    await pulumi.runtime.setMocks(
-      {
-        newResource: ({ type, name, inputs }) => {
-          made.push({ type, name, inputs: inputs as Record<string, unknown> });
-          return { id: `${name}-id`, state: inputs as Record<string, unknown> };
-        },
-        call: () => ({}),
-      },
-      "project",
-      "stack",
-      false,
-    );
-    components = await import("pulumi-rabbitmq-delay");
+    components = await mockedComponents((one) => made.push(one));
   });
 
   beforeEach(() => (made = []));

@@ -12,7 +12,7 @@ export {
   presets,
   queueTypes,
 } from "./network/delayNetwork";
-export { ConfiguredNetwork, ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
+export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
 export { DelayNetworkOptions, delayNetwork } from "./network/options";
 export {
   digitName,

@@ -44,4 +44,4 @@ export {
 } from "./delayedRetry";
 export { planErrorQueue } from "./errorQueue";
 export { RetryDescriptor, declaredDelaysMs, parseRetryDescriptor, planRetry, retryKinds } from "./retryDescriptor";
-export { RetryConfig, retryDescriptorOf, retryDescriptors } from "./retryConfig";
+export { retryDescriptorOf } from "./retryConfig";
