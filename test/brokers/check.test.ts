@@ -64,10 +64,15 @@ describe("rabbitmq-delay check", () => {
         .map(({ subject, message }) => `${subject}: ${message}`);
     }
 
-    /** The broker counts messages every five seconds. */
-    async function untilCounted(vhost: string, queue: string, count: number): Promise<void> {
+    /** The broker counts messages every five seconds, and those past their TTL (`messages_dlx`) apart from all of a queue. */
+    async function untilCounted(
+      vhost: string,
+      queue: string,
+      count: number,
+      counter: "messages" | "messages_dlx" = "messages",
+    ): Promise<void> {
       const { management } = broker();
-      while (!(await management.queues(vhost)).some(({ name, messages }) => name === queue && messages === count))
+      while (!(await management.queues(vhost)).some((found) => found.name === queue && found[counter] === count))
         await new Promise((resolve) => setTimeout(resolve, 200));
     }
 
@@ -200,7 +205,7 @@ describe("rabbitmq-delay check", () => {
         for (const { message } of await receiver.until(40)) send(message.properties.headers as object);
         await channel.waitForConfirms();
       }
-      await untilCounted(vhost, level, 40);
+      await untilCounted(vhost, level, 40, "messages_dlx");
       const findings = texts(await look(vhost), "stalled");
       assert.equal(findings.length, 1, findings.join("\n"));
       const [text = ""] = findings;

@@ -11,6 +11,8 @@ export interface FoundQueue {
   arguments: Record<string, unknown>;
   messages: number;
   messages_ready: number;
+  /** Messages past their TTL that the next queue has not accepted yet; quorum queues that dead-letter at least once count them. */
+  messages_dlx?: number;
 }
 
 /** The management API of a test broker. */
@@ -61,6 +63,6 @@ export class Management {
   }
 
   queues(vhost: string): Promise<FoundQueue[]> {
-    return this.get(`queues/${vhost}?columns=name,arguments,messages,messages_ready`);
+    return this.get(`queues/${vhost}?columns=name,arguments,messages,messages_ready,messages_dlx`);
   }
 }
