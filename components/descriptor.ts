@@ -43,6 +43,15 @@ export interface DelayNetworkSource {
   network: pulumi.Input<DelayNetworkDescriptor>;
 }
 
+/** What a component takes for the network that it joins: a topology of the same program, its output, or a descriptor out of another stack. */
+export type JoinedNetwork = pulumi.Input<DelayNetworkDescriptor> | DelayNetworkSource;
+
+/** The descriptor of what was given for a network. */
+export function descriptorOf(network: JoinedNetwork): pulumi.Input<DelayNetworkDescriptor> {
+  const isSource = typeof network === "object" && !pulumi.Output.isInstance(network) && "network" in network;
+  return isSource ? network.network : (network as pulumi.Input<DelayNetworkDescriptor>);
+}
+
 /** Fails to compile when the descriptor and the pure core's type drift apart. */
 export function toDescriptor(network: DelayNetwork): DelayNetworkDescriptor {
   return network;

@@ -21,9 +21,9 @@ import {
 } from "@rabbitmq-delay/topology";
 import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
-import { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
+import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
-import { joinedSource, joinedVhost, joiningOptions } from "./joinedNetwork";
+import { isPlain, joinedSource, joinedVhost, joiningOptions } from "./joinedNetwork";
 import { Properties, checkArguments } from "./knownArguments";
 import { KnownNetwork, knownNetwork, rememberEndpoint } from "./knownNetworks";
 import { Wanted, vhostOnceLooked } from "./look";
@@ -33,9 +33,8 @@ import type { RetryIntervalsDescriptor } from "./retryIntervalQueues";
 
 const KNOWN: Properties<EndpointDelayBindingArgs> = {
   endpoint: true,
-  topology: true,
   network: true,
-  furtherTopologies: true,
+  furtherNetworks: true,
   retryIntervals: true,
   endpointType: true,
   patterns: true,
@@ -57,15 +56,16 @@ const KNOWN: Properties<EndpointDelayBindingArgs> = {
 export interface EndpointDelayBindingArgs {
   /** Name of the queue or exchange, and the destination that publishers give. */
   endpoint: string;
-  /** The network, as a topology of the same program. Give this or `network`, or neither with `retryIntervals` or `furtherTopologies`. */
-  topology?: DelayNetworkSource;
-  /** The network, as a descriptor out of another stack (`stackReference.requireOutput("delayNetwork")`). */
-  network?: pulumi.Input<DelayNetworkDescriptor>;
   /**
-   * Further networks that the endpoint joins, as topologies of the same program, e.g. while one takes the place of another.
-   * Their bindings are named by the network's prefix, so that the order of the list means nothing.
+   * The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
+   * stack (`stackReference.requireOutput("delayNetwork")`). Default: none, with `retryIntervals` or `furtherNetworks`.
    */
-  furtherTopologies?: DelayNetworkSource[];
+  network?: JoinedNetwork;
+  /**
+   * Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
+   * as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing.
+   */
+  furtherNetworks?: JoinedNetwork[];
   /**
    * Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
    * the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
@@ -102,8 +102,8 @@ export interface EndpointDelayBindingArgs {
    */
   removal?: Removal;
   /**
-   * Whose the endpoint is: another owner of its names is refused before anything is made. Default: this stack; for a network that
-   * is given as a plain value, and for an endpoint without one, nobody.
+   * Whose the endpoint is: another owner of its names is refused before anything is made. Default: this stack where the endpoint joins
+   * a network, and nobody where it has `retryIntervals` alone.
    */
   owner?: string;
   /** What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own. */
@@ -142,7 +142,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
 
   constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
     checkArguments(KNOWN, args, "binding");
-    for (const list of ["allow", "formerOwners", "furtherTopologies"] as const) checkList(list, args[list]);
+    for (const list of ["allow", "formerOwners", "furtherNetworks"] as const) checkList(list, args[list]);
     for (const flag of ["createQueue", "adopt"] as const) checkFlag(flag, args[flag]);
     const endpoint: Endpoint = { name: args.endpoint, type: args.endpointType, patterns: args.patterns };
     const joined = joinedVhost(args);
@@ -172,7 +172,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       policies: pulumi.all([...limits, ...errorLimits]),
       endpointQueues: queue === undefined ? [] : [queue.name],
       replaceable: isReplaced(removal),
-      areBindingsClaimed: args.owner === undefined && pulumi.Output.isInstance(args.network),
+      areBindingsClaimed: args.owner === undefined && isOfAnotherStack(args.network),
     });
     const claimed = claims.map((claim) => new Declarer(name, vhost, { parent: this }).exchange(claim));
     const children = { parent: this, dependsOn: claimed };
@@ -205,34 +205,27 @@ interface PlannedBinding {
 
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource; else when it arrives. */
 function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
-  const { topology, network, furtherTopologies = [], retryIntervals } = args;
-  const sources = [topology, network].filter((source) => source !== undefined).length;
-  if (sources > 1 || (sources + furtherTopologies.length === 0 && retryIntervals === undefined)) {
-    throw new DelayTopologyError("network", network, "give one of topology and network, or retryIntervals");
+  const { furtherNetworks = [], retryIntervals } = args;
+  if (!joinsNetwork(args) && retryIntervals === undefined) {
+    throw new DelayTopologyError("network", undefined, "give the network that the endpoint joins, or retryIntervals");
   }
-  if (sources + furtherTopologies.length === 0 && endpoint.patterns !== undefined) {
-    throw new DelayTopologyError(
-      "patterns",
-      endpoint.patterns,
-      "they are for a delay network; give topology or network",
-    );
+  if (!joinsNetwork(args) && endpoint.patterns !== undefined) {
+    throw new DelayTopologyError("patterns", endpoint.patterns, "they are for a delay network; give network");
   }
   return [
-    ...(sources === 0 ? [] : planDelayed(args, endpoint)),
-    ...furtherTopologies.flatMap((further, index) => planFurther(further, index, args, endpoint)),
+    ...(args.network === undefined ? [] : planDelayed(args.network, args.allow, endpoint)),
+    ...furtherNetworks.flatMap((further, index) => planFurther(further, index, args, endpoint)),
     ...(retryIntervals === undefined ? [] : [planReturned(retryIntervals, endpoint, args.destination)]),
   ];
 }
 
 /** The patterns are plain values, so the number of bindings and their names never depend on another stack. */
-function planDelayed({ topology, network, allow }: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
+function planDelayed(network: JoinedNetwork, allow: string[] | undefined, endpoint: Endpoint): PlannedBinding[] {
   const destinationType = endpoint.type ?? EndpointType.Queue;
   const labels = endpoint.patterns ?? [endpoint.name];
-  const known = knownNetwork(topology ?? network);
+  const known = knownNetwork(network);
   if (known !== undefined) return planKnown(known, endpoint, allow);
-  const plan = whenKnown(topology === undefined ? network : topology.network, (value) =>
-    planBinding(parseDelayNetwork(value), endpoint),
-  );
+  const plan = whenKnown(descriptorOf(network), (value) => planBinding(parseDelayNetwork(value), endpoint));
   return labels.map((label, index) => ({
     label,
     destinationType,
@@ -257,18 +250,25 @@ function planKnown(known: KnownNetwork, endpoint: Endpoint, allow?: string[]): P
 }
 
 function planFurther(
-  further: DelayNetworkSource,
+  further: JoinedNetwork,
   index: number,
   { allow }: EndpointDelayBindingArgs,
   endpoint: Endpoint,
 ): PlannedBinding[] {
-  const known = knownNetwork(further);
-  if (known === undefined) {
-    throw new DelayTopologyError(`furtherTopologies[${index}]`, further, "it must be a topology of this program");
-  }
+  const prefix = knownNetwork(further)?.network.prefix ?? prefixOfPlain(further, index);
   // No pattern has an @, so these are no labels of the first network's bindings.
-  const { prefix } = known.network;
-  return planKnown(known, endpoint, allow).map((binding) => ({ ...binding, label: `${binding.label}@${prefix}` }));
+  return planDelayed(further, allow, endpoint).map((binding) => ({ ...binding, label: `${binding.label}@${prefix}` }));
+}
+
+/** Bindings are named when the program runs, so what they are named by has to be known then. */
+function prefixOfPlain(further: JoinedNetwork, index: number): string {
+  const descriptor = descriptorOf(further);
+  if (isPlain(descriptor)) return parseDelayNetwork(descriptor).prefix;
+  throw new DelayTopologyError(
+    `furtherNetworks[${index}]`,
+    undefined,
+    "it must be a topology of this program or a plain descriptor; join the network of another stack as network",
+  );
 }
 
 function planReturned(
@@ -279,12 +279,9 @@ function planReturned(
   if (type === EndpointType.Exchange) {
     throw new DelayTopologyError("endpointType", type, "messages come back to a queue; leave retryIntervals out");
   }
-  const isPlain = [retryIntervals, queue].every(
-    (input) => !pulumi.Output.isInstance(input) && !(input instanceof Promise),
-  );
   const planFor = ([value, bound]: unknown[]): BindingPlan =>
     planReturnBinding(parseRetryIntervals(value), bound as string);
-  const plan = isPlain
+  const plan = [retryIntervals, queue].every(isPlain)
     ? pulumi.output(planFor([retryIntervals, queue]))
     : pulumi.all([retryIntervals, queue]).apply(planFor);
   return {
@@ -301,16 +298,23 @@ function planReturned(
  * network claims its endpoints too, because a service's stack that takes one would take its binding along when it goes.
  */
 function planClaims(args: EndpointDelayBindingArgs, endpoint: Endpoint): OwnershipPlan[] {
-  const { owner, topology, network, furtherTopologies = [] } = args;
-  const isShared = topology !== undefined || furtherTopologies.length > 0 || pulumi.Output.isInstance(network);
-  if (owner === undefined && !isShared) return [];
+  const { owner } = args;
+  if (owner === undefined && !joinsNetwork(args)) return [];
   return ownedNames(endpoint).map((name) => planOwnership("endpoint", name, owner ?? thisStack()));
+}
+
+function joinsNetwork({ network, furtherNetworks = [] }: EndpointDelayBindingArgs): boolean {
+  return network !== undefined || furtherNetworks.length > 0;
+}
+
+/** Whether a network's descriptor comes out of another stack's outputs; what a program has as a plain value may be its own. */
+function isOfAnotherStack(network: JoinedNetwork | undefined): boolean {
+  return network !== undefined && knownNetwork(network) === undefined && !isPlain(descriptorOf(network));
 }
 
 /** Runs at once on a plain value. */
 function whenKnown<T, U>(input: pulumi.Input<T> | undefined, plan: (value: unknown) => U): pulumi.Output<U> {
-  const isPlain = !pulumi.Output.isInstance(input) && !(input instanceof Promise);
-  const planned = isPlain ? pulumi.output(plan(input)) : pulumi.output(input).apply(plan);
+  const planned = isPlain(input) ? pulumi.output(plan(input)) : pulumi.output(input).apply(plan);
   return planned as pulumi.Output<U>;
 }
 
@@ -338,17 +342,21 @@ function planQueue(args: EndpointDelayBindingArgs): QueuePlan {
 /** How many there are depends on no other stack; what they are, on the presets of the networks. */
 function limitsOf(args: EndpointDelayBindingArgs, queue: QueuePlan | undefined): pulumi.Output<PolicyPlan>[] {
   if (queue === undefined) return [];
-  const { topology, network, furtherTopologies = [] } = args;
-  const further = furtherTopologies.map(knownNetwork).filter((known) => known !== undefined);
-  const first = topology === undefined ? network : topology.network;
-  const known = knownNetwork(topology ?? network);
+  const { network, furtherNetworks = [] } = args;
+  const further = furtherNetworks.map(shapeOf);
+  const known = knownNetwork(network);
   return deliveryLimitPolicies([queue], args).map((limit) => {
     const beside = (joined: { network: DelayNetwork }[]): PolicyPlan =>
       endpointLimitPolicies(queue, limitingPreset([...joined, ...further]), args)[0] ?? limit;
     if (known !== undefined) return pulumi.output(beside([known]));
-    if (first === undefined) return pulumi.output(beside([]));
-    return whenKnown(first, (value) => beside([{ network: parseDelayNetwork(value) }]));
+    if (network === undefined) return pulumi.output(beside([]));
+    return whenKnown(descriptorOf(network), (value) => beside([{ network: parseDelayNetwork(value) }]));
   });
+}
+
+/** The shape of a further network, which is known when the program runs. */
+function shapeOf(further: JoinedNetwork): { network: DelayNetwork } {
+  return knownNetwork(further) ?? { network: parseDelayNetwork(descriptorOf(further)) };
 }
 
 /** A planned binding in the broker's words, without waiting for the network, where this program makes that. */

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { AccessPlan, parseDelayNetwork, parseRetryDescriptor, planAccess } from "@rabbitmq-delay/topology";
 import { Declarer } from "./declare";
-import type { DelayNetworkDescriptor } from "./descriptor";
-import { joinedVhost, joiningOptions } from "./joinedNetwork";
+import { JoinedNetwork, descriptorOf } from "./descriptor";
+import { isPlain, joinedVhost, joiningOptions } from "./joinedNetwork";
 import { Properties, checkArguments } from "./knownArguments";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
 import { lookFirst } from "./look";
@@ -34,8 +34,8 @@ export interface EndpointUserArgs {
   credentials: EndpointCredential[];
   /** Queues that it consumes. */
   consumes?: string[];
-  /** The network that it publishes delayed messages into, of the same program or out of another stack. */
-  network?: pulumi.Input<DelayNetworkDescriptor>;
+  /** The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack. */
+  network?: JoinedNetwork;
   /** Endpoints that it may send delayed messages to, beside its own queues; default: any of the network. */
   destinations?: string[];
   /** Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues. */
@@ -94,7 +94,8 @@ export class EndpointUser extends pulumi.ComponentResource {
 
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource. */
 function planOf(args: EndpointUserArgs): pulumi.Output<AccessPlan> {
-  const { consumes, destinations, publishes, errorQueue, network, retries = [] } = args;
+  const { consumes, destinations, publishes, errorQueue, retries = [] } = args;
+  const network = args.network === undefined ? undefined : descriptorOf(args.network);
   const plan = (descriptor: unknown, mechanisms: unknown[]): AccessPlan =>
     planAccess({
       consumes,
@@ -104,9 +105,6 @@ function planOf(args: EndpointUserArgs): pulumi.Output<AccessPlan> {
       network: descriptor === undefined ? undefined : parseDelayNetwork(descriptor),
       retries: mechanisms.map((mechanism, index) => parseRetryDescriptor(mechanism, `retries[${index}]`)),
     });
-  const isKnown = [network, ...retries].every(
-    (input) => !pulumi.Output.isInstance(input) && !(input instanceof Promise),
-  );
-  if (isKnown) return pulumi.output(plan(network, retries));
+  if ([network, ...retries].every(isPlain)) return pulumi.output(plan(network, retries));
   return pulumi.all([network, pulumi.all(retries)]).apply(([descriptor, mechanisms]) => plan(descriptor, mechanisms));
 }

@@ -23,7 +23,7 @@ export {
   StoreForwardDescriptor,
 } from "./delayedMessageStore";
 export { StoreDeploymentArgs } from "./store/deployment";
-export { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
+export { DelayNetworkDescriptor, DelayNetworkSource, JoinedNetwork } from "./descriptor";
 export {
   ClusterMode,
   DelayedRetrySettings,

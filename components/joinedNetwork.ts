@@ -1,14 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { checkVhost } from "./checks";
-import type { DelayNetworkDescriptor, DelayNetworkSource } from "./descriptor";
+import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { KnownNetwork, knownNetwork } from "./knownNetworks";
 
 /** The network that a component joins, as its arguments give it. */
 interface Joining {
-  topology?: DelayNetworkSource;
-  network?: pulumi.Input<DelayNetworkDescriptor>;
-  furtherTopologies?: DelayNetworkSource[];
+  network?: JoinedNetwork;
+  furtherNetworks?: JoinedNetwork[];
   vhost?: pulumi.Input<string>;
 }
 
@@ -36,8 +35,8 @@ function packageOf(provider: pulumi.ProviderResource | undefined): string | unde
 }
 
 /** The first network that is joined. */
-export function joinedSource({ topology, network, furtherTopologies = [] }: Joining): unknown {
-  return topology ?? network ?? furtherTopologies[0];
+export function joinedSource({ network, furtherNetworks = [] }: Joining): unknown {
+  return network ?? furtherNetworks[0];
 }
 
 /**
@@ -45,20 +44,19 @@ export function joinedSource({ topology, network, furtherTopologies = [] }: Join
  * @returns the one that is given where there is no network, or its descriptor, of version 1, does not say
  * @throws DelayTopologyError, or rejects with it, where another one than the network's is given
  */
-export function joinedVhost(joining: Joining): pulumi.Input<string> | undefined {
-  const further = (joining.furtherTopologies ?? []).map(knownNetwork).filter((known) => known !== undefined);
-  return further.reduce<pulumi.Input<string> | undefined>(
-    (vhost, known) => vhostOfKnown(known, vhost),
-    vhostOfFirst(joining),
-  );
+export function joinedVhost({ network, furtherNetworks = [], vhost }: Joining): pulumi.Input<string> | undefined {
+  const networks = [network, ...furtherNetworks].filter((joined) => joined !== undefined);
+  return networks.reduce<pulumi.Input<string> | undefined>((found, joined) => vhostBeside(joined, found), vhost);
 }
 
-function vhostOfFirst({ topology, network, vhost }: Joining): pulumi.Input<string> | undefined {
-  const source = topology ?? network;
-  if (source === undefined) return vhost;
-  const known = knownNetwork(source);
+/** The vhost of a network, which is the one that is given beside it. */
+function vhostBeside(
+  network: JoinedNetwork,
+  vhost: pulumi.Input<string> | undefined,
+): pulumi.Input<string> | undefined {
+  const known = knownNetwork(network);
   if (known !== undefined) return vhostOfKnown(known, vhost);
-  const descriptor = topology === undefined ? network : topology.network;
+  const descriptor = descriptorOf(network);
   if (isPlain(descriptor) && isPlain(vhost)) return sameVhost(vhostOf(descriptor), vhost as string | undefined);
   return pulumi.all([descriptor, vhost]).apply(([joined, own]) => sameVhost(vhostOf(joined), own) ?? "/");
 }
@@ -81,6 +79,7 @@ function vhostOf(descriptor: unknown): string | undefined {
   return typeof vhost === "string" ? vhost : undefined;
 }
 
-function isPlain(input: unknown): boolean {
+/** Whether a value is known when the program runs. */
+export function isPlain(input: unknown): boolean {
   return !pulumi.Output.isInstance(input) && !(input instanceof Promise);
 }

@@ -7,8 +7,8 @@ import { DelayLevelTopology, DelayNetworkDescriptor, Removal } from "pulumi-rabb
 export interface DeclaredNetworks {
   /** What an endpoint joins: the network given as `network`, and the further ones. */
   joinedBy: (endpoint: { networks?: string[] }) => {
-    topology?: DelayLevelTopology;
-    furtherTopologies: DelayLevelTopology[];
+    network?: DelayLevelTopology;
+    furtherNetworks: DelayLevelTopology[];
   };
   /** Stack outputs: the current network, and where there are several all of them by name. */
   outputs: { delayNetwork: pulumi.Output<DelayNetworkDescriptor>; delayNetworks?: object };
@@ -30,8 +30,8 @@ export function declareNetworks(
       const joined = joinedBy(endpoint);
       const first = joined.find(isFirst);
       return {
-        topology: first && topologyOf(first),
-        furtherTopologies: joined.filter((one) => !isFirst(one)).map(topologyOf),
+        network: first && topologyOf(first),
+        furtherNetworks: joined.filter((one) => !isFirst(one)).map(topologyOf),
       };
     },
     outputs: {

@@ -35,8 +35,8 @@ describe("arguments of components", () => {
         /^createQueue: this text is not allowed; it must be true or false/,
       ],
       [
-        () => new EndpointDelayBinding("a", { endpoint: "a", furtherTopologies: {} } as never),
-        /^furtherTopologies: .*it must be a list/,
+        () => new EndpointDelayBinding("a", { endpoint: "a", furtherNetworks: {} } as never),
+        /^furtherNetworks: .*it must be a list/,
       ],
       [() => new EndpointUser("a", { ...login, consume: ["a"], credentials: [{}] } as never), /^consume: .*consumes/],
       [
@@ -70,22 +70,29 @@ describe("arguments of components", () => {
     );
   });
 
-  // Each message for Europe.Sales arrived at Sales as well: only `topology` told the two apart.
+  // Each message for Europe.Sales arrived at Sales as well: only the topology itself told the two apart.
   it("endpoints of a network are told apart, whether they are given the topology or its output", () => {
     const { DelayLevelTopology, EndpointDelayBinding } = components;
     const shape = { preset: "custom", prefix: "orders", radix: 2, levels: 2, matching: "suffix" } as never;
     for (const [first, second] of [
-      ["network", "network"],
-      ["topology", "network"],
-      ["network", "topology"],
+      ["output", "output"],
+      ["topology", "output"],
+      ["output", "topology"],
     ]) {
       const topology = new DelayLevelTopology(`delay-${first}-${second}`, shape);
-      const of = (how: string | undefined): object =>
-        how === "network" ? { network: topology.network } : { topology };
+      const of = (how: string | undefined): object => ({ network: how === "output" ? topology.network : topology });
       const bind = (endpoint: string, source: object): unknown =>
         new EndpointDelayBinding(`${first}-${second}-${endpoint}`, { endpoint, createQueue: true, ...source } as never);
       bind("Sales", of(first));
       assert.throws(() => bind("Europe.Sales", of(second)), /Europe\.Sales.* is not allowed/);
     }
+  });
+
+  it("a further network whose name another stack will say is refused, because its bindings are named by it", () => {
+    const further = delayNetwork({ preset: "custom", prefix: "orders", radix: 2, levels: 2 });
+    const join = (one: unknown): unknown =>
+      new components.EndpointDelayBinding("a", { endpoint: "a", network, furtherNetworks: [one] } as never);
+    assert.throws(() => join(pulumi.output(further)), /^DelayTopologyError: furtherNetworks\[0\]: .*plain descriptor/);
+    assert.doesNotThrow(() => join(further));
   });
 });

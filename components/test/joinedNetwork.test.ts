@@ -42,7 +42,7 @@ describe("what joins a network", () => {
     const { DelayLevelTopology, EndpointDelayBinding, EndpointUser } = components;
     const provider = broker("own");
     const topology = new DelayLevelTopology("delay", { ...shape, vhost: pulumi.output("orders") }, { provider });
-    const binding = new EndpointDelayBinding("Sales", { endpoint: "Sales", topology, createQueue: true });
+    const binding = new EndpointDelayBinding("Sales", { endpoint: "Sales", network: topology, createQueue: true });
     const credentials = [{ password: "a long password" }];
     const user = new EndpointUser("login", { user: "sales", credentials, network: topology.network });
     assert.deepEqual(await placesOf("Sales", binding.bindingKeys), [["orders"], ["own"]]);
@@ -53,7 +53,7 @@ describe("what joins a network", () => {
     const { DelayLevelTopology, EndpointDelayBinding } = components;
     const topology = new DelayLevelTopology("delay", shape, { provider: broker("own") });
     const options = { provider: broker("other") };
-    const binding = new EndpointDelayBinding("Sales", { endpoint: "Sales", topology }, options);
+    const binding = new EndpointDelayBinding("Sales", { endpoint: "Sales", network: topology }, options);
     assert.deepEqual(await placesOf("Sales", binding.bindingKeys), [["/"], ["other"]]);
   });
 
@@ -84,7 +84,7 @@ describe("what joins a network", () => {
       /^DelayTopologyError: vhost: "other" is not allowed; the network is declared in "orders"; leave vhost out/;
     const topology = new DelayLevelTopology("delay", { ...shape, vhost: "orders" });
     const network = delayNetwork({ ...shape, vhost: "orders" }) as never;
-    for (const joined of [{ topology }, { network: topology.network }, { network }]) {
+    for (const joined of [{ network: topology }, { network: topology.network }, { network }]) {
       assert.throws(
         () => new EndpointDelayBinding("Sales", { endpoint: "Sales", ...joined, vhost: "other" }),
         (error: Error) => message.test(String(error)),
@@ -94,6 +94,8 @@ describe("what joins a network", () => {
       () => new EndpointUser("sales", { user: "sales", credentials: [{}], network, vhost: "other" }),
       (error: Error) => message.test(String(error)),
     );
-    assert.doesNotThrow(() => new EndpointDelayBinding("Audit", { endpoint: "Audit", topology, vhost: "orders" }));
+    assert.doesNotThrow(
+      () => new EndpointDelayBinding("Audit", { endpoint: "Audit", network: topology, vhost: "orders" }),
+    );
   });
 });

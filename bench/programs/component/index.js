@@ -11,5 +11,9 @@ const provider = new rabbitmq.Provider("broker", { endpoint: managementUrl, user
 const removal = "delete";
 const topology = new DelayLevelTopology("delay", { ...config.requireObject("network"), vhost, removal }, { provider });
 for (const { name } of config.getObject("endpoints") ?? []) {
-  new EndpointDelayBinding(name, { topology, endpoint: name, createQueue: true, vhost, removal }, { provider });
+  new EndpointDelayBinding(
+    name,
+    { network: topology, endpoint: name, createQueue: true, vhost, removal },
+    { provider },
+  );
 }

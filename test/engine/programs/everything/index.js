@@ -94,24 +94,24 @@ const tasks = new rabbitmq.Exchange(
   options,
 );
 const endpoint = (name, args) => new EndpointDelayBinding(name, { endpoint: name, vhost, ...args }, options);
-endpoint("Sales", { topology: orders, createQueue: true, retryIntervals });
-endpoint("Europe.Sales", { topology: orders, createQueue: true, queueType: "classic", removal: "delete" });
+endpoint("Sales", { network: orders, createQueue: true, retryIntervals });
+endpoint("Europe.Sales", { network: orders, createQueue: true, queueType: "classic", removal: "delete" });
 endpoint("Invoices", {
-  topology: orders,
+  network: orders,
   destination: inbox.name,
   patterns: ["Invoices", "invoice.*"],
   retryIntervals,
 });
-endpoint("Counted", { topology: orders, createQueue: true, queueArguments: { "x-delivery-limit": 5 } });
-endpoint("tasks", { topology: celery, destination: tasks.name, endpointType: "exchange" });
-endpoint("Billing", { topology: nsb, createQueue: true });
+endpoint("Counted", { network: orders, createQueue: true, queueArguments: { "x-delivery-limit": 5 } });
+endpoint("tasks", { network: celery, destination: tasks.name, endpointType: "exchange" });
+endpoint("Billing", { network: nsb, createQueue: true });
 // Today's version asks for `allow`: NServiceBus itself mixes these two up.
-endpoint("Europe.Billing", { topology: nsb, createQueue: true, allow: ["Billing with Europe.Billing"] });
-endpoint("Archive", { topology: nsbV1, createQueue: true });
+endpoint("Europe.Billing", { network: nsb, createQueue: true, allow: ["Billing with Europe.Billing"] });
+endpoint("Archive", { network: nsbV1, createQueue: true });
 endpoint("Reports", { network: orders.network, createQueue: true });
 endpoint("Ledger", { network: bareDescriptor, createQueue: true });
 endpoint("Audit", { network: bareDescriptor, createQueue: true, owner: "auditors" });
-endpoint("Yearly", { topology: ages, createQueue: true });
+endpoint("Yearly", { network: ages, createQueue: true });
 endpoint("Mail", { retryIntervals: slowIntervals, createQueue: true });
 
 new DelayedMessageStore(

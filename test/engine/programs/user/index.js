@@ -16,7 +16,7 @@ for (const endpoint of ["Sales", "Other"]) {
   const errorQueue = endpoint === "Sales" ? "Sales_error" : undefined;
   new EndpointDelayBinding(
     endpoint,
-    { topology, endpoint, createQueue: true, errorQueue, vhost, removal },
+    { network: topology, endpoint, createQueue: true, errorQueue, vhost, removal },
     { provider },
   );
 }

@@ -21,7 +21,7 @@ const options = { provider };
 
 const topology = new DelayLevelTopology("delay", { ...network, prefix: "orders", ...common }, options);
 for (const endpoint of ["Sales", "Other"]) {
-  new EndpointDelayBinding(endpoint, { topology, endpoint, createQueue: true, ...common }, options);
+  new EndpointDelayBinding(endpoint, { network: topology, endpoint, createQueue: true, ...common }, options);
 }
 const work = new WorkRetryQueues("work", { queue: "work", delays: [30], ...common }, options);
 const { retryIntervals } = new RetryIntervalQueues("intervals", { intervals: [30], ...common }, options);
