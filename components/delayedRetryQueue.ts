@@ -12,6 +12,7 @@ import type { BrokerAddressArgs } from "./brokerAddress";
 import { Declarer } from "./declare";
 import { DelayedRetrySettings, DelayedRetryType, Removal } from "./enums";
 import { vhostOnceLooked } from "./look";
+import { addressOutput, hasAddress } from "./providerAddress";
 import { isReplaced, removalOptions } from "./removal";
 
 /** A quorum queue whose failed messages the broker itself delays. */
@@ -20,9 +21,10 @@ export interface DelayedRetryQueueArgs {
   queue: string;
   /**
    * The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
-   * without a word and don't delay.
+   * without a word and don't delay. Default: that of the component's provider. It has to be given where that can't be asked: for a
+   * provider of a program in another language, behind a proxy, or with a client's certificate.
    */
-  broker: pulumi.Input<BrokerAddressArgs>;
+  broker?: pulumi.Input<BrokerAddressArgs>;
   /** `failed` (default), `returned` or `all`. */
   type?: DelayedRetryType;
   /** Delay of the first redelivery, in milliseconds; the nth is n times as long. */
@@ -82,10 +84,8 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
     const { vhost, removal, broker, ...shape } = args;
     const descriptor = delayedRetry(shape);
     const options = removalOptions(removal);
-    if (broker === undefined) {
-      throw new DelayTopologyError("broker", broker, "it must say where the broker is, because older ones don't delay");
-    }
     super("rabbitmq-delay:index:DelayedRetryQueue", name, {}, opts);
+    const asked = broker ?? brokerOf(this.getProvider("rabbitmq:index/exchange:Exchange"));
 
     const { queues, policy } = planDelayedRetry(descriptor);
     const own = policy === undefined ? [] : [policy];
@@ -97,7 +97,7 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
       endpointQueues: [descriptor.queue],
       replaceable: isReplaced(removal),
     });
-    const checkedVhost = pulumi.all([looked, newEnough(broker, descriptor)]).apply(([checked]) => checked);
+    const checkedVhost = pulumi.all([looked, newEnough(asked, descriptor)]).apply(([checked]) => checked);
     const declarer = new Declarer(name, checkedVhost, { ...options, parent: this });
     const settings = [...own, ...limits].map((plan) => declarer.policy(plan));
     const ready = queues.map((queue) => declarer.queue(queue, settings).name);
@@ -105,6 +105,17 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
     this.delayedRetry = pulumi.all(ready).apply(() => toDescriptor(descriptor));
     this.registerOutputs({ delayedRetry: this.delayedRetry });
   }
+}
+
+/** The broker of a provider; a preview that does not know its address yet does not wait for it. */
+function brokerOf(provider: pulumi.ProviderResource | undefined): pulumi.Output<BrokerAddressArgs> {
+  const unasked = (): never => {
+    const rule =
+      "its provider can't be asked from here, so it must say where the broker is, because older ones don't delay";
+    throw new DelayTopologyError("broker", undefined, rule);
+  };
+  if (!hasAddress(provider)) unasked();
+  return addressOutput(provider).apply((address) => address ?? unasked());
 }
 
 /** Resolves when the broker is known to heed the settings, also in a preview. */

@@ -1,13 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { BrokerAddress } from "@rabbitmq-delay/broker";
 
+const NAMES = ["endpoint", "username", "password", "cacertFile", "insecure", "proxy", "clientcertFile"] as const;
+
 /** Settings of a provider, as its resource has them; texts, but for `insecure`, which is JSON. */
-type Settings = Partial<
-  Record<
-    "endpoint" | "username" | "password" | "cacertFile" | "insecure" | "proxy" | "clientcertFile",
-    pulumi.Input<unknown>
-  >
->;
+type Settings = Partial<Record<(typeof NAMES)[number], pulumi.Input<unknown>>>;
 
 /**
  * Where a provider's broker is.
@@ -16,12 +13,29 @@ type Settings = Partial<
  * client's certificate, and one whose address is not known in a preview
  */
 export async function addressOf(provider: pulumi.ProviderResource | undefined): Promise<BrokerAddress | undefined> {
-  const settings = provider === undefined ? defaultSettings() : (provider as unknown as Settings);
-  if (settings.endpoint === undefined) return undefined;
-  const names = ["endpoint", "username", "password", "cacertFile", "insecure", "proxy", "clientcertFile"] as const;
-  const [endpoint, username, password, cacertFile, insecure, proxy, clientcertFile] = await Promise.all(
-    names.map((name) => valueOf(pulumi.output(settings[name]))),
-  );
+  const settings = settingsOf(provider);
+  const values = await Promise.all(NAMES.map((name) => valueOf(pulumi.output(settings[name]))));
+  return addressIn(values);
+}
+
+/** The same as an output, which a preview that does not know the address leaves unknown. */
+export function addressOutput(provider: pulumi.ProviderResource | undefined): pulumi.Output<BrokerAddress | undefined> {
+  const settings = settingsOf(provider);
+  return pulumi.all(NAMES.map((name) => settings[name])).apply(addressIn);
+}
+
+/** Whether a provider says where its broker is, now or once that is there. */
+export function hasAddress(provider: pulumi.ProviderResource | undefined): boolean {
+  return settingsOf(provider).endpoint !== undefined;
+}
+
+function settingsOf(provider: pulumi.ProviderResource | undefined): Settings {
+  return provider === undefined ? defaultSettings() : (provider as unknown as Settings);
+}
+
+/** @param values in the order of NAMES */
+function addressIn(values: unknown[]): BrokerAddress | undefined {
+  const [endpoint, username, password, cacertFile, insecure, proxy, clientcertFile] = values;
   if ([endpoint, username, password].some((value) => typeof value !== "string")) return undefined;
   if (proxy !== undefined || clientcertFile !== undefined) return undefined;
   return {

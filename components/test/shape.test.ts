@@ -1,6 +1,10 @@
 import { strict as assert } from "node:assert";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import * as pulumi from "@pulumi/pulumi";
+import * as rabbitmq from "@pulumi/rabbitmq";
 import { delayNetwork, retryIntervals as retryIntervalsOf } from "@rabbitmq-delay/topology";
+import { rememberLook } from "pulumi-rabbitmq-delay/program";
 import { Made, mockedComponents } from "./mocks";
 
 /** Mocks see types, names and inputs only; parents, retention and aliases are checked on the real engine. */
@@ -287,10 +291,28 @@ describe("components' children", () => {
       [() => new DelayedMessageStore("x", { user: "store" }), /credentials: undefined/],
       [() => new DelayedMessageStore("x", { credentials: [{ password: "the secret of a" }] }), /user: undefined/],
       [() => new DelayedRetryQueue("x", { queue: "work", minMs: 0, broker }), /minMs: 0/],
-      [() => new DelayedRetryQueue("x", { queue: "work", minMs: 5, broker: undefined as never }), /broker: undefined/],
     ];
     for (const [create, message] of refused) assert.throws(create, message);
     assert.deepEqual(made, []);
+  });
+
+  it("a delayed retry queue asks its provider's broker for the version, and refuses a provider that can't be asked", async () => {
+    const { DelayedRetryQueue } = components;
+    const args = { queue: "work", minMs: 5 };
+    assert.throws(() => new DelayedRetryQueue("none", args), /^DelayTopologyError: broker: undefined is not allowed/);
+    const asked: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${request.url} ${Buffer.from(request.headers.authorization?.slice(6) ?? "", "base64").toString()}`);
+      response.end(JSON.stringify({ rabbitmq_version: "4.3.6" }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const provider = new rabbitmq.Provider("own", { endpoint, username: "a", password: "b" });
+    rememberLook(provider);
+    const { delayedRetry } = new DelayedRetryQueue("asks", args, { provider });
+    await new Promise((resolve) => delayedRetry.apply(resolve));
+    server.close();
+    assert.deepEqual(asked, ["/api/overview a:b"]);
   });
 
   it("refuses a second endpoint of the same topology that it can't tell from the first", () => {

@@ -81,7 +81,8 @@ if (hasDelayedRetry) {
   const broker = { managementUrl, ...login };
   new DelayedRetryQueue("counted", { queue: "counted", minMs: 5000, broker, vhost }, options);
   const byPolicy = { queue: "tuned", minMs: 5000, maxMs: 60_000, deliveryLimit: 7, settings: "policy" };
-  new DelayedRetryQueue("tuned", { ...byPolicy, broker, vhost }, options);
+  // Its provider says where the broker is.
+  new DelayedRetryQueue("tuned", { ...byPolicy, vhost }, options);
 }
 
 // Queues of endpoints: made along or by the program, with patterns, of a network of this program or out of another stack.
