@@ -13,7 +13,10 @@ const arrows = Object.entries(rooms).map(([room, known]) => ({
   from: { path: `^${room}/`, pathNot: "/(test|dist)/" },
   to: {
     path: anyRoom,
-    pathNot: [`^${room}/`, ...known.map((other) => `^${other}/dist/(index|program|service/index)\\.(js|d\\.ts)$`)],
+    pathNot: [
+      `^${room}/`,
+      ...known.map((other) => `^${other}/dist/(index|stack|parts|program|service/index)\\.(js|d\\.ts)$`),
+    ],
   },
 }));
 
@@ -39,6 +42,13 @@ module.exports = {
       severity: "error",
       from: { path: "^packages/" },
       to: { path: "@pulumi/" },
+    },
+    {
+      name: "publisher-knows-no-stack",
+      comment: "a service that publishes and consumes loads nothing of what declares and checks stacks",
+      severity: "error",
+      from: { path: "^packages/publish/src/" },
+      to: { path: "^packages/topology/dist/stack\\." },
     },
     ...arrows,
   ],

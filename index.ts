@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { EndpointDelayBinding } from "pulumi-rabbitmq-delay";
 import { stackState, thisStack } from "pulumi-rabbitmq-delay/program";
-import { ConfiguredNetworks, EndpointConfig, planStack } from "@rabbitmq-delay/topology";
+import { ConfiguredNetworks, EndpointConfig, planStack } from "@rabbitmq-delay/topology/stack";
 import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";

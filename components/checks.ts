@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayTopologyError, VHOST_RULE } from "@rabbitmq-delay/topology";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { VHOST_RULE } from "@rabbitmq-delay/topology/stack";
 
 /** A text that fits a rule. @throws DelayTopologyError naming the property */
 export function checkText(property: string, value: unknown, rule: RegExp, allowed: string): string {

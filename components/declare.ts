@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, topicMatches } from "@rabbitmq-delay/topology";
+import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
+import { topicMatches } from "@rabbitmq-delay/topology/stack";
 import { stackState } from "./stackState";
 
 /**

@@ -1,11 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import {
-  DelayNetworkOptions,
-  delayNetwork,
-  networkLimitPolicies,
-  parkingPolicy,
-  planEntities,
-} from "@rabbitmq-delay/topology";
+import { DelayNetworkOptions, delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
+import { networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, toDescriptor } from "./descriptor";
 import { Matching, Preset, QueueType, Removal } from "./enums";

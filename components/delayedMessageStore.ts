@@ -1,12 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import {
-  DelayTopologyError,
-  DelayedStore,
-  delayedStore,
-  deliveryLimitPolicies,
-  planDelayedStore,
-  planStoreAccess,
-} from "@rabbitmq-delay/topology";
+import { DelayTopologyError, DelayedStore, delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
+import { deliveryLimitPolicies, planStoreAccess } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { DeliveryType, Removal } from "./enums";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";

@@ -5,9 +5,9 @@ import {
   DelayTopologyError,
   delayedRetry,
   delayedRetryVersion,
-  deliveryLimitPolicies,
   planDelayedRetry,
 } from "@rabbitmq-delay/topology";
+import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import type { BrokerAddressArgs } from "./brokerAddress";
 import { Declarer } from "./declare";
 import { DelayedRetrySettings, DelayedRetryType, Removal } from "./enums";

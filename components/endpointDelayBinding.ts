@@ -5,20 +5,22 @@ import {
   DelayTopologyError,
   Endpoint,
   EndpointPlan,
-  OwnershipPlan,
   PolicyPlan,
   QueuePlan,
-  deliveryLimitPolicies,
-  endpointLimitPolicies,
-  limitingPreset,
-  ownedNames,
   parseDelayNetwork,
   parseRetryIntervals,
   planBinding,
   planErrorQueue,
-  planOwnership,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
+import {
+  OwnershipPlan,
+  deliveryLimitPolicies,
+  endpointLimitPolicies,
+  limitingPreset,
+  ownedNames,
+  planOwnership,
+} from "@rabbitmq-delay/topology/stack";
 import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";

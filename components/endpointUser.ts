@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { AccessPlan, parseDelayNetwork, parseRetryDescriptor, planAccess } from "@rabbitmq-delay/topology";
+import { parseDelayNetwork, parseRetryDescriptor } from "@rabbitmq-delay/topology";
+import { AccessPlan, planAccess } from "@rabbitmq-delay/topology/stack";
 import { Declarer } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { isPlain, joinedVhost, joiningOptions } from "./joinedNetwork";

@@ -1,10 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import {
-  HoldQueues as HoldQueuesPlain,
-  deliveryLimitPolicies,
-  holdQueues,
-  planHoldQueues,
-} from "@rabbitmq-delay/topology";
+import { HoldQueues as HoldQueuesPlain, holdQueues, planHoldQueues } from "@rabbitmq-delay/topology";
+import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { Declarer } from "./declare";
 import { QueueType, Removal } from "./enums";
 import { vhostOnceLooked } from "./look";

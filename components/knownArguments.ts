@@ -1,4 +1,4 @@
-import { checkKnown } from "@rabbitmq-delay/topology";
+import { checkKnown } from "@rabbitmq-delay/topology/stack";
 
 /** Every property of a type once; fails to compile when one is missing. */
 export type Properties<T> = Record<keyof T, true>;

@@ -1,5 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { BoundPatterns, DelayNetwork, EndpointPlan } from "@rabbitmq-delay/topology";
+import { DelayNetwork, EndpointPlan } from "@rabbitmq-delay/topology";
+import { BoundPatterns } from "@rabbitmq-delay/topology/stack";
 import type { Removal } from "./enums";
 
 /** A network that a topology of this program declares. */

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import { AccessPlan, DelayTopologyError, OwnershipPlan, planOwnership } from "@rabbitmq-delay/topology";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { AccessPlan, OwnershipPlan, planOwnership } from "@rabbitmq-delay/topology/stack";
 import { generated } from "./generated";
 import { Properties, checkArguments } from "./knownArguments";
 

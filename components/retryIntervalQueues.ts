@@ -1,11 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import {
-  PolicyPlan,
-  RetryIntervals,
-  deliveryLimitPolicies,
-  planRetryIntervals,
-  retryIntervals,
-} from "@rabbitmq-delay/topology";
+import { PolicyPlan, RetryIntervals, planRetryIntervals, retryIntervals } from "@rabbitmq-delay/topology";
+import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Removal } from "./enums";
 import { vhostOnceLooked } from "./look";

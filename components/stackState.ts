@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { OwnResource, StackState } from "@rabbitmq-delay/broker";
-import { isSameAddress } from "@rabbitmq-delay/topology";
+import { isSameAddress } from "@rabbitmq-delay/topology/stack";
 
 type Answer = { outputs?: Record<string, { type: string; outputs?: Record<string, unknown> }> };
 

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { WorkRetry, deliveryLimitPolicies, planWorkRetry, workRetry } from "@rabbitmq-delay/topology";
+import { WorkRetry, planWorkRetry, workRetry } from "@rabbitmq-delay/topology";
+import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Rejection, Removal } from "./enums";
 import { vhostOnceLooked } from "./look";

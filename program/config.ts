@@ -1,13 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { BrokerAddress, allowances, checkAddress } from "@rabbitmq-delay/broker";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import {
-  DelayTopologyError,
   StackConfig,
   checkAllowed,
   checkStackConfigKeys,
   openConfigValue,
   readStackConfig,
-} from "@rabbitmq-delay/topology";
+} from "@rabbitmq-delay/topology/stack";
 
 /** Parts of a config that have a value where the stack gives none. */
 type WithDefault =

@@ -1,18 +1,15 @@
 import type { Expectation, VersionNeed } from "@rabbitmq-delay/broker";
+import { RetryDescriptor, delayedRetryVersion, parkingPolicy, planRetry } from "@rabbitmq-delay/topology";
 import {
-  RetryDescriptor,
   StackPlan,
-  delayedRetryVersion,
   deliveryLimitPolicies,
   endpointLimitPolicies,
   limitingPreset,
   networkLimitPolicies,
   ownedNames,
-  parkingPolicy,
   planEndpoints,
   planOwnership,
-  planRetry,
-} from "@rabbitmq-delay/topology";
+} from "@rabbitmq-delay/topology/stack";
 import type { ProgramConfig } from "./config";
 import { PRODUCTION_NODES } from "./production";
 

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { BrokerCheckError, StackState } from "@rabbitmq-delay/broker";
-import { ConfiguredNetwork, ConfiguredNetworks, DelayNetwork } from "@rabbitmq-delay/topology";
+import { DelayNetwork } from "@rabbitmq-delay/topology";
+import { ConfiguredNetwork, ConfiguredNetworks } from "@rabbitmq-delay/topology/stack";
 import { DelayLevelTopology, DelayNetworkDescriptor, Removal } from "pulumi-rabbitmq-delay";
 
 /** The networks that a stack has declared. */

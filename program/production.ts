@@ -1,4 +1,4 @@
-import { ConfiguredNetwork, shownAddress } from "@rabbitmq-delay/topology";
+import { ConfiguredNetwork, shownAddress } from "@rabbitmq-delay/topology/stack";
 import type { Allowance } from "@rabbitmq-delay/broker";
 import { ConfigError, ProgramConfig } from "./config";
 

@@ -1,4 +1,5 @@
-import { DelayTopologyError, checkInteger, checkOneOf } from "@rabbitmq-delay/topology";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { checkInteger, checkOneOf } from "@rabbitmq-delay/topology/stack";
 import { ClusterMode, IssuerKind } from "../enums";
 import type { ClusterAccessArgs, ClusterIngressArgs, ClusterMonitoringArgs, RabbitMqClusterArgs } from "./args";
 import { checkFlag, checkText } from "../checks";

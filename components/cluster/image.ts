@@ -1,4 +1,5 @@
-import { DelayTopologyError, isAtLeast } from "@rabbitmq-delay/topology";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { isAtLeast } from "@rabbitmq-delay/topology/stack";
 import type { VersionNeed } from "@rabbitmq-delay/broker";
 
 /** The newest release that this package is tested with; at-least-once dead-lettering wants 4.3.5 or newer. */

@@ -1,5 +1,5 @@
 import type { input } from "@pulumi/kubernetes/types";
-import type { ResourceToken } from "@rabbitmq-delay/topology";
+import type { ResourceToken } from "@rabbitmq-delay/topology/stack";
 import type { ClusterShape } from "./shape";
 
 /** A kind of which a review knows what its loss means; another one does not compile. */

@@ -1,4 +1,4 @@
-import { checkKnown } from "@rabbitmq-delay/topology";
+import { checkKnown } from "@rabbitmq-delay/topology/stack";
 import type {
   ClusterAccessArgs,
   ClusterIngressArgs,

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import * as random from "@pulumi/random";
-import { DelayTopologyError, DelayedStore, checkInteger } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, DelayedStore } from "@rabbitmq-delay/topology";
+import { checkInteger } from "@rabbitmq-delay/topology/stack";
 import { checkText } from "../checks";
 import { makeObject } from "../cluster/makeObject";
 import type { ConfigMap, Deployment, KubernetesObject, PodDisruptionBudget, Secret } from "../cluster/manifest";

@@ -2,7 +2,8 @@ import { strict as assert } from "node:assert";
 import { Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as pulumi from "@pulumi/pulumi";
-import { ComponentName, componentKinds, delayNetwork, resourceKinds, resourceRule } from "@rabbitmq-delay/topology";
+import { delayNetwork } from "@rabbitmq-delay/topology";
+import { ComponentName, componentKinds, resourceKinds, resourceRule } from "@rabbitmq-delay/topology/stack";
 import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
 
 /**

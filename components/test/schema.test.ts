@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
-import { componentKinds } from "@rabbitmq-delay/topology";
+import { componentKinds } from "@rabbitmq-delay/topology/stack";
 
 interface Schema {
   components: Record<string, { inputs: Record<string, unknown>; outputs: Record<string, unknown> }>;

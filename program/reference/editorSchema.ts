@@ -1,4 +1,4 @@
-import { emptiedParts, secretKeys, stackConfigSchema } from "@rabbitmq-delay/topology";
+import { emptiedParts, secretKeys, stackConfigSchema } from "@rabbitmq-delay/topology/stack";
 import { z } from "zod";
 import { allowances } from "@rabbitmq-delay/broker";
 

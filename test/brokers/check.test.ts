@@ -10,11 +10,11 @@ import {
   delayNetwork,
   delayedStore,
   encodeDelay,
-  networkLimitPolicies,
   planDelayedStore,
   planRetry,
   retryIntervals,
 } from "@rabbitmq-delay/topology";
+import { networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";

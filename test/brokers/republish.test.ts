@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
-import { createDelayPublisher, isBrokerHeader } from "@rabbitmq-delay/publish";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { isBrokerHeader } from "@rabbitmq-delay/publish/parts";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";

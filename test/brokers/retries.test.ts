@@ -8,11 +8,11 @@ import {
   consumeWithRetries,
   createDelayPublisher,
   dueHeader,
-  errorHeaders,
   nserviceBusDelayHeader,
   throughDeclared,
   throughHoldsOnDemand,
 } from "@rabbitmq-delay/publish";
+import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import {
   PolicyPlan,
   delayNetwork,

@@ -11,10 +11,10 @@ import {
   RetryMechanism,
   RetryPolicy,
   consumeWithRetries,
-  errorHeaders,
   throughDeclared,
   throughHoldsOnDemand,
 } from "@rabbitmq-delay/publish";
+import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import {
   DelayNetwork,
   RetryDescriptor,

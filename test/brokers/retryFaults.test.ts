@@ -4,13 +4,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import * as amqp from "amqplib";
 import type { ConfirmChannel } from "amqplib";
-import {
-  ReceivedMessage,
-  RetryPolicy,
-  consumeWithRetries,
-  errorHeaders,
-  throughDeclared,
-} from "@rabbitmq-delay/publish";
+import { ReceivedMessage, RetryPolicy, consumeWithRetries, throughDeclared } from "@rabbitmq-delay/publish";
+import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { planRetryIntervals, planReturnBinding, retryIntervals } from "@rabbitmq-delay/topology";
 import { crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
 import { openChannel } from "../support/connect";

@@ -9,11 +9,11 @@ import {
   RetryHandler,
   RetryPolicy,
   consumeWithRetries,
-  errorHeaders,
   holdFor,
   throughDelayedExchange,
   throughHoldsOnDemand,
 } from "@rabbitmq-delay/publish";
+import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { Connection } from "rabbitmq-client";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker, ownTestBroker } from "../support/brokers";

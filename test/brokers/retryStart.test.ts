@@ -7,12 +7,12 @@ import {
   RetryMechanism,
   RetryPolicy,
   consumeWithRetries,
-  errorHeaders,
   throughDeclared,
   throughDelayedExchange,
   throughHoldsOnDemand,
   AmqplibConsumerChannel,
 } from "@rabbitmq-delay/publish";
+import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { planRetryIntervals } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";

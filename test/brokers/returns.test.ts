@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { ConfirmedSender, MessageReturnedError, toConfirmPort } from "@rabbitmq-delay/publish";
+import { MessageReturnedError } from "@rabbitmq-delay/publish";
+import { ConfirmedSender, toConfirmPort } from "@rabbitmq-delay/publish/parts";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { clients } from "../support/clients";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { topicMatches } from "@rabbitmq-delay/topology";
+import { topicMatches } from "@rabbitmq-delay/topology/stack";
 import { regexOf } from "../../packages/topology/test/walk";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";

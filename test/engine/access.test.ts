@@ -2,13 +2,8 @@ import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
-import {
-  RetryPolicy,
-  consumeWithRetries,
-  createDelayPublisher,
-  errorHeaders,
-  throughDeclared,
-} from "@rabbitmq-delay/publish";
+import { RetryPolicy, consumeWithRetries, createDelayPublisher, throughDeclared } from "@rabbitmq-delay/publish";
+import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { WorkRetry, delayNetwork, levelQueueName } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";

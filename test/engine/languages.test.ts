@@ -21,7 +21,7 @@ import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { temporaryFolder } from "../support/databases";
 import { Receiver } from "../support/receive";
-import { componentKinds } from "@rabbitmq-delay/topology";
+import { componentKinds } from "@rabbitmq-delay/topology/stack";
 
 const quiet = (): void => undefined;
 const executable = join(root, "plugin", "pulumi-resource-rabbitmq-delay");

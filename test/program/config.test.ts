@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
 import * as pulumi from "@pulumi/pulumi";
-import { planEndpoints, planStack } from "@rabbitmq-delay/topology";
+import { planEndpoints, planStack } from "@rabbitmq-delay/topology/stack";
 import { readConfig } from "../../program/config";
 
 const SECRET = "hunter2-correct-horse";

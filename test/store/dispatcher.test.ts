@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { ConfirmChannel } from "amqplib";
-import { errorHeaders } from "@rabbitmq-delay/publish";
+import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { DelayedMessage, DelayedMessageStore, delayedMessage, openStore } from "@rabbitmq-delay/store";
 import { SteadyClock } from "@rabbitmq-delay/store/testing";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
-import { planStoreAccess, delayedStore } from "@rabbitmq-delay/topology";
+import { delayedStore } from "@rabbitmq-delay/topology";
+import { planStoreAccess } from "@rabbitmq-delay/topology/stack";
 import { onEachBroker } from "../support/brokers";
 import { temporaryFolder } from "../support/databases";
 import { StoreProcess } from "../support/storeService";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { ConfirmChannel } from "amqplib";
-import { errorHeaders } from "@rabbitmq-delay/publish";
+import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { StoreAnswers, delayedMessage } from "@rabbitmq-delay/store";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";

@@ -1,4 +1,4 @@
-import { isAtLeast } from "@rabbitmq-delay/topology";
+import { isAtLeast } from "@rabbitmq-delay/topology/stack";
 
 /** A fault of the broker itself, fixed in later releases. */
 export interface BrokerFault {

@@ -1,12 +1,6 @@
 import { strict as assert } from "node:assert";
-import {
-  BindingPlan,
-  FoundPolicy,
-  delayNetwork,
-  planHoldQueue,
-  holdQueues,
-  planBinding,
-} from "@rabbitmq-delay/topology";
+import { BindingPlan, delayNetwork, planHoldQueue, holdQueues, planBinding } from "@rabbitmq-delay/topology";
+import { FoundPolicy } from "@rabbitmq-delay/topology/stack";
 import { QueueOnBroker, VhostOnBroker } from "../dist/audit/brokerFindings";
 import { auditCollisions } from "../dist/audit/bindingCollisions";
 import { auditDelayQueues } from "../dist/audit/delayQueueFindings";

@@ -1,14 +1,8 @@
 import { Command, Option } from "commander";
 import pc from "picocolors";
 import { Checked, auditVhost, brokerFaultIds, readVhost } from "@rabbitmq-delay/broker";
-import {
-  AuditFinding,
-  NAME_PAIR,
-  auditNetwork,
-  auditQueue,
-  planDelayedStore,
-  planRetry,
-} from "@rabbitmq-delay/topology";
+import { planDelayedStore, planRetry } from "@rabbitmq-delay/topology";
+import { AuditFinding, NAME_PAIR, auditNetwork, auditQueue } from "@rabbitmq-delay/topology/stack";
 import { addExample, commonOptions } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
 import { orOutOfReach, readerOf } from "./managementApi";

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { secretsOf, withoutSecrets } from "@rabbitmq-delay/review";
-import { shownAddress } from "@rabbitmq-delay/topology";
+import { shownAddress } from "@rabbitmq-delay/topology/stack";
 import { addExample } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
 import { readText } from "./files";

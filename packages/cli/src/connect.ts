@@ -1,5 +1,5 @@
 import * as amqp from "amqplib";
-import { shownAddress } from "@rabbitmq-delay/topology";
+import { shownAddress } from "@rabbitmq-delay/topology/stack";
 import { CommandError, exitCodes } from "./failure";
 import { readBytes } from "./files";
 

@@ -1,5 +1,5 @@
 import { BrokerCheckError, BrokerReader } from "@rabbitmq-delay/broker";
-import { BrokerAnswerError, shownAddress } from "@rabbitmq-delay/topology";
+import { BrokerAnswerError, shownAddress } from "@rabbitmq-delay/topology/stack";
 import { CommandError, exitCodes } from "./failure";
 import { readBytes } from "./files";
 

@@ -1,4 +1,5 @@
-import { RetryDescriptor, parseRetryDescriptor, retryDescriptorOf, retryKinds } from "@rabbitmq-delay/topology";
+import { RetryDescriptor, parseRetryDescriptor, retryKinds } from "@rabbitmq-delay/topology";
+import { retryDescriptorOf } from "@rabbitmq-delay/topology/stack";
 import { CommandError, exitCodes } from "./failure";
 import { readJson } from "./readJson";
 

@@ -16,7 +16,7 @@ import {
   verdicts,
   withoutSecrets,
 } from "@rabbitmq-delay/review";
-import { isSameAddress } from "@rabbitmq-delay/topology";
+import { isSameAddress } from "@rabbitmq-delay/topology/stack";
 import { addExample, commonOptions, gather } from "./commonOptions";
 import { looksLikeAddress, printError } from "./errorText";
 import { CommandError, exitCodes } from "./failure";

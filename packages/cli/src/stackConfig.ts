@@ -1,16 +1,15 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Checked, allowances } from "@rabbitmq-delay/broker";
+import { DelayTopologyError, Endpoint } from "@rabbitmq-delay/topology";
 import {
-  DelayTopologyError,
-  Endpoint,
   StackConfig,
   checkAllowed,
   openConfigValue,
   planStack,
   readStackConfig,
   secretKeys,
-} from "@rabbitmq-delay/topology";
+} from "@rabbitmq-delay/topology/stack";
 import { YAMLParseError, parse } from "yaml";
 import { CommandError, exitCodes } from "./failure";
 import { readText } from "./files";

@@ -1,3 +1,6 @@
+// For services: delayed publishing, retries and holds, over a channel that the caller owns. Other processes that publish take more from ./parts.
+
+// Delayed publishing.
 export { DelayPublisher, createDelayPublisher } from "./publisher";
 export { DelayPublisherOptions, DelayedMessageOptions, MessageProperties, PublishReceipt } from "./options";
 export {
@@ -9,12 +12,8 @@ export {
   PublishTimeoutError,
 } from "./errors";
 export { AmqplibConfirmChannel, AmqplibConsumerChannel, PublishChannel, RabbitmqClientChannel } from "./channels";
-export { ConfirmPort, ReturnedMessage, toConfirmPort } from "./confirmPort";
-export { ConfirmedSender, SenderOptions } from "./confirmedSender";
-export { toBuffer } from "./body";
-export { isBrokerHeader, recountHeaders, withoutBrokerHeaders } from "./brokerHeaders";
-export { isShortString, shortStringProperties } from "./shortStrings";
-export { deepestTable } from "./headerFields";
 export { dueHeader, nserviceBusDelayHeader } from "./headers";
+
+// Consuming with retries, and holding.
 export * from "./retry";
 export * from "./hold";

@@ -1,11 +1,8 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
 import {
-  Delivery,
   MalformedCopyError,
   dueHeader,
-  errorHeaders,
-  failureHeaders,
   nserviceBusDelayHeader,
   originalRoutingKeyHeader,
   redeliveriesHeader,
@@ -13,6 +10,7 @@ import {
   triesHeader,
   userIdHeader,
 } from "..";
+import { Delivery, errorHeaders, failureHeaders } from "@rabbitmq-delay/publish/parts";
 import { copyProperties, restore, triesBefore } from "../dist/retry/envelope";
 
 const text = fc.string({ maxLength: 12 });

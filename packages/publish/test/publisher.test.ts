@@ -3,14 +3,13 @@ import { EventEmitter } from "node:events";
 import { runInNewContext } from "node:vm";
 import {
   ChannelClosedError,
-  ConfirmedSender,
   MessageRefusedError,
   MessageReturnedError,
   PublishTimeoutError,
   createDelayPublisher,
   holdFor,
-  toConfirmPort,
 } from "@rabbitmq-delay/publish";
+import { ConfirmedSender, toConfirmPort } from "@rabbitmq-delay/publish/parts";
 import { DelayTopologyError, delayNetwork } from "@rabbitmq-delay/topology";
 
 type Confirm = (error: unknown) => void;

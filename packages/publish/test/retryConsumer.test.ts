@@ -6,10 +6,10 @@ import {
   RetryHandler,
   RetryPolicy,
   consumeWithRetries,
-  errorHeaders,
   throughDelayedExchange,
   throughDeclared,
 } from "@rabbitmq-delay/publish";
+import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { delayedRetry } from "@rabbitmq-delay/topology";
 
 interface Copy {

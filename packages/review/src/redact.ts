@@ -1,4 +1,4 @@
-import { escapeRegex } from "@rabbitmq-delay/topology";
+import { escapeRegex } from "@rabbitmq-delay/topology/stack";
 
 /** Replaces a secret in a report; the engine writes the same. */
 export const SECRET = "[secret]";

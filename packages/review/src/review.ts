@@ -1,4 +1,4 @@
-import { BrokerAnswerError } from "@rabbitmq-delay/topology";
+import { BrokerAnswerError } from "@rabbitmq-delay/topology/stack";
 import type { Verdict } from "./verdict";
 import type { BrokerAnswers } from "./broker/brokerAnswers";
 import { addBrokerState } from "./broker/brokerState";

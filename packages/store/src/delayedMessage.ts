@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { DeliveryProperties, MessageRefusedError, toBuffer } from "@rabbitmq-delay/publish";
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
+import { DeliveryProperties, toBuffer } from "@rabbitmq-delay/publish/parts";
 import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology";
 import { unsendable } from "./sendable";
 

@@ -1,4 +1,4 @@
-import type { DeliveryProperties } from "@rabbitmq-delay/publish";
+import type { DeliveryProperties } from "@rabbitmq-delay/publish/parts";
 
 /**
  * Writes AMQP properties as JSON that can be read back without loss: bytes, numbers that JSON lacks, and text that a database refuses are

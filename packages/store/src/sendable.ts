@@ -1,4 +1,4 @@
-import { DeliveryProperties, deepestTable, isShortString, shortStringProperties } from "@rabbitmq-delay/publish";
+import { DeliveryProperties, deepestTable, isShortString, shortStringProperties } from "@rabbitmq-delay/publish/parts";
 import { brokerLimits } from "@rabbitmq-delay/topology";
 import { furtherKeyHeaders } from "./headers";
 import { propertiesToJson } from "./messageProperties";

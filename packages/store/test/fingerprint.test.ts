@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import type { OpenDelivery } from "@rabbitmq-delay/publish";
+import type { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 import { earlierDeliveriesOf } from "../dist/intake/fingerprint";
 
 describe("how often a message was delivered before", () => {

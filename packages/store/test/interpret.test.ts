@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { Delivery, MessageRefusedError } from "@rabbitmq-delay/publish";
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
+import { Delivery } from "@rabbitmq-delay/publish/parts";
 import { NewDelayedMessage, defaultLimits } from "@rabbitmq-delay/store";
 import { interpret } from "@rabbitmq-delay/store/testing";
 import { DelayedStoreOptions, delayedStore } from "@rabbitmq-delay/topology";

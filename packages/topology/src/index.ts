@@ -1,6 +1,8 @@
-export { DelayTopologyError, checkInteger, checkKnown, checkOneOf } from "./errors";
-export { brokerLimits, checkEntityName, utf8Length } from "./names";
-export { parseDelayNetwork } from "./network/descriptor";
+// What publishers, consumers and tools need of a network, of ways to retry and of a store that are declared; what declares, checks and
+// reviews them takes more from ./stack.
+
+// A network: its descriptor, its options, and what it consists of.
+export { DelayTopologyError } from "./errors";
 export {
   DelayNetwork,
   DelayNetworkJson,
@@ -12,7 +14,7 @@ export {
   presets,
   queueTypes,
 } from "./network/delayNetwork";
-export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
+export { parseDelayNetwork } from "./network/descriptor";
 export { DelayNetworkOptions, delayNetwork } from "./network/options";
 export {
   digitName,
@@ -22,64 +24,17 @@ export {
   maximumDestinationBytes,
   queueTtlMs,
 } from "./network/levels";
-export { EncodedDelay, EncodeOptions, encodeDelay } from "./network/encode";
-export { DecodedKey, decodeRoutingKey } from "./network/decode";
-export { BrokerAnswerError } from "./brokerAnswerError";
-export { openedJson } from "./openedJson";
 export { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, parkingPolicy, planEntities } from "./entities";
 export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./network/endpoint";
-export {
-  BoundPattern,
-  BoundPatterns,
-  NAME_PAIR,
-  checkEndpointsApart,
-  namePair,
-  patternsOverlap,
-  topicMatches,
-} from "./network/topic";
-export { StackPart, StackPlan, planEndpoints, planStack } from "./stackPlan";
+
+// Keys and delays, for publishers.
+export { EncodedDelay, EncodeOptions, encodeDelay } from "./network/encode";
+export { DecodedKey, decodeRoutingKey } from "./network/decode";
 export { describeDelay, formatDelay, parseDelay, readableDelay } from "./duration";
-export {
-  EndpointConfig,
-  StackConfig,
-  checkAllowed,
-  checkStackConfigKeys,
-  VHOST_RULE,
-  emptiedParts,
-  openConfigValue,
-  readStackConfig,
-  secretKeys,
-  stackConfigSchema,
-} from "./stackConfig";
-export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./access/ownership";
-export { AccessOptions, AccessPlan, planAccess } from "./access/access";
+export { brokerLimits, utf8Length } from "./names";
+
+// Ways to retry and to hold, for consumers.
 export * from "./retry";
+
+// A store, for its process.
 export * from "./store";
-export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";
-export { networkOfDelivery, remainingMs } from "./network/recognize";
-export {
-  ComponentName,
-  ComponentRule,
-  ResourceKind,
-  ResourceRule,
-  ResourceToken,
-  componentKinds,
-  componentOf,
-  resourceKinds,
-  resourceRule,
-} from "./resourceKinds";
-export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies/judgePolicies";
-export { holdsCredentials, shownAddress } from "./secrets";
-export { isSameAddress } from "./address";
-export { escapeRegex } from "./entities";
-export {
-  DeliveryLimitOptions,
-  deliveryLimitPolicies,
-  endpointLimitPolicies,
-  limitingPreset,
-  networkLimitPolicies,
-} from "./policies/deliveryLimit";
-export { isAtLeast } from "./version";
-export { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policies/policyScope";
-export { DeclareRights, DeclaredEntities, planDeclareRights } from "./access/declareRights";
-export { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "./differences";

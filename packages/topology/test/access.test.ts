@@ -5,11 +5,11 @@ import {
   delayedRetry,
   encodeDelay,
   holdQueues,
-  planAccess,
   planEntities,
   retryIntervals,
   workRetry,
 } from "@rabbitmq-delay/topology";
+import { planAccess } from "@rabbitmq-delay/topology/stack";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders.eu", radix: 4, levels: 3 });
 

@@ -1,17 +1,6 @@
 import { strict as assert } from "node:assert";
-import {
-  AuditFinding,
-  FoundOnBroker,
-  auditBroker,
-  auditNetwork,
-  auditQueue,
-  delayNetwork,
-  holdQueues,
-  planBinding,
-  planRetry,
-  retryIntervals,
-  workRetry,
-} from "@rabbitmq-delay/topology";
+import { delayNetwork, holdQueues, planBinding, planRetry, retryIntervals, workRetry } from "@rabbitmq-delay/topology";
+import { AuditFinding, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "@rabbitmq-delay/topology/stack";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 7 });
 const rulesOf = (findings: AuditFinding[]): string[] => findings.map(({ rule, severity }) => `${rule} ${severity}`);

@@ -2,14 +2,12 @@ import { strict as assert } from "node:assert";
 import {
   DelayedStoreOptions,
   delayedStore,
-  delayedStoreOf,
   deliveryExchangesOf,
   intakeExchangesOf,
   parseDelayedStore,
   planDelayedStore,
-  planStoreAccess,
-  readStackConfig,
 } from "@rabbitmq-delay/topology";
+import { delayedStoreOf, planStoreAccess, readStackConfig } from "@rabbitmq-delay/topology/stack";
 
 describe("delayedStore", () => {
   const forwards = [{ exchange: "orders.delayed", delivery: "orders", type: "direct" as const }];

@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
-import { DelayTopologyError, ownedNames, planOwnership } from "@rabbitmq-delay/topology";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { ownedNames, planOwnership } from "@rabbitmq-delay/topology/stack";
 
 describe("who owns a name", () => {
   it("stands in the one argument that the broker compares", () => {

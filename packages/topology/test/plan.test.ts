@@ -1,16 +1,14 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
 import {
-  checkEndpointsApart,
   delayNetwork,
   formatDelay,
   parkingPolicy,
   parseDelay,
-  patternsOverlap,
   planBinding,
   planEntities,
-  topicMatches,
 } from "@rabbitmq-delay/topology";
+import { checkEndpointsApart, patternsOverlap, topicMatches } from "@rabbitmq-delay/topology/stack";
 import { anyNetwork } from "./arbitraries";
 import { regexOf } from "./walk";
 

@@ -1,14 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import {
-  FoundPolicy,
-  PolicySubject,
-  delayNetwork,
-  judgePolicies,
-  parkingPolicy,
-  planEntities,
-  queueTtlMs,
-} from "@rabbitmq-delay/topology";
+import { delayNetwork, parkingPolicy, planEntities, queueTtlMs } from "@rabbitmq-delay/topology";
+import { FoundPolicy, PolicySubject, judgePolicies } from "@rabbitmq-delay/topology/stack";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3, unitMs: 10 });
 const plan = planEntities(network);

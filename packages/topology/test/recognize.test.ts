@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { delayNetwork, levelQueueName, networkOfDelivery, queueTtlMs, remainingMs } from "@rabbitmq-delay/topology";
+import { delayNetwork, levelQueueName, queueTtlMs } from "@rabbitmq-delay/topology";
+import { networkOfDelivery, remainingMs } from "@rabbitmq-delay/topology/stack";
 import { anyNetwork } from "./arbitraries";
 
 describe("a delivery exchange's name", () => {

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { describeDelay, parseDelay, readableDelay, shownAddress } from "@rabbitmq-delay/topology";
+import { describeDelay, parseDelay, readableDelay } from "@rabbitmq-delay/topology";
+import { shownAddress } from "@rabbitmq-delay/topology/stack";
 
 describe("an address in a message", () => {
   // A password with an unescaped @ or / stood in the error, and so in the log of a CI.

@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
-import { DelayTopologyError, StackPlan, planEndpoints, planStack, readStackConfig } from "@rabbitmq-delay/topology";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { StackPlan, planEndpoints, planStack, readStackConfig } from "@rabbitmq-delay/topology/stack";
 
 const network = { preset: "custom", prefix: "slow", radix: 2, levels: 3, unitMs: 100 };
 const quick = { preset: "custom", prefix: "quick", radix: 4, levels: 3, unitMs: 10 };

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { isAtLeast } from "@rabbitmq-delay/topology";
+import { isAtLeast } from "@rabbitmq-delay/topology/stack";
 
 describe("versions of RabbitMQ", () => {
   const cases: [string, string, boolean][] = [

@@ -6,10 +6,10 @@ import {
   declaredDelaysMs,
   parseWorkRetry,
   planWorkRetry,
-  topicMatches,
   workRetry,
   workRetryRoute,
 } from "@rabbitmq-delay/topology";
+import { topicMatches } from "@rabbitmq-delay/topology/stack";
 
 describe("workRetry", () => {
   it("plans a work queue, a queue for each delay that leads back to it, and a dead queue", () => {

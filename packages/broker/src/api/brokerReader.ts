@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { BrokerAnswerError } from "@rabbitmq-delay/topology";
+import { BrokerAnswerError } from "@rabbitmq-delay/topology/stack";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "./managementApi";
 
 /** Reads from the management API, for commands that only look. An answer that can't be read is an error, and never counts as empty. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { holdsCredentials, shownAddress } from "@rabbitmq-delay/topology";
+import { holdsCredentials, shownAddress } from "@rabbitmq-delay/topology/stack";
 import type { Dispatcher } from "undici";
 import { BrokerCheckError } from "../brokerCheckError";
 import { dispatcherFor, proxyOf } from "./dispatcher";

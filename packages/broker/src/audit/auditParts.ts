@@ -1,16 +1,14 @@
 import {
-  AuditFinding,
   DelayNetwork,
   DelayedStore,
   RetryDescriptor,
-  deliveryLimitPolicies,
-  networkLimitPolicies,
   parkingPolicy,
   planDelayedStore,
   planEntities,
   planRetry,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
+import { AuditFinding, deliveryLimitPolicies, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
 import { otherNetworks } from "./brokerFindings";
 import type { Checked } from "./checked";

@@ -1,16 +1,13 @@
+import { BindingPlan, EntityPlan, PolicyPlan, DelayNetwork } from "@rabbitmq-delay/topology";
 import {
   AuditFinding,
   DeclaredExchange,
   DeclaredQueue,
   compareExchange,
   compareQueue,
-  BindingPlan,
-  EntityPlan,
-  PolicyPlan,
-  DelayNetwork,
   FoundPolicy,
   ownAppliesTo,
-} from "@rabbitmq-delay/topology";
+} from "@rabbitmq-delay/topology/stack";
 
 /** What one part of a stack declares: a network, a kind of retries, or a store's side of the broker. */
 export interface PlannedPart {

@@ -1,15 +1,13 @@
 import {
-  AuditFinding,
   DelayNetwork,
   EntityPlan,
   PolicyPlan,
-  auditBroker,
-  judgePolicies,
   parkingPolicy,
   planDelayedStore,
   planEntities,
   planRetry,
 } from "@rabbitmq-delay/topology";
+import { AuditFinding, auditBroker, judgePolicies } from "@rabbitmq-delay/topology/stack";
 import { auditCollisions } from "./bindingCollisions";
 import { auditDelayQueues } from "./delayQueueFindings";
 import { auditLeftovers, auditUncounted, otherNetworks } from "./brokerFindings";

@@ -1,4 +1,5 @@
-import { AuditFinding, BindingPlan, namePair, patternsOverlap } from "@rabbitmq-delay/topology";
+import { BindingPlan } from "@rabbitmq-delay/topology";
+import { AuditFinding, namePair, patternsOverlap } from "@rabbitmq-delay/topology/stack";
 import { VhostOnBroker, networksOn } from "./brokerFindings";
 
 /** A binding at a delivery exchange, as it is compared with others. */

@@ -1,4 +1,5 @@
-import { AuditFinding, BindingPlan, DelayNetwork, FoundPolicy, networkOfDelivery } from "@rabbitmq-delay/topology";
+import { BindingPlan, DelayNetwork } from "@rabbitmq-delay/topology";
+import { AuditFinding, FoundPolicy, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 
 /** A queue as the management API shows it; properties that the answer lacks are undefined. */
 export interface QueueOnBroker {

@@ -1,11 +1,5 @@
-import {
-  AuditFinding,
-  describeDelay,
-  BindingPlan,
-  appliesTo,
-  networkOfDelivery,
-  topicMatches,
-} from "@rabbitmq-delay/topology";
+import { describeDelay, BindingPlan } from "@rabbitmq-delay/topology";
+import { AuditFinding, appliesTo, networkOfDelivery, topicMatches } from "@rabbitmq-delay/topology/stack";
 import type { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
 
 /** A setting of a queue: for a number the lower of argument and policy, for everything else the argument before the policy. */

@@ -1,11 +1,11 @@
+import { BindingPlan } from "@rabbitmq-delay/topology";
 import {
-  BindingPlan,
   BrokerAnswerError,
   DeclaredExchange,
   DeclaredQueue,
   FoundPolicy,
   appliesTo,
-} from "@rabbitmq-delay/topology";
+} from "@rabbitmq-delay/topology/stack";
 import { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
 import type { BrokerReader } from "../api/brokerReader";
 

@@ -1,11 +1,5 @@
-import {
-  AuditFinding,
-  DelayNetwork,
-  describeDelay,
-  digitName,
-  isAtLeast,
-  levelQueueName,
-} from "@rabbitmq-delay/topology";
+import { DelayNetwork, describeDelay, digitName, levelQueueName } from "@rabbitmq-delay/topology";
+import { AuditFinding, isAtLeast } from "@rabbitmq-delay/topology/stack";
 import { QueueOnBroker, VhostOnBroker, networksOn } from "./brokerFindings";
 
 /** How many messages the broker tries to pass on at once; behind them, all others of the queue wait. */

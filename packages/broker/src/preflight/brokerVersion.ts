@@ -1,4 +1,4 @@
-import { isAtLeast, shownAddress } from "@rabbitmq-delay/topology";
+import { isAtLeast, shownAddress } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
 

@@ -1,12 +1,5 @@
-import {
-  BindingPlan,
-  DeclaredExchange,
-  DeclaredQueue,
-  EntityPlan,
-  OwnershipPlan,
-  PolicyPlan,
-  compareQueue,
-} from "@rabbitmq-delay/topology";
+import { BindingPlan, EntityPlan, PolicyPlan } from "@rabbitmq-delay/topology";
+import { DeclaredExchange, DeclaredQueue, OwnershipPlan, compareQueue } from "@rabbitmq-delay/topology/stack";
 import { describeFault, faultsOf } from "../brokerFaults";
 import type { StackState } from "./stackState";
 import { checkList } from "../api/answers";

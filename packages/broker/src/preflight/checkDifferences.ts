@@ -1,11 +1,5 @@
-import {
-  DeclaredExchange,
-  DeclaredQueue,
-  EntityPlan,
-  QueuePlan,
-  compareExchange,
-  compareQueue,
-} from "@rabbitmq-delay/topology";
+import { EntityPlan, QueuePlan } from "@rabbitmq-delay/topology";
+import { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
 import type { StackState } from "./stackState";
 import { BrokerCheckError } from "../brokerCheckError";
 

@@ -1,4 +1,5 @@
-import { EntityPlan, FoundPolicy, PolicyPlan, judgePolicies } from "@rabbitmq-delay/topology";
+import { EntityPlan, PolicyPlan } from "@rabbitmq-delay/topology";
+import { FoundPolicy, judgePolicies } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
 
 /** A policy as the management API shows it. */

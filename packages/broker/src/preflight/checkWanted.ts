@@ -1,13 +1,5 @@
-import type {
-  BindingPlan,
-  DeclaredExchange,
-  DeclaredQueue,
-  EndpointPlan,
-  ExchangePlan,
-  OwnershipPlan,
-  PolicyPlan,
-  QueuePlan,
-} from "@rabbitmq-delay/topology";
+import type { BindingPlan, EndpointPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
+import type { DeclaredExchange, DeclaredQueue, OwnershipPlan } from "@rabbitmq-delay/topology/stack";
 import { checkList } from "../api/answers";
 import { FoundBinding, missingBindings, readBindings } from "../api/bindings";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";

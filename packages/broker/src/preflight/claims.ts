@@ -1,4 +1,4 @@
-import type { OwnershipPlan } from "@rabbitmq-delay/topology";
+import type { OwnershipPlan } from "@rabbitmq-delay/topology/stack";
 import type { StackState } from "./stackState";
 import { BrokerCheckError } from "../brokerCheckError";
 

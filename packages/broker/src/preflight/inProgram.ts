@@ -1,4 +1,5 @@
-import { BoundPatterns, DelayTopologyError, EndpointPlan, OwnershipPlan } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, EndpointPlan } from "@rabbitmq-delay/topology";
+import { BoundPatterns, OwnershipPlan } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
 
 /** What one component declares. */

@@ -1,4 +1,4 @@
-import { OwnershipPlan, shownAddress } from "@rabbitmq-delay/topology";
+import { OwnershipPlan, shownAddress } from "@rabbitmq-delay/topology/stack";
 import type { StackState } from "./stackState";
 import { BrokerCheckError } from "../brokerCheckError";
 import { FORGET, FoundClaim } from "./claims";

@@ -1,4 +1,5 @@
-import { DeclaredEntities, PolicyPlan, planDeclareRights } from "@rabbitmq-delay/topology";
+import { PolicyPlan } from "@rabbitmq-delay/topology";
+import { DeclaredEntities, planDeclareRights } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
 import type { ManagementApi, ManagementApiError } from "../api/managementApi";
 

@@ -1,18 +1,16 @@
 import {
   BindingPlan,
   DelayNetwork,
-  DeliveryLimitOptions,
   EntityPlan,
   PolicyPlan,
   RetryDescriptor,
-  deliveryLimitPolicies,
-  networkLimitPolicies,
   parkingPolicy,
   planBinding,
   planEntities,
   planRetry,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
+import { DeliveryLimitOptions, deliveryLimitPolicies, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
 
 /** Everything that a broker must have, to be drawn or printed. */
 export interface RenderedPlan extends EntityPlan {

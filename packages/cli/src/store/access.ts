@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { DelayedMessageStore, StoreAnswer, StoreRequest } from "@rabbitmq-delay/store";
-import { checkEntityName } from "@rabbitmq-delay/topology";
+import { checkEntityName } from "@rabbitmq-delay/topology/stack";
 import { close } from "../close";
 import { commonOptions } from "../commonOptions";
 import { connect } from "../connect";

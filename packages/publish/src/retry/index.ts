@@ -21,6 +21,5 @@ export {
   triesHeader,
   userIdHeader,
 } from "./envelope";
-export { Delivery, DeliveryProperties, OriginalMessage } from "./delivery";
-export { HandlerTimeoutError, PolicyError, errorHeaders, failureHeaders } from "./failure";
-export { ConsumePort, OpenDelivery, toConsumePort } from "./consumePort";
+export { OriginalMessage } from "./delivery";
+export { HandlerTimeoutError, PolicyError } from "./failure";

@@ -1,4 +1,4 @@
-import { BrokerAnswerError } from "@rabbitmq-delay/topology";
+import { BrokerAnswerError } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, isReadable, text } from "../preview/entityChange";
 import type { BrokerAnswers } from "./brokerAnswers";
 

@@ -1,4 +1,10 @@
-import { BoundPattern, BoundPatterns, networkOfDelivery, patternsOverlap, remainingMs } from "@rabbitmq-delay/topology";
+import {
+  BoundPattern,
+  BoundPatterns,
+  networkOfDelivery,
+  patternsOverlap,
+  remainingMs,
+} from "@rabbitmq-delay/topology/stack";
 import type { BrokerAnswers } from "./brokerAnswers";
 import { FoundQueues, askForQueues, queueKey, unusableAnswer } from "./askBroker";
 import { isNew } from "../judge/clashes";

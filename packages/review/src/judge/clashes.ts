@@ -1,4 +1,4 @@
-import { BoundPatterns, networkOfDelivery } from "@rabbitmq-delay/topology";
+import { BoundPatterns, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, isReadable, showName } from "../preview/entityChange";
 
 /** A new binding that also takes another destination's messages, or might do so. */

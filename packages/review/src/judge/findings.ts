@@ -1,4 +1,5 @@
-import { QueuePlan, auditQueue, componentOf, networkOfDelivery } from "@rabbitmq-delay/topology";
+import { QueuePlan } from "@rabbitmq-delay/topology";
+import { auditQueue, componentOf, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { Cause, causesOf, showArguments } from "../preview/cause";
 import { Clash, Unsure, clashesOf } from "./clashes";
 import { judgeClusterPart, judgeForeignHolder, looksLikeBroker } from "./clusterFindings";

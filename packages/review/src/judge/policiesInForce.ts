@@ -1,4 +1,4 @@
-import { appliesTo, certainlyAppliesTo } from "@rabbitmq-delay/topology";
+import { appliesTo, certainlyAppliesTo } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, isReadable, text } from "../preview/entityChange";
 
 /** A policy as the broker reads it. */

@@ -1,4 +1,4 @@
-import { certainlyAppliesTo } from "@rabbitmq-delay/topology";
+import { certainlyAppliesTo } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, brokerIdentity, isReadable, queueArguments, text } from "../preview/entityChange";
 import {
   InForce,

@@ -1,4 +1,4 @@
-import { networkOfDelivery, resourceRule } from "@rabbitmq-delay/topology";
+import { networkOfDelivery, resourceRule } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, brokerName, isReadable, queueArguments } from "../preview/entityChange";
 import { PolicyView, mayBeFor, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { nameOf, typeOf } from "../preview/urn";

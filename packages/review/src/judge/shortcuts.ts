@@ -1,4 +1,5 @@
-import { DelayNetwork, networkOfDelivery, planEntities } from "@rabbitmq-delay/topology";
+import { DelayNetwork, planEntities } from "@rabbitmq-delay/topology";
+import { networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, isReadable, showName, text } from "../preview/entityChange";
 
 /** A new binding by which a network's messages bypass their delay. */

@@ -1,4 +1,4 @@
-import { isSameAddress } from "@rabbitmq-delay/topology";
+import { isSameAddress } from "@rabbitmq-delay/topology/stack";
 import type { EntityChange } from "./entityChange";
 import type { Preview } from "./preview";
 import { typeOf } from "./urn";

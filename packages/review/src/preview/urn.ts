@@ -1,4 +1,4 @@
-import { componentOf } from "@rabbitmq-delay/topology";
+import { componentOf } from "@rabbitmq-delay/topology/stack";
 
 /** The parts of a resource's URN. */
 export interface UrnParts {

@@ -1,4 +1,4 @@
-import { networkOfDelivery } from "@rabbitmq-delay/topology";
+import { networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { mermaidLabel } from "./escape";
 import { groupChanges } from "./groups";
 import type { Review } from "../review";

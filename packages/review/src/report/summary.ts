@@ -1,11 +1,5 @@
-import {
-  ComponentName,
-  componentKinds,
-  componentOf,
-  describeDelay,
-  formatDelay,
-  networkOfDelivery,
-} from "@rabbitmq-delay/topology";
+import { describeDelay, formatDelay } from "@rabbitmq-delay/topology";
+import { ComponentName, componentKinds, componentOf, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, brokerName, queueArguments } from "../preview/entityChange";
 import { nameOf, typeOf } from "../preview/urn";
 import { plural } from "./plural";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { OpenDelivery, toConsumePort } from "@rabbitmq-delay/publish";
+import { OpenDelivery, toConsumePort } from "@rabbitmq-delay/publish/parts";
 import { Pace } from "../resilience/pace";
 import type { BrokerConnection } from "./brokerConnection";
 

@@ -1,5 +1,6 @@
 import { RequestOptions, request } from "node:https";
-import { EntityPlan, deliveryLimitPolicies } from "@rabbitmq-delay/topology";
+import { EntityPlan } from "@rabbitmq-delay/topology";
+import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { hasStrayAt, showProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
 

@@ -1,5 +1,5 @@
 import type { ConfirmChannel } from "amqplib";
-import { OpenDelivery } from "@rabbitmq-delay/publish";
+import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { DelayedMessageStore } from "../delayedMessageStore";

@@ -1,4 +1,4 @@
-import type { OpenDelivery } from "@rabbitmq-delay/publish";
+import type { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 
 /**
  * Header with the time at which the requester gives up, in milliseconds since 1970. A request's expiration only begins in the queue: before

@@ -1,15 +1,17 @@
 import type { ConfirmChannel } from "amqplib";
 import {
   ChannelClosedError,
-  ConfirmedSender,
   MessageNackedError,
   MessageRefusedError,
   MessageReturnedError,
   PublishTimeoutError,
+} from "@rabbitmq-delay/publish";
+import {
+  ConfirmedSender,
   DeliveryProperties,
   toConfirmPort,
   withoutBrokerHeaders,
-} from "@rabbitmq-delay/publish";
+} from "@rabbitmq-delay/publish/parts";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { checkTimer } from "../timer";

@@ -1,4 +1,5 @@
-import { DeliveryProperties, dueHeader, failureHeaders } from "@rabbitmq-delay/publish";
+import { dueHeader } from "@rabbitmq-delay/publish";
+import { DeliveryProperties, failureHeaders } from "@rabbitmq-delay/publish/parts";
 import type { DelayedMessage, NewDelayedMessage } from "../delayedMessage";
 import { storeHeaders } from "../headers";
 import { unsendable } from "../sendable";

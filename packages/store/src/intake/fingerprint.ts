@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Delivery, OpenDelivery, recountHeaders, withoutBrokerHeaders } from "@rabbitmq-delay/publish";
+import { Delivery, OpenDelivery, recountHeaders, withoutBrokerHeaders } from "@rabbitmq-delay/publish/parts";
 import { hasDeliveryLimit } from "../broker/deliveryLimit";
 import { propertiesToJson } from "../messageProperties";
 

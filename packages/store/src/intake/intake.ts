@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { MessageRefusedError, OpenDelivery } from "@rabbitmq-delay/publish";
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
+import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 import type { DelayedStore } from "@rabbitmq-delay/topology";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";

@@ -1,4 +1,5 @@
-import { Delivery, MessageRefusedError, withoutBrokerHeaders } from "@rabbitmq-delay/publish";
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
+import { Delivery, withoutBrokerHeaders } from "@rabbitmq-delay/publish/parts";
 import { DelayedStore, deliveryExchangesOf } from "@rabbitmq-delay/topology";
 import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMessage";
 import { furtherKeyHeaders, storeHeaders } from "../headers";

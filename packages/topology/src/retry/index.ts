@@ -44,4 +44,3 @@ export {
 } from "./delayedRetry";
 export { planErrorQueue } from "./errorQueue";
 export { RetryDescriptor, declaredDelaysMs, parseRetryDescriptor, planRetry, retryKinds } from "./retryDescriptor";
-export { retryDescriptorOf } from "./retryConfig";

@@ -8,6 +8,4 @@ export {
   intakeExchangesOf,
   parseDelayedStore,
   planDelayedStore,
-  planStoreAccess,
 } from "./delayedStore";
-export { delayedStoreOf } from "./storeConfig";

@@ -1,0 +1,71 @@
+// What declares, checks and reviews stacks shares: components, the program, questions to brokers, review and the command.
+
+// A stack's config and its plan.
+export {
+  EndpointConfig,
+  StackConfig,
+  checkAllowed,
+  checkStackConfigKeys,
+  VHOST_RULE,
+  emptiedParts,
+  openConfigValue,
+  readStackConfig,
+  secretKeys,
+  stackConfigSchema,
+} from "./stackConfig";
+export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
+export { retryDescriptorOf } from "./retry/retryConfig";
+export { delayedStoreOf } from "./store/storeConfig";
+export { StackPart, StackPlan, planEndpoints, planStack } from "./stackPlan";
+export { checkInteger, checkKnown, checkOneOf } from "./errors";
+export { checkEntityName } from "./names";
+
+// What components make, and who may have and declare it.
+export {
+  ComponentName,
+  ComponentRule,
+  ResourceKind,
+  ResourceRule,
+  ResourceToken,
+  componentKinds,
+  componentOf,
+  resourceKinds,
+  resourceRule,
+} from "./resourceKinds";
+export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./access/ownership";
+export { AccessOptions, AccessPlan, planAccess } from "./access/access";
+export { planStoreAccess } from "./store/delayedStore";
+export { DeclareRights, DeclaredEntities, planDeclareRights } from "./access/declareRights";
+
+// Policies: those that a plan needs, and which one of a broker's applies.
+export {
+  DeliveryLimitOptions,
+  deliveryLimitPolicies,
+  endpointLimitPolicies,
+  limitingPreset,
+  networkLimitPolicies,
+} from "./policies/deliveryLimit";
+export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies/judgePolicies";
+export { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policies/policyScope";
+export { escapeRegex } from "./entities";
+export { isAtLeast } from "./version";
+
+// What a broker or a preview has, beside what is planned.
+export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";
+export { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "./differences";
+export {
+  BoundPattern,
+  BoundPatterns,
+  NAME_PAIR,
+  checkEndpointsApart,
+  namePair,
+  patternsOverlap,
+  topicMatches,
+} from "./network/topic";
+export { networkOfDelivery, remainingMs } from "./network/recognize";
+
+// Addresses, answers and secrets that were read.
+export { BrokerAnswerError } from "./brokerAnswerError";
+export { openedJson } from "./openedJson";
+export { isSameAddress } from "./address";
+export { holdsCredentials, shownAddress } from "./secrets";
