@@ -114,6 +114,34 @@ describe("Intake", function () {
       assert.ok(crashes > 100 && counted > 100, `${crashes} crashes, ${counted} runs counted`);
     });
 
+    // A record that outlived its session swallowed an equal message that was published anew.
+    it("ends when the records of what it has acknowledged are dropped, also while it drops some", async () => {
+      const store = await readyStore(await database.address(), ownEndpoint());
+      const receipts = store.receipts as IntakeReceipts;
+      let [isDropped, release] = [false, (): void => undefined];
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let began = (): void => undefined;
+      const hasBegun = new Promise<void>((resolve) => (began = resolve));
+      const settleLots = async (ids: readonly string[]): Promise<void> => {
+        began();
+        await released;
+        await receipts.settleLots(ids);
+        isDropped = true;
+      };
+      const slow = Object.assign(Object.create(receipts) as IntakeReceipts, { settleLots });
+      const queue = new FakeIntakeQueue();
+      queue.publish("remind", "order-17");
+      const client = queue.client(() => 0);
+      const slowly = Object.assign(Object.create(store) as DelayedMessageStore, { receipts: slow });
+      const ending = new AbortController();
+      const ended = new Intake(partsOf(client, slowly)).run(ending.signal);
+      await hasBegun;
+      ending.abort();
+      setTimeout(release, 100);
+      await ended;
+      assert.equal(isDropped, true);
+    });
+
     // What is cancelled would arrive; or what a customer orders anew after it would be confirmed, and nowhere.
     it("a message with an id is one row, and none when it was cancelled, whenever its process crashes; published anew it is stored", async () => {
       const [address, endpoint] = [await database.address(), ownEndpoint()];

@@ -73,6 +73,10 @@ export class Intake {
   private sessions: string[] = [];
   /** Lots whose messages were acknowledged in the current session, but not yet with an answer of the broker. */
   private acknowledged: string[] = [];
+  /** Lots for which the broker has all acknowledgements, and that are not dropped yet. */
+  private answered: string[] = [];
+  /** The settling in progress. The next one, above all the last of a session, waits for it. */
+  private settling: Promise<void> = Promise.resolve();
   /** Messages that the error queue has not accepted yet, in hand of the current session. */
   private stuck: Refused[] = [];
 
@@ -137,16 +141,28 @@ export class Intake {
   }
 
   /**
-   * Drops the lots for which the broker has all acknowledgements; after a failure they are left to the next time, or to the next session.
+   * Drops the lots for which the broker has all acknowledgements. After a failure they are left to the next time, or to the next session.
+   * Resolves when none is being dropped any more: a lot that outlives its session would swallow an equal message that is published anew.
    */
-  private async settle(session: ConsumerSession): Promise<void> {
+  private settle(session: ConsumerSession): Promise<void> {
+    this.settling = this.settling.then(() => this.dropAnswered(session));
+    return this.settling;
+  }
+
+  private async dropAnswered(session: ConsumerSession): Promise<void> {
     const lots = this.acknowledged.splice(0);
-    if (lots.length === 0) return;
     try {
-      await session.roundTrip();
-      await this.parts.store.receipts?.settleLots(lots);
+      if (lots.length > 0) await session.roundTrip();
+      this.answered.push(...lots);
     } catch {
       if (!session.isLost) this.acknowledged.push(...lots);
+    }
+    const answered = this.answered.splice(0);
+    if (answered.length === 0) return;
+    try {
+      await this.parts.store.receipts?.settleLots(answered);
+    } catch {
+      this.answered.push(...answered);
     }
   }
 
