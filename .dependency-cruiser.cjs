@@ -50,6 +50,16 @@ module.exports = {
       from: { path: "^packages/publish/src/" },
       to: { path: "^packages/topology/dist/stack\\." },
     },
+    {
+      name: "tests-by-exports",
+      comment: "tests and benches of the whole system reach a room as its users do, or by its ./testing",
+      severity: "error",
+      from: { path: "^(test|bench)/" },
+      to: {
+        path: "^(packages/[^/]+|components)/",
+        pathNot: ["/dist/(index|stack|parts|program|testing|service/index)\\.(js|d\\.ts)$", "/test/"],
+      },
+    },
     ...arrows,
   ],
   options: {

@@ -49,7 +49,7 @@ LIBRARIES := components $(filter-out packages/cli,$(wildcard packages/*))
 lint: build
 	npx eslint .
 	npx prettier --check --log-level warn .
-	npx depcruise --config .dependency-cruiser.cjs packages/*/src components plugin program index.ts toolchain/src
+	npx depcruise --config .dependency-cruiser.cjs packages/*/src components plugin program index.ts toolchain/src test bench
 	@for package in $(LIBRARIES) packages/cli; do npx publint --strict $$package >&2 || exit 1; done
 	@for package in $(LIBRARIES); do npx attw --pack $$package --profile node16 --quiet || exit 1; done
 

@@ -1,6 +1,4 @@
-import { renderMarkdown } from "../packages/review/dist/report/markdown";
-import { parsePreview } from "../packages/review/dist/preview/preview";
-import { reviewOf } from "../packages/review/dist/review";
+import { parsePreview, renderMarkdown, reviewOf } from "@rabbitmq-delay/review";
 import { planBinding, planEntities, delayNetwork } from "@rabbitmq-delay/topology";
 import { report } from "./statistics";
 

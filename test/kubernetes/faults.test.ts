@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { percentile } from "../../bench/statistics";
-import { LEVELS, networkDashboard } from "../../components/dist/cluster/dashboard";
+import { LEVELS, networkDashboard } from "pulumi-rabbitmq-delay/testing";
 import { afterThisTest } from "../support/cleanup";
 import { temporaryFolder } from "../support/databases";
 import { metricsOf, ordinals, startPodCluster, withPods } from "../support/pods/cluster";

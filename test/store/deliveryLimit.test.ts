@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import Database from "better-sqlite3";
 import type { ConfirmChannel } from "amqplib";
 import { BrokerConnection } from "@rabbitmq-delay/store/testing";
-import { consumeBatches } from "../../packages/store/dist/broker/consumer";
+import { consumeBatches } from "@rabbitmq-delay/store/testing";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { ownEndpoint, readyStore, temporaryFolder } from "../support/databases";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { fetch } from "undici";
-import { renderDefinitions } from "../../packages/cli/dist/render/definitions";
-import { networkPlan } from "../../packages/cli/dist/render/plan";
+import { networkPlan, renderDefinitions } from "rabbitmq-delay/testing";
 import type { DelayNetwork } from "@rabbitmq-delay/topology";
 import { afterThisTest } from "./cleanup";
 

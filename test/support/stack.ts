@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Engine, findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
-import type { Review } from "../../packages/review/dist/review";
+import type { Review } from "@rabbitmq-delay/review";
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
 import { keyServer, keyServerEnvironment } from "./keyServer";

@@ -2,6 +2,7 @@
 export { DelayCounting, interpret } from "./intake/interpret";
 export { Intake, IntakeEvents, IntakeParts } from "./intake/intake";
 export { BrokerConnection, ConnectionEvents } from "./broker/brokerConnection";
+export { consumeBatches } from "./broker/consumer";
 export { declarePlan } from "./broker/declarePlan";
 export { BatchPublisher, BrokerFaultError, Outcome } from "./dispatch/batchPublisher";
 export { Dispatcher, DispatcherEvents, DispatcherParts } from "./dispatch/dispatcher";

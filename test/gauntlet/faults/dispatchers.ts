@@ -1,7 +1,7 @@
 import type { PlannedFault } from "../plan/types";
 import type { Round, RunningPart } from "../workload/part";
 import type { StoreDispatcher } from "../workload/storeDispatcher";
-import type { Effect } from "./index";
+import type { Effect } from "./effect";
 
 /** One of the store's processes is killed, and comes back by itself. */
 export async function dispatcherKilled(_: Round, part: RunningPart, planned: PlannedFault): Promise<Effect> {

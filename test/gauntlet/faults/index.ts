@@ -7,20 +7,9 @@ import { answerLost, databaseKilled, databasePaused, databaseStopped } from "./d
 import { clockJumps, dispatcherKilled, dispatcherPaused, dispatcherStopped } from "./dispatchers";
 import { raiseAlarm } from "./alarms";
 import { earlyPolicy, shortPolicy } from "./policies";
+import type { Effect } from "./effect";
 import { purge } from "./purge";
 import { unbind } from "./unbind";
-
-/** What a fault did, beyond its kind. */
-export interface Effect {
-  /** The queue or endpoint that it hit. */
-  subject?: string;
-  /** Messages that it took away, as the broker said. */
-  taken?: number;
-  /** By how much it put a clock ahead, in milliseconds; back where it is below 0. */
-  byMs?: number;
-  /** When it began, where it had to wait for its turn. */
-  at?: number;
-}
 
 type Fault = (round: Round, part: RunningPart, planned: PlannedFault) => Promise<Effect | void>;
 

@@ -1,6 +1,6 @@
 import type { PlannedFault } from "../plan/types";
 import type { Round, RunningPart } from "../workload/part";
-import type { Effect } from "./index";
+import type { Effect } from "./effect";
 import { untilDone } from "./unbind";
 
 /** Somebody's policy makes all that waits early. */

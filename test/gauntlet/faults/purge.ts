@@ -1,7 +1,7 @@
 import type { PlannedFault } from "../plan/types";
 import type { Round, RunningPart } from "../workload/part";
 import { onChannel } from "./amqp";
-import type { Effect } from "./index";
+import type { Effect } from "./effect";
 
 /** Somebody purges a queue; the broker says how many messages that were. */
 export async function purge(round: Round, part: RunningPart, { index = 0 }: PlannedFault): Promise<Effect> {

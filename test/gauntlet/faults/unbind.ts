@@ -1,7 +1,7 @@
 import type { PlannedFault } from "../plan/types";
 import type { Round, RunningPart } from "../workload/part";
 import { onChannel } from "./amqp";
-import type { Effect } from "./index";
+import type { Effect } from "./effect";
 
 /** An endpoint's bindings are gone for a while. */
 export async function unbind(

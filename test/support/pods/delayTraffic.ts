@@ -3,8 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createDelayPublisher, dueHeader } from "@rabbitmq-delay/publish";
 import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
-import { renderDefinitions } from "../../../packages/cli/dist/render/definitions";
-import { networkPlan } from "../../../packages/cli/dist/render/plan";
+import { networkPlan, renderDefinitions } from "rabbitmq-delay/testing";
 import { PodCluster, manage, ordinals } from "./cluster";
 
 /** The fate of a number of delayed messages. */

@@ -1,0 +1,2 @@
+// Parts that tests and benches of the whole system use one by one. They may change with any release.
+export { LEVELS, networkDashboard } from "./cluster/dashboard";
