@@ -121,7 +121,8 @@ function brokerOf(provider: pulumi.ProviderResource | undefined): pulumi.Output<
 /** Resolves when the broker is known to heed the settings, also in a preview. */
 function newEnough(broker: pulumi.Input<BrokerAddressArgs>, descriptor: DelayedRetry): pulumi.Output<string> {
   const need = { version: delayedRetryVersion(descriptor), reason: `the delayed retry of queue ${descriptor.queue}` };
-  return pulumi.output(broker).apply((address) => checkVersion(address, [need]));
+  // A version is no secret, though the password of who asks for it is one.
+  return pulumi.unsecret(pulumi.output(broker).apply((address) => checkVersion(address, [need])));
 }
 
 /** Fails to compile when the descriptor and the pure core's type drift apart. */

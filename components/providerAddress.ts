@@ -15,26 +15,6 @@ type Settings = Partial<Record<(typeof NAMES)[number], pulumi.Input<unknown>>>;
 export async function addressOf(provider: pulumi.ProviderResource | undefined): Promise<BrokerAddress | undefined> {
   const settings = settingsOf(provider);
   const values = await Promise.all(NAMES.map((name) => valueOf(pulumi.output(settings[name]))));
-  return addressIn(values);
-}
-
-/** The same as an output, which a preview that does not know the address leaves unknown. */
-export function addressOutput(provider: pulumi.ProviderResource | undefined): pulumi.Output<BrokerAddress | undefined> {
-  const settings = settingsOf(provider);
-  return pulumi.all(NAMES.map((name) => settings[name])).apply(addressIn);
-}
-
-/** Whether a provider says where its broker is, now or once that is there. */
-export function hasAddress(provider: pulumi.ProviderResource | undefined): boolean {
-  return settingsOf(provider).endpoint !== undefined;
-}
-
-function settingsOf(provider: pulumi.ProviderResource | undefined): Settings {
-  return provider === undefined ? defaultSettings() : (provider as unknown as Settings);
-}
-
-/** @param values in the order of NAMES */
-function addressIn(values: unknown[]): BrokerAddress | undefined {
   const [endpoint, username, password, cacertFile, insecure, proxy, clientcertFile] = values;
   if ([endpoint, username, password].some((value) => typeof value !== "string")) return undefined;
   if (proxy !== undefined || clientcertFile !== undefined) return undefined;
@@ -45,6 +25,22 @@ function addressIn(values: unknown[]): BrokerAddress | undefined {
     caCertFile: cacertFile as string | undefined,
     insecure: String(insecure) === "true",
   };
+}
+
+/** The same as an output, which a preview that does not know the address leaves unknown. */
+export function addressOutput(provider: pulumi.ProviderResource | undefined): pulumi.Output<BrokerAddress | undefined> {
+  const { endpoint, username, password } = settingsOf(provider);
+  // A preview knows none of the settings that a program leaves out, so the others are not waited for.
+  return pulumi.all([endpoint, username, password]).apply(() => addressOf(provider));
+}
+
+/** Whether a provider says where its broker is, now or once that is there. */
+export function hasAddress(provider: pulumi.ProviderResource | undefined): boolean {
+  return settingsOf(provider).endpoint !== undefined;
+}
+
+function settingsOf(provider: pulumi.ProviderResource | undefined): Settings {
+  return provider === undefined ? defaultSettings() : (provider as unknown as Settings);
 }
 
 /** As the provider itself reads them. */

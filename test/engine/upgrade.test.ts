@@ -26,7 +26,7 @@ function steps(start: string, names: string[], end = ""): string[] {
   return names.map((name) => `${start}${name}${end}`);
 }
 
-/** Claims of endpoints of a network of the same program; 0.1.0 claimed those alone whose network came out of another stack. */
+/** Claims of endpoints; 0.1.0 claimed those alone whose network came out of another stack. */
 function claimsOfEndpoints(names: string[]): string[] {
   return names.map((name) => `create Exchange ${name}-rabbitmq-delay.owner-of-endpoint.${name}`);
 }
@@ -51,7 +51,7 @@ function limitsOf(names: string[]): string[] {
 function stepsOfOwnProgram(isNewest: boolean): string[] {
   return [
     ...claimsOfEndpoints(["Archive", "Billing", "Counted", "Europe.Billing", "Europe.Sales", "Invoices", "Sales"]),
-    ...claimsOfEndpoints(["Yearly", "tasks"]),
+    ...claimsOfEndpoints(["Ledger", "Yearly", "tasks"]),
     ...claimsOfUsers("mail", ["mail"]),
     ...claimsOfUsers("sales", ["sales-2026", "sales-2027"]),
     ...claimsOfUsers("store", ["store", "store-2026", "store-2027"]),
