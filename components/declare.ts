@@ -1,8 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
+import { BrokerCheckError } from "@rabbitmq-delay/broker";
 import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
 import { topicMatches } from "@rabbitmq-delay/topology/stack";
-import { stackState } from "./stackState";
+import { hasEngine, stackState } from "./stackState";
 
 /**
  * Where a broker dies between a create and its reading back, the engine plans an update that the provider doesn't know for
@@ -154,11 +155,26 @@ function labelOf(binding: BindingPlan, all: readonly BindingPlan[]): { label: st
 /**
  * The name that a binding has in the state: the former one, where that is of a binding by the same key, else its own. A name alone does not
  * say by which key the one binding was that became several.
+ * Rejects with a BrokerCheckError where an engine does not give the state, in an update: taken for a new one, the binding would be made
+ * once more and then deleted as the old one, and nothing would bind the queue.
  */
-function formerName(former: string, own: string, routingKey: pulumi.Output<string>): pulumi.Output<pulumi.Alias> {
+export function formerName(
+  former: string,
+  own: string,
+  routingKey: pulumi.Output<string>,
+): pulumi.Output<pulumi.Alias> {
   const resources = pulumi.output(stackState.resources());
-  return pulumi.all([resources, routingKey]).apply(([found = [], key]) => {
-    const isSame = found.some(
+  return pulumi.all([resources, routingKey]).apply(async ([found, key]) => {
+    if (found === undefined && hasEngine()) {
+      const unknown = `the engine does not give this stack's state, so binding ${own} may be there under its former name ${former}`;
+      if (!pulumi.runtime.isDryRun())
+        throw new BrokerCheckError(
+          `${unknown}, and making it anew would then unbind its queue; it was left as it is. See that the stack's backend can be read, ` +
+            `and run the update again`,
+        );
+      await pulumi.log.warn(`${unknown}; an update is refused as long as that is so`);
+    }
+    const isSame = (found ?? []).some(
       ({ urn, type, outputs }) =>
         type === "rabbitmq:index/binding:Binding" && urn.endsWith(`::${former}`) && outputs.routingKey === key,
     );

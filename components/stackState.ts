@@ -4,11 +4,18 @@ import { isSameAddress } from "@rabbitmq-delay/topology/stack";
 
 type Answer = { outputs?: Record<string, { type: string; outputs?: Record<string, unknown> }> };
 
-let asked: Promise<OwnResource[] | undefined> | undefined;
+// By the connection to the engine: a process may run several programs, or one several times, each with a state of its own.
+const asked = new WeakMap<object, Promise<OwnResource[] | undefined>>();
 
 /** The running stack's state, as it was when this was first asked. */
 export const stackState: StackState = {
-  resources: () => (asked ??= readState()),
+  async resources() {
+    const monitor = pulumi.runtime.getMonitor();
+    if (monitor === undefined) return undefined;
+    const answer = asked.get(monitor) ?? readState();
+    asked.set(monitor, answer);
+    return answer;
+  },
 
   async names(type, vhost) {
     const own = await this.resources();
@@ -46,4 +53,10 @@ async function readStack(nameOf: () => string): Promise<OwnResource[] | undefine
   } catch {
     return undefined;
   }
+}
+
+/** Whether an engine runs the program; under the SDK's mocks, which are no client of one, there is no state either. */
+export function hasEngine(): boolean {
+  const monitor: object | undefined = pulumi.runtime.getMonitor();
+  return monitor !== undefined && "getChannel" in monitor;
 }

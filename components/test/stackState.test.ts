@@ -1,0 +1,57 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import { formerName } from "../dist/declare";
+
+/** A state in which a work queue has one binding. */
+const bound = (routingKey: string): object => ({
+  outputs: {
+    "urn:pulumi:stack::project::rabbitmq:index/binding:Binding::work-to-work": {
+      type: "rabbitmq:index/binding:Binding",
+      outputs: { routingKey },
+    },
+  },
+});
+const unreadable = (): never => {
+  throw new Error("the backend does not answer");
+};
+
+describe("a binding that may have another name in the stack's state", () => {
+  /**
+   * Asks for its name in a run of its own.
+   * @param read answers the question for the state
+   * @param run whether something takes the engine's place, and whether that is for a preview
+   */
+  async function nameOf(read: () => object, run: { isEngine?: boolean; isPreview?: boolean } = {}): Promise<unknown> {
+    const { isEngine = true, isPreview = false } = run;
+    const newResource = (): never => assert.fail("nothing is made");
+    await pulumi.runtime.setMocks({ newResource, call: read }, "project", "stack", isPreview, "organization");
+    // By this the components tell a client of an engine from mocks.
+    if (isEngine) Object.assign(pulumi.runtime.getMonitor() as object, { getChannel: () => undefined });
+    const alias = formerName("work-to-work", "work-to-work/#", pulumi.output("#"));
+    const { isKnown, isSecret } = alias as unknown as Record<string, Promise<boolean>>;
+    const { promise } = alias as unknown as { promise(): Promise<pulumi.Alias> };
+    // An output that fails does so in each of its parts.
+    const [{ name }] = await Promise.all([promise(), isKnown, isSecret]);
+    return name;
+  }
+
+  it("keeps the former one where that is by the same key", async () => {
+    assert.equal(await nameOf(() => bound("#")), "work-to-work");
+    assert.equal(await nameOf(() => bound("night.*")), "work-to-work/#");
+  });
+
+  it("has its own in a new stack, and under mocks, which have no state", async () => {
+    assert.equal(await nameOf(() => ({ outputs: {} })), "work-to-work/#");
+    assert.equal(await nameOf(() => ({}), { isEngine: false }), "work-to-work/#");
+    assert.equal(await nameOf(unreadable, { isEngine: false }), "work-to-work/#");
+  });
+
+  // Made anew under its own name, it was deleted on the broker as the former one, and nothing bound the work queue.
+  it("is refused in an update where the state can't be read, and previewed with a warning", async () => {
+    await assert.rejects(
+      nameOf(unreadable),
+      /^BrokerCheckError: the engine does not give this stack's state, so binding work-to-work\/# may be there under .* work-to-work,/,
+    );
+    assert.equal(await nameOf(unreadable, { isPreview: true }), "work-to-work/#");
+  });
+});
