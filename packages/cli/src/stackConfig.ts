@@ -29,7 +29,7 @@ export interface ConfiguredStack extends Checked {
  */
 export function readStackFile(file: string): ConfiguredStack {
   const config = valuesOf(file, readText(file, OPTION));
-  if (config.network === undefined && config.networks === undefined) {
+  if ((config.network ?? config.networks ?? undefined) === undefined) {
     throw new CommandError(exitCodes.badInput, `${OPTION}: ${file} has no network; is it a stack of this program?`);
   }
   try {

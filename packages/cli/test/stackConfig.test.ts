@@ -26,11 +26,30 @@ describe("a stack's config for check", () => {
       ["workQueues", [null], /--stack-config: \S+: workQueues\[0\]: null is not/],
       ["delayedRetryQueues", ["a"], /--stack-config: \S+: delayedRetryQueues\[0\]: this text is not/],
       ["delayedStore", [], /--stack-config: \S+: delayedStore: \[\] is not/],
-      ["broker", null, /--stack-config: \S+: broker: null is not/],
+      ["broker", [], /--stack-config: \S+: broker: \[\] is not/],
     ] as const) {
       const file = fileOf({ "rabbitmq-delay:network": network, [`rabbitmq-delay:${property}`]: value });
       assert.throws(() => readStackFile(file), message);
     }
+  });
+
+  // As YAML has a key with nothing behind it.
+  it("takes null for what is not given, and no null for a network", () => {
+    const file = fileOf({
+      "rabbitmq-delay:network": { ...network, parking: null },
+      "rabbitmq-delay:networks": null,
+      "rabbitmq-delay:broker": null,
+      "rabbitmq-delay:endpoints": [{ name: "Sales", patterns: null }],
+    });
+    const { networks, vhost, endpoints } = readStackFile(file);
+    assert.equal(networks[0]?.network.parkingQueue, "orders.r4x2u1000.parking");
+    assert.equal(vhost, "/");
+    assert.deepEqual(endpoints[0]?.patterns, undefined);
+    assert.throws(
+      () => readStackFile(fileOf({ "rabbitmq-delay:networks": { a: null, b: network } })),
+      /networks\.a: null is not allowed; it must be an object/,
+    );
+    assert.throws(() => readStackFile(fileOf({ "rabbitmq-delay:network": null })), /has no network/);
   });
 
   // Another provider's network took the place of the stack's own, and the check was of that one.

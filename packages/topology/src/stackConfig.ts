@@ -214,7 +214,7 @@ const SHOWN = /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueu
 export function readStackConfig(given: Readonly<Record<string, unknown>>): StackConfig {
   checkStackConfigKeys(Object.keys(given));
   const isSet = ([key, value]: [string, unknown]): boolean =>
-    value !== undefined && !(emptiedParts.includes(key) && isEmpty(value));
+    value !== undefined && value !== null && !(emptiedParts.includes(key) && isEmpty(value));
   const set = Object.fromEntries(Object.entries(given).filter(isSet));
   // What a schema passes over, as __proto__, would be no network at all.
   if (typeof set.networks === "object" && set.networks !== null)

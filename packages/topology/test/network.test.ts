@@ -1,6 +1,14 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { DelayNetworkOptions, DelayTopologyError, delayNetwork, parseDelayNetwork } from "@rabbitmq-delay/topology";
+import {
+  DelayNetworkOptions,
+  DelayTopologyError,
+  delayNetwork,
+  delayedStore,
+  parseDelayNetwork,
+  parseRetryDescriptor,
+  workRetry,
+} from "@rabbitmq-delay/topology";
 import { anyNetwork } from "./arbitraries";
 
 describe("delayNetwork", () => {
@@ -107,6 +115,22 @@ describe("parseDelayNetwork", () => {
     for (const vhost of [undefined, "", 1, "a\u0000b", "x".repeat(256)])
       assert.throws(() => parseDelayNetwork({ ...network, vhost }), /network\.vhost/);
     assert.throws(() => parseDelayNetwork({ ...network, bindingExchange: "other" }), /network\.bindingExchange/);
+  });
+
+  // Programs in YAML and in other languages write so what they leave out; a descriptor's writer has filled everything in.
+  it("takes null for an option that is not given, and refuses it in a descriptor", () => {
+    const given = { preset: "celery", parking: null, prefix: null, matching: null, vhost: null } as never;
+    const network = delayNetwork({ preset: "celery" });
+    assert.deepEqual(delayNetwork(given), network);
+    assert.throws(() => delayNetwork({ preset: null } as never), /^DelayTopologyError: preset: null is not allowed/);
+    assert.throws(() => delayNetwork({ preset: "celery", park: null } as never), /^DelayTopologyError: park: null/);
+    assert.throws(() => parseDelayNetwork({ ...network, matching: null }), /network\.matching: null is not allowed/);
+    const work = workRetry({ queue: "work", delays: [1000], patterns: null, maxRetries: null } as never);
+    assert.deepEqual(work, workRetry({ queue: "work", delays: [1000] }));
+    assert.throws(() => parseRetryDescriptor({ ...work, patterns: null }), /\.patterns: null is not allowed/);
+    assert.throws(() => workRetry({ queue: "work", delays: [null] } as never), /delays\[0\]: null is not allowed/);
+    const store = { forwards: [{ exchange: "a", delivery: "b", type: null }] } as never;
+    assert.equal(delayedStore(store).forwards[0]?.type, "topic");
   });
 
   it("refuses another version, another kind and tampered names", () => {

@@ -15,7 +15,8 @@ export interface Source {
 export const byHand: Source = { at: (property) => property, isComplete: false };
 
 /**
- * Reads options.
+ * Reads options. One that is null is not given, because YAML and programs in other languages write so what they leave out; a descriptor has
+ * no such ones.
  * @param what names the options as a whole, for messages
  * @throws DelayTopologyError for the first property that nobody reads, else for the first that is not as the schema has it
  */
@@ -25,7 +26,7 @@ export function readOptions<T extends z.ZodObject>(
   what: string,
   { at, isComplete }: Source = byHand,
 ): z.output<T> {
-  const result = (isComplete ? withoutDefaults(schema) : schema).safeParse(given);
+  const result = isComplete ? withoutDefaults(schema).safeParse(given) : schema.safeParse(withoutNull(schema, given));
   if (result.success) return withoutUndefined(result.data) as z.output<T>;
   const { issues } = result.error;
   // A misspelled property is also a missing one, and its name helps more.
@@ -44,6 +45,26 @@ function withoutDefaults(schema: z.ZodObject): z.ZodObject {
     Object.fromEntries(
       fields.map(([name, field]) => [name, field instanceof zod().ZodDefault ? field.unwrap() : field]),
     ),
+  );
+}
+
+/** A value of a field without those options in it that are null; a name of the writer's own, as of a network, stays. */
+function withoutNull(field: z.core.$ZodType, value: unknown): unknown {
+  const { ZodOptional, ZodDefault, ZodArray, ZodRecord, ZodObject } = zod();
+  if (field instanceof ZodOptional || field instanceof ZodDefault) return withoutNull(field.unwrap(), value);
+  if (field instanceof ZodArray && Array.isArray(value)) return value.map((item) => withoutNull(field.element, item));
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value);
+  if (field instanceof ZodRecord)
+    return Object.fromEntries(entries.map(([name, part]) => [name, withoutNull(field.valueType, part)]));
+  if (!(field instanceof ZodObject)) return value;
+  const { shape } = field;
+  const read = entries.filter(([name, part]) => part !== null || !Object.hasOwn(shape, name));
+  return Object.fromEntries(
+    read.map(([name, part]) => [
+      name,
+      Object.hasOwn(shape, name) ? withoutNull(shape[name] as z.core.$ZodType, part) : part,
+    ]),
   );
 }
 
