@@ -4,6 +4,7 @@ import { networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, toDescriptor } from "./descriptor";
 import { Matching, Preset, QueueType, Removal } from "./enums";
+import { givenArguments } from "./knownArguments";
 import { rememberNetwork } from "./knownNetworks";
 import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
@@ -51,7 +52,7 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
   public readonly network: pulumi.Output<DelayNetworkDescriptor>;
 
   constructor(name: string, args: DelayLevelTopologyArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, brokerVersion, ...shape } = args;
+    const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
     const network = delayNetwork(shape as DelayNetworkOptions);
     const options = removalOptions(removal);
     const plan = planEntities(network);

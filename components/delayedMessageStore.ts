@@ -1,8 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayTopologyError, DelayedStore, delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
 import { deliveryLimitPolicies, planStoreAccess } from "@rabbitmq-delay/topology/stack";
+import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { DeliveryType, Removal } from "./enums";
+import { givenArguments } from "./knownArguments";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
 import { lookFirst } from "./look";
 import { isReplaced, removalOptions } from "./removal";
@@ -100,8 +102,12 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
   public readonly passwords: pulumi.Output<string[]>;
 
   constructor(name: string, args: DelayedMessageStoreArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, brokerVersion, storeName, user, credentials, deployment, formerOwners, adopt, ...shape } =
-      args;
+    const given = givenArguments(args);
+    const { vhost, removal, brokerVersion, storeName, user, credentials, formerOwners, adopt, ...part } = given;
+    const { deployment: process, ...shape } = part;
+    checkList("formerOwners", formerOwners);
+    checkFlag("adopt", adopt);
+    const deployment = process === undefined ? undefined : givenArguments(process, "deployment");
     const options = storeName === undefined ? shape : { ...shape, name: storeName };
     const descriptor = delayedStore(options);
     const logins = loginsOf(user, credentials);

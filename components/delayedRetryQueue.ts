@@ -11,6 +11,7 @@ import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import type { BrokerAddressArgs } from "./brokerAddress";
 import { Declarer } from "./declare";
 import { DelayedRetrySettings, DelayedRetryType, Removal } from "./enums";
+import { givenArguments } from "./knownArguments";
 import { vhostOnceLooked } from "./look";
 import { addressOutput, hasAddress } from "./providerAddress";
 import { isReplaced, removalOptions } from "./removal";
@@ -81,9 +82,10 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
   public readonly delayedRetry: pulumi.Output<DelayedRetryDescriptor>;
 
   constructor(name: string, args: DelayedRetryQueueArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, broker, ...shape } = args;
+    const { vhost, removal, broker, ...shape } = givenArguments(args);
     const descriptor = delayedRetry(shape);
     const options = removalOptions(removal);
+    if (broker !== undefined) checkBroker(broker);
     super("rabbitmq-delay:index:DelayedRetryQueue", name, {}, opts);
     const asked = broker ?? brokerOf(this.getProvider("rabbitmq:index/exchange:Exchange"));
 
@@ -118,11 +120,26 @@ function brokerOf(provider: pulumi.ProviderResource | undefined): pulumi.Output<
   return addressOutput(provider).apply((address) => address ?? unasked());
 }
 
+/** @throws DelayTopologyError where it does not say where the broker is, which is asked for its version */
+function checkBroker(broker: unknown): void {
+  if (typeof broker !== "object" || broker === null || Array.isArray(broker))
+    throw new DelayTopologyError("broker", broker, "it must say where the broker is, because older ones don't delay");
+  if (pulumi.Output.isInstance(broker) || broker instanceof Promise) return;
+  const given = broker as Record<string, unknown>;
+  const missing = ["managementUrl", "username", "password"].find((part) => (given[part] ?? undefined) === undefined);
+  if (missing !== undefined) throw new DelayTopologyError(`broker.${missing}`, given[missing], "it must be a text");
+}
+
 /** Resolves when the broker is known to heed the settings, also in a preview. */
 function newEnough(broker: pulumi.Input<BrokerAddressArgs>, descriptor: DelayedRetry): pulumi.Output<string> {
   const need = { version: delayedRetryVersion(descriptor), reason: `the delayed retry of queue ${descriptor.queue}` };
   // A version is no secret, though the password of who asks for it is one.
-  return pulumi.unsecret(pulumi.output(broker).apply((address) => checkVersion(address, [need])));
+  return pulumi.unsecret(
+    pulumi.output(broker).apply((address) => {
+      checkBroker(address);
+      return checkVersion(givenArguments(address), [need]);
+    }),
+  );
 }
 
 /** Fails to compile when the descriptor and the pure core's type drift apart. */

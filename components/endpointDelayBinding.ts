@@ -26,7 +26,7 @@ import { Declarer, declareEntities } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { EndpointType, QueueType, Removal } from "./enums";
 import { isPlain, joinedSource, joinedVhost, joiningOptions } from "./joinedNetwork";
-import { Properties, checkArguments } from "./knownArguments";
+import { Properties, checkArguments, givenArguments } from "./knownArguments";
 import { KnownNetwork, knownNetwork, rememberEndpoint } from "./knownNetworks";
 import { Wanted, vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
@@ -143,6 +143,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
   public readonly bindingKeys: pulumi.Output<string[]>;
 
   constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
+    args = givenArguments(args);
     checkArguments(KNOWN, args, "binding");
     for (const list of ["allow", "formerOwners", "furtherNetworks"] as const) checkList(list, args[list]);
     for (const flag of ["createQueue", "adopt"] as const) checkFlag(flag, args[flag]);

@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { parseDelayNetwork, parseRetryDescriptor } from "@rabbitmq-delay/topology";
 import { AccessPlan, planAccess } from "@rabbitmq-delay/topology/stack";
+import { checkFlag, checkList } from "./checks";
 import { Declarer } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { isPlain, joinedVhost, joiningOptions } from "./joinedNetwork";
-import { Properties, checkArguments } from "./knownArguments";
+import { Properties, checkArguments, givenArguments } from "./knownArguments";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
 import { lookFirst } from "./look";
 import { thisStack } from "./thisStack";
@@ -73,7 +74,11 @@ export class EndpointUser extends pulumi.ComponentResource {
   public readonly passwords: pulumi.Output<string[]>;
 
   constructor(name: string, args: EndpointUserArgs, opts?: pulumi.ComponentResourceOptions) {
+    args = givenArguments(args);
     checkArguments(KNOWN, args, "user");
+    for (const list of ["consumes", "destinations", "retries", "publishes", "formerOwners"] as const)
+      checkList(list, args[list]);
+    checkFlag("adopt", args.adopt);
     const logins = checkCredentials(args);
     const access = planOf(args);
     const claims = claimsOf(args.user, logins, args.owner ?? thisStack());

@@ -3,6 +3,7 @@ import { HoldQueues as HoldQueuesPlain, holdQueues, planHoldQueues } from "@rabb
 import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { Declarer } from "./declare";
 import { QueueType, Removal } from "./enums";
+import { givenArguments } from "./knownArguments";
 import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 
@@ -75,7 +76,7 @@ export class HoldQueues extends pulumi.ComponentResource {
   public readonly holdQueues: pulumi.Output<HoldQueuesDescriptor>;
 
   constructor(name: string, args: HoldQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, brokerVersion, ...shape } = args;
+    const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
     const descriptor = holdQueues(shape);
     const options = removalOptions(removal);
     const queues = planHoldQueues(descriptor);

@@ -1,3 +1,4 @@
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { checkKnown } from "@rabbitmq-delay/topology/stack";
 
 /** Every property of a type once; fails to compile when one is missing. */
@@ -13,4 +14,15 @@ export type Properties<T> = Record<keyof T, true>;
  */
 export function checkArguments(known: Record<string, true>, args: unknown, what: string, place = ""): void {
   checkKnown(what, args, Object.keys(known), place);
+}
+
+/**
+ * A component's arguments, or a part of them, as its constructor reads them: what is null is not given, because programs in other languages
+ * write so what they leave out. No arguments at all are as an empty object, so that the first one that is needed is named.
+ * @throws DelayTopologyError for what is no object
+ */
+export function givenArguments<T extends object>(args: T | null | undefined, what = "args"): T {
+  if (args !== null && args !== undefined && (typeof args !== "object" || Array.isArray(args)))
+    throw new DelayTopologyError(what, args, "it must be an object");
+  return Object.fromEntries(Object.entries(args ?? {}).filter(([, value]) => value !== null)) as T;
 }

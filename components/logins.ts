@@ -3,7 +3,7 @@ import * as rabbitmq from "@pulumi/rabbitmq";
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { AccessPlan, OwnershipPlan, planOwnership } from "@rabbitmq-delay/topology/stack";
 import { generated } from "./generated";
-import { Properties, checkArguments } from "./knownArguments";
+import { Properties, checkArguments, givenArguments } from "./knownArguments";
 
 const KNOWN: Properties<EndpointCredential> = { suffix: true, password: true };
 
@@ -45,7 +45,8 @@ export function checkCredentials({ user, credentials }: { user: string; credenti
       throw new DelayTopologyError(`credentials[${index}]`, credential, allowed);
     }
     checkArguments(KNOWN, credential, `credentials[${index}]`, `credentials[${index}].`);
-    const { suffix, password } = credential;
+    const { suffix = undefined } = givenArguments(credential);
+    const { password } = credential;
     if (password === "" || password === null) {
       const allowed = "it must be a secret, or left out for a generated one";
       throw new DelayTopologyError(`credentials[${index}].password`, password, allowed);

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
+import { givenArguments } from "./knownArguments";
 import type { RabbitMqClusterArgs } from "./cluster/args";
 import { declareCluster } from "./cluster/declareCluster";
 import { amqpUrl, clusterPorts } from "./cluster/places";
@@ -28,9 +29,10 @@ export class RabbitMqCluster extends pulumi.ComponentResource {
   public readonly credentialsSecret: pulumi.Output<string>;
 
   constructor(name: string, args: RabbitMqClusterArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkGivenSecrets(args ?? {});
+    args = givenArguments(args);
     const shape = clusterShape(name, args);
     const removal = removalOptions(args.removal);
-    checkGivenSecrets(args);
     super("rabbitmq-delay:index:RabbitMqCluster", name, {}, opts);
 
     const secrets = clusterSecrets(name, shape, args, { parent: this });

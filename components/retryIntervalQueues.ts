@@ -3,6 +3,7 @@ import { PolicyPlan, RetryIntervals, planRetryIntervals, retryIntervals } from "
 import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Removal } from "./enums";
+import { givenArguments } from "./knownArguments";
 import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 
@@ -70,7 +71,7 @@ export class RetryIntervalQueues extends pulumi.ComponentResource {
   public readonly retryIntervals: pulumi.Output<RetryIntervalsDescriptor>;
 
   constructor(name: string, args: RetryIntervalQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, brokerVersion, ...shape } = args;
+    const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
     const descriptor = retryIntervals(shape);
     const options = removalOptions(removal);
     const { policy: parking, ...entities } = planRetryIntervals(descriptor);

@@ -3,6 +3,7 @@ import { WorkRetry, planWorkRetry, workRetry } from "@rabbitmq-delay/topology";
 import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Rejection, Removal } from "./enums";
+import { givenArguments } from "./knownArguments";
 import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 
@@ -75,7 +76,7 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
   public readonly workRetry: pulumi.Output<WorkRetryDescriptor>;
 
   constructor(name: string, args: WorkRetryQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, brokerVersion, ...shape } = args;
+    const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
     const descriptor = workRetry(shape);
     const options = removalOptions(removal);
     const plan = planWorkRetry(descriptor);

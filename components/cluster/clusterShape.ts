@@ -7,7 +7,7 @@ import { generatedKeys } from "./brokerConfig";
 import { DEFAULT_IMAGE, imageVersion } from "./image";
 import { DEFAULT_WATERMARK, memoryPlan } from "./memory";
 import { nodesService, serviceHost } from "./places";
-import { checkProperties } from "./properties";
+import { readProperties } from "./properties";
 import type { ClusterShape } from "./shape";
 
 /**
@@ -15,8 +15,8 @@ import type { ClusterShape } from "./shape";
  * @param fallbackName the component's name
  * @throws DelayTopologyError that names the refused property, its value and what is allowed
  */
-export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): ClusterShape {
-  checkProperties(args);
+export function clusterShape(fallbackName: string, given: RabbitMqClusterArgs): ClusterShape {
+  const args = readProperties(given);
   const name = checkText("clusterName", args.clusterName ?? fallbackName, OBJECT_NAME, NAME_RULE);
   const namespace = checkText(
     "namespace",

@@ -7,7 +7,7 @@ import type {
   ClusterTlsArgs,
   RabbitMqClusterArgs,
 } from "./args";
-import type { Properties } from "../knownArguments";
+import { Properties, givenArguments } from "../knownArguments";
 
 const cluster: Properties<RabbitMqClusterArgs> = {
   namespace: true,
@@ -48,13 +48,18 @@ const ingress: Properties<ClusterIngressArgs> = { host: true, className: true, t
 
 /**
  * Looks for properties that nobody reads: a stack's config is checked by no compiler, and a misspelled `tls` is plain text.
+ * @returns the properties that are given
  * @throws DelayTopologyError naming the first of them, and the known ones
  */
-export function checkProperties(args: RabbitMqClusterArgs): void {
+export function readProperties(args: RabbitMqClusterArgs): RabbitMqClusterArgs {
   checkKnown("cluster", args, Object.keys(cluster));
-  const parts = { storage, tls, access, monitoring, ingress };
-  for (const [part, known] of Object.entries(parts)) {
-    const given = args[part as keyof typeof parts];
-    if (given !== undefined) checkKnown(part, given, Object.keys(known), `${part}.`);
-  }
+  const known = { storage, tls, access, monitoring, ingress };
+  const parts = Object.keys(known) as (keyof typeof known)[];
+  const read = parts
+    .filter((part) => (args[part] ?? undefined) !== undefined)
+    .map((part) => {
+      checkKnown(part, args[part], Object.keys(known[part]), `${part}.`);
+      return [part, givenArguments(args[part], part)] as const;
+    });
+  return { ...givenArguments(args), ...Object.fromEntries(read) };
 }

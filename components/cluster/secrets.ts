@@ -21,8 +21,15 @@ export interface GivenSecrets {
   erlangCookie?: pulumi.Input<string>;
 }
 
-/** @throws DelayTopologyError for what is known when the program runs and refused */
+/**
+ * Null is refused, too: it comes of a secret that was not found, which is not the wish for a generated one.
+ * @throws DelayTopologyError for what is known when the program runs and refused
+ */
 export function checkGivenSecrets({ password, erlangCookie }: GivenSecrets): void {
+  for (const [property, secret] of Object.entries<unknown>({ password, erlangCookie })) {
+    if (secret !== null) continue;
+    throw new DelayTopologyError(property, secret, "it must be a secret, or left out for a generated one");
+  }
   if (typeof password === "string") checkPassword(password);
   if (typeof erlangCookie === "string") checkCookie(erlangCookie);
 }
