@@ -4,9 +4,12 @@ import {
   DelayNetworkOptions,
   DelayTopologyError,
   delayNetwork,
+  delayedRetry,
   delayedStore,
   parseDelayNetwork,
+  parseDelayedStore,
   parseRetryDescriptor,
+  retryIntervals,
   workRetry,
 } from "@rabbitmq-delay/topology";
 import { anyNetwork } from "./arbitraries";
@@ -131,6 +134,33 @@ describe("parseDelayNetwork", () => {
     assert.throws(() => workRetry({ queue: "work", delays: [null] } as never), /delays\[0\]: null is not allowed/);
     const store = { forwards: [{ exchange: "a", delivery: "b", type: null }] } as never;
     assert.equal(delayedStore(store).forwards[0]?.type, "topic");
+  });
+
+  // What was meant by it was missing, and nobody said so.
+  it("refuses a property that no descriptor has, and does not show its value", () => {
+    const network = delayNetwork({ preset: "celery" });
+    assert.throws(
+      () => parseDelayNetwork({ ...network, parkingQueu: "hunter2" }),
+      /^DelayTopologyError: network\.parkingQueu: this text is not allowed; known properties are kind, .*; did you mean parkingQueue\?$/,
+    );
+    assert.throws(() => parseDelayNetwork({ ...network, version: 1, x: 7 }), /network\.x: this number is not allowed/);
+    assert.deepEqual(parseDelayNetwork({ ...network, parkingQueu: undefined }), network);
+    const retries = [
+      retryIntervals({ intervals: [1000] }),
+      workRetry({ queue: "a", delays: [1000] }),
+      delayedRetry({ queue: "a", minMs: 1000 }),
+    ];
+    for (const descriptor of retries) {
+      assert.deepEqual(parseRetryDescriptor(descriptor), descriptor);
+      assert.throws(
+        () => parseRetryDescriptor({ ...descriptor, queuetype: "hunter2" }),
+        /queuetype: this text is not allowed; known properties are kind, /,
+      );
+    }
+    assert.throws(
+      () => parseDelayedStore({ ...delayedStore({}), toQueue: false }),
+      /toQueue: false is not allowed; known .*; did you mean toQueues\?$/,
+    );
   });
 
   it("refuses another version, another kind and tampered names", () => {

@@ -2,6 +2,7 @@ import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
 import { DelayNetwork, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
 import { brokerLimits, checkEntityName, checkShortString, checkVhostName } from "../names";
 import { keyPrefixBytes, levelExchangeName, levelQueueName, queueTtlMs } from "./levels";
+import { checkDescriptorKeys } from "../schema/nearest";
 import { presetOf } from "./vendors";
 
 /** A routing key needs two bytes a level and at least one for the destination. */
@@ -10,7 +11,7 @@ export const MOST_LEVELS = (brokerLimits.shortStringBytes - 1) / 2;
 /**
  * Reads a descriptor that came from elsewhere: another stack, a file, an environment variable.
  * @param property what the error shall call it
- * @throws DelayTopologyError for another kind or version, a missing or malformed part, or names that don't fit the shape
+ * @throws DelayTopologyError for another kind or version, a missing, malformed or unknown part, or names that don't fit the shape
  */
 export function parseDelayNetwork(value: unknown, property = "network"): DelayNetwork {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -27,8 +28,29 @@ export function parseDelayNetwork(value: unknown, property = "network"): DelayNe
   if (network.version !== 1 && network.version !== 2) {
     throw new DelayTopologyError(`${property}.version`, network.version, "this release reads versions 1 and 2");
   }
+  checkDescriptorKeys(network, Object.keys(PROPERTIES), property);
   return checkNetwork(network as DelayNetwork, property);
 }
+
+/** All that a descriptor may have, in either version; fails to compile when one is missing. */
+const PROPERTIES: Record<keyof DelayNetwork, true> = {
+  kind: true,
+  version: true,
+  vhost: true,
+  preset: true,
+  prefix: true,
+  radix: true,
+  levels: true,
+  unitMs: true,
+  queueType: true,
+  matching: true,
+  entryExchanges: true,
+  deliveryExchange: true,
+  bindingExchange: true,
+  parkingExchange: true,
+  parkingQueue: true,
+  maximumDelayMs: true,
+};
 
 /** Throws unless the shape is possible on a broker and all names are those of preset and shape; returns a copy without foreign fields. */
 export function checkNetwork(network: DelayNetwork, property = "network"): DelayNetwork {

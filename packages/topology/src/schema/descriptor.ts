@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { DelayTopologyError } from "../errors";
+import { checkDescriptorKeys } from "./nearest";
 import type { Source } from "./options";
 
 interface Head {
@@ -27,6 +28,7 @@ export function readDescriptor<T extends Head>(
   const given = checkHead<T>(value, kind, property);
   const at = (name: string): string => `${property}.${name}`;
   const made = make(given, { at, isComplete: true });
+  checkDescriptorKeys(given, Object.keys(made), property);
   for (const key of Object.keys(made) as (keyof T & string)[]) {
     if (isDeepStrictEqual(given[key], made[key])) continue;
     const wanted = typeof made[key] === "string" ? made[key] : JSON.stringify(made[key]);
