@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { BrokerAddress, allowances, checkAddress } from "@rabbitmq-delay/broker";
+import { BrokerAddress, allowances, checkConfigAddresses } from "@rabbitmq-delay/broker";
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
@@ -48,7 +48,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   const brokerPassword = given.brokerPassword || undefined;
   const storePassword = (given.storePassword || undefined) ?? environment.RABBITMQ_STORE_PASSWORD;
   const managementUrl = broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL;
-  checkAddresses({ "broker.managementUrl": managementUrl, "cluster.managementUrl": cluster?.managementUrl });
+  checkConfigAddresses(given, managementUrl);
   checkStorePassword(given, storePassword);
   if (production && cluster === undefined && managementUrl === undefined) {
     throw new ConfigError(
@@ -98,12 +98,6 @@ function checkPlace(broker: NonNullable<StackConfig["broker"]>, hasCluster: bool
     const instead = elsewhere === "insecure" ? "give cluster.caCertFile" : `give cluster.${elsewhere}`;
     const allowed = `this stack makes its own cluster, ${instead}`;
     throw new DelayTopologyError(`broker.${elsewhere}`, broker[elsewhere], allowed, true);
-  }
-}
-
-function checkAddresses(addresses: Record<string, unknown>): void {
-  for (const [property, address] of Object.entries(addresses)) {
-    if (typeof address === "string") checkAddress(property, address);
   }
 }
 

@@ -1,6 +1,12 @@
 export { Allowance, allowances } from "./allowances";
 // The management API.
-export { BrokerAddress, ManagementApi, ManagementApiError, checkAddress } from "./api/managementApi";
+export {
+  BrokerAddress,
+  ManagementApi,
+  ManagementApiError,
+  checkAddress,
+  checkConfigAddresses,
+} from "./api/managementApi";
 export { BrokerReader } from "./api/brokerReader";
 
 // Audit: what in a vhost could misroute, lose or hold back messages, for the command's check.

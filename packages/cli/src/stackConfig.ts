@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Checked, allowances } from "@rabbitmq-delay/broker";
+import { BrokerCheckError, Checked, allowances, checkConfigAddresses } from "@rabbitmq-delay/broker";
 import { DelayTopologyError, Endpoint } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
@@ -35,9 +35,10 @@ export function readStackFile(file: string): ConfiguredStack {
   try {
     const read = readStackConfig(config);
     checkAllowed(read.allow ?? [], allowances);
+    checkConfigAddresses(read);
     return configuredStack(read);
   } catch (error) {
-    if (!(error instanceof DelayTopologyError)) throw error;
+    if (!(error instanceof DelayTopologyError || error instanceof BrokerCheckError)) throw error;
     throw new CommandError(exitCodes.badInput, `${OPTION}: ${file}: ${error.message}`);
   }
 }

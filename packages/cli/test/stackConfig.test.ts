@@ -115,6 +115,18 @@ describe("a stack's config for check", () => {
       [{ endpoints: [{ name: "a", retries: true }] }, /endpoints\[0\]\.retries: true is not allowed/],
       [{ endpoints: [{ name: "a", errorQueue: "a" }] }, /endpoints\[0\]\.errorQueue: /],
       [{ endpoints: [{ name: "a", errorQueue: "a/b" }] }, /errorQueue/],
+      [{ endpoints: [{ name: "a".repeat(227) }] }, /endpoint: .* is not allowed; it has 227 bytes/],
+      [{ endpoints: [{ name: "a", patterns: ["b".repeat(227)] }] }, /endpoint: .* is not allowed; it has 227 bytes/],
+      [{ delayedStore: { user: "u".repeat(250) } }, /user: .* is not allowed; it has 250 bytes/],
+      [
+        { broker: { managementUrl: "https://a:hunter2@b:15671" } },
+        /: broker\.managementUrl: it must not hold a user or a password \((?!.*hunter2)/,
+      ],
+      [
+        { broker: { managementUrl: "rabbit:15672" } },
+        /: broker\.managementUrl: this text is not allowed; it must be an http/,
+      ],
+      [{ cluster: { managementUrl: "https://a:hunter2@b" } }, /: cluster\.managementUrl: it must not hold/],
       [
         { networks: JSON.parse('{"__proto__": {"preset": "celery"}}') as object },
         /networks: .* a network's name must be/,

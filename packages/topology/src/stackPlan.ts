@@ -1,3 +1,4 @@
+import { checkOwnedName, ownedNames } from "./access/ownership";
 import { EntityPlan, QueuePlan, planEntities } from "./entities";
 import { DelayTopologyError } from "./errors";
 import { ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
@@ -31,7 +32,7 @@ export interface StackPlan {
 /**
  * Plans all that a stack's config declares.
  * @param vhost the stack's
- * @throws DelayTopologyError for what a part refuses, and for a queue or an exchange that two parts would declare: when one of them
+ * @throws DelayTopologyError for what a part refuses, for a name that is too long to be claimed, and for a queue or an exchange that two parts would declare: when one of them
  * left the config, it would take it from the other
  */
 export function planStack(config: StackConfig, vhost: string): StackPlan {
@@ -40,6 +41,8 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   const retries = retryDescriptors(config);
   const store = delayedStoreOf(config.delayedStore);
   checkEndpointNames(endpoints);
+  endpoints.flatMap(ownedNames).forEach((name) => checkOwnedName("endpoint", name));
+  if (config.delayedStore?.user !== undefined) checkOwnedName("user", config.delayedStore.user);
   const created = endpoints
     .filter(({ createQueue }) => createQueue)
     .map((endpoint) => ({ endpoint, queue: queueOf(endpoint) }));

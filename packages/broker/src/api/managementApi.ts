@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { holdsCredentials, shownAddress } from "@rabbitmq-delay/topology/stack";
+import { StackConfig, holdsCredentials, shownAddress } from "@rabbitmq-delay/topology/stack";
 import type { Dispatcher } from "undici";
 import { BrokerCheckError } from "../brokerCheckError";
 import { dispatcherFor, proxyOf } from "./dispatcher";
@@ -121,6 +121,21 @@ export function checkAddress(property: string, address: string): void {
     throw new BrokerCheckError(
       `${property}: it must be an address like https://rabbit.example.com:15671; what was given is none`,
     );
+  }
+}
+
+/**
+ * Checks the addresses of a stack's config.
+ * @param managementUrl the broker's, where the environment gives it
+ * @throws BrokerCheckError as {@link checkAddress} does
+ */
+export function checkConfigAddresses(
+  { broker, cluster }: Pick<StackConfig, "broker" | "cluster">,
+  managementUrl = broker?.managementUrl,
+): void {
+  const addresses = { "broker.managementUrl": managementUrl, "cluster.managementUrl": cluster?.managementUrl };
+  for (const [property, address] of Object.entries<unknown>(addresses)) {
+    if (typeof address === "string") checkAddress(property, address);
   }
 }
 

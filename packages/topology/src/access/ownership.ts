@@ -23,12 +23,26 @@ export function planOwnership(kind: OwnedKind, name: string, owner: string): Own
   if (typeof owner !== "string" || owner === "") {
     throw new DelayTopologyError("owner", owner, "it must say whose the names are, e.g. billing/prod");
   }
-  const start = `rabbitmq-delay.owner-of-${kind}.`;
-  // The claim has to fit, too: what is said is the room that is left for the name that the user gave.
-  checkShortString(kind, name, brokerLimits.shortStringBytes - start.length);
-  const exchange = `${start}${name}`;
+  checkOwnedName(kind, name);
   checkShortString("owner", owner);
-  return { name: exchange, type: "fanout", durable: true, arguments: { "alternate-exchange": owner } };
+  return {
+    name: `${claimStart(kind)}${name}`,
+    type: "fanout",
+    durable: true,
+    arguments: { "alternate-exchange": owner },
+  };
+}
+
+/**
+ * The claim has to fit, too: what is said is the room that is left for the name that the user gave.
+ * @throws DelayTopologyError for a name that is too long to be claimed
+ */
+export function checkOwnedName(kind: OwnedKind, name: string): void {
+  checkShortString(kind, name, brokerLimits.shortStringBytes - claimStart(kind).length);
+}
+
+function claimStart(kind: OwnedKind): string {
+  return `rabbitmq-delay.owner-of-${kind}.`;
 }
 
 /** Names of an endpoint that its service owns: its own, and what it takes by patterns without wildcards. */
