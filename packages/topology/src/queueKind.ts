@@ -52,3 +52,13 @@ export function waitingArguments(
 ): Record<string, string | number> {
   return { "x-queue-type": queueType, "x-message-ttl": ttlMs, ...deadLetterArguments(atLeastOnce, target) };
 }
+
+/**
+ * How long messages wait in a queue until they go on, in milliseconds. Whatever tells of delays asks this: a TTL alone is no delay, because
+ * what leaves a queue without a dead-letter exchange is dropped.
+ * @returns undefined for a queue that does not delay
+ */
+export function waitMsOf(queueArguments: Record<string, unknown>): number | undefined {
+  const ttlMs = queueArguments["x-message-ttl"];
+  return typeof ttlMs === "number" && "x-dead-letter-exchange" in queueArguments ? ttlMs : undefined;
+}

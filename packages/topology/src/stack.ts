@@ -49,6 +49,7 @@ export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./poli
 export { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policies/policyScope";
 export { escapeRegex } from "./entities";
 export { isAtLeast } from "./version";
+export { waitMsOf } from "./queueKind";
 
 // What a broker or a preview has, beside what is planned.
 export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";

@@ -15,6 +15,13 @@ const told = (...found: FoundPolicy[]): string[] =>
   judgePolicies(subject, found).map(({ severity, message }) => `${severity} ${message}`);
 
 describe("a policy of others", () => {
+  it("makes nothing early in a queue that drops what is over its TTL", () => {
+    const dropping = { name: "dead", durable: true, arguments: { "x-message-ttl": 1000 } };
+    const found = judgePolicies({ ...subject, queues: [dropping] }, [policy({ "message-ttl": 5 })]);
+    assert.match(found.map(({ message }) => message).join("\n"), /messages in it would be dropped after 5ms/);
+    assert.doesNotMatch(found.map(({ message }) => message).join("\n"), /early/);
+  });
+
   // An 8 s delay arrived after 0.5 s, and no check said so.
   it("that makes some level's delay shorter is an error, whatever the number; one that makes none shorter is not", () => {
     fc.assert(

@@ -1,4 +1,5 @@
 import { QueuePlan, readableDelay } from "@rabbitmq-delay/topology";
+import { waitMsOf } from "@rabbitmq-delay/topology/stack";
 import type { NetworkPlan, RenderedPlan } from "./plan";
 
 /** Draws the plan as a Mermaid flowchart: exchanges are round, queues square, and the way of expired messages dotted. */
@@ -13,8 +14,8 @@ export function renderMermaid(plan: RenderedPlan): string {
   const lines = ["flowchart TD"];
   for (const { name } of plan.exchanges) lines.push(`  ${id("exchange", name)}(["${label(name)}"])`);
   for (const { name, arguments: values } of plan.queues) {
-    const ttlMs = values["x-message-ttl"];
-    const waits = typeof ttlMs === "number" ? `<br/>waits ${readableDelay(ttlMs)}` : "";
+    const waitMs = waitMsOf(values);
+    const waits = waitMs === undefined ? "" : `<br/>waits ${readableDelay(waitMs)}`;
     lines.push(`  ${id("queue", name)}["${label(name)}${waits}"]`);
   }
   for (const { destination, destinationType } of plan.endpointBindings) {

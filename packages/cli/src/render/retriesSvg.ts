@@ -1,4 +1,5 @@
 import { RetryDescriptor, delayedRetryMs, intervalName, planHoldQueue, planWorkRetry } from "@rabbitmq-delay/topology";
+import { waitMsOf } from "@rabbitmq-delay/topology/stack";
 import type { RetriesPlan } from "./plan";
 import { approximately, arrow, box, escape, page } from "./svgParts";
 
@@ -61,13 +62,11 @@ function panelOf(descriptor: RetryDescriptor, returned: string[]): Panel {
     }
     case "work-retry": {
       const { name, maxRetries, deadQueue } = descriptor;
-      const waiting = planWorkRetry(descriptor).queues.filter((queue) => "x-message-ttl" in queue.arguments);
-      const rows = waiting.map((queue) => ({
-        entry: queue.name,
-        queue: queue.name,
-        delayMs: Number(queue.arguments["x-message-ttl"]),
-        target: `${name} (exchange and queue)`,
-      }));
+      const rows = planWorkRetry(descriptor).queues.flatMap((queue) => {
+        const delayMs = waitMsOf(queue.arguments);
+        if (delayMs === undefined) return [];
+        return [{ entry: queue.name, queue: queue.name, delayMs, target: `${name} (exchange and queue)` }];
+      });
       const dead = { queue: deadQueue, why: `what failed after ${maxRetries} retries` };
       return {
         title: `${name}: work queue with retries`,

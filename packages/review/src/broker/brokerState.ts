@@ -4,6 +4,7 @@ import {
   networkOfDelivery,
   patternsOverlap,
   remainingMs,
+  waitMsOf,
 } from "@rabbitmq-delay/topology/stack";
 import type { BrokerAnswers } from "./brokerAnswers";
 import { FoundQueues, askForQueues, queueKey, unusableAnswer } from "./askBroker";
@@ -103,13 +104,13 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
     return { ...finding, severity: isLoss ? "care" : finding.severity, found: text };
   }
   const parts = [`${messages} ${messages === 1 ? "message" : "messages"} now`];
-  const ttlMs = queue.arguments["x-message-ttl"];
+  const waitMs = waitMsOf(queue.arguments);
   if (stuck > 0) {
     // These messages are past their TTL, and nothing says for how long.
     parts.push(`${stuck} overdue, because nothing takes its dead letters`);
-  } else if (typeof ttlMs === "number") {
-    parts.push(`at most ${ttlMs / 1000} s old`);
-    const dueMs = now.getTime() + ttlMs + restOf(finding, changes);
+  } else if (waitMs !== undefined) {
+    parts.push(`at most ${waitMs / 1000} s old`);
+    const dueMs = now.getTime() + waitMs + restOf(finding, changes);
     parts.push(`the last is due by ${new Date(dueMs).toISOString()}`);
   } else if (typeof found.head_message_timestamp === "number") {
     parts.push(`the oldest is of ${new Date(found.head_message_timestamp * 1000).toISOString()}`);

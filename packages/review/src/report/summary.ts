@@ -1,5 +1,11 @@
 import { describeDelay, formatDelay } from "@rabbitmq-delay/topology";
-import { ComponentName, componentKinds, componentOf, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
+import {
+  ComponentName,
+  componentKinds,
+  componentOf,
+  networkOfDelivery,
+  waitMsOf,
+} from "@rabbitmq-delay/topology/stack";
 import { EntityChange, brokerName, queueArguments } from "../preview/entityChange";
 import { nameOf, typeOf } from "../preview/urn";
 import { plural } from "./plural";
@@ -197,8 +203,8 @@ function describeWaiting(component: ComponentName): Describe {
     const delays = (action: EntityChange["action"]): string =>
       children
         .filter((child) => child.kind === "queue" && child.action === action)
-        .map(({ after, before }) => queueArguments(after ?? before)["x-message-ttl"])
-        .filter((ttlMs): ttlMs is number => typeof ttlMs === "number")
+        .map(({ after, before }) => waitMsOf(queueArguments(after ?? before)))
+        .filter((waitMs) => waitMs !== undefined)
         .map(formatDelay)
         .join(", ");
     const [added, removed] = [delays("create"), delays("delete")];

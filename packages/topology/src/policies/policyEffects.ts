@@ -1,5 +1,6 @@
 import { describeDelay } from "../duration";
 import type { QueuePlan } from "../entities";
+import { waitMsOf } from "../queueKind";
 
 /** What one setting of a policy does to the messages in a queue. */
 export interface PolicyHarm {
@@ -33,13 +34,13 @@ export function harmOf(
   const leaves = target === undefined ? "be dropped" : `leave for ${describeTarget(target)}`;
   if (isLower("message-ttl")) {
     const after = describeDelay(Number(definition["message-ttl"]));
-    const ttl = values["x-message-ttl"];
+    const waitMs = waitMsOf(values);
     add(
       "message-ttl",
-      typeof ttl === "number" ? "early" : "leaves",
-      typeof ttl === "number"
-        ? `messages would leave it after ${after} instead of ${describeDelay(ttl)}, so that they arrive early`
-        : `messages in it would ${leaves} after ${after}`,
+      waitMs === undefined ? "leaves" : "early",
+      waitMs === undefined
+        ? `messages in it would ${leaves} after ${after}`
+        : `messages would leave it after ${after} instead of ${describeDelay(waitMs)}, so that they arrive early`,
     );
   }
   if (isLower("expires")) {
