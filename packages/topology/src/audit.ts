@@ -143,12 +143,21 @@ export interface FoundOnBroker {
   exchanges: { name: string; durable: boolean }[];
 }
 
-/** What of a broker as it is would mix up or lose the messages of a network and its endpoints. */
-export function auditBroker(network: DelayNetwork, endpoints: Endpoint[], found: FoundOnBroker): AuditFinding[] {
+/**
+ * What of a broker as it is would mix up or lose the messages of a network and its endpoints.
+ * @param isOneOfSeveral whether a lost binding's finding names the network, because there are others
+ */
+export function auditBroker(
+  network: DelayNetwork,
+  endpoints: Endpoint[],
+  found: FoundOnBroker,
+  isOneOfSeveral = false,
+): AuditFinding[] {
+  const place = isOneOfSeveral ? `to network ${network.prefix} ` : "";
   const own = endpoints.flatMap((endpoint) => planBinding(network, endpoint).bindings);
   return [
     ...endpoints.flatMap((endpoint) => foreignCollisions(network, endpoint, found)),
-    ...endpoints.flatMap((endpoint) => auditEndpoint(endpoint, own, found)),
+    ...endpoints.flatMap((endpoint) => auditEndpoint(endpoint, own, found, place)),
   ];
 }
 
@@ -173,7 +182,12 @@ function foreignCollisions(
   });
 }
 
-function auditEndpoint({ name, type = "queue" }: Endpoint, own: BindingPlan[], found: FoundOnBroker): AuditFinding[] {
+function auditEndpoint(
+  { name, type = "queue" }: Endpoint,
+  own: BindingPlan[],
+  found: FoundOnBroker,
+  place: string,
+): AuditFinding[] {
   const subject = `endpoint ${name}`;
   const entity = (type === "queue" ? found.queues : found.exchanges).find((other) => other.name === name);
   if (entity === undefined) {
@@ -197,7 +211,7 @@ function auditEndpoint({ name, type = "queue" }: Endpoint, own: BindingPlan[], f
       !found.bindings.some((other) => other.destination === name && other.routingKey === routingKey),
   );
   for (const { routingKey } of missing) {
-    const message = `is not bound with ${routingKey}: its delayed messages are parked, or without parking stop a quorum level or are dropped by a classic one`;
+    const message = `is not bound ${place}with ${routingKey}: its delayed messages are parked, or without parking stop a quorum level or are dropped by a classic one`;
     findings.push({ rule: "unbound", severity: "warning", subject, message });
   }
   return findings;

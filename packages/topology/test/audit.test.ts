@@ -66,6 +66,11 @@ describe("an audit", () => {
     ]);
     const transient = { ...found, queues: [{ name: "Sales", durable: false }] };
     assert.deepEqual(rulesOf(auditBroker(network, [{ name: "Sales" }], transient)), ["not-durable error"]);
+    // Of two networks, nothing said which one had lost it.
+    const lost = { ...found, bindings: [] };
+    const [alone, ofSeveral] = [false, true].map((several) => auditBroker(network, [{ name: "Sales" }], lost, several));
+    assert.match(alone?.[0]?.message ?? "", /^is not bound with /);
+    assert.ok(ofSeveral?.[0]?.message.startsWith(`is not bound to network ${network.prefix} with `));
     const vendor = { source: network.deliveryExchange, destination: "Old", destinationType: "queue" as const };
     const mixed = { ...found, bindings: [...sales, { ...vendor, routingKey: "#.Sales" }] };
     const [collision] = auditBroker(network, [{ name: "Sales" }], mixed);

@@ -22,7 +22,7 @@ export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
   const { networks, endpoints, allow = [] } = checked;
   const own = networks.map(({ network }) => network);
   return [
-    ...networks.flatMap(({ network, endpoints: joining }) => auditNetworkOn(network, joining, found)),
+    ...networks.flatMap(({ network, endpoints: joining }) => auditNetworkOn(network, joining, found, own.length > 1)),
     ...auditParts(checked, found),
     ...auditPolicies(checked, found),
     ...auditUncounted(found),
@@ -43,9 +43,14 @@ export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
   ];
 }
 
-function auditNetworkOn(network: DelayNetwork, endpoints: Checked["endpoints"], found: Found): AuditFinding[] {
+function auditNetworkOn(
+  network: DelayNetwork,
+  endpoints: Checked["endpoints"],
+  found: Found,
+  isOneOfSeveral: boolean,
+): AuditFinding[] {
   const bindings = found.bindings.filter(({ source }) => source === network.deliveryExchange);
-  return auditBroker(network, endpoints, { ...found, bindings });
+  return auditBroker(network, endpoints, { ...found, bindings }, isOneOfSeveral);
 }
 
 /** Checks other people's policies, for what is declared here and for each network in the vhost. */
