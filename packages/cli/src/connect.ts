@@ -37,15 +37,19 @@ function reasonOf(url: string, where: string, error: unknown): string {
   }
   // The library only expects success, and does not pass the broker's reason on.
   if (/Expected ConnectionOpenOk/.test(message)) {
-    const vhost = new URL(url).pathname.slice(1);
-    const name = vhost === "" ? "/" : decode(vhost);
-    return `the broker at ${host} refuses vhost ${name}: there is none of that name, or the user may not use it`;
+    return `the broker at ${host} refuses vhost ${vhostOf(url)}: there is none of that name, or the user may not use it`;
   }
   if (code !== undefined || /timed?.?out|ETIMEDOUT/i.test(message)) {
     return `no broker at ${host} (${code ?? message}); make up starts a local one`;
   }
   // Any other error of a handshake may repeat what was sent.
   return `${where} does not answer as a broker does; is it AMQP's port, and amqps where it asks for TLS?`;
+}
+
+/** The vhost that an address leads to, as the library reads it. */
+export function vhostOf(url: string): string {
+  const vhost = new URL(url).pathname.slice(1);
+  return vhost === "" ? "/" : decode(vhost);
 }
 
 function decode(text: string): string {

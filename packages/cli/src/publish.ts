@@ -3,7 +3,7 @@ import { DelayPublishError, MessageRefusedError, PublishReceipt, createDelayPubl
 import { DelayNetwork, DelayTopologyError, readableDelay } from "@rabbitmq-delay/topology";
 import { close } from "./close";
 import { addExample, commonOptions } from "./commonOptions";
-import { connect } from "./connect";
+import { connect, vhostOf } from "./connect";
 import { DelayOptions, addDelayOptions, delayOf } from "./delayOption";
 import { CommandError, exitCodes } from "./failure";
 import { readBytes } from "./files";
@@ -41,7 +41,9 @@ export function addPublish(program: Command): void {
       const network = networkOf(options);
       const delay = delayOf(options);
       const body = bodyOf(options);
-      const receipt = await publishOnce(addressOf(options), options, network, delay, body);
+      const address = addressOf(options);
+      if (options.network !== undefined) checkVhost(address, network);
+      const receipt = await publishOnce(address, options, network, delay, body);
       if (options.json) console.log(JSON.stringify(receipt));
       else
         printRows({
@@ -60,6 +62,19 @@ export function addPublish(program: Command): void {
 function addressOf({ amqp }: PublishOptions): string {
   if (amqp !== undefined && amqp !== "") return amqp;
   throw new CommandError(exitCodes.badInput, "--amqp: give it a URL, or set RABBITMQ_URL");
+}
+
+/**
+ * In another vhost there may be a network of the same names, which would take the message. A network that was given by its options says
+ * nothing of its vhost.
+ */
+function checkVhost(address: string, { vhost }: DelayNetwork): void {
+  if (vhost === undefined || !URL.canParse(address) || vhostOf(address) === vhost) return;
+  throw new CommandError(
+    exitCodes.badInput,
+    `--amqp: it leads to vhost ${vhostOf(address)}, and the network of --network is declared in vhost ${vhost}; end the address with /` +
+      encodeURIComponent(vhost),
+  );
 }
 
 async function publishOnce(

@@ -227,6 +227,27 @@ describe("rabbitmq-delay", () => {
     assert.match(stderr, /no broker at 127\.0\.0\.1:1/);
   });
 
+  // The message went to a network of the same names in the other vhost, or to none.
+  it("publishes to no other vhost than the one that a descriptor names", () => {
+    const publish = (vhost: string, amqp: string): { code: number | null; err: string } => {
+      const input = JSON.stringify(delayNetwork({ preset: "nservicebus", vhost }));
+      return run(["publish", "--network", "-", "--delay", "1s", ...target, "--amqp", amqp], input);
+    };
+    const { code, err } = publish("shop/eu", "amqp://u:hunter2@127.0.0.1:1/other");
+    assert.equal(code, 2, err);
+    assert.match(
+      err,
+      /--amqp: it leads to vhost other, .* declared in vhost shop\/eu; end the address with \/shop%2Feu$/m,
+    );
+    assert.doesNotMatch(err, /hunter2/);
+    for (const [vhost, path] of [
+      ["shop/eu", "/shop%2Feu"],
+      ["/", ""],
+      ["/", "/%2F"],
+    ] as const)
+      assert.match(publish(vhost, `amqp://127.0.0.1:1${path}`).err, /no broker at 127\.0\.0\.1:1/);
+  });
+
   // A fault in the command ended as a mistyped option does, and nobody could see where it was.
   it("tells a fault of its own from bad usage, and says where it is, without what is secret", () => {
     const main = JSON.stringify(join(__dirname, "..", "dist", "main.js"));
