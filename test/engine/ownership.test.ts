@@ -90,10 +90,23 @@ describe("whose endpoints, users and queues are", () => {
       assert.deepEqual(await service.preview("--refresh"), []);
     });
 
-    it("a binding out of a plain descriptor is claimed later, by adopt: true", async () => {
-      const service = await partsStack(await brokerStack());
+    it("an endpoint is claimed whichever way its network is given, and needs adopt: true for a binding without a claim", async () => {
+      const { management } = broker();
+      const service = await partsStack(await brokerStack({ endpoints: [{ name: "Sales", createQueue: true }] }));
+      service.declare(billing({ network, endpoint: "Sales" }));
+      await refused(service, /"Sales" belongs to rabbitmq-delay\/test, and parts\/test wants it too/);
       service.declare(billing({ network }));
       await service.up();
+      service.declare(billing());
+      assert.deepEqual(await service.preview(), [], "a descriptor out of a stack is the same");
+
+      await service.destroy();
+      await management.call("PUT", `queues/${vhost}/Billing`, {
+        durable: true,
+        arguments: { "x-queue-type": "quorum" },
+      });
+      const byHand = { routing_key: "*.*.Billing", arguments: {} };
+      await management.call("POST", `bindings/${vhost}/e/${network.deliveryExchange}/q/Billing`, byHand);
       service.declare(billing());
       await refused(service, /set adopt: true/);
       service.declare(billing({ adopt: true }));
