@@ -4,14 +4,24 @@
 // are newer than the compiled program are compiled first, so that plain `pulumi` never runs a stale one.
 const { execFileSync } = require("node:child_process");
 const { readdirSync, statSync } = require("node:fs");
+const { enableCompileCache, flushCompileCache } = require("node:module");
 const { join } = require("node:path");
 
+keepCompiledModules();
 endWithTheEngine();
 leaveStackTracesUnmapped();
 
 const rooms = ["components", "packages/topology", "packages/broker"];
 const sources = ["index.ts", "program", ...rooms];
 const compiled = join(__dirname, "dist", "index.js");
+
+// From Node 22.8 on, V8's result for each module is kept in the folder of temporary files, or in that of NODE_COMPILE_CACHE, for the next
+// run. The SDK ends the process itself, so what is kept is written as it ends.
+function keepCompiledModules() {
+  if (typeof flushCompileCache !== "function") return;
+  enableCompileCache();
+  process.on("exit", () => flushCompileCache());
+}
 
 // When the engine was killed, nobody reads what the program prints. The SDK prints each error, also the one of that print,
 // forever: a process of gigabytes at full load.

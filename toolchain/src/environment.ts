@@ -18,6 +18,8 @@ export function pulumiEnvironment(engine: Engine, given: NodeJS.ProcessEnv = pro
     PULUMI_BACKEND_URL: given.PULUMI_BACKEND_URL ?? `file://${state}`,
     PULUMI_HOME: engine.home,
     PULUMI_SKIP_UPDATE_CHECK: "true",
+    // Nodes from 22.1 on keep their compiled modules there; others don't know the variable.
+    NODE_COMPILE_CACHE: given.NODE_COMPILE_CACHE ?? join(localFolder, "compiled"),
     PULUMI_EXPERIMENTAL: "true",
     PULUMI_SKIP_CHECKPOINTS: given.PULUMI_SKIP_CHECKPOINTS ?? "true",
     ...(given.PULUMI_CONFIG_PASSPHRASE_FILE === undefined
