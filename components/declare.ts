@@ -2,8 +2,12 @@ import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import { BrokerCheckError } from "@rabbitmq-delay/broker";
 import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
-import { topicMatches } from "@rabbitmq-delay/topology/stack";
+import { OwnershipPlan, topicMatches } from "@rabbitmq-delay/topology/stack";
+import { aliasNames, checkOneUrn, nameOf, renamed } from "./oneUrn";
 import { hasEngine, stackState } from "./stackState";
+
+const BINDING = "rabbitmq:index/binding:Binding";
+const EXCHANGE = "rabbitmq:index/exchange:Exchange";
 
 /**
  * Where a broker dies between a create and its reading back, the engine plans an update that the provider doesn't know for
@@ -27,6 +31,50 @@ export class Declarer {
     options: pulumi.CustomResourceOptions,
   ) {
     this.options = { ...options, ...REPAIRABLE };
+  }
+
+  /** An exchange that says whose a name is. It always goes with its component, so it can't pass to another one within an update. */
+  claim(plan: OwnershipPlan): rabbitmq.Exchange {
+    const component = this.options.parent as pulumi.Resource;
+    const outputs = { vhost: this.vhost, name: plan.name };
+    const what = `the claim ${plan.name}`;
+    const checked = checkOneUrn({
+      component,
+      type: EXCHANGE,
+      name: `${this.name}-${plan.name}`,
+      outputs,
+      isShared: true,
+      what,
+    });
+    return this.after(checked).exchange(plan);
+  }
+
+  /** The same, once something else is known. */
+  after(checked: Promise<unknown>): Declarer {
+    const vhost = pulumi.all([this.vhost, checked]).apply(([known]) => known);
+    return new Declarer(this.name, vhost, this.options);
+  }
+
+  /**
+   * Refuses a binding that the state has under another URN.
+   * @param label as of {@link binding}, and so is `former`
+   * @param bound its planned names
+   * @returns resolves before anything is declared, in a component whose declarer waits for it
+   */
+  checkBinding(
+    label: string,
+    bound: { [Part in keyof BindingPlan]: pulumi.Input<BindingPlan[Part]> },
+    former?: string,
+  ): Promise<void> {
+    const { source, destination, destinationType, routingKey } = bound;
+    return checkOneUrn({
+      component: this.options.parent as pulumi.Resource,
+      type: BINDING,
+      name: `${this.name}-${label}`,
+      formerNames: former === undefined ? [] : [`${this.name}-${former}`],
+      outputs: { vhost: this.vhost, source, destination, destinationType, routingKey },
+      what: `the binding of ${label}`,
+    });
   }
 
   /** A changed exchange setting is planned as an update that the provider then refuses, so it has to be a replacement. */
@@ -79,12 +127,13 @@ export class Declarer {
   ): rabbitmq.Binding {
     const { destinationType, routingKey } = plan;
     const name = `${this.name}-${label}`;
+    const component = this.options.parent as pulumi.Resource;
     const aliases =
-      former === undefined ? {} : { aliases: [formerName(`${this.name}-${former}`, name, pulumi.output(routingKey))] };
+      former === undefined ? [] : [formerName(`${this.name}-${former}`, name, pulumi.output(routingKey), component)];
     return new rabbitmq.Binding(
       name,
       { source, vhost: this.vhost, destination, destinationType, routingKey },
-      { ...this.options, ...aliases },
+      { ...this.options, aliases },
     );
   }
 
@@ -120,8 +169,15 @@ export function declareEntities(
   policies: pulumi.Resource[] = [],
   used: string[] = [],
 ): pulumi.Output<string>[] {
-  const exchanges = new Map(plan.exchanges.map((exchange) => [exchange.name, declarerOf(exchange).exchange(exchange)]));
-  const queues = new Map(plan.queues.map((queue) => [queue.name, declarerOf(queue).queue(queue, policies)]));
+  const checked = Promise.all(
+    plan.bindings.map((binding) => {
+      const { label, former } = labelOf(binding, plan.bindings);
+      return declarerOf({ name: binding.source }).checkBinding(label, binding, former);
+    }),
+  );
+  const declarer = (entity: { name: string }): Declarer => declarerOf(entity).after(checked);
+  const exchanges = new Map(plan.exchanges.map((exchange) => [exchange.name, declarer(exchange).exchange(exchange)]));
+  const queues = new Map(plan.queues.map((queue) => [queue.name, declarer(queue).queue(queue, policies)]));
   for (const binding of plan.bindings) {
     const targets = binding.destinationType === "queue" ? queues : exchanges;
     const [source, destination] = [exchanges.get(binding.source), targets.get(binding.destination)];
@@ -129,7 +185,7 @@ export function declareEntities(
       throw new Error(`the plan binds ${binding.source} to ${binding.destination} without declaring both`);
     }
     const { label, former } = labelOf(binding, plan.bindings);
-    declarerOf({ name: binding.source }).binding(label, binding, source.name, destination.name, former);
+    declarer({ name: binding.source }).binding(label, binding, source.name, destination.name, former);
   }
   const bound = [...queues].filter(([name]) => used.includes(name)).map(([, queue]) => queue);
   return [...exchanges.values(), ...bound].map(({ name }) => name);
@@ -154,7 +210,7 @@ function labelOf(binding: BindingPlan, all: readonly BindingPlan[]): { label: st
 
 /**
  * The name that a binding has in the state: the former one, where that is of a binding by the same key, else its own. A name alone does not
- * say by which key the one binding was that became several.
+ * say by which key the one binding was that became several. Where the component has a new name, the engine translates the former one.
  * Rejects with a BrokerCheckError where an engine does not give the state, in an update: taken for a new one, the binding would be made
  * once more and then deleted as the old one, and nothing would bind the queue.
  */
@@ -162,6 +218,7 @@ export function formerName(
   former: string,
   own: string,
   routingKey: pulumi.Output<string>,
+  component: pulumi.Resource,
 ): pulumi.Output<pulumi.Alias> {
   const resources = pulumi.output(stackState.resources());
   return pulumi.all([resources, routingKey]).apply(async ([found, key]) => {
@@ -174,9 +231,10 @@ export function formerName(
         );
       await pulumi.log.warn(`${unknown}; an update is refused as long as that is so`);
     }
+    const names = [former, ...(await aliasNames(component)).map((alias) => renamed(former, nameOf(component), alias))];
     const isSame = (found ?? []).some(
       ({ urn, type, outputs }) =>
-        type === "rabbitmq:index/binding:Binding" && urn.endsWith(`::${former}`) && outputs.routingKey === key,
+        type === BINDING && names.some((name) => urn.endsWith(`::${name}`)) && outputs.routingKey === key,
     );
     return { name: isSame ? former : own };
   });

@@ -132,7 +132,7 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
       ready: mayStart,
     };
 
-    const claimed = claims.map((claim) => new Declarer(name, place, { parent: this }).exchange(claim));
+    const claimed = claims.map((claim) => new Declarer(name, place, { parent: this }).claim(claim));
     const made = logins.map((login) => declareLogin(name, login, rights, { parent: this, dependsOn: claimed }));
     // Of two logins, the last is the one that stays.
     const login = made.at(-1);

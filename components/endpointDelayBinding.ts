@@ -161,7 +161,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     const limits = limitsOf(args, queue);
     const errorLimits = deliveryLimitPolicies(errors?.queues ?? [], args);
     const { formerOwners, adopt, brokerVersion } = args;
-    const vhost = vhostOnceLooked(this, joined, {
+    const place = vhostOnceLooked(this, joined, {
       claims,
       formerOwners,
       adopt,
@@ -177,7 +177,9 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       replaceable: isReplaced(removal),
       areBindingsClaimed: args.owner === undefined && isOfAnotherStack(args.network),
     });
-    const claimed = claims.map((claim) => new Declarer(name, vhost, { parent: this }).exchange(claim));
+    const checked = checkBindings(new Declarer(name, place, { parent: this }), bindings, args);
+    const vhost = pulumi.all([place, checked]).apply(([known]) => known);
+    const claimed = claims.map((claim) => new Declarer(name, vhost, { parent: this }).claim(claim));
     const children = { parent: this, dependsOn: claimed };
     const guarded = new Declarer(name, vhost, { ...options, ...children });
     const set = limits.map((limit) => guarded.policy(limit, `${args.endpoint}.delivery-limit`));
@@ -382,6 +384,23 @@ function destinationOf(
 ): Wanted["destination"] {
   if (destination !== undefined && typeof destination !== "string") return "output";
   return createQueue === true || opts?.dependsOn !== undefined ? undefined : "existing";
+}
+
+/** Resolves when the state has none of the bindings under another URN, e.g. of another component. */
+async function checkBindings(
+  declarer: Declarer,
+  bindings: PlannedBinding[],
+  { destination, endpoint }: EndpointDelayBindingArgs,
+): Promise<void> {
+  const checks = bindings.map(({ label, source, sourceName, destinationType, routingKey }) =>
+    declarer.checkBinding(label, {
+      source: sourceName ?? source,
+      destination: destination ?? endpoint,
+      destinationType,
+      routingKey,
+    }),
+  );
+  await Promise.all(checks);
 }
 
 function declareBindings(declarer: Declarer, bindings: PlannedBinding[], destination: pulumi.Input<string>): void {

@@ -88,7 +88,7 @@ export class EndpointUser extends pulumi.ComponentResource {
     const { formerOwners, adopt } = args;
     const users = logins.map(({ user }) => user);
     const { vhost, ready } = lookFirst(this, joined, { claims, formerOwners, adopt, users, makesUsers: true });
-    const claimed = claims.map((plan) => new Declarer(name, vhost, { parent: this }).exchange(plan));
+    const claimed = claims.map((plan) => new Declarer(name, vhost, { parent: this }).claim(plan));
     const isLimited = args.network !== undefined && args.destinations !== undefined;
     const rights = { vhost, access, isLimited, ready };
     const made = logins.map((login) => declareLogin(name, login, rights, { parent: this, dependsOn: claimed }));

@@ -27,7 +27,7 @@ describe("a binding that may have another name in the stack's state", () => {
     await pulumi.runtime.setMocks({ newResource, call: read }, "project", "stack", isPreview, "organization");
     // By this the components tell a client of an engine from mocks.
     if (isEngine) Object.assign(pulumi.runtime.getMonitor() as object, { getChannel: () => undefined });
-    const alias = formerName("work-to-work", "work-to-work/#", pulumi.output("#"));
+    const alias = formerName("work-to-work", "work-to-work/#", pulumi.output("#"), {} as pulumi.Resource);
     const { isKnown, isSecret } = alias as unknown as Record<string, Promise<boolean>>;
     const { promise } = alias as unknown as { promise(): Promise<pulumi.Alias> };
     // An output that fails does so in each of its parts.

@@ -1,0 +1,144 @@
+import { strict as assert } from "node:assert";
+import { join } from "node:path";
+import { delayNetwork } from "@rabbitmq-delay/topology";
+import { onEachBroker } from "../support/brokers";
+import { TestStack } from "../support/stack";
+
+interface Part {
+  type: string;
+  name: string;
+  args: Record<string, unknown>;
+  formerNames?: string[];
+}
+
+const shape = (prefix: string): Record<string, unknown> => ({
+  preset: "custom",
+  prefix,
+  radix: 2,
+  levels: 2,
+  unitMs: 10,
+});
+const network = (prefix: string): Part => ({ type: "DelayLevelTopology", name: prefix, args: shape(prefix) });
+const networks = [network("a"), network("b")];
+const sales = (args: object): Part => ({
+  type: "EndpointDelayBinding",
+  name: "sales",
+  args: { endpoint: "Sales", createQueue: true, ...args },
+});
+const second = (args: object): Part => ({ type: "EndpointDelayBinding", name: "second", args: { ...args } });
+const work = (name: string, patterns: string[], formerNames: string[] = []): Part => ({
+  type: "WorkRetryQueues",
+  name,
+  args: { queue: "work", delays: [60_000], patterns },
+  formerNames,
+});
+
+/** Edits by which the same binding or claim would get another URN, each with what the refusal says. */
+const refusals: Record<string, { before: Part[]; after: Part[]; message: RegExp }> = {
+  "a network that goes from network to furtherNetworks": {
+    before: [...networks, sales({ network: "$a" })],
+    after: [...networks, sales({ network: "$b", furtherNetworks: ["$a"] })],
+    message: /binding of Sales@a\S+ is in this stack's state as sales-Sales, .*declares it as sales-Sales@a/,
+  },
+  "a network that goes from furtherNetworks to network": {
+    before: [...networks, sales({ network: "$a", furtherNetworks: ["$b"] })],
+    after: [...networks, sales({ network: "$b" })],
+    message:
+      /binding of Sales is in this stack's state as sales-Sales@b\S+, .*state rename '\S+::sales-Sales@b\S+' 'sales-Sales'/,
+  },
+  "a pattern that goes from one component to another": {
+    before: [...networks, sales({ network: "$a", patterns: ["Sales", "X"] })],
+    after: [...networks, sales({ network: "$a" }), second({ network: "$a", endpoint: "X", destination: "Sales" })],
+    message: /(binding of X|claim \S+endpoint\.X) is in this stack's state as sales-/,
+  },
+  "a component under a new name, without an alias": {
+    before: [work("old", ["#"])],
+    after: [work("new", ["#"])],
+    message: /binding of (work\S+) is in this stack's state as old-\1, and this program declares it as new-\1/,
+  },
+};
+
+describe("what would pass from one resource to another", () => {
+  onEachBroker((broker) => {
+    let vhost: string;
+    let stack: TestStack;
+
+    beforeEach(async () => {
+      vhost = await broker().management.createVhost();
+      stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "edits"));
+    });
+
+    const declare = (parts: Part[]): void => stack.configure({ network: { parts } });
+
+    async function refused(message: RegExp): Promise<void> {
+      for (const verb of [
+        ["preview", "--stack", "test"],
+        ["up", "--yes", "--skip-preview", "--stack", "test"],
+      ]) {
+        const { code, output } = await stack.run(verb);
+        assert.notEqual(code, 0, output);
+        assert.match(output.replaceAll(/\s+/g, " "), message);
+      }
+    }
+
+    const boundKeys = async (): Promise<string[]> =>
+      (
+        await broker().management.get<{ source: string; destination: string; routing_key: string }[]>(
+          `bindings/${vhost}`,
+        )
+      )
+        .filter(({ source }) => source !== "")
+        .map(({ source, destination, routing_key: key }) => `${source} ${destination} ${key}`)
+        .sort();
+
+    // The engine made the binding once more and deleted it under its old URN: nothing was bound, and previews were empty.
+    for (const [name, { before, after, message }] of Object.entries(refusals)) {
+      it(`is refused, and stays as it is: ${name}`, async () => {
+        declare(before);
+        await stack.up();
+        const bound = await boundKeys();
+        declare(after);
+        await refused(message);
+        const left = await boundKeys();
+        for (const one of bound) assert.ok(left.includes(one), one);
+      });
+    }
+
+    it("is refused where a program declares it twice", async () => {
+      const plain = delayNetwork({ ...shape("a"), vhost } as never);
+      declare([...networks, sales({ network: "$a", furtherNetworks: [plain] })]);
+      await refused(/binding of Sales\S* is declared twice by this program, as sales-Sales\S* and sales-Sales/);
+    });
+
+    it("goes where the program leaves it out: an endpoint leaves the first of its networks, or the second", async () => {
+      declare([...networks, sales({ network: "$a", furtherNetworks: ["$b"] })]);
+      await stack.up();
+      declare([...networks, sales({ furtherNetworks: ["$b"] })]);
+      await stack.up();
+      assert.deepEqual(
+        (await boundKeys()).filter((one) => one.includes(" Sales ")),
+        ["b.r2x2u10.delivery Sales *.*.Sales"],
+      );
+      assert.deepEqual(await stack.preview("--refresh"), []);
+    });
+
+    it("follows its component's new name along with an edit of its patterns", async () => {
+      const steps = [
+        [work("one", ["#"])],
+        [work("two", ["#", "a.*"], ["one"])],
+        [work("three", ["#"], ["two", "one"])],
+        [work("four", ["a.*", "b.*"], ["three", "two", "one"])],
+      ];
+      for (const [index, parts] of steps.entries()) {
+        declare(parts);
+        const patterns = parts[0]?.args.patterns as string[];
+        if (index === 3) await stack.preview();
+        await stack.up();
+        const keys = (await boundKeys()).filter((one) => one.startsWith("work work "));
+        for (const pattern of patterns)
+          assert.ok(keys.includes(`work work ${pattern}`), `${index}: ${keys.join(", ")}`);
+        assert.deepEqual(await stack.preview("--refresh"), []);
+      }
+    });
+  });
+});
