@@ -48,7 +48,8 @@ export type JoinedNetwork = pulumi.Input<DelayNetworkDescriptor> | DelayNetworkS
 
 /** The descriptor of what was given for a network. */
 export function descriptorOf(network: JoinedNetwork): pulumi.Input<DelayNetworkDescriptor> {
-  const isSource = typeof network === "object" && !pulumi.Output.isInstance(network) && "network" in network;
+  const isSource =
+    typeof network === "object" && network !== null && !pulumi.Output.isInstance(network) && "network" in network;
   return isSource ? network.network : (network as pulumi.Input<DelayNetworkDescriptor>);
 }
 

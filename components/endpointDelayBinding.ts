@@ -65,7 +65,8 @@ export interface EndpointDelayBindingArgs {
   network?: JoinedNetwork;
   /**
    * Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
-   * as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing.
+   * as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
+   * was given as `network` can't become one of these while the endpoint joins it, nor the other way round.
    */
   furtherNetworks?: JoinedNetwork[];
   /**

@@ -94,5 +94,6 @@ describe("arguments of components", () => {
       new components.EndpointDelayBinding("a", { endpoint: "a", network, furtherNetworks: [one] } as never);
     assert.throws(() => join(pulumi.output(further)), /^DelayTopologyError: furtherNetworks\[0\]: .*plain descriptor/);
     assert.doesNotThrow(() => join(further));
+    assert.throws(() => join(null), /^DelayTopologyError: .*null is not allowed/);
   });
 });

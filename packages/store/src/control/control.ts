@@ -12,6 +12,8 @@ import { ErrorQueueCount, StoreRequest, perform } from "./operations";
 /** The parts that a control works with. */
 export interface ControlParts {
   connection: BrokerConnection;
+  /** Where replies are published: the broker may stop reading from it, so nothing is consumed on it. */
+  replyConnection: BrokerConnection;
   store: DelayedMessageStore;
   clock: SteadyClock;
   queue: string;
@@ -52,7 +54,7 @@ export class Control {
     if (reply === undefined) return;
     // Acknowledge first, because a reply that the broker refuses closes the channel.
     delivery.acknowledge();
-    await this.send(delivery, reply);
+    await Promise.race([this.send(delivery, reply), ending(closing)]);
   }
 
   /** @returns undefined if the session ends before the store could be asked */
@@ -117,10 +119,18 @@ export class Control {
   }
 
   private async open(): Promise<ConfirmChannel> {
-    const channel = await this.parts.connection.channel();
+    const channel = await this.parts.replyConnection.channel();
     channel.on("close", () => (this.replies = undefined));
     return channel;
   }
+}
+
+/** Resolves when a session ends: a broker short of memory or disk opens no channel on a connection that has published. */
+function ending(closing: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (closing.aborted) resolve();
+    else closing.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 /** Whether repeating a request would not help. PostgreSQL's manual, error codes, lists the classes of errors about values. */

@@ -97,6 +97,7 @@ class StoreService {
       store,
       clock: this.clock,
       connection: this.connections.intake,
+      replyConnection: this.connections.dispatch,
       queue: descriptor.controlQueue,
       errorQueue: descriptor.errorQueue,
       maximumDelayMs: options.maximumDelayMs,

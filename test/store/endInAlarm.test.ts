@@ -1,0 +1,54 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
+import { root } from "../../toolchain/dist/paths";
+import { onEachBroker, ownTestBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
+
+const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+const descriptor = delayedStore({});
+/** Kubernetes' own grace period. */
+const GRACE_MS = 30_000;
+
+describe("a store while its broker has an alarm", () => {
+  onEachBroker((broker) => {
+    // It had published an answer on the connection that consumes. The broker reads nothing from that in an alarm, and the end waited for it.
+    it("ends at SIGTERM, though it has answered a request meanwhile", async () => {
+      const own = await ownTestBroker(broker().node.installation);
+      const vhost = await own.management.createVhost();
+      const channel = await openChannel(own, vhost);
+      await declareOverAmqp(channel, planDelayedStore(descriptor));
+      await channel.assertQueue("replies", { durable: true });
+      const later = { headers: { "x-delay": 600_000 }, persistent: true };
+      for (let index = 0; index < 20; index++)
+        channel.publish("delayed", "replies", Buffer.from("x"), { ...later, messageId: `m${index}` });
+      const request = Buffer.from(JSON.stringify({ operation: "stats" }));
+      channel.sendToQueue(descriptor.controlQueue, request, { replyTo: "replies", correlationId: "1" });
+      await channel.waitForConfirms();
+      await rabbitmqctl(own.node, "set_vm_memory_high_watermark", "0");
+
+      const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-alarm-")), "delayed.db");
+      const amqp = `${own.node.amqpUrl}/${vhost}`;
+      const args = [command, "store", "run", "--store", `sqlite:${file}`, "--amqp", amqp, "--http", "off"];
+      const child = spawn(process.execPath, args, { stdio: "ignore" });
+      afterThisTest(() => void child.kill("SIGKILL"));
+      const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+      while (!(await hasAnswered())) await new Promise((resolve) => setTimeout(resolve, 200));
+      child.kill("SIGTERM");
+      const limit = new Promise<string>((resolve) => setTimeout(() => resolve("it still runs"), GRACE_MS).unref());
+      assert.equal(await Promise.race([ended, limit]), 0);
+
+      /** Nobody else publishes during the alarm, and the broker blocks whoever does. */
+      async function hasAnswered(): Promise<boolean> {
+        const connections = await own.management.get<{ state: string }[]>("connections");
+        return connections.some(({ state }) => state === "blocked");
+      }
+    });
+  });
+});
