@@ -55,6 +55,16 @@ export class Declarer {
     return new Declarer(this.name, vhost, this.options);
   }
 
+  /** Refuses bindings of a plan that the state has under other URNs; what waits for it is not made before. */
+  async checkPlan({ bindings }: EntityPlan): Promise<void> {
+    await Promise.all(
+      bindings.map((binding) => {
+        const { label, former } = labelOf(binding, bindings);
+        return this.checkBinding(label, binding, former);
+      }),
+    );
+  }
+
   /**
    * Refuses a binding that the state has under another URN.
    * @param label as of {@link binding}, and so is `former`
@@ -67,6 +77,8 @@ export class Declarer {
     former?: string,
   ): Promise<void> {
     const { source, destination, destinationType, routingKey } = bound;
+    // What stays on the broker when it leaves the state is not deleted under its old URN either.
+    if (this.options.retainOnDelete) return Promise.resolve();
     return checkOneUrn({
       component: this.options.parent as pulumi.Resource,
       type: BINDING,
@@ -169,15 +181,8 @@ export function declareEntities(
   policies: pulumi.Resource[] = [],
   used: string[] = [],
 ): pulumi.Output<string>[] {
-  const checked = Promise.all(
-    plan.bindings.map((binding) => {
-      const { label, former } = labelOf(binding, plan.bindings);
-      return declarerOf({ name: binding.source }).checkBinding(label, binding, former);
-    }),
-  );
-  const declarer = (entity: { name: string }): Declarer => declarerOf(entity).after(checked);
-  const exchanges = new Map(plan.exchanges.map((exchange) => [exchange.name, declarer(exchange).exchange(exchange)]));
-  const queues = new Map(plan.queues.map((queue) => [queue.name, declarer(queue).queue(queue, policies)]));
+  const exchanges = new Map(plan.exchanges.map((exchange) => [exchange.name, declarerOf(exchange).exchange(exchange)]));
+  const queues = new Map(plan.queues.map((queue) => [queue.name, declarerOf(queue).queue(queue, policies)]));
   for (const binding of plan.bindings) {
     const targets = binding.destinationType === "queue" ? queues : exchanges;
     const [source, destination] = [exchanges.get(binding.source), targets.get(binding.destination)];
@@ -185,7 +190,7 @@ export function declareEntities(
       throw new Error(`the plan binds ${binding.source} to ${binding.destination} without declaring both`);
     }
     const { label, former } = labelOf(binding, plan.bindings);
-    declarer({ name: binding.source }).binding(label, binding, source.name, destination.name, former);
+    declarerOf({ name: binding.source }).binding(label, binding, source.name, destination.name, former);
   }
   const bound = [...queues].filter(([name]) => used.includes(name)).map(([, queue]) => queue);
   return [...exchanges.values(), ...bound].map(({ name }) => name);

@@ -62,7 +62,8 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
     super("rabbitmq-delay:index:DelayLevelTopology", name, {}, opts);
 
     const wanted = { ...plan, policies, brokerVersion, replaceable: isReplaced(removal) };
-    const declarer = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });
+    const looked = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });
+    const declarer = looked.after(looked.checkPlan(plan));
     const set = policies.map((policy) => declarer.policy(policy));
     const ready = pulumi.all(declareEntities(plan, () => declarer, set));
 

@@ -122,7 +122,8 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const owned = { claims, formerOwners, adopt, users, makesUsers: logins.length > 0 };
     const wanted = { ...plan, ...owned, policies, brokerVersion, replaceable: isReplaced(removal) };
     const { vhost: place, ready: mayStart } = lookFirst(this, vhost, wanted);
-    const declarer = new Declarer(name, place, { ...guarded, parent: this });
+    const looked = new Declarer(name, place, { ...guarded, parent: this });
+    const declarer = looked.after(looked.checkPlan(plan));
     const set = policies.map((policy) => declarer.policy(policy));
     const ready = declareEntities(plan, () => declarer, set);
     const rights = {

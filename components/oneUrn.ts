@@ -18,6 +18,12 @@ interface Program {
 
 // By the connection to the engine, as the state.
 const programs = new WeakMap<object, Program>();
+let isProvider = false;
+
+/** Notes that this process makes single components for programs in other languages, and doesn't see what else they declare. */
+export function serveOtherLanguages(): void {
+  isProvider = true;
+}
 
 /** A resource that must not be on the broker under two URNs, and the names under which the engine takes it for the same one. */
 export interface OnlyOne {
@@ -38,7 +44,7 @@ export interface OnlyOne {
  * Refuses a resource that the state has under another URN which this program does not declare for it. The engine would make it once more,
  * which changes nothing on the broker, and then delete it under its old URN: it is gone, and no later preview shows that.
  * @returns resolves when nothing speaks against it
- * @throws rejects with a BrokerCheckError that says what to do
+ * @throws rejects with a BrokerCheckError that says what to do, in an update; a preview warns
  */
 export async function checkOneUrn(one: OnlyOne): Promise<void> {
   const monitor = pulumi.runtime.getMonitor();
@@ -49,17 +55,17 @@ export async function checkOneUrn(one: OnlyOne): Promise<void> {
   program.identities.set(`${one.type} ${one.name}`, identity);
   const wanted = await identity;
   if (wanted === undefined) return;
-  if (!one.isShared) checkDeclaredOnce(one, wanted, program);
+  if (!one.isShared) await checkDeclaredOnce(one, wanted, program);
   await checkState(one, wanted, program);
 }
 
-function checkDeclaredOnce(one: OnlyOne, wanted: string, { owners }: Program): void {
+async function checkDeclaredOnce(one: OnlyOne, wanted: string, { owners }: Program): Promise<void> {
   const provider = one.component.getProvider(one.type);
   const others = owners.get(wanted) ?? [];
   owners.set(wanted, [...others, { name: one.name, provider }]);
   const twin = others.find((other) => other.provider === provider && other.name !== one.name);
   if (twin === undefined) return;
-  throw new BrokerCheckError(
+  await refuse(
     `${one.what} is declared twice by this program, as ${twin.name} and ${one.name}: the first that leaves would take it along. ` +
       "Declare it once, e.g. give each network of an endpoint once",
   );
@@ -78,9 +84,10 @@ async function checkState(one: OnlyOne, wanted: string, program: Program): Promi
   for (const urn of urns) {
     const name = lastOf(urn);
     if (allowed.includes(name)) continue;
-    // Still declared, on another broker.
+    // Still declared, on another broker. Who doesn't see the whole program can't tell, where there are several.
     if ((await settled(program.identities.get(`${one.type} ${name}`))) === wanted) continue;
-    throw new BrokerCheckError(
+    if (isProvider && (await countBrokers()) > 1) continue;
+    await refuse(
       `${one.what} is in this stack's state as ${name}, and this program declares it as ${one.name}: the engine would make it once more, ` +
         "and then delete it under its old name, so that it is gone. Leave it where it was in the program (a network that an endpoint " +
         "joined as network, or among furtherNetworks, stays there until the endpoint leaves it; so does a pattern in its component), " +
@@ -89,9 +96,22 @@ async function checkState(one: OnlyOne, wanted: string, program: Program): Promi
   }
 }
 
+/** How many brokers the state's providers are for. */
+async function countBrokers(): Promise<number> {
+  const providers = ((await stackState.resources()) ?? []).filter(({ type }) => type === "pulumi:providers:rabbitmq");
+  return new Set(providers.map(({ urn, outputs }) => (typeof outputs.endpoint === "string" ? outputs.endpoint : urn)))
+    .size;
+}
+
 async function stateByIdentity({ type: wantedType, outputs: parts }: OnlyOne): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
-  for (const { urn, type, outputs } of (await stackState.resources()) ?? []) {
+  const resources = await stackState.resources();
+  if (resources === undefined)
+    await pulumi.log.warn(
+      "the engine does not give this stack's state, so nobody looks whether a binding would pass from one resource to another, " +
+        "which would end with none; see that the stack's backend can be read",
+    );
+  for (const { urn, type, outputs } of resources ?? []) {
     if (type !== wantedType) continue;
     const identity = JSON.stringify(Object.keys(parts).map((part) => outputs[part]));
     found.set(identity, [...(found.get(identity) ?? []), urn]);
@@ -102,6 +122,12 @@ async function stateByIdentity({ type: wantedType, outputs: parts }: OnlyOne): P
 async function identityOf({ outputs }: OnlyOne): Identity {
   const values = await Promise.all(Object.values(outputs).map((value) => valueOf(pulumi.output(value))));
   return values.some((value) => value === undefined) ? undefined : JSON.stringify(values);
+}
+
+/** A preview shows the whole plan, which a review judges, and warns. */
+async function refuse(message: string): Promise<void> {
+  if (!pulumi.runtime.isDryRun()) throw new BrokerCheckError(message);
+  await pulumi.log.warn(`${message}. An update refuses it`);
 }
 
 /** Undefined also where it can't be told: the program fails by that, and then nothing is deleted. */

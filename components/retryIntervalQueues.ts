@@ -89,8 +89,13 @@ export class RetryIntervalQueues extends pulumi.ComponentResource {
       brokerVersion,
       replaceable: isReplaced(removal),
     });
-    const own = new Declarer(name, place, { ...options, parent: this });
-    const shared = new Declarer(name, place, { retainOnDelete: true, parent: this });
+    const looked = new Declarer(name, place, { ...options, parent: this });
+    const checked = looked.checkPlan({
+      ...entities,
+      bindings: entities.bindings.filter(({ source }) => !stays({ name: source })),
+    });
+    const own = looked.after(checked);
+    const shared = new Declarer(name, place, { retainOnDelete: true, parent: this }).after(checked);
     const policies = [
       ...ownLimits.map((policy) => own.policy(policy)),
       ...sharedPolicies.map((policy) => shared.policy(policy)),

@@ -90,7 +90,8 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
       endpointQueues: [descriptor.name],
       replaceable: isReplaced(removal),
     };
-    const declarer = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });
+    const looked = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });
+    const declarer = looked.after(looked.checkPlan(plan));
     const set = policies.map((policy) => declarer.policy(policy));
     const ready = declareEntities(plan, () => declarer, set, [descriptor.name]);
 

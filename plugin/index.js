@@ -5,6 +5,7 @@
 const { dirname } = require("node:path");
 const { componentProviderHost, getPulumiComponents } = require("@pulumi/pulumi/provider/experimental");
 
+require("pulumi-rabbitmq-delay/program").serveOtherLanguages();
 const components = getPulumiComponents(require("pulumi-rabbitmq-delay"));
 // The schema is inferred from the sources of the components' package.
 const folder = dirname(require.resolve("pulumi-rabbitmq-delay/package.json"));

@@ -36,7 +36,7 @@ describe("rabbitmq-delay, against a broker", () => {
     it("ends with 3 while the broker has an alarm: publishing, and asking a store", async () => {
       const own = await ownTestBroker(broker().node.installation);
       const vhost = await own.management.createVhost();
-      const network = delayNetwork(descriptor);
+      const network = delayNetwork({ ...descriptor, vhost });
       await own.management.declare(vhost, network, ["Billing"]);
       const url = `${own.node.amqpUrl}/${vhost}`;
       await declareOverAmqp(await openChannel(own, vhost), planDelayedStore(delayedStore({})));
@@ -56,7 +56,7 @@ describe("rabbitmq-delay, against a broker", () => {
     it("publishes: 0 when it was confirmed, 1 when it was returned, 3 when there is no broker or no network", async () => {
       const { management, node } = broker();
       const vhost = await management.createVhost();
-      const network = delayNetwork(descriptor);
+      const network = delayNetwork({ ...descriptor, vhost });
       await management.declare(vhost, network, ["Billing"]);
       const receiver = await Receiver.on(await openChannel(broker(), vhost), ["Billing"]);
       const publish = (...more: string[]): Promise<CommandEnd> =>
@@ -78,10 +78,18 @@ describe("rabbitmq-delay, against a broker", () => {
       assert.equal(returned.code, 1, returned.err);
       assert.match(returned.err, /--amqp: .*return/);
 
-      const nowhere = await publish("--amqp", "amqp://127.0.0.1:1", "--delay", "1s");
+      const nowhere = await publish("--amqp", `amqp://127.0.0.1:1/${vhost}`, "--delay", "1s");
       assert.equal(nowhere.code, 3);
       assert.match(nowhere.err, /--amqp: no broker at 127\.0\.0\.1:1 \(.*make up/);
-      const empty = await publish("--amqp", `${node.amqpUrl}/${await management.createVhost()}`, "--delay", "1s");
+      const elsewhere = await publish("--amqp", `${node.amqpUrl}/${await management.createVhost()}`, "--delay", "1s");
+      assert.deepEqual(
+        [elsewhere.code, elsewhere.err.includes(`is declared in vhost ${vhost}`)],
+        [2, true],
+        elsewhere.err,
+      );
+      await management.call("DELETE", `vhosts/${vhost}`);
+      await management.call("PUT", `vhosts/${vhost}`, {});
+      const empty = await publish("--amqp", url, "--delay", "1s");
       assert.equal(empty.code, 3);
       assert.match(empty.err, /pulumi up declares it/);
     });
@@ -89,14 +97,16 @@ describe("rabbitmq-delay, against a broker", () => {
     // A wrong password was "no broker; make up starts a local one", a wrong vhost the library's inner words.
     it("says whether a broker refuses the user or the vhost, and shows no password", async () => {
       const { management, node } = broker();
-      const network = JSON.stringify(delayNetwork(descriptor));
-      const publish = (url: string): Promise<CommandEnd> =>
-        run(["publish", "--network", "-", "--destination", "Billing", "--delay", "1s", "--amqp", url], network);
       const vhost = await management.createVhost();
-      const password = await publish(`${node.amqpUrl.replace("guest:guest", "guest:Wr0ng")}/${vhost}`);
+      const publish = (url: string, place?: string): Promise<CommandEnd> =>
+        run(
+          ["publish", "--network", "-", "--destination", "Billing", "--delay", "1s", "--amqp", url],
+          JSON.stringify(delayNetwork({ ...descriptor, vhost: place })),
+        );
+      const password = await publish(`${node.amqpUrl.replace("guest:guest", "guest:Wr0ng")}/${vhost}`, vhost);
       assert.deepEqual([password.code, /Wr0ng|make up/.test(password.err)], [3, false], password.err);
       assert.match(password.err, /--amqp: the broker at 127\.0\.0\.1:\d+ refuses the user or the password/);
-      const nowhere = await publish(`${node.amqpUrl}/no%2Fwhere`);
+      const nowhere = await publish(`${node.amqpUrl}/no%2Fwhere`, "no/where");
       assert.equal(nowhere.code, 3);
       assert.match(nowhere.err, /refuses vhost no\/where: there is none of that name, or the user may not use it/);
       const other = await publish(management.url.replace("http:", "amqp:"));

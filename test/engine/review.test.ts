@@ -313,8 +313,13 @@ describe("a review of a change", () => {
 
       const channel = await openChannel(broker(), vhost);
       await createDelayPublisher(channel, network).publish("Sales", "x", { delayMs: 40_000 });
-      await stack.up();
-      assert.deepEqual(await broker().management.queues(vhost), [], "as foretold");
+      const { code, output: refusal } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.notEqual(code, 0, "what is foretold is refused");
+      assert.match(
+        refusal.replaceAll(/\s+/g, " "),
+        /is in this stack's state as before-.*rename a component by aliases/,
+      );
+      assert.deepEqual((await broker().management.queues(vhost)).map(({ name }) => name).sort(), queues.sort());
     });
   });
 

@@ -1,19 +1,22 @@
 "use strict";
 
 // Components as the config lists them, each with its type, name, arguments and former names. A network "$NAME" is the topology of that
-// name, declared before.
+// name, declared before. One with isElsewhere is declared by another provider.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 const components = require("pulumi-rabbitmq-delay");
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost } = config.requireObject("broker");
-const provider = new rabbitmq.Provider("broker", { endpoint: managementUrl, username: "guest", password: "guest" });
+const login = { username: "guest", password: "guest" };
+const here = new rabbitmq.Provider("broker", { endpoint: managementUrl, ...login });
+const elsewhere = new rabbitmq.Provider("elsewhere", { endpoint: managementUrl, ...login });
 const { parts } = config.requireObject("network");
 
 const made = new Map();
 const named = (one) => (typeof one === "string" ? made.get(one.slice(1)) : one);
-for (const { type, name, args, formerNames = [] } of parts) {
+for (const { type, name, args, formerNames = [], isElsewhere } of parts) {
+  const provider = isElsewhere ? elsewhere : here;
   const { network, furtherNetworks, ...others } = args;
   const joined = { network: named(network), furtherNetworks: furtherNetworks?.map(named) };
   const aliases = formerNames.map((former) => ({ name: former }));
