@@ -17,8 +17,9 @@ describe("an interrupted up is repaired by the next", () => {
     it("after a kill at any of five points, with nothing left over", async () => {
       const { stack, vhost } = await createStack(broker());
       for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
-        const { code } = await upInterrupted(broker(), stack, vhost, share, (group) => process.kill(group, "SIGKILL"));
-        assert.equal(code, null, "it was killed on its way");
+        const kill = (group: number): unknown => process.kill(group, "SIGKILL");
+        const { code, output } = await upInterrupted(broker(), stack, vhost, share, kill);
+        assert.equal(code, null, `it was killed on its way: ${output}`);
         await stack.cancel();
         await expectRepaired(broker(), stack, vhost);
         await stack.destroy();
