@@ -87,9 +87,18 @@ describe("rabbitmq-delay, against a broker", () => {
         [2, true],
         elsewhere.err,
       );
-      await management.call("DELETE", `vhosts/${vhost}`);
-      await management.call("PUT", `vhosts/${vhost}`, {});
-      const empty = await publish("--amqp", url, "--delay", "1s");
+      const bare = await management.createVhost();
+      const nothing = [
+        "--network",
+        "-",
+        "--destination",
+        "Billing",
+        "--delay",
+        "1s",
+        "--amqp",
+        `${node.amqpUrl}/${bare}`,
+      ];
+      const empty = await run(["publish", ...nothing], JSON.stringify(delayNetwork({ ...descriptor, vhost: bare })));
       assert.equal(empty.code, 3);
       assert.match(empty.err, /pulumi up declares it/);
     });
