@@ -61,7 +61,7 @@ exports.configOf = (tier) => ({
   reporter: "test/support/reporter.js",
   parallel: true,
   // More jobs than cores, because a part of the time is waiting.
-  jobs: 4,
+  jobs: 3,
   timeout: 180_000,
   slow: 5000,
 });
