@@ -15,7 +15,7 @@ const rooms = ["components", "packages/topology", "packages/broker"];
 const sources = ["index.ts", "program", ...rooms];
 const compiled = join(__dirname, "dist", "index.js");
 
-// From Node 22.8 on, V8's result for each module is kept in the folder of temporary files, or in that of NODE_COMPILE_CACHE, for the next
+// From Node 22.10 on, V8's result for each module is kept in the folder of temporary files, or in that of NODE_COMPILE_CACHE, for the next
 // run. The SDK ends the process itself, so what is kept is written as it ends.
 function keepCompiledModules() {
   if (typeof flushCompileCache !== "function") return;

@@ -169,7 +169,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       brokerVersion,
       exchanges: errors?.exchanges,
       queues: [...(queue === undefined ? [] : [queue]), ...(errors?.queues ?? [])],
-      bindings: bindings.map((binding) => boundTo(binding, args)),
+      bindings: bindings.map((binding) => pulumi.output(boundTo(binding, args))),
       endpoint: bindings[0]?.plan,
       allow: args.allow,
       destination: destinationOf(args, opts),
@@ -369,13 +369,8 @@ function shapeOf(further: JoinedNetwork): { network: DelayNetwork } {
 function boundTo(
   { source, sourceName, routingKey, destinationType }: PlannedBinding,
   { destination, endpoint }: EndpointDelayBindingArgs,
-): pulumi.Output<BindingPlan> {
-  return pulumi.output({
-    source: sourceName ?? source,
-    routingKey,
-    destination: destination ?? endpoint,
-    destinationType,
-  });
+): { [Part in keyof BindingPlan]: pulumi.Input<BindingPlan[Part]> } {
+  return { source: sourceName ?? source, routingKey, destination: destination ?? endpoint, destinationType };
 }
 
 /** A name that the program gives without saying that something makes it first has to be there. */
@@ -391,17 +386,9 @@ function destinationOf(
 async function checkBindings(
   declarer: Declarer,
   bindings: PlannedBinding[],
-  { destination, endpoint }: EndpointDelayBindingArgs,
+  args: EndpointDelayBindingArgs,
 ): Promise<void> {
-  const checks = bindings.map(({ label, source, sourceName, destinationType, routingKey }) =>
-    declarer.checkBinding(label, {
-      source: sourceName ?? source,
-      destination: destination ?? endpoint,
-      destinationType,
-      routingKey,
-    }),
-  );
-  await Promise.all(checks);
+  await Promise.all(bindings.map((binding) => declarer.checkBinding(binding.label, boundTo(binding, args))));
 }
 
 function declareBindings(declarer: Declarer, bindings: PlannedBinding[], destination: pulumi.Input<string>): void {
