@@ -53,6 +53,31 @@ describe("the look's way to a broker", () => {
     });
   }
 
+  // A busy broker closed connections under looks, and the command said that no broker answered.
+  for (const [method, sent] of [
+    ["GET", 2],
+    ["PUT", 1],
+  ] as const) {
+    it(`a connection that ends before the answer to a ${method}: the request is sent ${sent === 2 ? "again" : "once"}`, async () => {
+      let asked = 0;
+      const broker = createServer((request, response) => {
+        if (++asked === 1) request.socket.destroy();
+        else response.end('{"rabbitmq_version": "4.3.6"}');
+      });
+      await new Promise<void>((resolve) => broker.listen(0, "127.0.0.1", resolve));
+      const managementUrl = `http://127.0.0.1:${(broker.address() as AddressInfo).port}`;
+      const api = new ManagementApi({ managementUrl, username: "guest", password: "guest" });
+      try {
+        if (method === "GET") assert.deepEqual(await api.get("overview"), { rabbitmq_version: "4.3.6" });
+        else await assert.rejects(api.attempt(method, "vhosts/x", {}), /closed|reset|socket/i);
+      } finally {
+        broker.closeAllConnections();
+        broker.close();
+      }
+      assert.equal(asked, sent);
+    });
+  }
+
   it("a proxy that is no address is refused, and not shown", async () => {
     await assert.rejects(
       dispatcherFor("http://rabbit.example.com", tls, { HTTP_PROXY: "socks://user:hunter2@proxy" }),

@@ -34,6 +34,18 @@ export class ManagementApiError extends Error {
 
 const TIMEOUT_MS = 10_000;
 
+/**
+ * A reading is sent again, at most twice, when its connection ends before the answer: a busy broker closes connections that were about to be used again.
+ * A status is an answer, and a refused connection a broker that is not there, so neither is tried again.
+ */
+const RETRIES = {
+  methods: ["GET" as const],
+  errorCodes: ["ECONNRESET", "UND_ERR_SOCKET"],
+  statusCodes: [],
+  maxRetries: 2,
+  minTimeout: 100,
+};
+
 /** Requests to the RabbitMQ management API, each bounded in time. */
 export class ManagementApi {
   private readonly ca: Buffer | undefined;
@@ -68,8 +80,14 @@ export class ManagementApi {
 
   /** How requests go to the broker; created by the first one. */
   private route(): Promise<Dispatcher> {
+    return (this.dispatcher ??= this.open());
+  }
+
+  private async open(): Promise<Dispatcher> {
     const { managementUrl, insecure } = this.broker;
-    return (this.dispatcher ??= dispatcherFor(managementUrl, { ca: this.ca, rejectUnauthorized: !insecure }));
+    const dispatcher = await dispatcherFor(managementUrl, { ca: this.ca, rejectUnauthorized: !insecure });
+    const { interceptors } = await import("undici");
+    return dispatcher.compose(interceptors.retry(RETRIES));
   }
 
   private async call(
