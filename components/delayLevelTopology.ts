@@ -23,7 +23,7 @@ export interface DelayLevelTopologyArgs {
   unitMs?: number;
   /** `quorum` (default) or `classic`; `custom` and `celery` only. */
   queueType?: QueueType;
-  /** `exact` (default) or `suffix`. */
+  /** `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix. */
   matching?: Matching;
   /** Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level. */
   parking?: boolean;
@@ -71,7 +71,7 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
     this.network = ready.apply(() => place).apply((known) => toDescriptor({ ...network, vhost: known }));
     rememberNetwork([this, this.network], {
       network,
-      deliveryExchange: ready.apply(() => network.deliveryExchange),
+      bindingExchange: ready.apply(() => network.bindingExchange),
       vhost: vhost ?? "/",
       provider: this.getProvider("rabbitmq:index/exchange:Exchange"),
       removal,

@@ -21,13 +21,16 @@ export interface DelayNetworkDescriptor {
   unitMs: number;
   /** `quorum` or `classic`. */
   queueType: string;
-  /** `exact` or `suffix`. */
+  /** `exact`, `suffix` or `enforced`. */
   matching: string;
   /** The exchange of each level; the index is the level. */
   entryExchanges: string[];
-  /** The topic exchange that every message reaches when its delay is over. */
+  /** The topic exchange that the vendor's clients know as the end of the network. */
   deliveryExchange: string;
-  /** The exchange that endpoints are bound to, which is the delivery exchange; a descriptor of version 1 does not name it. */
+  /**
+   * The topic exchange that every message reaches when its delay is over, to which endpoints are bound: the delivery exchange, except where
+   * `matching` is `enforced`. A descriptor of version 1 does not name it.
+   */
   bindingExchange?: string;
   /** The exchange that gets what no binding takes. */
   parkingExchange?: string;

@@ -140,7 +140,7 @@ export interface EndpointDelayBindingArgs {
 export class EndpointDelayBinding extends pulumi.ComponentResource {
   /** Name of the bound queue or exchange. */
   public readonly destination: pulumi.Output<string>;
-  /** The binding keys at the network's delivery exchange, and last the one at the return exchange. */
+  /** The binding keys at the network's binding exchange, and last the one at the return exchange. */
   public readonly bindingKeys: pulumi.Output<string[]>;
 
   constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -249,8 +249,8 @@ function planKnown(known: KnownNetwork, endpoint: Endpoint, allow?: string[]): P
   return plan.bindings.map(({ routingKey }, index) => ({
     label: labels[index] as string,
     destinationType: endpoint.type ?? EndpointType.Queue,
-    source: known.deliveryExchange,
-    sourceName: known.network.deliveryExchange,
+    source: known.bindingExchange,
+    sourceName: known.network.bindingExchange,
     routingKey,
   }));
 }

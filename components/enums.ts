@@ -13,8 +13,11 @@ export type Preset = (typeof Preset)[keyof typeof Preset];
 export const QueueType = { Quorum: "quorum", Classic: "classic" } as const;
 export type QueueType = (typeof QueueType)[keyof typeof QueueType];
 
-/** How endpoints are told apart: `exact`, or the vendors' `suffix`, which also catches `OTHER.ENDPOINT`. */
-export const Matching = { Exact: "exact", Suffix: "suffix" } as const;
+/**
+ * How endpoints are told apart: `exact`; the vendors' `suffix`, which also catches `OTHER.ENDPOINT`; or `enforced`, exact even though
+ * NServiceBus's senders bind by suffix.
+ */
+export const Matching = { Exact: "exact", Suffix: "suffix", Enforced: "enforced" } as const;
 export type Matching = (typeof Matching)[keyof typeof Matching];
 
 /** What an endpoint is on the broker. */

@@ -6,8 +6,8 @@ import type { Removal } from "./enums";
 /** A network that a topology of this program declares. */
 export interface KnownNetwork {
   network: DelayNetwork;
-  /** Name of the delivery exchange, once the network is there. */
-  deliveryExchange: pulumi.Output<string>;
+  /** Name of the exchange that endpoints are bound to, once the network is there. */
+  bindingExchange: pulumi.Output<string>;
   /** What joins it is declared in the same vhost, */
   vhost: pulumi.Input<string>;
   /** by the same provider, */

@@ -34,6 +34,29 @@ const queue = (ttlMs: number): object => ({
 });
 
 describe("a review of ways", () => {
+  it("names the live change where level 0 would be declared anew to lead to the other end of its network", async () => {
+    const [plain, enforced] = (["exact", "enforced"] as const).map(
+      (matching) => planEntities(delayNetwork({ preset: "nservicebus", matching })).queues[1],
+    );
+    const inputs = (plan: typeof plain): object => ({
+      name: plan?.name,
+      vhost: "/",
+      settings: { argumentsJson: JSON.stringify(plan?.arguments) },
+    });
+    for (const [before, after] of [
+      [plain, enforced],
+      [enforced, plain],
+    ]) {
+      for (const retainOnDelete of [true, false]) {
+        const replaced = change("replace", "rabbitmq:index/queue:Queue", "level-00", inputs(before), inputs(after), {
+          retainOnDelete,
+        });
+        const { findings, verdict } = await reviewed([replaced]);
+        assert.deepEqual([verdict, ...findings.map(({ rule }) => rule)], ["loss", "matching-changed"]);
+      }
+    }
+  });
+
   const shortcuts: [string, PreviewStep][] = [
     ["a level to the delivery exchange, past all lower levels", bound("create", highest, delivery, "exchange", "#")],
     ["the lowest level to the delivery exchange by another key", bound("create", lowest, delivery, "exchange", "#")],

@@ -1,7 +1,8 @@
 import type { BindingPlan, QueuePlan } from "./entities";
 import { Endpoint, bindingKey, planBinding } from "./network/endpoint";
 import type { DelayTopologyError } from "./errors";
-import { maximumDestinationBytes } from "./network/levels";
+import { describeEnforced } from "./network/enforced";
+import { levelQueueName, maximumDestinationBytes } from "./network/levels";
 import { utf8Length } from "./names";
 import type { DelayNetwork } from "./network/delayNetwork";
 import { BoundPatterns, patternsOverlap } from "./network/topic";
@@ -18,6 +19,7 @@ export interface AuditFinding {
     | "leased"
     | "no-parking"
     | "suffix-matching"
+    | "installers-refused"
     | "near-limit"
     | "unbound"
     | "missing-endpoint"
@@ -94,6 +96,10 @@ export function auditNetwork(
   if (network.matching === "suffix") {
     const message = "matches by suffix: #.NAME also takes the messages of OTHER.NAME; set matching: exact";
     findings.push({ rule: "suffix-matching", severity: "warning", subject, message });
+  }
+  const refused = describeEnforced(levelQueueName(network, 0, 1), network.bindingExchange);
+  if (refused !== undefined) {
+    findings.push({ rule: "installers-refused", severity: "warning", subject, message: refused });
   }
   return [
     ...findings,

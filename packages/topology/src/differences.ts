@@ -1,4 +1,5 @@
 import type { ExchangePlan, QueuePlan } from "./entities";
+import { matchingChangeOf } from "./network/enforced";
 
 /** An exchange as the management API shows it. */
 export interface DeclaredExchange {
@@ -42,7 +43,14 @@ export function compareQueue(plan: QueuePlan, found?: DeclaredQueue, defaultType
   // So is one of the vhost's default type, which newer brokers name.
   const isDefault = ["classic", defaultType].includes(String(given["x-queue-type"]));
   if (isDefault && wanted["x-queue-type"] === undefined) delete given["x-queue-type"];
-  return describe(`queue ${plan.name}`, given, wanted);
+  return describe(`queue ${plan.name}`, given, wanted).map((difference) => difference + hintOf(found, plan));
+}
+
+/** How a level's queue that leads to the other end of its network gets there. */
+function hintOf({ arguments: found }: DeclaredQueue, { arguments: wanted }: QueuePlan): string {
+  const change = matchingChangeOf(found, wanted);
+  if (change === undefined) return "";
+  return ` (rabbitmq-delay enforce${change === "undone" ? " --undo" : ""} changes that without losing a message)`;
 }
 
 function describe(what: string, found: Record<string, unknown>, wanted: Record<string, unknown>): string[] {

@@ -41,12 +41,12 @@ export interface EntityPlan {
   bindings: BindingPlan[];
 }
 
-/** Plans the entities of a network: delivery, parking, then the levels from the shortest delay up, so that targets come first. */
+/** Plans the entities of a network: where messages arrive, parking, then the levels from the shortest delay up, so that targets come first. */
 export function planEntities(network: DelayNetwork): EntityPlan {
   const levels = Array.from({ length: network.levels }, (_, level) => planLevel(network, level));
   const parking = planParking(network);
   return {
-    exchanges: [topic(network.deliveryExchange), ...parking.exchanges, ...network.entryExchanges.map(topic)],
+    exchanges: [...endsOf(network).map(topic), ...parking.exchanges, ...network.entryExchanges.map(topic)],
     queues: [...parking.queues, ...levels.flatMap((level) => level.queues)],
     bindings: [...parking.bindings, ...levels.flatMap((level) => level.bindings)],
   };
@@ -58,21 +58,29 @@ export function planEntities(network: DelayNetwork): EntityPlan {
  */
 export function parkingPolicy(network: DelayNetwork): PolicyPlan | undefined {
   if (network.parkingExchange === undefined) return undefined;
-  const suffix = network.deliveryExchange.slice(network.prefix.length);
-  const level = network.entryExchanges.map((name) => escapeRegex(name.slice(network.prefix.length)));
+  const names = [...endsOf(network), ...network.entryExchanges];
+  const suffixes = names.map((name) => escapeRegex(name.slice(network.prefix.length)));
   return {
     name: network.parkingExchange,
-    pattern: `^${escapeRegex(network.prefix)}(${[escapeRegex(suffix), ...level].join("|")})$`,
+    pattern: `^${escapeRegex(network.prefix)}(${suffixes.join("|")})$`,
     applyTo: "exchanges",
     priority: 100,
     definition: { "alternate-exchange": network.parkingExchange },
   };
 }
 
+/**
+ * The exchanges at the end of a network: the delivery exchange, and the one that endpoints are bound to where that is another. Vendors'
+ * senders bind destinations to the delivery exchange before each delayed send, so that it has to be there even if no message passes it.
+ */
+function endsOf({ deliveryExchange, bindingExchange }: DelayNetwork): string[] {
+  return bindingExchange === deliveryExchange ? [deliveryExchange] : [deliveryExchange, bindingExchange];
+}
+
 /** Messages of one digit wait in the digit's queue; those with a 0 go on at once. */
 function planLevel(network: DelayNetwork, level: number): Pick<EntityPlan, "queues" | "bindings"> {
   const source = network.entryExchanges[level] as string;
-  const next = level === 0 ? network.deliveryExchange : (network.entryExchanges[level - 1] as string);
+  const next = level === 0 ? network.bindingExchange : (network.entryExchanges[level - 1] as string);
   const before = "*.".repeat(network.levels - 1 - level);
   const digits = Array.from({ length: network.radix - 1 }, (_, index) => index + 1);
   const queues = digits.map((digit) => ({

@@ -64,6 +64,8 @@ export {
   topicMatches,
 } from "./network/topic";
 export { networkOfDelivery, remainingMs } from "./network/recognize";
+export { describeEnforced, matchingChangeOf } from "./network/enforced";
+export { bindingName, canEnforce } from "./network/vendors";
 
 // Addresses, answers and secrets that were read.
 export { BrokerAnswerError } from "./brokerAnswerError";

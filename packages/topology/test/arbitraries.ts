@@ -7,6 +7,9 @@ export const anyNetwork: fc.Arbitrary<DelayNetwork> = fc.oneof(
     .constantFrom("nservicebus", "nservicebus-v1", "celery")
     .map((preset) => delayNetwork({ preset: preset as "celery" })),
   fc
+    .record({ preset: fc.constantFrom("nservicebus" as const, "nservicebus-v1" as const), parking: fc.boolean() })
+    .map((options) => delayNetwork({ ...options, matching: "enforced" })),
+  fc
     .record({
       radix: fc.constantFrom(2 as const, 4 as const, 8 as const, 16 as const),
       levels: fc.integer({ min: 1, max: 10 }),

@@ -104,6 +104,9 @@ describe("parseDelayNetwork", () => {
         const earlier: Record<string, unknown> = { ...network, version: 1 };
         delete earlier.vhost;
         delete earlier.bindingExchange;
+        // No earlier release enforced anything.
+        if (network.matching === "enforced")
+          return assert.throws(() => parseDelayNetwork(earlier), /network\.version: 1/);
         const read = parseDelayNetwork(earlier);
         assert.deepEqual(read, { ...earlier, bindingExchange: network.deliveryExchange });
         assert.deepEqual(parseDelayNetwork(read), read);

@@ -5,6 +5,7 @@ import {
   formatDelay,
   parkingPolicy,
   parseDelay,
+  parseDelayNetwork,
   planBinding,
   planEntities,
 } from "@rabbitmq-delay/topology";
@@ -34,6 +35,44 @@ describe("planEntities", () => {
     });
   });
 
+  it("lets level 0 lead to an exchange that no client knows, where exact matching is enforced", () => {
+    for (const preset of ["nservicebus", "nservicebus-v1"] as const) {
+      const [plain, enforced] = [delayNetwork({ preset }), delayNetwork({ preset, matching: "enforced" })];
+      const [before, after] = [planEntities(plain), planEntities(enforced)];
+      const end = `${plain.prefix}-exact`;
+      const replaced = <T>(value: T): T =>
+        JSON.parse(JSON.stringify(value).replaceAll(`"${plain.deliveryExchange}"`, `"${end}"`)) as T;
+      assert.deepEqual(after.exchanges[0], before.exchanges[0]);
+      assert.deepEqual(after.exchanges.slice(1), replaced(before.exchanges));
+      assert.deepEqual(after.queues, replaced(before.queues));
+      assert.deepEqual(after.bindings, replaced(before.bindings));
+      const { bindings, bound } = planBinding(enforced, { name: "Europe.Sales" });
+      assert.deepEqual(
+        bindings.map(({ source, routingKey }) => [source, routingKey]),
+        [[end, `${"*.".repeat(28)}Europe.Sales`]],
+      );
+      assert.deepEqual(parseDelayNetwork(JSON.parse(JSON.stringify(enforced))), enforced);
+      assert.equal(bound[0]?.clientKey, undefined);
+    }
+  });
+
+  it("refuses to enforce what can't be, or needs not be", () => {
+    for (const options of [{ preset: "celery" }, { preset: "custom", prefix: "a" }] as const) {
+      assert.throws(
+        () => delayNetwork({ ...options, matching: "enforced" }),
+        /^DelayTopologyError: matching: "enforced"/,
+      );
+      const descriptor = { ...delayNetwork(options), matching: "enforced" };
+      assert.throws(() => parseDelayNetwork(descriptor), /network\.matching: "enforced"/);
+    }
+    const plain = delayNetwork({ preset: "nservicebus" });
+    assert.throws(() => parseDelayNetwork({ ...plain, matching: "enforced" }), /network\.bindingExchange/);
+    assert.throws(
+      () => parseDelayNetwork({ ...delayNetwork({ preset: "nservicebus", matching: "enforced" }), matching: "exact" }),
+      /network\.bindingExchange/,
+    );
+  });
+
   it("names every entity once, and declares what it binds", () => {
     fc.assert(
       fc.property(anyNetwork, (network) => {
@@ -54,7 +93,8 @@ describe("planEntities", () => {
         const policy = parkingPolicy(network);
         if (policy === undefined) return assert.equal(network.parkingExchange, undefined);
         const pattern = new RegExp(policy.pattern);
-        for (const name of [...network.entryExchanges, network.deliveryExchange]) assert.ok(pattern.test(name), name);
+        const own = [...network.entryExchanges, network.deliveryExchange, network.bindingExchange];
+        for (const name of own) assert.ok(pattern.test(name), name);
         assert.ok(!pattern.test(network.parkingExchange as string));
         assert.ok(!pattern.test(`${network.deliveryExchange}2`) && !pattern.test(`x${network.deliveryExchange}`));
       }),

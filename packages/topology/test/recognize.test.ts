@@ -4,17 +4,18 @@ import { delayNetwork, levelQueueName, queueTtlMs } from "@rabbitmq-delay/topolo
 import { networkOfDelivery, remainingMs } from "@rabbitmq-delay/topology/stack";
 import { anyNetwork } from "./arbitraries";
 
-describe("a delivery exchange's name", () => {
+describe("the name of the exchange that endpoints are bound to", () => {
   it("tells the network's shape", () => {
     fc.assert(
       fc.property(anyNetwork, (network) => {
-        const found = networkOfDelivery(network.deliveryExchange);
+        const found = networkOfDelivery(network.bindingExchange);
         const { preset, prefix, radix, levels, unitMs } = network;
         assert.deepEqual(
           [found?.preset, found?.prefix, found?.radix, found?.levels, found?.unitMs],
           [preset, prefix, radix, levels, unitMs],
         );
         if (preset === "custom") assert.equal(found?.queueType, network.queueType);
+        else assert.equal(found?.matching === "enforced", network.matching === "enforced");
       }),
     );
   });

@@ -158,7 +158,7 @@ function harmWithout({ definition }: PolicyPlan): string {
 
 /**
  * Finds other people's bindings at a network's exchanges that let messages skip or repeat a part of their delay, or copy them before it is
- * over. Further bindings of the delivery exchange are checked by `auditBroker` and `auditCollisions`.
+ * over. Further bindings of the exchange that endpoints are bound to are checked by `auditBroker` and `auditCollisions`.
  */
 export function auditShortcuts(
   network: DelayNetwork,
@@ -169,7 +169,7 @@ export function auditShortcuts(
   const inner = new Set([...exchanges, ...queues].map(({ name }) => name));
   const levels = new Set(network.entryExchanges);
   const delivered = new Set(
-    found.filter(({ source }) => source === network.deliveryExchange).map(({ destination }) => destination),
+    found.filter(({ source }) => source === network.bindingExchange).map(({ destination }) => destination),
   );
   return found
     .filter(({ source, destination }) => levels.has(source) || (inner.has(source) && inner.has(destination)))

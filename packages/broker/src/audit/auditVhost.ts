@@ -11,6 +11,7 @@ import { AuditFinding, auditBroker, judgePolicies } from "@rabbitmq-delay/topolo
 import { auditCollisions } from "./bindingCollisions";
 import { auditDelayQueues } from "./delayQueueFindings";
 import { auditLeftovers, auditUncounted, otherNetworks } from "./brokerFindings";
+import { auditEnforced } from "./enforcedFindings";
 import { auditStalled } from "./stalledLevels";
 import { describeFault, faultsOf } from "../brokerFaults";
 import type { Checked } from "./checked";
@@ -32,6 +33,7 @@ export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
       endpoints.flatMap(({ name, patterns = [name] }) => patterns),
       allow,
     ),
+    ...auditEnforced(found),
     ...auditDelayQueues(found),
     ...auditLeftovers(found, own, errorQueuesOf(checked)),
     ...faultsOf(found.version, allow).map((fault): AuditFinding => ({
@@ -49,7 +51,7 @@ function auditNetworkOn(
   found: Found,
   isOneOfSeveral: boolean,
 ): AuditFinding[] {
-  const bindings = found.bindings.filter(({ source }) => source === network.deliveryExchange);
+  const bindings = found.bindings.filter(({ source }) => source === network.bindingExchange);
   return auditBroker(network, endpoints, { ...found, bindings }, isOneOfSeveral);
 }
 

@@ -2,7 +2,7 @@ import { BindingPlan } from "@rabbitmq-delay/topology";
 import { AuditFinding, namePair, patternsOverlap } from "@rabbitmq-delay/topology/stack";
 import { VhostOnBroker, networksOn } from "./brokerFindings";
 
-/** A binding at a delivery exchange, as it is compared with others. */
+/** A binding at the exchange that a network's endpoints are bound to, as it is compared with others. */
 interface Bound {
   binding: BindingPlan;
   /** Its place among them. */
@@ -24,19 +24,19 @@ interface Bound {
 const MOST_NAMED = 5;
 
 /**
- * Finds bindings at delivery exchanges that take messages which also go elsewhere.
+ * Finds bindings at the ends of networks that take messages which also go elsewhere.
  * @param declared destinations that are compared with the bindings elsewhere
  * @param allow pairs of destinations, or of queues or exchanges, that may be mixed up, see `namePair`
  */
 export function auditCollisions(
-  { bindings, exchanges }: VhostOnBroker,
+  { bindings, exchanges, queues }: Pick<VhostOnBroker, "bindings" | "exchanges" | "queues">,
   declared: readonly string[] = [],
   allow: readonly string[] = [],
 ): AuditFinding[] {
   const [isDeclared, allowed] = [new Set(declared), new Set(allow)];
-  return networksOn({ exchanges }).flatMap(({ deliveryExchange, levels }) => {
+  return networksOn({ exchanges, queues }).flatMap(({ bindingExchange, levels }) => {
     const bound = bindings
-      .filter(({ source }) => source === deliveryExchange)
+      .filter(({ source }) => source === bindingExchange)
       .map((binding, order) => boundBy(binding, order, levels));
     const comparable = new Comparable(bound, levels);
     return bound

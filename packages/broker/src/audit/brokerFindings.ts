@@ -1,5 +1,5 @@
-import { BindingPlan, DelayNetwork } from "@rabbitmq-delay/topology";
-import { AuditFinding, FoundPolicy, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
+import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topology";
+import { AuditFinding, FoundPolicy, bindingName, canEnforce, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 
 /** A queue as the management API shows it; properties that the answer lacks are undefined. */
 export interface QueueOnBroker {
@@ -22,9 +22,18 @@ export interface VhostOnBroker {
   bindings: BindingPlan[];
 }
 
-/** The networks in a vhost, found by the names of their delivery exchanges. */
-export function networksOn({ exchanges }: Pick<VhostOnBroker, "exchanges">): DelayNetwork[] {
-  return exchanges.map(({ name }) => networkOfDelivery(name)).filter((network) => network !== undefined);
+/**
+ * The networks in a vhost, found by the names of the exchanges that endpoints are bound to. Whether matching is enforced is decided by
+ * where level 0 leads: the exchange for it may be there before, or still be there after.
+ */
+export function networksOn({ exchanges, queues }: Pick<VhostOnBroker, "exchanges" | "queues">): DelayNetwork[] {
+  const targets = new Map(queues.map(({ name, arguments: values }) => [name, values["x-dead-letter-exchange"]]));
+  const isEnforced = (network: DelayNetwork): boolean =>
+    targets.get(levelQueueName(network, 0, 1)) === bindingName({ ...network, matching: "enforced" });
+  return exchanges
+    .map(({ name }) => networkOfDelivery(name))
+    .filter((network) => network !== undefined)
+    .filter((network) => !canEnforce(network.preset) || isEnforced(network) === (network.matching === "enforced"));
 }
 
 /** Finds queues whose messages the broker does not count: nobody knows what is in them. */
@@ -38,7 +47,10 @@ export function auditUncounted({ queues }: Pick<VhostOnBroker, "queues">): Audit
 }
 
 /** The networks in a vhost without some of one's own. */
-export function otherNetworks(own: readonly DelayNetwork[], found: Pick<VhostOnBroker, "exchanges">): DelayNetwork[] {
+export function otherNetworks(
+  own: readonly DelayNetwork[],
+  found: Pick<VhostOnBroker, "exchanges" | "queues">,
+): DelayNetwork[] {
   const names = new Set(own.map(({ deliveryExchange }) => deliveryExchange));
   return networksOn(found).filter(({ deliveryExchange }) => !names.has(deliveryExchange));
 }
@@ -80,8 +92,8 @@ function unknownNetworks(found: VhostOnBroker, own: readonly DelayNetwork[]): Au
   );
   return networksOn(found)
     .filter(({ deliveryExchange }) => !named.has(deliveryExchange))
-    .filter(({ deliveryExchange }) =>
-      found.bindings.every(({ source, destination }) => source !== deliveryExchange || !claimed.has(destination)),
+    .filter(({ bindingExchange }) =>
+      found.bindings.every(({ source, destination }) => source !== bindingExchange || !claimed.has(destination)),
     )
     .map(({ prefix, deliveryExchange }) => {
       const waiting = found.queues

@@ -11,6 +11,7 @@ import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { checkClaims, lostClaims, warnOfLost } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
+import { checkMatchingChange, warnOfEnforced } from "./matchingChange";
 import { missingPolicies } from "./missingPolicies";
 import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
 import { checkVhostIsHere, warnOfOtherBroker } from "./otherBroker";
@@ -107,6 +108,7 @@ export async function checkBroker(
     expectation.replaceable === true &&
     isOurs &&
     (await areDifferencesOwn(state, expectation.vhost, expectation.entities, found));
+  await checkMatchingChange(state, expectation.vhost, expectation.entities.queues, found.queues);
   const replaced = checkDifferences(expectation.entities, found, isReplaced);
   const { claims = [], makesUsers } = expectation;
   const there = { exchanges: new Set(found.exchanges.keys()), queues: new Set(found.queues.keys()) };
@@ -140,6 +142,7 @@ export async function checkBroker(
     ...warnOfLost(await lostClaims(state, broker.managementUrl, expectation.vhost, claims, there.exchanges)),
     ...(await warnOfTakenOver(state, expectation.vhost, expectation.entities.queues, found)),
     ...replaced,
+    ...warnOfEnforced(expectation.entities.queues, found.queues),
     ...room,
     ...checkPolicies(policyTargetOf(expectation), { policies, operatorPolicies }),
     ...faultsOf(version, expectation.allowedFaults).map((fault) => describeFault(version, fault)),

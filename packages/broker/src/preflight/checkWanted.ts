@@ -10,6 +10,7 @@ import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { PolicyAnswer, checkPolicies } from "./checkPolicies";
 import { FORGET, checkClaims, lostClaims, warnOfLost } from "./claims";
+import { checkMatchingChange, warnOfEnforced } from "./matchingChange";
 import { missingPolicies } from "./missingPolicies";
 import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
 import { checkRights, tagsOf } from "./rights";
@@ -148,10 +149,12 @@ export async function checkWanted(
     wanted.replaceable === true &&
     mayBeOurs(wanted, byNames.exchanges, policies) &&
     (await areDifferencesOwn(state, vhost, entities, byNames));
+  await checkMatchingChange(state, vhost, entities.queues, byNames.queues);
   const warnings = [
     ...warnOfLost(lost),
     ...(await warnOfTakenOver(state, vhost, entities.queues, byNames)),
     ...checkDifferences(entities, byNames, isReplaced),
+    ...warnOfEnforced(entities.queues, byNames.queues),
     ...checkPolicies({ entities, policies: ownPolicies, endpointQueues }, { policies, operatorPolicies }),
   ];
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>

@@ -29,9 +29,9 @@ export function renderMermaid(plan: RenderedPlan): string {
   for (const { definition, pattern } of plan.policies) {
     const parking = definition["alternate-exchange"];
     if (typeof parking !== "string" || !("network" in plan)) continue;
-    const { deliveryExchange } = (plan as NetworkPlan).network;
-    if (!new RegExp(pattern).test(deliveryExchange)) continue;
-    lines.push(`  ${id("exchange", deliveryExchange)} -. "unroutable" .-> ${id("exchange", parking)}`);
+    const { bindingExchange } = (plan as NetworkPlan).network;
+    if (!new RegExp(pattern).test(bindingExchange)) continue;
+    lines.push(`  ${id("exchange", bindingExchange)} -. "unroutable" .-> ${id("exchange", parking)}`);
   }
   return lines.join("\n");
 }

@@ -58,7 +58,7 @@ function drawLevel({ network }: NetworkPlan, level: number, y: number, queuesEnd
 
 function drawEnd({ network }: NetworkPlan, destinations: string[], y: number): string[] {
   const start = LEFT + EXCHANGE_WIDTH;
-  const parts = [box("exchange", LEFT, y - 18, EXCHANGE_WIDTH, network.deliveryExchange, network.deliveryExchange, 14)];
+  const parts = [box("exchange", LEFT, y - 18, EXCHANGE_WIDTH, network.bindingExchange, network.bindingExchange, 14)];
   destinations.forEach((name, index) => {
     const row = y - 18 + index * 40;
     parts.push(box("target", start + 90, row, 260, name, name, 4));

@@ -176,7 +176,7 @@ function throughDelayNetwork(network: DelayNetwork, { destination }: DelayNetwor
     wayBack: (longestMs) => ({
       exchanges: [
         ...network.entryExchanges.slice(0, encodeDelay(network, longestMs, destination ?? "any").level),
-        ...omitUndefined(network.deliveryExchange, network.parkingExchange),
+        ...omitUndefined(network.bindingExchange, network.parkingExchange),
       ],
       queues: omitUndefined(network.parkingQueue),
     }),

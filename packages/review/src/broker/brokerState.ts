@@ -159,6 +159,12 @@ async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, h
       if (kind === "exchange" && isDelivery(values?.name)) ours.add(exchangeKey(values?.vhost, values?.name));
     }
   }
+  for (const key of ours) {
+    const [vhost, name] = JSON.parse(key) as [unknown, string];
+    const network = networkOfDelivery(name);
+    // Where matching is enforced, what senders bind to the delivery exchange gets nothing.
+    if (network?.matching === "enforced") ours.delete(exchangeKey(vhost, network.deliveryExchange));
+  }
   const patterns = new Map([...ours].map((key) => [key, new BoundPatterns()]));
   for (const change of changes.filter(({ kind }) => kind === "binding")) {
     const { before, after } = change;

@@ -1,5 +1,5 @@
 import { QueuePlan } from "@rabbitmq-delay/topology";
-import { auditQueue, componentOf, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
+import { auditQueue, componentOf, matchingChangeOf, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { Cause, causesOf, showArguments } from "../preview/cause";
 import { Clash, Unsure, clashesOf } from "./clashes";
 import { judgeClusterPart, judgeForeignHolder, looksLikeBroker } from "./clusterFindings";
@@ -12,6 +12,7 @@ import {
   showName,
   text,
 } from "../preview/entityChange";
+import { networkEnds } from "../preview/networkEnds";
 import { Policies } from "./policyFindings";
 import type { Preview } from "../preview/preview";
 import { judgeProvider } from "./providerFindings";
@@ -241,6 +242,8 @@ function judgeQueue(change: EntityChange, isLive: boolean, isTwin: boolean): Fin
     if (isLive) return [{ ...find("queue-live-deleted", change), oldName: oldNameOf(change) }];
     return [find(isTwin ? "queue-twin-deleted" : "queue-deleted", change)];
   }
+  const [from, to] = [queueArguments(change.before), queueArguments(change.after)];
+  if (matchingChangeOf(from, to) !== undefined) return [find("matching-changed", change)];
   return [find(isRetained ? "queue-kept-and-replaced" : "queue-replaced", change)];
 }
 
@@ -300,10 +303,7 @@ const fates: Record<Unroutable, string> = {
 
 /** Finds a network of another shape under the same component, which shows in its name. */
 function shapeChanges(changes: EntityChange[]): Finding[] {
-  const deliveries = changes.filter(
-    ({ kind, before, after }) =>
-      kind === "exchange" && networkOfDelivery(String((after ?? before)?.name)) !== undefined,
-  );
+  const deliveries = networkEnds(changes);
   return deliveries.flatMap((gone): Finding[] => {
     const successor = deliveries.find((other) => other.action === "create" && other.parent === gone.parent);
     if (gone.action !== "delete" || gone.parent === undefined || successor === undefined) return [];

@@ -34,6 +34,15 @@ export const rules = {
     consequence: "A queue can't change its arguments: the old one goes with all messages that wait in it.",
     wayOut: [BESIDE, RETAIN],
   },
+  "matching-changed": {
+    severity: "loss",
+    title: "% would be declared anew, to lead to another exchange",
+    consequence:
+      "Whether matching is enforced is decided by where level 0 leads, and a queue can't change its arguments: the old one would go with all messages that wait in it, or, if it is kept, the broker would refuse the new one.",
+    wayOut: [
+      "Change the live network first, which loses no message: `rabbitmq-delay enforce --amqp URL --management URL` with the network's descriptor (`--undo` changes it back). Then run `pulumi refresh`: the next update declares nothing anew.",
+    ],
+  },
   "queue-live-deleted": {
     severity: "loss",
     title: "% would be declared under another logical name, and then deleted",

@@ -7,6 +7,7 @@ import {
   waitMsOf,
 } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, brokerName, queueArguments } from "../preview/entityChange";
+import { isEnforced, isSameNetwork, networkEnds } from "../preview/networkEnds";
 import { nameOf, typeOf } from "../preview/urn";
 import { plural } from "./plural";
 
@@ -85,10 +86,9 @@ function ownerOf({ urn, parent, kind }: EntityChange): string | undefined {
 }
 
 function describeNetwork(_: EntityChange | undefined, children: EntityChange[], name: string): ChangeLine[] {
-  const deliveries = children.filter(
-    ({ kind, before, after }) =>
-      kind === "exchange" && networkOfDelivery(String((after ?? before)?.name)) !== undefined,
-  );
+  const deliveries = networkEnds(children);
+  const matching = describeMatching(deliveries);
+  if (matching !== undefined) return [matching];
   const gone = deliveries.find(({ action }) => action === "delete");
   const created = deliveries.find(({ action }) => action === "create");
   const lines: ChangeLine[] = [];
@@ -118,6 +118,16 @@ function describeNetwork(_: EntityChange | undefined, children: EntityChange[], 
       network: same && brokerName(same),
     },
   ];
+}
+
+/** A network that stays, and whose matching changes. */
+function describeMatching(ends: EntityChange[]): ChangeLine | undefined {
+  const changed = ends.find((end) => isEnforced(end) && (end.action === "create" || end.action === "delete"));
+  if (changed === undefined || !ends.some((end) => end.action === "same" && isSameNetwork(end, changed)))
+    return undefined;
+  const predicate = changed.action === "create" ? "is to enforce exact matching" : "no longer enforces exact matching";
+  const common = { mark: "changed" as const, subject: "network", name: networkName(changed) };
+  return { ...common, predicate, network: brokerName(changed) };
 }
 
 function networkName(delivery: EntityChange): string {

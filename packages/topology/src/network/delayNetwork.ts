@@ -8,9 +8,13 @@ export const queueTypes = ["quorum", "classic"] as const;
 /** `quorum` level queues dead-letter at least once; `classic` ones lose a message that can't be delivered onwards. */
 export type QueueType = (typeof queueTypes)[number];
 
-export const matchings = ["exact", "suffix"] as const;
+export const matchings = ["exact", "suffix", "enforced"] as const;
 
-/** `exact`: one `*` per level, then the endpoint; `suffix`: `#.ENDPOINT`, which also catches `OTHER.ENDPOINT`. */
+/**
+ * `exact`: one `*` per level, then the endpoint; `suffix`: `#.ENDPOINT`, which also catches `OTHER.ENDPOINT`; `enforced`: exact, at an
+ * exchange that NServiceBus's senders don't know. They bind `#.ENDPOINT` to the delivery exchange before each delayed send, whatever is
+ * bound there already.
+ */
 export type Matching = (typeof matchings)[number];
 
 export const radixes = [2, 4, 8, 16] as const;
@@ -37,9 +41,12 @@ export interface DelayNetwork {
   matching: Matching;
   /** The exchange of each level; the index is the level. */
   entryExchanges: string[];
-  /** The topic exchange that every message reaches when its delay is over; endpoints are bound to it. */
+  /** The topic exchange that the vendor's clients know as the end of the network: every message's, unless `bindingExchange` is another. */
   deliveryExchange: string;
-  /** The exchange that endpoints are bound to, which is the delivery exchange. */
+  /**
+   * The topic exchange that every message reaches when its delay is over, to which endpoints are bound. It is the delivery exchange, except
+   * where `matching` is `enforced`.
+   */
   bindingExchange: string;
   /** The exchange and the queue that keep what no binding takes; without them such a message stalls its level. */
   parkingExchange?: string;

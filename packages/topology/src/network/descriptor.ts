@@ -1,9 +1,9 @@
 import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
-import { DelayNetwork, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
+import { DelayNetwork, Matching, Preset, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
 import { brokerLimits, checkEntityName, checkShortString, checkVhostName } from "../names";
 import { keyPrefixBytes, levelExchangeName, levelQueueName, queueTtlMs } from "./levels";
 import { checkDescriptorKeys } from "../schema/nearest";
-import { presetOf } from "./vendors";
+import { bindingName, canEnforce, presetOf } from "./vendors";
 
 /** A routing key needs two bytes a level and at least one for the destination. */
 export const MOST_LEVELS = (brokerLimits.shortStringBytes - 1) / 2;
@@ -60,6 +60,7 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
   const radix = checkOneOf(at("radix"), network.radix, radixes);
   checkOneOf(at("queueType"), network.queueType, queueTypes);
   checkOneOf(at("matching"), network.matching, matchings);
+  checkMatching(network.preset, network.matching, at("matching"));
   checkInteger(at("unitMs"), unitMs, 1, brokerLimits.messageTtlMs);
   checkEntityName(at("prefix"), network.prefix);
   if (network.preset !== "custom") checkPreset(network, at);
@@ -118,7 +119,7 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
     matching: network.matching,
     entryExchanges: names,
     deliveryExchange: network.deliveryExchange,
-    bindingExchange: network.deliveryExchange,
+    bindingExchange: bindingName(network),
     ...(network.parkingExchange === undefined
       ? {}
       : { parkingExchange: network.parkingExchange, parkingQueue: network.parkingQueue }),
@@ -127,18 +128,25 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
 }
 
 /** What version 2 says beside version 1. */
-function checkPlace(
-  { version, vhost, bindingExchange, deliveryExchange }: DelayNetwork,
-  at: (name: string) => string,
-): void {
-  if (version === 1) return;
-  checkVhostName(at("vhost"), vhost);
-  if (bindingExchange === deliveryExchange) return;
-  throw new DelayTopologyError(
-    at("bindingExchange"),
-    bindingExchange,
-    `it must be ${JSON.stringify(deliveryExchange)}`,
-  );
+function checkPlace({ version, vhost, matching }: DelayNetwork, at: (name: string) => string): void {
+  if (version !== 1) checkVhostName(at("vhost"), vhost);
+  else if (matching === "enforced") {
+    throw new DelayTopologyError(at("version"), version, "a network whose matching is enforced has version 2");
+  }
+}
+
+/**
+ * Refuses enforced matching where it can't be had, or is not needed.
+ * @param property what the error shall call it
+ * @throws DelayTopologyError naming the property
+ */
+export function checkMatching(preset: Preset, matching: Matching, property = "matching"): void {
+  if (matching !== "enforced" || canEnforce(preset)) return;
+  const why =
+    preset === "celery"
+      ? "each Celery worker declares level 0 with its own target, and fails where that is another; take exact, and names of which none ends with another"
+      : "no vendor's client binds anything to a network of your own names, so that exact is enough";
+  throw new DelayTopologyError(property, matching, `it is for the presets nservicebus and nservicebus-v1: ${why}`);
 }
 
 /** A descriptor that says one thing and means another would make keys that nobody reads, or delays of another length. */

@@ -23,7 +23,7 @@ export interface EndpointPlan {
 }
 
 /**
- * The key that binds `pattern` to the delivery exchange: one `*` per level and the pattern, or `#.` and the pattern.
+ * The key that binds `pattern` to the network: one `*` per level and the pattern, or `#.` and the pattern.
  * @throws DelayTopologyError when it would have over 255 bytes
  */
 export function bindingKey(network: Pick<DelayNetwork, "matching" | "levels">, pattern: string): string {
@@ -56,16 +56,21 @@ export function planBinding(network: DelayNetwork, endpoint: Endpoint): Endpoint
     endpoint: name,
     pattern,
     bindingKey: bindingKey(network, pattern),
-    ...(network.preset === "custom" ? {} : { clientKey: bindingKey({ ...network, matching: "suffix" }, pattern) }),
+    ...(isBoundByClients(network) ? { clientKey: bindingKey({ ...network, matching: "suffix" }, pattern) } : {}),
   }));
   checkEndpointsApart(bound);
   const bindings = bound.map(({ bindingKey: routingKey }) => ({
-    source: network.deliveryExchange,
+    source: network.bindingExchange,
     destination: name,
     destinationType: type,
     routingKey,
   }));
   return { bindings, bound };
+}
+
+/** Whether a vendor's clients bind their endpoints where messages arrive, whatever is bound there already. */
+function isBoundByClients({ preset, matching }: DelayNetwork): boolean {
+  return preset !== "custom" && matching !== "enforced";
 }
 
 function checkPattern(network: DelayNetwork, property: string, pattern: unknown): void {

@@ -4,9 +4,17 @@ import { brokerLimits, checkEntityName, checkVhostName, utf8Length } from "../na
 import { flag, object, oneNumberOf, oneOf, textBy, wholeNumber } from "../schema/fields";
 import { readOptions } from "../schema/options";
 import { DelayNetwork, Preset, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
-import { MOST_LEVELS, checkNetwork } from "./descriptor";
+import { MOST_LEVELS, checkMatching, checkNetwork } from "./descriptor";
 import { levelExchangeName, maximumDelayMs } from "./levels";
-import { customPrefix, deliveryName, parkingName, vendorPrefix, vendorQueueType, vendorShape } from "./vendors";
+import {
+  bindingName,
+  customPrefix,
+  deliveryName,
+  parkingName,
+  vendorPrefix,
+  vendorQueueType,
+  vendorShape,
+} from "./vendors";
 import { lazily } from "../schema/zod";
 
 /** A delay network, as a stack's config, a component and a program of one's own write it. What a vendor fixes can't be changed. */
@@ -35,7 +43,8 @@ export const networkSchema = lazily(() =>
     matching: oneOf(matchings)
       .default("exact")
       .describe(
-        "How endpoints are told apart: `exact`, or the vendors' `suffix`, which also catches `OTHER.ENDPOINT`.",
+        "How endpoints are told apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact " +
+          "even though NServiceBus's senders bind by suffix; for its presets only.",
       ),
     parking: flag()
       .default(true)
@@ -60,10 +69,12 @@ const YEAR_MS = 365 * 24 * 3600 * 1000;
 export function delayNetwork(options: DelayNetworkOptions): DelayNetwork {
   const settings = readOptions(networkSchema(), options, "network");
   const { preset, parking, matching, vhost } = settings;
+  checkMatching(preset, matching);
   const identity = preset === "custom" ? customIdentity(settings) : vendorIdentity(preset, settings);
   const { prefix, radix, levels, unitMs, queueType, deliveryExchange } = identity;
   const entryExchanges = Array.from({ length: levels }, (_, level) => levelExchangeName({ preset, prefix }, level));
-  const names = [...entryExchanges, deliveryExchange, ...Object.values(parkingNames(preset, prefix))];
+  const bindingExchange = bindingName({ preset, prefix, matching });
+  const names = [...entryExchanges, deliveryExchange, bindingExchange, ...Object.values(parkingNames(preset, prefix))];
   checkPrefixRoom(settings.prefix, preset === "custom" ? names.map((name) => `${name}-f`) : names);
   return checkNetwork(
     {
@@ -79,7 +90,7 @@ export function delayNetwork(options: DelayNetworkOptions): DelayNetwork {
       matching,
       entryExchanges,
       deliveryExchange,
-      bindingExchange: deliveryExchange,
+      bindingExchange,
       ...(parking ? parkingNames(preset, prefix) : {}),
       maximumDelayMs: maximumDelayMs({ radix, levels, unitMs }),
     },

@@ -3,8 +3,8 @@ import { DelayNetworkOptions, delayNetwork } from "./options";
 import { levelQueueName, queueTtlMs } from "./levels";
 
 /**
- * The network that a delivery exchange's name tells of: own names hold the shape, vendors' are always 28 binary levels of a
- * second. Undefined for another exchange.
+ * The network that the name of the exchange tells of to which its endpoints are bound: own names hold the shape, vendors' are always 28
+ * binary levels of a second. Undefined for another exchange.
  */
 export function networkOfDelivery(exchange: string): DelayNetwork | undefined {
   if (!recognized.has(exchange)) {
@@ -21,7 +21,7 @@ const MOST_RECOGNIZED = 1000;
 function recognize(exchange: string): DelayNetwork | undefined {
   return candidatesOf(exchange)
     .map(tryNetwork)
-    .find((network) => network?.deliveryExchange === exchange);
+    .find((network) => network?.bindingExchange === exchange);
 }
 
 function candidatesOf(exchange: string): DelayNetworkOptions[] {
@@ -42,7 +42,11 @@ function candidatesOf(exchange: string): DelayNetworkOptions[] {
   }
   const celery = /^(?:(.+)_)?celery_delayed_delivery$/s.exec(exchange);
   if (celery !== null) return [{ preset: "celery", ...(celery[1] === undefined ? {} : { prefix: celery[1] }) }];
-  return [{ preset: "nservicebus" }, { preset: "nservicebus-v1" }];
+  const matching = exchange.endsWith("-exact") ? "enforced" : "exact";
+  return [
+    { preset: "nservicebus", matching },
+    { preset: "nservicebus-v1", matching },
+  ];
 }
 
 function tryNetwork(options: DelayNetworkOptions): DelayNetwork | undefined {

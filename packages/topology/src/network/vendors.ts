@@ -39,6 +39,19 @@ export function deliveryName({ preset, prefix }: Pick<DelayNetwork, "preset" | "
   return `${prefix}${separators[preset]}delivery`;
 }
 
+/**
+ * The exchange that endpoints are bound to: the delivery exchange, or, where exact matching is enforced, one that no client of the vendor
+ * knows.
+ */
+export function bindingName(network: Pick<DelayNetwork, "preset" | "prefix" | "matching">): string {
+  return network.matching === "enforced" ? `${network.prefix}-exact` : deliveryName(network);
+}
+
+/** The presets whose matching can be enforced: NServiceBus's clients leave level 0 alone, but each Celery worker declares it anew. */
+export function canEnforce(preset: Preset): boolean {
+  return preset in nserviceBus;
+}
+
 /** The exchange and the queue of a network's parking, which have one name. */
 export function parkingName({ preset, prefix }: Pick<DelayNetwork, "preset" | "prefix">): string {
   return `${prefix}${separators[preset]}parking`;
@@ -50,6 +63,8 @@ export function presetOf(network: DelayNetwork): [keyof DelayNetwork, unknown][]
   const own = preset === "custom" ? ownPrefixOf(network) : celeryPrefixOf(network);
   const names: [keyof DelayNetwork, unknown][] = [
     ["deliveryExchange", deliveryName(network)],
+    // A descriptor of version 1 does not name it.
+    ...(network.version === 1 ? [] : ([["bindingExchange", bindingName(network)]] as [keyof DelayNetwork, unknown][])),
     ["parkingExchange", network.parkingExchange === undefined ? undefined : parkingName(network)],
     ["parkingQueue", network.parkingQueue === undefined ? undefined : parkingName(network)],
   ];

@@ -1,0 +1,67 @@
+import type { QueuePlan } from "@rabbitmq-delay/topology";
+import { DeclaredQueue, describeEnforced, matchingChangeOf } from "@rabbitmq-delay/topology/stack";
+import { BrokerCheckError } from "../brokerCheckError";
+import type { StackState } from "./stackState";
+
+/**
+ * Refuses a change of a network's matching that only a live change may make: an update would declare level 0's queue anew, and delete the
+ * messages that wait in it. The state is compared too, because the engine goes by that, and not by the broker.
+ * @throws BrokerCheckError with the way to make the change
+ */
+export async function checkMatchingChange(
+  state: StackState,
+  vhost: string,
+  queues: readonly QueuePlan[],
+  found: ReadonlyMap<string, DeclaredQueue>,
+): Promise<void> {
+  for (const plan of queues) {
+    const there = found.get(plan.name);
+    const change = there === undefined ? undefined : matchingChangeOf(there.arguments, plan.arguments);
+    if (change !== undefined) throw changeError(plan.name, change);
+  }
+  const inState = new Map(
+    ((await state.resources()) ?? [])
+      .filter(({ type, outputs }) => type === "rabbitmq:index/queue:Queue" && outputs.vhost === vhost)
+      .map(({ outputs }) => [String(outputs.name), outputs.settings]),
+  );
+  const stale = queues.find(({ name, arguments: wanted }) => {
+    return found.has(name) && matchingChangeOf(argumentsOf(inState.get(name)), wanted) !== undefined;
+  });
+  if (stale === undefined) return;
+  throw new BrokerCheckError(
+    `matching: queue ${stale.name} leads on the broker where this program wants it, but in this stack's state to another exchange, so ` +
+      `that the engine would declare it anew, and delete what waits in it; nothing was made. Run pulumi refresh first, which reads ` +
+      `the live change into the state`,
+  );
+}
+
+function changeError(queue: string, change: "enforced" | "undone"): BrokerCheckError {
+  const [what, command] =
+    change === "enforced"
+      ? ["exact matching is not enforced on the live network yet", "rabbitmq-delay enforce"]
+      : ["exact matching is enforced on the live network", "rabbitmq-delay enforce --undo"];
+  return new BrokerCheckError(
+    `matching: ${what}, and an update would have to declare queue ${queue} anew, and delete what waits in it; nothing was made. ` +
+      `Run ${command} first, which changes the live network without losing a message, and then pulumi refresh`,
+  );
+}
+
+/** The provider keeps a queue's arguments as JSON, or as texts where somebody imported it. */
+function argumentsOf(settings: unknown): Record<string, unknown> {
+  if (typeof settings !== "object" || settings === null) return {};
+  const { argumentsJson, arguments: texts } = settings as { argumentsJson?: unknown; arguments?: unknown };
+  try {
+    const values: unknown = typeof argumentsJson === "string" ? JSON.parse(argumentsJson) : texts;
+    return typeof values === "object" && values !== null ? (values as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What enforced matching means for the vendor's own tools, once for a network that is not there yet. */
+export function warnOfEnforced(queues: readonly QueuePlan[], found: ReadonlyMap<string, unknown>): string[] {
+  return queues
+    .filter(({ name }) => !found.has(name))
+    .map(({ name, arguments: values }) => describeEnforced(name, values["x-dead-letter-exchange"]))
+    .filter((text) => text !== undefined);
+}
