@@ -4,6 +4,7 @@ import { addCheck } from "./check";
 import { addComment } from "./comment";
 import { addDecode } from "./decode";
 import { addEncode } from "./encode";
+import { addEnforce } from "./enforce";
 import { addExample, allCommands } from "./commonOptions";
 import { printError, showError } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
@@ -52,7 +53,17 @@ export function createProgram(): Command {
     // Verbs added from here on inherit this.
     .exitOverride()
     .showSuggestionAfterError();
-  for (const add of [addEncode, addDecode, addRender, addPublish, addReview, addComment, addCheck, addStore])
+  for (const add of [
+    addEncode,
+    addDecode,
+    addRender,
+    addPublish,
+    addReview,
+    addComment,
+    addCheck,
+    addEnforce,
+    addStore,
+  ])
     add(program);
   return addExample(program, "rabbitmq-delay encode --preset nservicebus --delay 10s --destination Sales");
 }

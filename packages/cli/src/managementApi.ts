@@ -1,4 +1,4 @@
-import { BrokerCheckError, BrokerReader } from "@rabbitmq-delay/broker";
+import { BrokerAddress, BrokerCheckError, BrokerReader, ManagementApi } from "@rabbitmq-delay/broker";
 import { BrokerAnswerError, shownAddress } from "@rabbitmq-delay/topology/stack";
 import { CommandError, exitCodes } from "./failure";
 import { readBytes } from "./files";
@@ -13,6 +13,20 @@ const NOT_AN_ADDRESS =
  * @throws CommandError that shows neither user nor password
  */
 export function readerOf(text: string, caFile?: string, environment = process.env): BrokerReader {
+  return opened(BrokerReader, text, caFile, environment);
+}
+
+/** The management API for a verb that changes something; otherwise as {@link readerOf}. */
+export function managementApiOf(text: string, caFile?: string, environment = process.env): ManagementApi {
+  return opened(ManagementApi, text, caFile, environment);
+}
+
+function opened<T>(
+  Api: new (address: BrokerAddress) => T,
+  text: string,
+  caFile: string | undefined,
+  environment: NodeJS.ProcessEnv,
+): T {
   if (!/^https?:\/\//.test(shownAddress(text))) throw new CommandError(exitCodes.badInput, NOT_AN_ADDRESS);
   const url = new URL(text);
   let given: string[];
@@ -26,7 +40,7 @@ export function readerOf(text: string, caFile?: string, environment = process.en
   const ca = url.protocol === "https:" && caFile !== undefined ? readBytes(caFile, "--ca") : undefined;
   const managementUrl = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
   try {
-    return new BrokerReader({ managementUrl, username, password, ca });
+    return new Api({ managementUrl, username, password, ca });
   } catch (error) {
     if (!(error instanceof BrokerCheckError)) throw error;
     throw new CommandError(exitCodes.badInput, `--management: ${error.message}`);

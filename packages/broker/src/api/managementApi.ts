@@ -78,6 +78,12 @@ export class ManagementApi {
     return (await this.call(method, path, body)).status;
   }
 
+  /** Sends what changes something. @throws ManagementApiError for an answer that is not a success */
+  async send(method: "PUT" | "POST" | "DELETE", path: string, body?: unknown): Promise<void> {
+    const { status, isOk, text } = await this.call(method, path, body);
+    if (!isOk) throw new ManagementApiError(status, text.slice(0, 200));
+  }
+
   /** How requests go to the broker; created by the first one. */
   private route(): Promise<Dispatcher> {
     return (this.dispatcher ??= this.open());

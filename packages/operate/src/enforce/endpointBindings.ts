@@ -1,0 +1,44 @@
+import { BindingPlan, DelayTopologyError } from "@rabbitmq-delay/topology";
+import type { MatchingChange } from "./matchingChange";
+
+/**
+ * The bindings that the new end of a network needs, so that each destination of the old one gets its messages there: with one word for each
+ * digit, whatever key the destination has at the old end.
+ * @throws DelayTopologyError for a binding that can't be made exact, and that the new end does not have
+ */
+export function endpointBindings(
+  { from, to, network }: Pick<MatchingChange, "from" | "to" | "network">,
+  found: readonly BindingPlan[],
+): BindingPlan[] {
+  const there = found.filter(({ source }) => source === to);
+  const wanted = new Map<string, BindingPlan>();
+  for (const binding of found.filter(({ source }) => source === from)) {
+    const pattern = patternOf(binding.routingKey, network.levels);
+    const { destination, destinationType, routingKey } = binding;
+    if (pattern === undefined) {
+      if (there.some((one) => one.destination === destination && one.destinationType === destinationType)) continue;
+      throw new DelayTopologyError(
+        "binding",
+        routingKey,
+        `${destinationType} ${destination} is bound to ${from} with this key, which takes the messages of several destinations; ` +
+          `unbind it, or bind ${destination} to ${to} as it shall be`,
+      );
+    }
+    const exact = { source: to, destination, destinationType, routingKey: `${"*.".repeat(network.levels)}${pattern}` };
+    wanted.set(keyOf(exact), exact);
+  }
+  const has = new Set(there.map(keyOf));
+  return [...wanted].filter(([key]) => !has.has(key)).map(([, binding]) => binding);
+}
+
+/** What follows the digits in a binding's key, as the vendor's clients bind it (`#.NAME`) or as this project does; undefined for another one. */
+function patternOf(routingKey: string, levels: number): string | undefined {
+  const start = ["*.".repeat(levels), "#."].find((prefix) => routingKey.startsWith(prefix));
+  const pattern = start === undefined ? "" : routingKey.slice(start.length);
+  return pattern === "" || pattern.split(".").includes("#") ? undefined : pattern;
+}
+
+/** A binding as a text, to compare it with others. */
+export function keyOf({ source, destination, destinationType, routingKey }: BindingPlan): string {
+  return JSON.stringify([source, destinationType, destination, routingKey]);
+}

@@ -1,0 +1,212 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { ManagementApi, ManagementApiError } from "@rabbitmq-delay/broker";
+import type { BindingPlan, DelayNetwork } from "@rabbitmq-delay/topology";
+import { readLiveMatching } from "./liveMatching";
+import { MatchingChange, planMatchingChange } from "./matchingChange";
+import { Step, planSteps } from "./planSteps";
+
+/** How a change of a live network's matching is made. */
+export interface EnforceOptions {
+  /** Whether exact matching shall no longer be enforced; default false. */
+  undo?: boolean;
+  /** Whether the steps are only planned; default false. */
+  dryRun?: boolean;
+  /** Told of each step before it is made, so that somebody who stops the change knows where it stands. */
+  onStep?: (step: Step) => void;
+  /** How long a queue may take until it is empty or takes messages, in milliseconds; default 120,000. */
+  timeoutMs?: number;
+}
+
+/** What a change came to. */
+export interface EnforceResult {
+  /** The network as it is now, or, of a dry run, as it would be: the descriptor for publishers and for other stacks. */
+  network: DelayNetwork;
+  /** What was done, in its order; of a dry run, what would be. */
+  steps: Step[];
+}
+
+/** The change can't go on; what was done so far stays, and another run goes on from there. */
+export class EnforceError extends Error {
+  override name = "EnforceError";
+}
+
+/** The broker counts messages every five seconds. */
+const COUNT_MS = 5000;
+/** How many counts in a row have to find a queue empty. */
+const COUNTS = 3;
+/** How long a cluster's other nodes may take until they know a policy, or a queue that was just declared. */
+const SPREAD_MS = 2000;
+
+/**
+ * Lets a live network enforce exact matching, or no longer, while messages go through it: none is lost, doubled or early. Messages pass by
+ * a queue beside level 0's while that one is declared anew. A run that ends before its end leaves a network that works, and another run
+ * goes on where it ended.
+ * @param api the broker's, of a user with the tag `policymaker` who may configure, write and read the network's entities
+ * @param network in either state; its vhost is the one that is changed
+ * @throws DelayTopologyError for a network whose matching can't be enforced, or that is not on the broker in one of the two forms
+ * @throws EnforceError if the broker refuses a step, or a queue does not run empty
+ */
+export async function enforceMatching(
+  api: ManagementApi,
+  network: DelayNetwork & { vhost: string },
+  options: EnforceOptions = {},
+): Promise<EnforceResult> {
+  const change = planMatchingChange(network, options.undo);
+  const live = await told("the vhost can't be read", readLiveMatching(api, network.vhost));
+  const steps = planSteps(change, live);
+  if (options.dryRun !== true) {
+    const runner = new Runner(api, network.vhost, change, options.timeoutMs ?? 120_000);
+    for (const step of steps) {
+      options.onStep?.(step);
+      await runner.run(step);
+    }
+  }
+  return { network: { ...change.network, vhost: network.vhost }, steps };
+}
+
+/** Makes steps by the management API. */
+class Runner {
+  private readonly at: string;
+
+  constructor(
+    private readonly api: ManagementApi,
+    vhost: string,
+    private readonly change: MatchingChange,
+    private readonly timeoutMs: number,
+  ) {
+    this.at = encodeURIComponent(vhost);
+  }
+
+  async run(step: Step): Promise<void> {
+    switch (step.do) {
+      case "declare-exchange":
+        return this.send("PUT", `exchanges/${this.at}/${encodeURIComponent(step.exchange)}`, {
+          type: "topic",
+          durable: true,
+        });
+      case "delete-exchange":
+        return this.send("DELETE", `exchanges/${this.at}/${encodeURIComponent(step.exchange)}`);
+      case "declare-queue": {
+        const { name, durable, arguments: values } = step.queue;
+        return this.send("PUT", `queues/${this.at}/${encodeURIComponent(name)}`, { durable, arguments: values });
+      }
+      case "bind": {
+        const { routingKey } = step.binding;
+        return this.send("POST", this.bindingsOf(step.binding), { routing_key: routingKey });
+      }
+      case "unbind":
+        return this.unbind(step.binding);
+      case "set-policy": {
+        const { name, pattern, applyTo, priority, definition } = step.policy;
+        const body = { pattern, "apply-to": applyTo, priority, definition };
+        return this.send("PUT", `policies/${this.at}/${encodeURIComponent(name)}`, body);
+      }
+      case "delete-policy":
+        // The bindings that take its place have to be known everywhere.
+        await pause(SPREAD_MS);
+        return this.send("DELETE", `policies/${this.at}/${encodeURIComponent(step.policy)}`);
+      case "await-policy":
+        return this.awaitPolicy(step.exchange, step.policy);
+      case "await-ready":
+        return this.awaitReady(step.queue);
+      case "drain-queue":
+        return this.drain(step.queue);
+    }
+  }
+
+  private bindingsOf({ source, destination, destinationType }: BindingPlan): string {
+    const [from, to] = [source, destination].map(encodeURIComponent);
+    return `bindings/${this.at}/e/${from}/${destinationType === "queue" ? "q" : "e"}/${to}`;
+  }
+
+  /** A binding is deleted by a key of the broker's own, which it tells. */
+  private async unbind(binding: BindingPlan): Promise<void> {
+    const path = this.bindingsOf(binding);
+    const found = await told(
+      `the bindings of ${binding.source} can't be read`,
+      this.api.get<{ routing_key: string; properties_key: string }[]>(path),
+    );
+    for (const one of found.filter(({ routing_key: key }) => key === binding.routingKey)) {
+      await this.send("DELETE", `${path}/${encodeURIComponent(one.properties_key)}`);
+    }
+  }
+
+  private async awaitPolicy(exchange: string, policy: string): Promise<void> {
+    await this.until(`exchange ${exchange} has the policy ${policy}`, async () => {
+      const found = await this.api.get<{ policy?: string }>(`exchanges/${this.at}/${encodeURIComponent(exchange)}`);
+      return found.policy === policy;
+    });
+    await pause(SPREAD_MS);
+  }
+
+  private async awaitReady(queue: string): Promise<void> {
+    await this.until(`queue ${queue} is running`, async () => {
+      const found = await this.api.get<{ state?: string }>(`queues/${this.at}/${encodeURIComponent(queue)}`);
+      return found.state === "running";
+    });
+    await pause(SPREAD_MS);
+  }
+
+  /** Deletes a queue, once the broker has counted several times that nothing is in it, and while nothing is bound to it. */
+  private async drain(queue: string): Promise<void> {
+    const path = `queues/${this.at}/${encodeURIComponent(queue)}`;
+    let empty = 0;
+    await this.until(
+      `queue ${queue} is empty`,
+      async () => {
+        const found = await this.api.get<{ messages?: number; messages_dlx?: number }>(path);
+        // A queue that nobody counts is not empty. What was dead-lettered and not accepted yet is counted apart.
+        empty = found.messages === 0 && (found.messages_dlx ?? 0) === 0 ? empty + 1 : 0;
+        return empty >= COUNTS;
+      },
+      COUNT_MS,
+    );
+    const bindings = await told(
+      `the bindings of queue ${queue} can't be read`,
+      this.api.get<{ source: string }[]>(`${path}/bindings`),
+    );
+    const again = bindings.find(({ source }) => source !== "");
+    if (
+      again !== undefined &&
+      ![this.change.detour, this.change.otherDetour].some(({ exchange }) => exchange === again.source)
+    ) {
+      throw new EnforceError(
+        `${again.source} is bound to queue ${queue} again, e.g. by an endpoint that runs NServiceBus's installers; turn them off, and run this again`,
+      );
+    }
+    await this.send("DELETE", path);
+  }
+
+  /** Looks until something holds. */
+  private async until(what: string, holds: () => Promise<boolean>, everyMs = 500): Promise<void> {
+    const endMs = Date.now() + this.timeoutMs;
+    for (;;) {
+      if (await told(`whether ${what} can't be read`, holds())) return;
+      if (Date.now() > endMs) {
+        throw new EnforceError(
+          `it took more than ${this.timeoutMs / 1000} s until ${what}; see what keeps it, and run this again`,
+        );
+      }
+      await pause(everyMs);
+    }
+  }
+
+  private async send(method: "PUT" | "POST" | "DELETE", path: string, body?: unknown): Promise<void> {
+    await told(`${method} ${decodeURIComponent(path)} failed`, this.api.send(method, path, body));
+  }
+}
+
+/** @throws EnforceError with what could not be done, and why */
+async function told<T>(what: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof ManagementApiError)) throw error;
+    const { status, message } = error;
+    const rights =
+      status === 401 || status === 403
+        ? "; the user needs the tag policymaker, and the right to configure, write and read the network's entities"
+        : "";
+    throw new EnforceError(`${what} (HTTP ${status}: ${message})${rights}`);
+  }
+}

@@ -1,0 +1,43 @@
+import type { ManagementApi } from "@rabbitmq-delay/broker";
+import type { BindingPlan } from "@rabbitmq-delay/topology";
+import type { DeclaredQueue, FoundPolicy } from "@rabbitmq-delay/topology/stack";
+
+/** What a vhost has, as far as a change of a network's matching has to know it. */
+export interface LiveMatching {
+  exchanges: ReadonlySet<string>;
+  /** By their names. */
+  queues: ReadonlyMap<string, DeclaredQueue>;
+  bindings: readonly BindingPlan[];
+  policies: readonly Pick<FoundPolicy, "name" | "pattern" | "definition">[];
+}
+
+interface BindingAnswer {
+  source: string;
+  destination: string;
+  destination_type: "queue" | "exchange";
+  routing_key: string;
+}
+
+/** Reads it from the broker. @throws ManagementApiError if the broker does not say */
+export async function readLiveMatching(api: ManagementApi, vhost: string): Promise<LiveMatching> {
+  const at = encodeURIComponent(vhost);
+  const [exchanges, queues, bindings, policies] = await Promise.all([
+    api.get<{ name: string }[]>(`exchanges/${at}?columns=name`),
+    api.get<DeclaredQueue[]>(`queues/${at}?columns=name,durable,auto_delete,arguments`),
+    api.get<BindingAnswer[]>(`bindings/${at}?columns=source,destination,destination_type,routing_key`),
+    api.get<LiveMatching["policies"]>(`policies/${at}`),
+  ]);
+  return {
+    exchanges: new Set(exchanges.map(({ name }) => name)),
+    queues: new Map(queues.map((queue) => [queue.name, queue])),
+    bindings: bindings
+      .filter(({ source }) => source !== "")
+      .map(({ source, destination, destination_type: destinationType, routing_key: routingKey }) => ({
+        source,
+        destination,
+        destinationType,
+        routingKey,
+      })),
+    policies,
+  };
+}

@@ -1,0 +1,159 @@
+import { BindingPlan, DelayTopologyError, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
+import { compareQueue } from "@rabbitmq-delay/topology/stack";
+import { endpointBindings, keyOf } from "./endpointBindings";
+import type { LiveMatching } from "./liveMatching";
+import type { MatchingChange } from "./matchingChange";
+
+/** One thing that is done to the broker, or waited for. */
+export type Step =
+  | { do: "declare-exchange" | "delete-exchange"; exchange: string }
+  | { do: "declare-queue"; queue: QueuePlan }
+  | { do: "bind" | "unbind"; binding: BindingPlan }
+  | { do: "set-policy"; policy: PolicyPlan }
+  | { do: "delete-policy"; policy: string }
+  /** Until the queue takes messages in: a new quorum queue needs some seconds. */
+  | { do: "await-ready"; queue: string }
+  /** Until level 0's exchange shows the detour's policy. */
+  | { do: "await-policy"; exchange: string; policy: string }
+  /** Until nothing is in a queue that nothing is bound to any more; it is deleted then. */
+  | { do: "drain-queue"; queue: string };
+
+/**
+ * All that is left to do, from what is on the broker: nothing is remembered between two runs, so a run that was killed is gone on with by
+ * another one. At each moment each message has one way, and one alone.
+ * @returns no step for a network that is as it shall be
+ * @throws DelayTopologyError for a network that is not there, or that differs from both of its forms
+ */
+export function planSteps(change: MatchingChange, live: LiveMatching): Step[] {
+  checkNetwork(change, live);
+  const bound = new Set(live.bindings.map(keyOf));
+  const target = targetOf(change.queue.name, live);
+  const isBound = change.after.every((binding) => bound.has(keyOf(binding)));
+  const isDone = target === change.to && isBound && !bound.has(keyOf(change.before[1]));
+  return [
+    ...planEnd(change, live),
+    ...(isDone ? [] : [...planDetour(change, live), ...planLevel(change, live), ...planReturn(change, bound)]),
+    ...planCleaning(change, live, isDone),
+  ];
+}
+
+/** The new end has to have all that the old one has before a message comes there. */
+function planEnd(change: MatchingChange, live: LiveMatching): Step[] {
+  const { to, parkingOfBoth } = change;
+  const steps: Step[] = live.exchanges.has(to) ? [] : [{ do: "declare-exchange", exchange: to }];
+  const parking = live.policies.find(({ name }) => name === parkingOfBoth?.name);
+  if (parking !== undefined && parkingOfBoth !== undefined && !new RegExp(parking.pattern, "u").test(to)) {
+    steps.push({ do: "set-policy", policy: parkingOfBoth });
+  }
+  return [...steps, ...endpointBindings(change, live.bindings).map((binding): Step => ({ do: "bind", binding }))];
+}
+
+/** Declares the detour, and leads messages onto it by taking away what is bound to level 0's exchange. */
+function planDetour({ detour, before, after, exchange, queue, from }: MatchingChange, live: LiveMatching): Step[] {
+  const bound = new Set(live.bindings.map(keyOf));
+  const ways = [before[0], before[1], after[1]].filter(
+    (binding, index, all) =>
+      bound.has(keyOf(binding)) && all.findIndex((one) => keyOf(one) === keyOf(binding)) === index,
+  );
+  // Level 0's queue is the new one already: what it has to do is to be bound.
+  if (targetOf(queue.name, live) !== from && live.queues.has(queue.name)) return [];
+  const steps: Step[] = [];
+  if (!live.exchanges.has(detour.exchange)) steps.push({ do: "declare-exchange", exchange: detour.exchange });
+  if (!live.queues.has(detour.queue.name)) steps.push({ do: "declare-queue", queue: detour.queue });
+  steps.push(
+    { do: "await-ready", queue: detour.queue.name },
+    ...detour.bindings
+      .filter((binding) => !bound.has(keyOf(binding)))
+      .map((binding): Step => ({ do: "bind", binding })),
+  );
+  const policy = live.policies.find(({ name }) => name === detour.policy.name);
+  if (policy?.definition["alternate-exchange"] !== detour.exchange) {
+    steps.push({ do: "set-policy", policy: detour.policy });
+  }
+  steps.push({ do: "await-policy", exchange, policy: detour.policy.name });
+  return [...steps, ...ways.map((binding): Step => ({ do: "unbind", binding }))];
+}
+
+/** Declares level 0's queue anew, once nothing is in it. */
+function planLevel({ queue, from }: MatchingChange, live: LiveMatching): Step[] {
+  const steps: Step[] = [];
+  if (targetOf(queue.name, live) === from) steps.push({ do: "drain-queue", queue: queue.name });
+  if (!live.queues.has(queue.name) || steps.length > 0) steps.push({ do: "declare-queue", queue });
+  return [...steps, { do: "await-ready", queue: queue.name }];
+}
+
+/** Leads messages back to level 0's queue, and past it to the new end. */
+function planReturn({ before, after }: MatchingChange, bound: ReadonlySet<string>): Step[] {
+  const steps = after.map((binding): Step => ({ do: "bind", binding }));
+  // A binding to the old end that somebody made meanwhile would bring messages twice.
+  if (bound.has(keyOf(before[1]))) steps.push({ do: "unbind", binding: before[1] });
+  return steps;
+}
+
+/** Takes the detour away, which nothing passes any more, and what only the old form of the network needs. */
+function planCleaning(change: MatchingChange, live: LiveMatching, isDone: boolean): Step[] {
+  const { detour, otherDetour, parking, parkingOfBoth, network, from } = change;
+  const steps: Step[] = [];
+  // A run that declares level 0's queue anew makes the detour before it takes it away.
+  const isMade = !isDone && (!live.queues.has(change.queue.name) || isOld(change, live));
+  if (isMade || live.policies.some(({ name }) => name === detour.policy.name)) {
+    steps.push({ do: "delete-policy", policy: detour.policy.name });
+  }
+  for (const { exchange, queue } of [detour, otherDetour]) {
+    const isOwn = exchange === detour.exchange && isMade;
+    if (isOwn || live.exchanges.has(exchange)) steps.push({ do: "delete-exchange", exchange });
+    if (isOwn || live.queues.has(queue.name)) steps.push({ do: "drain-queue", queue: queue.name });
+  }
+  if (network.matching === "enforced") return steps;
+  const found = live.policies.find(({ name }) => name === parkingOfBoth?.name);
+  if (live.exchanges.has(from)) steps.push({ do: "delete-exchange", exchange: from });
+  if (parking !== undefined && found !== undefined && found.pattern !== parking.pattern) {
+    steps.push({ do: "set-policy", policy: parking });
+  }
+  return steps;
+}
+
+/** The exchange to which a queue dead-letters; undefined without the queue. */
+function targetOf(queue: string, live: LiveMatching): unknown {
+  return live.queues.get(queue)?.arguments["x-dead-letter-exchange"];
+}
+
+function isOld({ queue, from }: MatchingChange, live: LiveMatching): boolean {
+  return targetOf(queue.name, live) === from;
+}
+
+/** @throws DelayTopologyError before anything is done to a network that is not the one that was given */
+function checkNetwork(change: MatchingChange, live: LiveMatching): void {
+  const { network, exchange, queue, detour, otherDetour, before, after } = change;
+  const refuse = (what: string): never => {
+    throw new DelayTopologyError("network", network.prefix, what);
+  };
+  const missing = [...network.entryExchanges, network.deliveryExchange].find((name) => !live.exchanges.has(name));
+  if (missing !== undefined) refuse(`exchange ${missing} of it is not on the broker`);
+  const differences = [
+    ...differenceOf(change, live),
+    ...[detour, otherDetour].flatMap((one) => compareQueue(one.queue, live.queues.get(one.queue.name))),
+  ];
+  if (differences.length > 0) refuse(`${differences[0]}; rabbitmq-delay check says what else differs`);
+  const own = new Set([...before, ...after].map(keyOf));
+  const foreign = live.bindings.find(
+    (binding) =>
+      (binding.source === exchange || (binding.destinationType === "queue" && binding.destination === queue.name)) &&
+      !own.has(keyOf(binding)),
+  );
+  if (foreign === undefined) return;
+  const { source, destination, destinationType, routingKey } = foreign;
+  refuse(
+    `exchange ${source} also leads to ${destinationType} ${destination} with the key ${JSON.stringify(routingKey)}, by which messages ` +
+      `skip or repeat a part of their delay; unbind it first`,
+  );
+}
+
+/** How level 0's queue differs from what it is before the change and after it, if it is neither. */
+function differenceOf({ from, to, queue }: MatchingChange, live: LiveMatching): string[] {
+  const differences = [from, to].map((target) => {
+    const leading = { ...queue, arguments: { ...queue.arguments, "x-dead-letter-exchange": target } };
+    return compareQueue(leading, live.queues.get(queue.name));
+  });
+  return differences.find((found) => found.length === 0) ?? (differences[1] as string[]);
+}

@@ -1,0 +1,8 @@
+// Live changes of a network's matching.
+export { EnforceError, EnforceOptions, EnforceResult, enforceMatching } from "./enforce/enforceMatching";
+export { Step } from "./enforce/planSteps";
+
+// The plan of such a change, without a broker.
+export { LiveMatching } from "./enforce/liveMatching";
+export { MatchingChange, planMatchingChange } from "./enforce/matchingChange";
+export { planSteps } from "./enforce/planSteps";

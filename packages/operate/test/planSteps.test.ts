@@ -1,0 +1,215 @@
+import { strict as assert } from "node:assert";
+import * as fc from "fast-check";
+import { LiveMatching, Step, planMatchingChange, planSteps } from "@rabbitmq-delay/operate";
+import {
+  BindingPlan,
+  DelayNetwork,
+  PolicyPlan,
+  delayNetwork,
+  parkingPolicy,
+  planBinding,
+  planEntities,
+} from "@rabbitmq-delay/topology";
+import { DeclaredQueue, topicMatches } from "@rabbitmq-delay/topology/stack";
+
+/** A broker in memory that does what steps say, and refuses what a real one would refuse. */
+class ModelBroker implements LiveMatching {
+  readonly exchanges = new Set<string>();
+  readonly queues = new Map<string, DeclaredQueue>();
+  bindings: BindingPlan[] = [];
+  policies: PolicyPlan[] = [];
+
+  constructor(network: DelayNetwork, endpoints: string[], areVendors: boolean) {
+    const { exchanges, queues, bindings } = planEntities(network);
+    for (const { name } of exchanges) this.exchanges.add(name);
+    for (const { name, arguments: values } of queues) this.declare(name, values);
+    this.bindings = [...bindings];
+    const parking = parkingPolicy(network);
+    if (parking !== undefined) this.policies.push(parking);
+    for (const name of endpoints) {
+      this.declare(name, { "x-queue-type": "quorum" });
+      this.exchanges.add(name);
+      this.bindings.push({ source: name, destination: name, destinationType: "queue", routingKey: "" });
+      const source = network.deliveryExchange;
+      const vendors: BindingPlan = { source, destination: name, destinationType: "exchange", routingKey: `#.${name}` };
+      const isEnforced = network.matching === "enforced";
+      if (areVendors) this.bindings.push(vendors);
+      if (!areVendors || isEnforced) this.bindings.push(...planBinding(network, { name }).bindings);
+    }
+  }
+
+  make(step: Step): void {
+    switch (step.do) {
+      case "declare-exchange":
+        this.exchanges.add(step.exchange);
+        break;
+      case "delete-exchange":
+        this.exchanges.delete(step.exchange);
+        this.bindings = this.bindings.filter(
+          ({ source, destination, destinationType }) =>
+            source !== step.exchange && !(destinationType === "exchange" && destination === step.exchange),
+        );
+        break;
+      case "declare-queue":
+        assert.ok(!this.queues.has(step.queue.name), `${step.queue.name} would be declared twice`);
+        this.declare(step.queue.name, step.queue.arguments);
+        break;
+      case "bind":
+        assert.ok(this.exchanges.has(step.binding.source), `${step.binding.source} is not there`);
+        if (!this.has(step.binding)) this.bindings.push(step.binding);
+        break;
+      case "unbind":
+        this.bindings = this.bindings.filter((binding) => !isSame(binding, step.binding));
+        break;
+      case "set-policy":
+        this.policies = [...this.policies.filter(({ name }) => name !== step.policy.name), step.policy];
+        break;
+      case "delete-policy":
+        this.policies = this.policies.filter(({ name }) => name !== step.policy);
+        break;
+      case "await-policy":
+        assert.ok(this.policies.some(({ name }) => name === step.policy));
+        break;
+      case "await-ready":
+        assert.ok(this.queues.has(step.queue));
+        break;
+      case "drain-queue":
+        assert.ok(this.queues.has(step.queue));
+        assert.ok(
+          !this.bindings.some(
+            ({ destination, destinationType }) => destinationType === "queue" && destination === step.queue,
+          ),
+          `${step.queue} would never be empty`,
+        );
+        this.queues.delete(step.queue);
+        break;
+    }
+  }
+
+  private declare(name: string, values: Record<string, unknown>): void {
+    this.queues.set(name, { name, durable: true, auto_delete: false, arguments: values });
+  }
+
+  private has(binding: BindingPlan): boolean {
+    return this.bindings.some((one) => isSame(one, binding));
+  }
+
+  /** The queues in which a message that is published to an exchange ends, after all its delays. */
+  deliver(exchange: string, key: string, seen = new Set<string>()): string[] {
+    assert.ok(this.exchanges.has(exchange), `${exchange}, where a message goes, is not there`);
+    const targets = new Map(
+      this.bindings
+        .filter(({ source }) => source === exchange)
+        .filter(({ routingKey }) => routingKey === "" || topicMatches(routingKey, key))
+        .map((binding) => [`${binding.destinationType} ${binding.destination}`, binding]),
+    );
+    if (targets.size === 0) {
+      const [policy] = this.policies
+        .filter(({ pattern }) => new RegExp(pattern, "u").test(exchange))
+        .sort((one, other) => other.priority - one.priority);
+      const alternate = policy?.definition["alternate-exchange"];
+      return alternate === undefined ? [] : this.deliver(String(alternate), key, seen);
+    }
+    return [...targets.values()].flatMap(({ destination, destinationType }) => {
+      if (destinationType === "exchange") return this.deliver(destination, key, seen);
+      // The broker gives a queue a message once, by however many ways it comes there at once.
+      if (seen.has(destination)) return [];
+      seen.add(destination);
+      const next = this.queues.get(destination)?.arguments["x-dead-letter-exchange"];
+      return next === undefined ? [destination] : this.deliver(String(next), key, new Set());
+    });
+  }
+}
+
+function isSame(one: BindingPlan, other: BindingPlan): boolean {
+  return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+}
+
+const options = fc.record({
+  preset: fc.constantFrom("nservicebus" as const, "nservicebus-v1" as const),
+  parking: fc.boolean(),
+});
+const endpoints = ["Sales", "Europe.Billing", "Shipping"];
+/** How far each run gets before it is killed, and whether it goes back. */
+const runs = fc.array(fc.record({ steps: fc.nat(40), undo: fc.boolean() }), { maxLength: 6 });
+
+describe("planSteps", () => {
+  it("gives each message one way at each moment, wherever runs are killed, and gets to the end", () => {
+    fc.assert(
+      fc.property(
+        options,
+        fc.boolean(),
+        fc.boolean(),
+        runs,
+        fc.boolean(),
+        (shape, startsEnforced, areVendors, kills, lastUndo) => {
+          const network = delayNetwork({ ...shape, matching: startsEnforced ? "enforced" : "exact" });
+          const broker = new ModelBroker(network, endpoints, areVendors);
+          const check = (): void => {
+            for (const name of endpoints) {
+              for (const digits of ["0.0", "0.1", "1.1"]) {
+                const key = `${"0.".repeat(26)}${digits}.${name}`;
+                for (const exchange of network.entryExchanges.slice(0, 2)) {
+                  assert.deepEqual(broker.deliver(exchange, key), [name]);
+                }
+              }
+            }
+          };
+          check();
+          for (const { steps: most, undo } of [...kills, { steps: Infinity, undo: lastUndo }]) {
+            const change = planMatchingChange(network, undo);
+            for (const step of planSteps(change, broker).slice(0, most)) {
+              broker.make(step);
+              check();
+            }
+          }
+          assert.deepEqual(planSteps(planMatchingChange(network, lastUndo), broker), []);
+          const wanted = planEntities(planMatchingChange(network, lastUndo).network);
+          for (const { name, arguments: values } of wanted.queues)
+            assert.deepEqual(broker.queues.get(name)?.arguments, values);
+          const planned = new Set([...wanted.exchanges.map(({ name }) => name), ...endpoints]);
+          assert.deepEqual(broker.exchanges, planned);
+          assert.equal(broker.queues.size, wanted.queues.length + endpoints.length);
+          assert.deepEqual(
+            broker.policies,
+            [parkingPolicy(planMatchingChange(network, lastUndo).network)].filter(Boolean),
+          );
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("refuses a binding that takes several destinations' messages, a network of another form, and ways around it", () => {
+    const network = delayNetwork({ preset: "nservicebus" });
+    const change = planMatchingChange(network);
+    const broker = new ModelBroker(network, endpoints, true);
+    const withBinding = (binding: Partial<BindingPlan>): LiveMatching => ({
+      exchanges: broker.exchanges,
+      queues: broker.queues,
+      policies: broker.policies,
+      bindings: [
+        ...broker.bindings,
+        { source: network.deliveryExchange, destination: "all", destinationType: "queue", routingKey: "#", ...binding },
+      ],
+    });
+    for (const routingKey of ["#", "#.Sales.#", "*.Sales", ""]) {
+      assert.throws(
+        () => planSteps(change, withBinding({ routingKey })),
+        /takes the messages of several destinations/,
+        routingKey,
+      );
+    }
+    const level = network.entryExchanges[0] as string;
+    assert.throws(() => planSteps(change, withBinding({ source: level })), /also leads to queue all/);
+    assert.throws(
+      () => planSteps(change, withBinding({ source: "x", destination: level })),
+      /exchange x also leads to/,
+    );
+    broker.queues.set(level, { ...(broker.queues.get(level) as DeclaredQueue), arguments: { "x-message-ttl": 5 } });
+    assert.throws(() => planSteps(change, broker), /queue nsb\.v2\.delay-level-00 exists with/);
+    broker.exchanges.delete(network.deliveryExchange);
+    assert.throws(() => planSteps(change, broker), /exchange nsb\.v2\.delay-delivery of it is not on the broker/);
+    assert.throws(() => planMatchingChange(delayNetwork({ preset: "celery" })), /preset: "celery"/);
+  });
+});

@@ -1,0 +1,172 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import type { ConfirmChannel } from "amqplib";
+import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
+import { root } from "../../toolchain/dist/paths";
+import { TestBroker, onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
+import { declareAsNServiceBus, generations, installEndpoint, sendDelayed } from "../support/nserviceBus";
+import { Receiver } from "../support/receive";
+
+const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+const endpoints = ["Sales", "Billing", "Europe.Shipping"];
+
+/**
+ * Runs the verb, and kills it as it begins a step.
+ * @returns its exit code, undefined if it was killed; and the lines that it printed
+ */
+async function enforce(
+  { node }: TestBroker,
+  vhost: string,
+  args: string[],
+  isKilled: (line: string) => boolean = () => false,
+): Promise<{ code?: number; lines: string[] }> {
+  const management = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
+  const child = spawn(process.execPath, [command, "enforce", ...management, ...args]);
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const error = text(child.stderr);
+  const lines: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    lines.push(line);
+    if (isKilled(line)) child.kill("SIGKILL");
+  }
+  const code = await ended;
+  assert.equal(await error, "");
+  return { ...(code === null ? {} : { code }), lines };
+}
+
+/** Sends 300 messages a second until it is told to end, as NServiceBus's senders do. */
+class Sender {
+  readonly dueMs = new Map<string, number>();
+  private readonly confirmed: Promise<void>[] = [];
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(channel: ConfirmChannel) {
+    let count = 0;
+    this.timer = setInterval(() => {
+      for (let index = 0; index < 3; index++) {
+        const [name, seconds] = [endpoints[count % endpoints.length] as string, count % 8];
+        const body = `${name} ${count++}`;
+        this.dueMs.set(body, Date.now() + seconds * 1000);
+        this.confirmed.push(sendDelayed(channel, generations.v2, name, seconds, body));
+      }
+    }, 10);
+    afterThisTest(() => clearInterval(this.timer));
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.timer);
+    await Promise.all(this.confirmed);
+  }
+}
+
+describe("rabbitmq-delay enforce", () => {
+  onEachBroker((broker) => {
+    async function liveNetwork(): Promise<{ vhost: string; channel: ConfirmChannel; returned: () => number }> {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareAsNServiceBus(channel, generations.v2);
+      for (const name of endpoints) await installEndpoint(channel, generations.v2, name);
+      let count = 0;
+      channel.on("return", () => count++);
+      return { vhost, channel, returned: () => count };
+    }
+
+    it("changes a live network, and back, killed in each step of the first: nothing is lost, doubled, early or elsewhere", async function () {
+      this.timeout(300_000);
+      const { vhost, channel, returned } = await liveNetwork();
+      const receiver = await Receiver.on(await openChannel(broker(), vhost), endpoints);
+      const sender = new Sender(channel);
+      const preset = ["--preset", "nservicebus"];
+      for (const direction of [[], ["--undo"]]) {
+        const seen = new Set<string>();
+        const isKilled = (line: string): boolean => direction.length === 0 && !seen.has(line);
+        for (;;) {
+          const { code, lines } = await enforce(broker(), vhost, [...preset, ...direction], isKilled);
+          for (const line of lines) seen.add(line);
+          if (code === undefined) continue;
+          assert.equal(code, 0, lines.join("; "));
+          break;
+        }
+        assert.ok(seen.size > 15, `only ${seen.size} steps were seen: ${[...seen].join("; ")}`);
+        const { lines } = await enforce(broker(), vhost, [...preset, ...direction, "--dry-run"]);
+        assert.match(lines.join("\n"), /^network nsb\.v2\.delay (no longer )?enforces exact matching: nothing to do$/);
+        const matching = direction.length === 0 ? "enforced" : "exact";
+        const wanted = delayNetwork({ preset: "nservicebus", parking: false, matching });
+        assert.deepEqual(await differencesOf(broker(), vhost, wanted), []);
+      }
+      await sender.end();
+      const arrivals = await receiver.until(sender.dueMs.size);
+      // What came twice comes before what is sent last.
+      for (const name of endpoints) await sendDelayed(channel, generations.v2, name, 2, `${name} last`);
+      await receiver.until(sender.dueMs.size + endpoints.length);
+      assert.equal(arrivals.length, sender.dueMs.size + endpoints.length);
+      const bodies = new Set<string>();
+      for (const { queue, message, atMs } of arrivals) {
+        const body = message.content.toString();
+        bodies.add(body);
+        assert.equal(queue, body.split(" ")[0]);
+        const dueMs = sender.dueMs.get(body);
+        assert.ok(dueMs === undefined || atMs >= dueMs, `${body} came ${(dueMs ?? 0) - atMs} ms early`);
+      }
+      assert.equal(bodies.size, arrivals.length, "some came twice");
+      assert.equal(returned(), 0, "some had no way");
+      const queues = await broker().management.queues(vhost);
+      assert.equal(queues.length, 28 + endpoints.length, queues.map(({ name }) => name).join(", "));
+    });
+
+    it("refuses a network that is not there, one of another form, and one that can't be enforced, and changes nothing", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const run = (...args: string[]): Promise<{ code: number | null; err: string }> => fail(broker(), vhost, args);
+      const missing = await run("--preset", "nservicebus");
+      assert.equal(missing.code, 2);
+      assert.match(missing.err, /exchange nsb\.v2\.delay-level-00 of it is not on the broker/);
+      const celery = await run("--preset", "celery");
+      assert.equal(celery.code, 2);
+      assert.match(
+        celery.err,
+        /preset: "celery" is not allowed; matching is enforced on networks of the presets nservicebus/,
+      );
+      const channel = await openChannel(broker(), vhost);
+      await declareAsNServiceBus(channel, generations.v2);
+      await channel.assertQueue("All");
+      await channel.bindQueue("All", "nsb.v2.delay-delivery", "#");
+      const wide = await run("--preset", "nservicebus");
+      assert.equal(wide.code, 2);
+      assert.match(
+        wide.err,
+        /binding: "#" is not allowed; queue All is bound to nsb\.v2\.delay-delivery with this key/,
+      );
+      const exchanges = await management.get<{ name: string }[]>(`exchanges/${vhost}?columns=name`);
+      assert.ok(!exchanges.some(({ name }) => name.includes("exact") || name.includes("detour")));
+    });
+  });
+});
+
+async function fail(
+  { node }: TestBroker,
+  vhost: string,
+  args: string[],
+): Promise<{ code: number | null; err: string }> {
+  const management = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
+  const child = spawn(process.execPath, [command, "enforce", ...management, ...args]);
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const [code, err] = await Promise.all([ended, text(child.stderr)]);
+  return { code, err };
+}
+
+/** What of a network is missing on the broker, or differs, but for the policy that the vendor's own network does not have. */
+async function differencesOf({ node }: TestBroker, vhost: string, network: DelayNetwork): Promise<string[]> {
+  const management = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
+  const child = spawn(process.execPath, [command, "check", ...management, "--network", "-", "--json"]);
+  child.stdin.end(JSON.stringify(network));
+  const findings = JSON.parse(await text(child.stdout)) as { severity: string; message: string }[];
+  return findings
+    .filter(({ severity, message }) => severity === "error" && !message.includes("-delivery-limit has no effect"))
+    .map(({ message }) => message);
+}

@@ -1,0 +1,84 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
+import { DelayNetwork, parseDelayNetwork } from "@rabbitmq-delay/topology";
+import { root } from "../../toolchain/dist/paths";
+import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
+import { Receiver } from "../support/receive";
+import { StackConfig, TestStack } from "../support/stack";
+
+const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+const endpoints = [{ name: "Sales", createQueue: true }];
+const exact: StackConfig = { network: { preset: "nservicebus" }, endpoints, removal: "delete" };
+const enforced: StackConfig = { ...exact, network: { preset: "nservicebus", matching: "enforced" } };
+
+describe("a stack whose network comes to enforce exact matching", () => {
+  onEachBroker((broker) => {
+    async function enforce(vhost: string, network: DelayNetwork, ...more: string[]): Promise<void> {
+      const management = broker().node.managementUrl.replace("://", "://guest:guest@");
+      const args = ["enforce", "--network", "-", "--management", management, "--vhost", vhost, ...more];
+      const child = spawn(process.execPath, [command, ...args]);
+      const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+      child.stdin.end(JSON.stringify(network));
+      const [code, error] = await Promise.all([ended, text(child.stderr), text(child.stdout)]);
+      assert.equal(code, 0, error);
+    }
+
+    it("is refused until the live network is changed and read into the state; then nothing is declared anew", async function () {
+      this.timeout(420_000);
+      const stack = await TestStack.inNewVhost(broker());
+      await stack.bringUp(exact);
+      const network = parseDelayNetwork((await stack.outputs()).delayNetwork as object);
+      const channel = await openChannel(broker(), stack.vhost);
+      const publisher = createDelayPublisher(channel, network);
+      await publisher.publish("Sales", "waits meanwhile", { delayMs: 120_000 });
+      const levelZero = async (): Promise<unknown> =>
+        (await broker().management.queues(stack.vhost)).find(({ name }) => name === "nsb.v2.delay-level-00")?.arguments[
+          "x-dead-letter-exchange"
+        ];
+
+      for (const [direction, wanted, other, end] of [
+        ["enforce", enforced, exact, "nsb.v2.delay-exact"],
+        ["enforce --undo", exact, enforced, "nsb.v2.delay-delivery"],
+      ] as const) {
+        const before = await levelZero();
+        stack.configure(wanted);
+        const edited = await stack.up();
+        assert.notEqual(edited.code, 0);
+        assert.ok(edited.output.includes(`Run rabbitmq-delay ${direction} first`), edited.output);
+        assert.equal(await levelZero(), before);
+
+        stack.configure(other);
+        await enforce(stack.vhost, network, ...direction.split(" ").slice(1));
+        assert.equal(await levelZero(), end);
+        stack.configure(wanted);
+        const stale = await stack.up();
+        assert.notEqual(stale.code, 0);
+        assert.match(stale.output, /Run pulumi refresh first/);
+        assert.equal(await levelZero(), end);
+
+        await stack.refresh();
+        const changes = (await stack.preview()).filter(({ op }) => op !== "same");
+        const queues = changes.filter(({ urn }) => urn.includes("rabbitmq:index/queue:Queue"));
+        assert.deepEqual(queues, [], JSON.stringify(changes.map(({ op, urn }) => [op, urn])));
+        const { code, output } = await stack.up();
+        assert.equal(code, 0, output);
+        assert.deepEqual(await stack.preview("--refresh"), []);
+      }
+
+      stack.configure(enforced);
+      await enforce(stack.vhost, network);
+      await stack.refresh();
+      await stack.up();
+      const receiver = await Receiver.on(channel, ["Sales"]);
+      const now = createDelayPublisher(channel, parseDelayNetwork((await stack.outputs()).delayNetwork as object));
+      await now.publish("Sales", "by the new descriptor", { delayMs: 1000 });
+      const bodies = (await receiver.until(2)).map(({ message }) => message.content.toString());
+      assert.deepEqual(bodies.sort(), ["by the new descriptor", "waits meanwhile"]);
+      await stack.destroy();
+    });
+  });
+});
