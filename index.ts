@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { EndpointDelayBinding } from "pulumi-rabbitmq-delay";
 import { stackState, thisStack } from "pulumi-rabbitmq-delay/program";
-import { ConfiguredNetworks, EndpointConfig, planStack } from "@rabbitmq-delay/topology/stack";
+import { ConfiguredNetworks, EndpointConfig, boundType, planStack } from "@rabbitmq-delay/topology/stack";
 import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
@@ -48,7 +48,17 @@ async function declareStack(): Promise<Record<string, unknown>> {
     ...ways,
   };
   for (const endpoint of config.endpoints) {
-    const { name, type, patterns, createQueue, queueType, errorQueue, retries: isRetried } = endpoint;
+    const {
+      name,
+      type,
+      patterns,
+      createQueue,
+      queueType,
+      client,
+      routingTopology,
+      errorQueue,
+      retries: isRetried,
+    } = endpoint;
     const args = {
       ...declared.joinedBy(endpoint),
       retryIntervals: isRetried ? retries.retryIntervals : undefined,
@@ -58,6 +68,8 @@ async function declareStack(): Promise<Record<string, unknown>> {
       destination: retries.queues.get(name),
       createQueue,
       queueType,
+      client,
+      routingTopology,
       errorQueue,
       allow: config.allow,
       formerOwners: config.formerOwners,
@@ -71,11 +83,11 @@ async function declareStack(): Promise<Record<string, unknown>> {
 
 /** What an endpoint gets, and from where, in a sentence. */
 function describeEndpoint(endpoint: EndpointConfig, networks: ConfiguredNetworks, keys: readonly string[]): string {
-  const { name, type = "queue", patterns = [name], retries = false } = endpoint;
+  const { name, patterns = [name], retries = false } = endpoint;
   const joined = networks.joinedBy(endpoint).map(({ network }, index) => {
     const own = keys.slice(index * patterns.length, (index + 1) * patterns.length);
-    return `${own.join(", ")} from ${network.deliveryExchange}`;
+    return `${own.join(", ")} from ${network.bindingExchange}`;
   });
   const returned = retries ? ", and its failed messages from the interval queues" : "";
-  return `${type} ${name} gets ${joined.join(", ")}${returned}`;
+  return `${boundType(endpoint)} ${name} gets ${joined.join(", ")}${returned}`;
 }

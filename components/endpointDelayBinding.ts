@@ -5,6 +5,7 @@ import {
   DelayTopologyError,
   Endpoint,
   EndpointPlan,
+  EntityPlan,
   PolicyPlan,
   QueuePlan,
   parseDelayNetwork,
@@ -14,17 +15,21 @@ import {
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
 import {
+  OwnEndpoint,
   OwnershipPlan,
+  boundType,
+  checkClientNetwork,
   deliveryLimitPolicies,
   endpointLimitPolicies,
   limitingPreset,
   ownedNames,
+  planOwnEntities,
   planOwnership,
 } from "@rabbitmq-delay/topology/stack";
 import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
-import { EndpointType, QueueType, Removal } from "./enums";
+import { EndpointClient, EndpointType, QueueType, Removal, RoutingTopology } from "./enums";
 import { isPlain, joinedSource, joinedVhost, joiningOptions } from "./joinedNetwork";
 import { Properties, checkArguments, givenArguments } from "./knownArguments";
 import { KnownNetwork, knownNetwork, rememberEndpoint } from "./knownNetworks";
@@ -44,6 +49,8 @@ const KNOWN: Properties<EndpointDelayBindingArgs> = {
   createQueue: true,
   queueType: true,
   queueArguments: true,
+  client: true,
+  routingTopology: true,
   errorQueue: true,
   removal: true,
   owner: true,
@@ -93,6 +100,17 @@ export interface EndpointDelayBindingArgs {
   queueType?: QueueType;
   /** Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`. */
   queueArguments?: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the schema takes
+  /**
+   * Whose client consumes the queue: the queue and its fanout exchange are then declared byte for byte as that client would.
+   * `nservicebus`: its installers are not needed; the queue is quorum (default) or classic, and the network is bound to the exchange. An
+   * instance with a discriminator (`Sales-1`) is an endpoint of its own.
+   * `masstransit`: `queueType` has to be given as the service has it, and the network is bound to the queue; with `endpointType: exchange`
+   * the endpoint is the exchange of a message type that is published with a delay.
+   * Default: none that expects anything.
+   */
+  client?: EndpointClient;
+  /** How NServiceBus routes: `conventional` (default), by a fanout exchange in front of each queue, or `direct`, without one. */
+  routingTopology?: RoutingTopology;
   /**
    * Name of an error queue that is declared along, behind an exchange of the same name; default: none. Give both names to
    * `consumeWithRetries` (`errorQueue`, `errorExchange`), and the name to the service's `EndpointUser`.
@@ -148,16 +166,16 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     checkArguments(KNOWN, args, "binding");
     for (const list of ["allow", "formerOwners", "furtherNetworks"] as const) checkList(list, args[list]);
     for (const flag of ["createQueue", "adopt"] as const) checkFlag(flag, args[flag]);
-    const endpoint: Endpoint = { name: args.endpoint, type: args.endpointType, patterns: args.patterns };
+    const own = planOwn(args);
+    const endpoint: Endpoint = { name: args.endpoint, type: boundType(ownOf(args)), patterns: args.patterns };
     const joined = joinedVhost(args);
     const bindings = planEndpoint(args, endpoint);
     const removal = args.removal ?? knownNetwork(joinedSource(args))?.removal;
     const options = removalOptions(removal);
-    checkQueueArguments(args);
     const claims = planClaims(args, endpoint);
     super("rabbitmq-delay:index:EndpointDelayBinding", name, {}, joiningOptions(args, opts));
 
-    const queue = args.createQueue ? planQueue(args) : undefined;
+    const queue = own?.queues[0];
     const errors = args.errorQueue === undefined ? undefined : planErrorQueue(args.errorQueue);
     const limits = limitsOf(args, queue);
     const errorLimits = deliveryLimitPolicies(errors?.queues ?? [], args);
@@ -167,9 +185,9 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       formerOwners,
       adopt,
       brokerVersion,
-      exchanges: errors?.exchanges,
+      exchanges: [...(own?.exchanges ?? []), ...(errors?.exchanges ?? [])],
       queues: [...(queue === undefined ? [] : [queue]), ...(errors?.queues ?? [])],
-      bindings: bindings.map((binding) => pulumi.output(boundTo(binding, args))),
+      bindings: [...(own?.bindings ?? []), ...bindings.map((binding) => pulumi.output(boundTo(binding, args)))],
       endpoint: bindings[0]?.plan,
       allow: args.allow,
       destination: destinationOf(args, opts),
@@ -184,7 +202,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     const children = { parent: this, dependsOn: claimed };
     const guarded = new Declarer(name, vhost, { ...options, ...children });
     const set = limits.map((limit) => guarded.policy(limit, `${args.endpoint}.delivery-limit`));
-    const destination = queue === undefined ? (args.destination ?? args.endpoint) : guarded.queue(queue, set).name;
+    const destination = own === undefined ? (args.destination ?? args.endpoint) : declareOwn(own, guarded, set);
     const kept = new Declarer(name, vhost, { ...children, retainOnDelete: true });
     const errorSet = errorLimits.map((limit) => kept.policy(limit));
     if (errors !== undefined) declareEntities(errors, () => kept, errorSet);
@@ -219,19 +237,31 @@ function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): Plann
     throw new DelayTopologyError("patterns", endpoint.patterns, "they are for a delay network; give network");
   }
   return [
-    ...(args.network === undefined ? [] : planDelayed(args.network, args.allow, endpoint)),
+    ...(args.network === undefined ? [] : planDelayed(args.network, args, endpoint)),
     ...furtherNetworks.flatMap((further, index) => planFurther(further, index, args, endpoint)),
     ...(retryIntervals === undefined ? [] : [planReturned(retryIntervals, endpoint, args.destination)]),
   ];
 }
 
 /** The patterns are plain values, so the number of bindings and their names never depend on another stack. */
-function planDelayed(network: JoinedNetwork, allow: string[] | undefined, endpoint: Endpoint): PlannedBinding[] {
+function planDelayed(
+  network: JoinedNetwork,
+  { allow, client, furtherNetworks = [] }: EndpointDelayBindingArgs,
+  endpoint: Endpoint,
+): PlannedBinding[] {
+  // Of several networks, one is enough that the client sends to.
+  const checked = (shape: DelayNetwork): DelayNetwork => {
+    if (furtherNetworks.length === 0) checkClientNetwork({ client }, shape.preset);
+    return shape;
+  };
   const destinationType = endpoint.type ?? EndpointType.Queue;
   const labels = endpoint.patterns ?? [endpoint.name];
   const known = knownNetwork(network);
-  if (known !== undefined) return planKnown(known, endpoint, allow);
-  const plan = whenKnown(descriptorOf(network), (value) => planBinding(parseDelayNetwork(value), endpoint));
+  if (known !== undefined) {
+    checked(known.network);
+    return planKnown(known, endpoint, allow);
+  }
+  const plan = whenKnown(descriptorOf(network), (value) => planBinding(checked(parseDelayNetwork(value)), endpoint));
   return labels.map((label, index) => ({
     label,
     destinationType,
@@ -258,12 +288,12 @@ function planKnown(known: KnownNetwork, endpoint: Endpoint, allow?: string[]): P
 function planFurther(
   further: JoinedNetwork,
   index: number,
-  { allow }: EndpointDelayBindingArgs,
+  args: EndpointDelayBindingArgs,
   endpoint: Endpoint,
 ): PlannedBinding[] {
   const prefix = knownNetwork(further)?.network.prefix ?? prefixOfPlain(further, index);
   // No pattern has an @, so these are no labels of the first network's bindings.
-  return planDelayed(further, allow, endpoint).map((binding) => ({ ...binding, label: `${binding.label}@${prefix}` }));
+  return planDelayed(further, args, endpoint).map((binding) => ({ ...binding, label: `${binding.label}@${prefix}` }));
 }
 
 /** Bindings are named when the program runs, so what they are named by has to be known then. */
@@ -324,25 +354,26 @@ function whenKnown<T, U>(input: pulumi.Input<T> | undefined, plan: (value: unkno
   return planned as pulumi.Output<U>;
 }
 
-function checkQueueArguments(args: EndpointDelayBindingArgs): void {
-  const { createQueue, queueType, queueArguments, destination, endpointType } = args;
-  if (createQueue && (endpointType === EndpointType.Exchange || destination !== undefined)) {
-    throw new DelayTopologyError("createQueue", createQueue, "it is for a queue with the endpoint's own name");
-  }
-  if (!createQueue && (queueType !== undefined || queueArguments !== undefined)) {
-    throw new DelayTopologyError("queueType", queueType, "queueType and queueArguments go with createQueue: true");
-  }
-  if (queueType !== undefined && !Object.values(QueueType).includes(queueType)) {
-    throw new DelayTopologyError("queueType", queueType, `it must be one of ${Object.values(QueueType).join(", ")}`);
-  }
-  if (queueArguments !== undefined && "x-queue-type" in queueArguments) {
-    throw new DelayTopologyError("queueArguments", queueArguments, "give the type as queueType");
-  }
+/** The endpoint's own queue, and what its client has with it; undefined for one that is there already. */
+function planOwn(args: EndpointDelayBindingArgs): EntityPlan | undefined {
+  const own = planOwnEntities(ownOf(args));
+  if (own === undefined || args.destination === undefined) return own;
+  throw new DelayTopologyError("createQueue", args.createQueue, "it is for a queue with the endpoint's own name");
 }
 
-function planQueue(args: EndpointDelayBindingArgs): QueuePlan {
-  const queueArguments = { ...args.queueArguments, "x-queue-type": args.queueType ?? QueueType.Quorum };
-  return { name: args.endpoint, durable: true, arguments: queueArguments };
+function ownOf({ endpoint, endpointType, ...args }: EndpointDelayBindingArgs): OwnEndpoint {
+  return { ...args, name: endpoint, type: endpointType };
+}
+
+/** @returns the name of what the network is bound to, known once all of it is there */
+function declareOwn(own: EntityPlan, declarer: Declarer, set: pulumi.Resource[]): pulumi.Output<string> {
+  const names = declareEntities(
+    own,
+    () => declarer,
+    set,
+    own.queues.map(({ name }) => name),
+  );
+  return pulumi.all(names).apply(([first]) => first as string);
 }
 
 /** How many there are depends on no other stack; what they are, on the presets of the networks. */
@@ -375,11 +406,11 @@ function boundTo(
 
 /** A name that the program gives without saying that something makes it first has to be there. */
 function destinationOf(
-  { createQueue, destination }: EndpointDelayBindingArgs,
+  { createQueue, client, destination }: EndpointDelayBindingArgs,
   opts: pulumi.ComponentResourceOptions | undefined,
 ): Wanted["destination"] {
   if (destination !== undefined && typeof destination !== "string") return "output";
-  return createQueue === true || opts?.dependsOn !== undefined ? undefined : "existing";
+  return createQueue === true || client !== undefined || opts?.dependsOn !== undefined ? undefined : "existing";
 }
 
 /** Resolves when the state has none of the bindings under another URN, e.g. of another component. */

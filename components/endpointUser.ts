@@ -5,6 +5,7 @@ import { checkFlag, checkList } from "./checks";
 import { Declarer } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { isPlain, joinedVhost, joiningOptions } from "./joinedNetwork";
+import type { EndpointClient } from "./enums";
 import { Properties, checkArguments, givenArguments } from "./knownArguments";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
 import { lookFirst } from "./look";
@@ -19,6 +20,8 @@ const KNOWN: Properties<EndpointUserArgs> = {
   retries: true,
   publishes: true,
   errorQueue: true,
+  client: true,
+  messageTypes: true,
   owner: true,
   formerOwners: true,
   adopt: true,
@@ -49,6 +52,15 @@ export interface EndpointUserArgs {
    * are published to the exchange, because the default exchange, which reaches every queue, is closed to the user.
    */
   errorQueue?: string;
+  /**
+   * Whose client the service uses. `nservicebus` gets the tag `management`, and may bind and publish to the exchanges of its queues and of
+   * `destinations`, which must then be given. `masstransit` may declare what it declares by itself: its queues, their `_error` and
+   * `_skipped`, the exchanges of `messageTypes`, and the network's entry exchanges. Default: none that asks for more than publishing and
+   * consuming.
+   */
+  client?: EndpointClient;
+  /** With `client: masstransit`: the exchanges of the message types that it publishes or consumes, e.g. `Shop.Orders:OrderPlaced`. */
+  messageTypes?: string[];
   /** Whose the user is: another owner of its name is refused. Default: this stack. */
   owner?: string;
   /** What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own. */
@@ -76,7 +88,7 @@ export class EndpointUser extends pulumi.ComponentResource {
   constructor(name: string, args: EndpointUserArgs, opts?: pulumi.ComponentResourceOptions) {
     args = givenArguments(args);
     checkArguments(KNOWN, args, "user");
-    for (const list of ["consumes", "destinations", "retries", "publishes", "formerOwners"] as const)
+    for (const list of ["consumes", "destinations", "retries", "publishes", "messageTypes", "formerOwners"] as const)
       checkList(list, args[list]);
     checkFlag("adopt", args.adopt);
     const logins = checkCredentials(args);
@@ -100,7 +112,7 @@ export class EndpointUser extends pulumi.ComponentResource {
 
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource. */
 function planOf(args: EndpointUserArgs): pulumi.Output<AccessPlan> {
-  const { consumes, destinations, publishes, errorQueue, retries = [] } = args;
+  const { consumes, destinations, publishes, errorQueue, client, messageTypes, retries = [] } = args;
   const network = args.network === undefined ? undefined : descriptorOf(args.network);
   const plan = (descriptor: unknown, mechanisms: unknown[]): AccessPlan =>
     planAccess({
@@ -108,6 +120,8 @@ function planOf(args: EndpointUserArgs): pulumi.Output<AccessPlan> {
       destinations,
       publishes,
       errorQueue,
+      client,
+      messageTypes,
       network: descriptor === undefined ? undefined : parseDelayNetwork(descriptor),
       retries: mechanisms.map((mechanism, index) => parseRetryDescriptor(mechanism, `retries[${index}]`)),
     });

@@ -20,6 +20,14 @@ export type QueueType = (typeof QueueType)[keyof typeof QueueType];
 export const Matching = { Exact: "exact", Suffix: "suffix", Enforced: "enforced" } as const;
 export type Matching = (typeof Matching)[keyof typeof Matching];
 
+/** Whose client consumes an endpoint's queue. */
+export const EndpointClient = { NServiceBus: "nservicebus", MassTransit: "masstransit" } as const;
+export type EndpointClient = (typeof EndpointClient)[keyof typeof EndpointClient];
+
+/** How NServiceBus routes: by a fanout exchange in front of each queue (`conventional`), or to the queues themselves (`direct`). */
+export const RoutingTopology = { Conventional: "conventional", Direct: "direct" } as const;
+export type RoutingTopology = (typeof RoutingTopology)[keyof typeof RoutingTopology];
+
 /** What an endpoint is on the broker. */
 export const EndpointType = { Queue: "queue", Exchange: "exchange" } as const;
 export type EndpointType = (typeof EndpointType)[keyof typeof EndpointType];

@@ -29,6 +29,7 @@ export {
   DelayedRetrySettings,
   DelayedRetryType,
   DeliveryType,
+  EndpointClient,
   EndpointType,
   IssuerKind,
   Matching,
@@ -36,5 +37,6 @@ export {
   QueueType,
   Rejection,
   Removal,
+  RoutingTopology,
 } from "./enums";
 export { BrokerAddressArgs } from "./brokerAddress";

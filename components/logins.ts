@@ -118,7 +118,7 @@ export function declareLogin(
   const replaced = { ...options, deleteBeforeReplace: true };
   const account = new rabbitmq.User(
     `${name}-${user}`,
-    { name: mayStart.apply(() => user), password, tags: [] },
+    { name: mayStart.apply(() => user), password, tags: access.apply((plan) => plan.tags) },
     replaced,
   );
   const { configure, write, read } = {

@@ -30,6 +30,7 @@ export function expectationOf(
   const bound = planEndpoints(plan, config);
   const shapes = networks.map(({ network }) => network);
   const plans = parts.map(({ entities }) => entities);
+  const declared = created.map(({ entities }) => entities);
   const others = parts.filter(({ place }) => networks.every((one) => one.place !== place));
   const own = [...shapes.map(parkingPolicy), ...retries.map((descriptor) => planRetry(descriptor).policy)].filter(
     (policy) => policy !== undefined,
@@ -38,8 +39,8 @@ export function expectationOf(
   return {
     vhost: config.vhost,
     entities: {
-      exchanges: plans.flatMap(({ exchanges }) => exchanges),
-      queues: [...plans.flatMap(({ queues }) => queues), ...created.map(({ queue }) => queue)],
+      exchanges: [...plans, ...declared].flatMap(({ exchanges }) => exchanges),
+      queues: [...plans, ...declared].flatMap(({ queues }) => queues),
     },
     policies: [
       ...own,
@@ -49,8 +50,10 @@ export function expectationOf(
         { brokerVersion },
         own,
       ),
-      ...created.flatMap(({ endpoint, queue }) =>
-        endpointLimitPolicies(queue, limitingPreset(joinedBy(endpoint)), { brokerVersion }),
+      ...created.flatMap(({ endpoint, entities }) =>
+        entities.queues.flatMap((queue) =>
+          endpointLimitPolicies(queue, limitingPreset(joinedBy(endpoint)), { brokerVersion }),
+        ),
       ),
     ],
     claims: [
@@ -63,7 +66,7 @@ export function expectationOf(
     makesUsers: storeUsers.length > 0,
     users: storeUsers,
     adopt: config.delayedStore?.adopt === true,
-    bindings: bound.flatMap(({ bindings }) => bindings),
+    bindings: [...declared, ...bound].flatMap(({ bindings }) => bindings),
     needs: retries.flatMap(versionNeed),
     minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
     replaceable: config.removal === "delete",

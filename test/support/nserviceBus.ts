@@ -78,8 +78,11 @@ export async function sendDelayed(
   destination: string,
   seconds: number,
   body: string,
+  routingTopology: "conventional" | "direct" = "conventional",
 ): Promise<void> {
-  await channel.bindExchange(destination, generation.delivery, `#.${destination}`);
+  const key = `#.${destination}`;
+  if (routingTopology === "conventional") await channel.bindExchange(destination, generation.delivery, key);
+  else await channel.bindQueue(destination, generation.delivery, key);
   const digits = [...seconds.toString(2).padStart(28, "0")].join(".");
   const level = Math.max(0, seconds.toString(2).length - 1);
   const headers = { "NServiceBus.Transport.RabbitMQ.DelayInSeconds": { "!": "int32", value: seconds } };

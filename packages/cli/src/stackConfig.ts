@@ -4,6 +4,7 @@ import { BrokerCheckError, Checked, allowances, checkConfigAddresses } from "@ra
 import { DelayTopologyError, Endpoint } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
+  boundType,
   checkAllowed,
   openConfigValue,
   planStack,
@@ -50,7 +51,9 @@ function configuredStack(config: StackConfig): ConfiguredStack {
   return {
     networks: networks.networks.map((one) => ({
       network: one.network,
-      endpoints: endpoints.filter((endpoint) => networks.joinedBy(endpoint).includes(one)).map(boundEndpoint),
+      endpoints: endpoints
+        .filter((endpoint) => networks.joinedBy(endpoint).includes(one))
+        .map((endpoint) => ({ ...boundEndpoint(endpoint), type: boundType(endpoint) })),
     })),
     endpoints: endpoints.map(({ retries: isRetried, ...endpoint }) => ({
       ...boundEndpoint(endpoint),

@@ -64,6 +64,16 @@ export {
   topicMatches,
 } from "./network/topic";
 export { networkOfDelivery, remainingMs } from "./network/recognize";
+export {
+  EndpointClient,
+  OwnEndpoint,
+  RoutingTopology,
+  boundType,
+  checkClientNetwork,
+  endpointClients,
+  planOwnEntities,
+  routingTopologies,
+} from "./network/clientEndpoint";
 export { describeEnforced, matchingChangeOf } from "./network/enforced";
 export { bindingName, canEnforce } from "./network/vendors";
 

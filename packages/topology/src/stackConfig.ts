@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { DelayTopologyError, shownName } from "./errors";
+import { endpointClients, routingTopologies } from "./network/clientEndpoint";
 import { queueTypes } from "./network/delayNetwork";
 import { networkSchema } from "./network/options";
 import { NAME_PAIR } from "./network/topic";
@@ -41,6 +42,14 @@ export const endpointSchema = lazily(() =>
       .optional()
       .describe("Destinations that reach the endpoint, `*` for any one word; default: its name."),
     createQueue: flag().optional().describe("Whether this stack declares the queue; default false: it exists."),
+    client: oneOf(endpointClients)
+      .optional()
+      .describe(
+        "Whose client consumes the queue: `nservicebus` or `masstransit`; its queue and exchange are then declared as that client would. Default: none that expects anything.",
+      ),
+    routingTopology: oneOf(routingTopologies)
+      .optional()
+      .describe("How NServiceBus routes: `conventional` (default), by an exchange for each queue, or `direct`."),
     queueType: oneOf(queueTypes).optional().describe("Type of the declared queue; default `quorum`."),
     retries: flag()
       .optional()

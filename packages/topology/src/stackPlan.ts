@@ -1,6 +1,7 @@
 import { checkOwnedName, ownedNames } from "./access/ownership";
-import { EntityPlan, QueuePlan, planEntities } from "./entities";
+import { EntityPlan, planEntities } from "./entities";
 import { DelayTopologyError } from "./errors";
+import { boundType, checkClientNetwork, planOwnEntities } from "./network/clientEndpoint";
 import { ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
 import { EndpointPlan, planBinding } from "./network/endpoint";
 import { checkEndpointsApart } from "./network/topic";
@@ -25,8 +26,8 @@ export interface StackPlan {
   store: DelayedStore | undefined;
   /** Networks, retries, the store and error queues: all but the endpoints' own queues. */
   parts: StackPart[];
-  /** The queues of endpoints that the stack declares. */
-  created: { endpoint: EndpointConfig; queue: QueuePlan }[];
+  /** The endpoints that the stack declares itself, and what it declares for each: a queue, and what its client has with it. */
+  created: { endpoint: EndpointConfig; entities: EntityPlan }[];
 }
 
 /**
@@ -43,19 +44,19 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   checkEndpointNames(endpoints);
   endpoints.flatMap(ownedNames).forEach((name) => checkOwnedName("endpoint", name));
   if (config.delayedStore?.user !== undefined) checkOwnedName("user", config.delayedStore.user);
-  const created = endpoints
-    .filter(({ createQueue }) => createQueue)
-    .map((endpoint) => ({ endpoint, queue: queueOf(endpoint) }));
+  const created = createdBy(endpoints);
   const parts = [
     ...networks.networks.map(({ place, network }) => ({ place, entities: planEntities(network) })),
     ...retryParts(config, retries),
     ...(store === undefined ? [] : [{ place: "delayedStore", entities: planDelayedStore(store) }]),
     ...errorParts(endpoints),
   ];
-  checkDeclaredOnce([
-    ...parts,
-    ...endpoints.filter(({ createQueue }) => createQueue).map((endpoint) => queuePart(endpoint, endpoints)),
-  ]);
+  const own = created.map(({ endpoint, entities }) => ({
+    place: `endpoints[${endpoints.indexOf(endpoint)}]`,
+    entities,
+  }));
+  checkDeclaredOnce([...parts, ...own]);
+  endpoints.forEach((endpoint, index) => at(`endpoints[${index}]`, () => checkClient(endpoint, networks)));
   return { networks, retries, store, parts, created };
 }
 
@@ -69,7 +70,7 @@ export function planEndpoints(
 ): EndpointPlan[] {
   return networks.flatMap((one) => {
     const joining = endpoints.filter((endpoint) => joinedBy(endpoint).includes(one));
-    const plans = joining.map((endpoint) => planBinding(one.network, endpoint));
+    const plans = joining.map((endpoint) => planBinding(one.network, { ...endpoint, type: boundType(endpoint) }));
     const bound = plans.flatMap((plan) => plan.bound);
     checkEndpointsApart(bound, allow);
     return plans;
@@ -98,13 +99,27 @@ function errorParts(endpoints: readonly EndpointConfig[]): StackPart[] {
   );
 }
 
-function queuePart(endpoint: EndpointConfig, endpoints: readonly EndpointConfig[]): StackPart {
-  const place = `endpoints[${endpoints.indexOf(endpoint)}]`;
-  return { place, entities: { exchanges: [], queues: [queueOf(endpoint)], bindings: [] } };
+/** The error of an endpoint's options says in which endpoint they stand. */
+function createdBy(endpoints: readonly EndpointConfig[]): StackPlan["created"] {
+  return endpoints.flatMap((endpoint, index) => {
+    const entities = at(`endpoints[${index}]`, () => planOwnEntities(endpoint));
+    return entities === undefined ? [] : [{ endpoint, entities }];
+  });
 }
 
-function queueOf({ name, queueType = "quorum" }: EndpointConfig): QueuePlan {
-  return { name, durable: true, arguments: { "x-queue-type": queueType } };
+function at<T>(place: string, plan: () => T): T {
+  try {
+    return plan();
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError)) throw error;
+    throw new DelayTopologyError(`${place}.${error.property}`, error.value, error.allowed);
+  }
+}
+
+/** A client's endpoint joins at least one network that its client sends to. */
+function checkClient(endpoint: EndpointConfig, { joinedBy }: ConfiguredNetworks): void {
+  const presets = joinedBy(endpoint).map(({ network }) => network.preset);
+  checkClientNetwork(endpoint, presets.find((preset) => preset.startsWith("nservicebus")) ?? presets.join(", "));
 }
 
 function checkEndpointNames(endpoints: readonly EndpointConfig[]): void {

@@ -46,7 +46,7 @@ describe("planAccess", () => {
   });
 
   it("is nothing for a service that does nothing, and refuses what reaches every queue", () => {
-    assert.deepEqual(planAccess({}), { configure: "^$", write: "^$", read: "^$", topics: [] });
+    assert.deepEqual(planAccess({}), { configure: "^$", write: "^$", read: "^$", topics: [], tags: [] });
     assert.deepEqual(planAccess({ retries: [delayedRetry({ queue: "a", minMs: 5 })] }).write, "^$");
     const holds = holdQueues({ delays: [5], destinations: [{ exchange: "", routingKey: "a" }] });
     assert.throws(() => planAccess({ retries: [holds] }), /retries: "hold-queues" is not allowed; .*every queue/);

@@ -51,6 +51,7 @@ describe("delayedStore", () => {
       write: "^(?:delayed\\.error|amq\\.default|orders|a\\.b)$",
       read: "^(?:delayed\\.intake|delayed\\.control)$",
       topics: [],
+      tags: [],
     });
   });
 

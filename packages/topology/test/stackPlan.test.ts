@@ -30,8 +30,8 @@ describe("the plan of a stack", () => {
       ["network", "networks.finer", "retryIntervals", "workQueues[0]", "delayedStore", "endpoints[0].errorQueue"],
     );
     assert.deepEqual(
-      created.map(({ queue }) => queue.name),
-      ["Sales"],
+      created.map(({ entities }) => entities.queues.map(({ name }) => name)),
+      [["Sales"]],
     );
     assert.deepEqual(
       retries.map(({ kind }) => kind),

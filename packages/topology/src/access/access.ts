@@ -1,6 +1,7 @@
 import { escapeRegex } from "../entities";
-import { DelayTopologyError } from "../errors";
+import { DelayTopologyError, checkOneOf } from "../errors";
 import { checkEntityName } from "../names";
+import { EndpointClient, checkClientNetwork, endpointClients } from "../network/clientEndpoint";
 import type { DelayNetwork } from "../network/delayNetwork";
 import { intervalName } from "../retry/retryIntervals";
 import { RetryDescriptor, planRetry } from "../retry/retryDescriptor";
@@ -19,6 +20,10 @@ export interface AccessOptions {
   publishes?: string[];
   /** Its error queue, where that is behind an exchange of the same name; see `planErrorQueue`. */
   errorQueue?: string;
+  /** Whose client it uses, which asks the broker for more than publishing and consuming. Default: none of those. */
+  client?: EndpointClient;
+  /** With `masstransit`: the exchanges of the message types that it publishes or consumes. */
+  messageTypes?: string[];
 }
 
 /** Permissions in the broker's own words: regular expressions over names. */
@@ -28,6 +33,8 @@ export interface AccessPlan {
   read: string;
   /** Which routing keys it may publish with, at topic exchanges; others are not limited. */
   topics: { exchange: string; write: string; read: string }[];
+  /** Tags of the user. */
+  tags: string[];
 }
 
 /** What matches no name at all. */
@@ -44,13 +51,73 @@ export function planAccess(options: AccessOptions): AccessPlan {
   publishes.forEach((exchange, index) => checkEntityName(`publishes[${index}]`, exchange));
   const write = [...(network?.entryExchanges ?? []), ...retries.flatMap(writtenTo), ...publishes];
   if (errorQueue !== undefined) write.push(checkEntityName("errorQueue", errorQueue));
+  const more = clientRights(options);
   return {
-    configure: NOTHING,
-    write: oneOfNames(write),
-    read: oneOfNames(consumes),
+    configure: oneOfNames(more.configure),
+    write: oneOfNames([...write, ...more.write]),
+    read: oneOfNames([...consumes, ...more.read]),
     topics:
       network === undefined || destinations === undefined ? [] : topicsOf(network, [...consumes, ...destinations]),
+    tags: more.tags,
   };
+}
+
+/** What a client does beside publishing and consuming. */
+interface ClientRights {
+  configure: string[];
+  write: string[];
+  read: string[];
+  tags: string[];
+}
+
+/** @throws DelayTopologyError for a client that is none, and for what it needs and was not given */
+function clientRights({ client, messageTypes, ...options }: AccessOptions): ClientRights {
+  if (messageTypes !== undefined && client !== "masstransit") {
+    throw new DelayTopologyError("messageTypes", messageTypes, "it goes with client: masstransit");
+  }
+  if (client === undefined) return { configure: [], write: [], read: [], tags: [] };
+  checkOneOf("client", client, endpointClients);
+  return client === "nservicebus" ? nserviceBusRights(options) : massTransitRights(options, messageTypes);
+}
+
+/**
+ * NServiceBus asks the management API for the broker and its queues when it starts, and binds a destination's exchange (its queue, in the
+ * direct topology, which has the same name) to the delivery exchange before each delayed send: the broker asks for the right to write to
+ * the one, and to read from the other. Measured with NServiceBus.RabbitMQ 11.2.
+ */
+function nserviceBusRights({ consumes = [], network, destinations }: AccessOptions): ClientRights {
+  if (network === undefined) {
+    throw new DelayTopologyError(
+      "network",
+      network,
+      "client: nservicebus binds its destinations to it; give the network",
+    );
+  }
+  checkClientNetwork({ client: "nservicebus" }, network.preset);
+  if (destinations === undefined) {
+    const allowed =
+      "client: nservicebus writes to the exchange of each, so they must be named; [] for its own queues alone";
+    throw new DelayTopologyError("destinations", destinations, allowed);
+  }
+  return {
+    configure: [],
+    write: [...consumes, ...destinations],
+    read: [network.deliveryExchange],
+    tags: ["management"],
+  };
+}
+
+/**
+ * MassTransit declares, when it starts or first sends, each exchange that it sends to and each queue that it consumes, and binds its own
+ * exchange to those of its message types; a declare that changes nothing needs the right to configure, too. What fails goes to
+ * `QUEUE_error`, and what nobody handles to `QUEUE_skipped`. Seen with MassTransit 8.4.
+ */
+function massTransitRights({ consumes = [], network }: AccessOptions, messageTypes: string[] = []): ClientRights {
+  messageTypes.forEach((name, index) => checkEntityName(`messageTypes[${index}]`, name));
+  const own = consumes.flatMap((queue) => [queue, `${queue}_error`, `${queue}_skipped`]);
+  own.forEach((name) => checkEntityName("consumes", name));
+  const declared = [...own, ...messageTypes];
+  return { configure: [...(network?.entryExchanges ?? []), ...declared], write: declared, read: declared, tags: [] };
 }
 
 /** The exchanges by which failed messages leave, for the way back and for good. */

@@ -181,6 +181,7 @@ export function planStoreAccess(store: DelayedStore): AccessPlan {
     write: oneOfNames([errorQueue, DEFAULT_EXCHANGE, ...named]),
     read: oneOfNames([intakeQueue, controlQueue]),
     topics: [],
+    tags: [],
   };
 }
 

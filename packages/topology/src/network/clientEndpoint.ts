@@ -1,0 +1,138 @@
+import type { EntityPlan } from "../entities";
+import { DelayTopologyError, checkOneOf } from "../errors";
+import { checkEntityName } from "../names";
+import { QueueType, queueTypes } from "./delayNetwork";
+
+/** Vendors' clients that consume endpoints, and that expect their queues and exchanges as they would declare them themselves. */
+export const endpointClients = ["nservicebus", "masstransit"] as const;
+
+export type EndpointClient = (typeof endpointClients)[number];
+
+/** NServiceBus's ways to route: by a fanout exchange in front of each queue (`conventional`), or to the queues themselves (`direct`). */
+export const routingTopologies = ["conventional", "direct"] as const;
+
+export type RoutingTopology = (typeof routingTopologies)[number];
+
+/** What an endpoint has on the broker that its stack declares. */
+export interface OwnEndpoint {
+  name: string;
+  /** `queue` (default) or `exchange`; a client decides it. */
+  type?: "queue" | "exchange";
+  patterns?: string[];
+  /** Whether the queue is declared; a client's always is. */
+  createQueue?: boolean;
+  /** Default `quorum`. */
+  queueType?: QueueType;
+  /** Further arguments of the queue. */
+  queueArguments?: Record<string, unknown>;
+  /** Whose client consumes it; default: none that expects anything. */
+  client?: EndpointClient;
+  /** Of `nservicebus`, default `conventional`. */
+  routingTopology?: RoutingTopology;
+}
+
+/**
+ * Plans the queue of an endpoint, and what its client would declare with it, byte for byte: a fanout exchange of the same name, bound to the
+ * queue; for MassTransit also the exchange of a message type, which is an endpoint of type `exchange`. Sources: NServiceBus.RabbitMQ's
+ * ConventionalRoutingTopology and DirectRoutingTopology, and what its installers and MassTransit 8 were seen to send.
+ * @returns undefined for an endpoint whose queue or exchange is there already
+ * @throws DelayTopologyError naming the property, for a value that is not allowed or that the client decides
+ */
+export function planOwnEntities(endpoint: OwnEndpoint): EntityPlan | undefined {
+  const { name, createQueue = false, queueType, queueArguments, type } = endpoint;
+  if (queueType !== undefined) checkOneOf("queueType", queueType, queueTypes);
+  if (isClients(endpoint)) return planForClient(endpoint);
+  if (createQueue && type === "exchange") {
+    throw new DelayTopologyError("createQueue", createQueue, "it is for a queue with the endpoint's own name");
+  }
+  if (!createQueue && (queueType !== undefined || queueArguments !== undefined)) {
+    throw new DelayTopologyError("queueType", queueType, "queueType and queueArguments go with createQueue: true");
+  }
+  if (queueArguments !== undefined && "x-queue-type" in queueArguments) {
+    throw new DelayTopologyError("queueArguments", queueArguments, "give the type as queueType");
+  }
+  if (!createQueue) return undefined;
+  const values = { ...queueArguments, "x-queue-type": queueType ?? "quorum" };
+  return {
+    exchanges: [],
+    queues: [{ name, durable: true, arguments: values as Record<string, string> }],
+    bindings: [],
+  };
+}
+
+/** Whether a network is bound to the endpoint's queue or to its exchange. */
+export function boundType({ type, client, routingTopology = "conventional" }: OwnEndpoint): "queue" | "exchange" {
+  if (client !== "nservicebus") return type ?? "queue";
+  return routingTopology === "conventional" ? "exchange" : "queue";
+}
+
+/** @throws DelayTopologyError for a client that is none, and for a routing topology without one */
+function isClients({ client, routingTopology }: OwnEndpoint): boolean {
+  if (client !== undefined) checkOneOf("client", client, endpointClients);
+  if (routingTopology !== undefined) checkOneOf("routingTopology", routingTopology, routingTopologies);
+  if (routingTopology === undefined || client === "nservicebus") return client !== undefined;
+  throw new DelayTopologyError("routingTopology", routingTopology, "it goes with client: nservicebus");
+}
+
+function planForClient(endpoint: OwnEndpoint): EntityPlan {
+  const { name, createQueue, routingTopology, type, client } = endpoint;
+  checkEntityName("endpoint.name", name);
+  const decided = (["patterns", "queueArguments", ...(client === "masstransit" ? [] : ["type"])] as const).find(
+    (property) => endpoint[property as keyof OwnEndpoint] !== undefined,
+  );
+  if (decided !== undefined) {
+    const value = endpoint[decided as keyof OwnEndpoint];
+    throw new DelayTopologyError(decided, value, `client: ${client} decides it; leave it out`);
+  }
+  if (createQueue === false) {
+    throw new DelayTopologyError(
+      "createQueue",
+      createQueue,
+      `with client: ${client} the queue is declared; leave it out`,
+    );
+  }
+  if (client === "masstransit" && type === "exchange") return planMessageType(endpoint);
+  const queues = [{ name, durable: true as const, arguments: argumentsOf(endpoint) }];
+  if (routingTopology === "direct") return { exchanges: [], queues, bindings: [] };
+  return {
+    exchanges: [{ name, type: "fanout", durable: true }],
+    queues,
+    bindings: [{ source: name, destination: name, destinationType: "queue", routingKey: "" }],
+  };
+}
+
+/** MassTransit publishes a message to an exchange that is named for its type; consumers bind their own exchanges to it. */
+function planMessageType({ name, createQueue, queueType }: OwnEndpoint): EntityPlan {
+  const given = createQueue !== undefined ? "createQueue" : "queueType";
+  if (createQueue !== undefined || queueType !== undefined) {
+    throw new DelayTopologyError(
+      given,
+      createQueue ?? queueType,
+      "the exchange of a message type has no queue; leave it out",
+    );
+  }
+  return { exchanges: [{ name, type: "fanout", durable: true }], queues: [], bindings: [] };
+}
+
+/** The arguments with which the client declares its queue: none for a classic one. */
+function argumentsOf({ client, queueType }: OwnEndpoint): Record<string, string> {
+  if (client === "masstransit" && queueType === undefined) {
+    const allowed =
+      "client: masstransit declares classic queues, or quorum queues after SetQuorumQueue(); give the one of the service";
+    throw new DelayTopologyError("queueType", queueType, allowed);
+  }
+  return queueType === "classic" ? {} : { "x-queue-type": "quorum" };
+}
+
+/**
+ * Checks that a client's endpoint joins a network that the client sends to.
+ * @throws DelayTopologyError naming the client
+ */
+export function checkClientNetwork({ client }: Pick<OwnEndpoint, "client">, preset: string): void {
+  if (client !== "nservicebus" || preset === "nservicebus" || preset === "nservicebus-v1") return;
+  throw new DelayTopologyError(
+    "client",
+    client,
+    `NServiceBus delays by networks of the presets nservicebus and nservicebus-v1, and this one is ${preset}`,
+  );
+}

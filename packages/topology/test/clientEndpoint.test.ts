@@ -1,0 +1,144 @@
+import { strict as assert } from "node:assert";
+import { delayNetwork } from "@rabbitmq-delay/topology";
+import { OwnEndpoint, boundType, planAccess, planOwnEntities, planStack } from "@rabbitmq-delay/topology/stack";
+
+const fanout = (name: string): object => ({ name, type: "fanout", durable: true });
+const behind = (name: string): object => ({
+  source: name,
+  destination: name,
+  destinationType: "queue",
+  routingKey: "",
+});
+const quorum = { "x-queue-type": "quorum" };
+
+describe("planOwnEntities", () => {
+  const plans: [string, OwnEndpoint, "queue" | "exchange", object | undefined][] = [
+    ["nothing for a queue that is there", { name: "a" }, "queue", undefined],
+    [
+      "a queue of one's own",
+      { name: "a", createQueue: true, queueArguments: { "x-delivery-limit": 5 } },
+      "queue",
+      {
+        exchanges: [],
+        queues: [{ name: "a", durable: true, arguments: { "x-delivery-limit": 5, ...quorum } }],
+        bindings: [],
+      },
+    ],
+    [
+      "NServiceBus, conventional",
+      { name: "a", client: "nservicebus" },
+      "exchange",
+      { exchanges: [fanout("a")], queues: [{ name: "a", durable: true, arguments: quorum }], bindings: [behind("a")] },
+    ],
+    [
+      "NServiceBus, classic queues",
+      { name: "a", client: "nservicebus", queueType: "classic" },
+      "exchange",
+      { exchanges: [fanout("a")], queues: [{ name: "a", durable: true, arguments: {} }], bindings: [behind("a")] },
+    ],
+    [
+      "NServiceBus, direct",
+      { name: "a", client: "nservicebus", routingTopology: "direct" },
+      "queue",
+      { exchanges: [], queues: [{ name: "a", durable: true, arguments: quorum }], bindings: [] },
+    ],
+    [
+      "MassTransit, classic queues",
+      { name: "a", client: "masstransit", queueType: "classic" },
+      "queue",
+      { exchanges: [fanout("a")], queues: [{ name: "a", durable: true, arguments: {} }], bindings: [behind("a")] },
+    ],
+    [
+      "the exchange of a message type of MassTransit",
+      { name: "Shop:Order", client: "masstransit", type: "exchange" },
+      "exchange",
+      { exchanges: [fanout("Shop:Order")], queues: [], bindings: [] },
+    ],
+  ];
+  for (const [what, endpoint, type, plan] of plans) {
+    it(`plans ${what}`, () => {
+      assert.deepEqual(planOwnEntities(endpoint), plan);
+      assert.equal(boundType(endpoint), type);
+    });
+  }
+
+  const refused: [object, RegExp][] = [
+    [{ client: "celery" }, /^DelayTopologyError: client: "celery"/],
+    [{ client: "nservicebus", type: "queue" }, /type: "queue" is not allowed; client: nservicebus decides it/],
+    [{ client: "nservicebus", patterns: ["a"] }, /patterns: /],
+    [{ client: "nservicebus", queueArguments: {} }, /queueArguments: /],
+    [{ client: "nservicebus", createQueue: false }, /createQueue: false is not allowed; .* the queue is declared/],
+    [{ client: "nservicebus", routingTopology: "fanout" }, /routingTopology: "fanout"/],
+    [{ client: "nservicebus", queueType: "stream" }, /queueType: "stream"/],
+    [{ client: "masstransit" }, /queueType: .*classic queues, or quorum queues after SetQuorumQueue/],
+    [{ client: "masstransit", routingTopology: "direct", queueType: "quorum" }, /routingTopology: "direct"/],
+    [{ client: "masstransit", type: "exchange", queueType: "quorum" }, /queueType: "quorum".*has no queue/],
+    [{ routingTopology: "direct" }, /routingTopology: "direct" is not allowed; it goes with client: nservicebus/],
+    [{ queueType: "quorum" }, /queueType: .*go with createQueue/],
+  ];
+  for (const [endpoint, message] of refused) {
+    it(`refuses ${JSON.stringify(endpoint)}`, () => {
+      assert.throws(() => planOwnEntities({ name: "a", ...endpoint } as OwnEndpoint), message);
+    });
+  }
+
+  const plan = (config: object): ReturnType<typeof planStack> => planStack(config as never, "/");
+
+  it("is refused in a stack with its place, and on a network that the client does not use", () => {
+    const endpoints = [{ name: "a", client: "nservicebus" as const }];
+    assert.throws(
+      () => plan({ network: { preset: "celery" }, endpoints }),
+      /endpoints\[0\]\.client: "nservicebus" is not allowed; .* this one is celery/,
+    );
+    const both = { network: { preset: "celery" as const }, networks: { nsb: { preset: "nservicebus" as const } } };
+    assert.equal(plan({ ...both, current: "nsb", endpoints }).created.length, 1);
+    assert.throws(
+      () => plan({ network: { preset: "celery" }, endpoints: [{ name: "b", client: "masstransit" }] }),
+      /endpoints\[0\]\.queueType: /,
+    );
+  });
+});
+
+describe("planAccess for a client", () => {
+  const network = delayNetwork({ preset: "nservicebus", matching: "enforced" });
+  const matches = (pattern: string, name: string): boolean => new RegExp(pattern).test(name);
+
+  it("lets NServiceBus bind its destinations to the delivery exchange, and nothing be declared", () => {
+    const access = planAccess({ client: "nservicebus", network, consumes: ["Sales"], destinations: ["Billing"] });
+    assert.deepEqual([access.configure, access.tags], ["^$", ["management"]]);
+    for (const name of ["Sales", "Billing", ...network.entryExchanges]) assert.ok(matches(access.write, name), name);
+    for (const name of ["Sales", network.deliveryExchange]) assert.ok(matches(access.read, name), name);
+    for (const name of [network.bindingExchange, "Billing", "amq.default", "nsb.v2.delay-level-00"]) {
+      assert.ok(!matches(access.read, name), name);
+    }
+    assert.ok(!matches(access.write, network.deliveryExchange) && !matches(access.write, network.bindingExchange));
+  });
+
+  it("lets MassTransit declare what it declares by itself, and nothing else", () => {
+    const messageTypes = ["Shop:Order"];
+    const access = planAccess({ client: "masstransit", network, consumes: ["orders"], messageTypes });
+    assert.deepEqual(access.tags, []);
+    for (const name of ["orders", "orders_error", "orders_skipped", "Shop:Order"]) {
+      for (const kind of ["configure", "write", "read"] as const)
+        assert.ok(matches(access[kind], name), `${kind} ${name}`);
+    }
+    for (const name of network.entryExchanges)
+      assert.ok(matches(access.configure, name) && matches(access.write, name));
+    for (const name of ["orders2", "Shop:Order2", network.deliveryExchange, "amq.default"]) {
+      for (const kind of ["configure", "write", "read"] as const)
+        assert.ok(!matches(access[kind], name), `${kind} ${name}`);
+    }
+  });
+
+  it("refuses what a client needs and was not given", () => {
+    assert.throws(() => planAccess({ client: "nservicebus", destinations: [] }), /network: /);
+    assert.throws(() => planAccess({ client: "nservicebus", network }), /destinations: .*must be named/);
+    const custom = delayNetwork({ preset: "custom", prefix: "a" });
+    assert.throws(
+      () => planAccess({ client: "nservicebus", network: custom, destinations: [] }),
+      /client: "nservicebus"/,
+    );
+    assert.throws(() => planAccess({ messageTypes: ["a"] }), /messageTypes: .*client: masstransit/);
+    assert.throws(() => planAccess({ client: "celery" as never }), /client: "celery"/);
+  });
+});
