@@ -4,7 +4,7 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help up down clean test test-types test-quick test-clients lint reference bench bench-faults build review samples gauntlet gauntlet-ci
+.PHONY: help up down clean test test-types test-quick test-clients lint reference vectors bench bench-faults build review samples gauntlet gauntlet-ci
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
@@ -16,6 +16,7 @@ help:
 	@echo "make gauntlet  random workloads under random faults, checked by invariants (MINUTES=5 SEED=1); gauntlet-ci takes three minutes"
 	@echo "make review  what the edits of stack dev would do, as a page"
 	@echo "make reference  docs/config.md and the schema for editors, from the schema of a stack's config"
+	@echo "make vectors clients/vectors.json, which clients in other languages are tested with"
 	@echo "make samples the sample reviews of docs/reviews, made anew"
 	@echo "make down    stop the local broker"
 	@echo "make clean   forget local broker, state and build"
@@ -49,7 +50,7 @@ LIBRARIES := components $(filter-out packages/cli,$(wildcard packages/*))
 lint: build
 	npx eslint .
 	npx prettier --check --log-level warn .
-	npx depcruise --config .dependency-cruiser.cjs packages/*/src components plugin program index.ts toolchain/src test bench
+	npx depcruise --config .dependency-cruiser.cjs packages/*/src components plugin program index.ts clients toolchain/src test bench
 	@for package in $(LIBRARIES) packages/cli; do npx publint --strict $$package >&2 || exit 1; done
 	@for package in $(LIBRARIES); do npx attw --pack $$package --profile node16 --quiet || exit 1; done
 
@@ -83,6 +84,9 @@ review: build
 
 reference: build
 	@node dist/program/reference/write.js
+
+vectors: build
+	@node dist/clients/vectors/write.js
 
 samples: build
 	@node toolchain/dist/main.js prepare-tests

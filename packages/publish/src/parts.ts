@@ -7,6 +7,7 @@ export { ConsumePort, OpenDelivery, toConsumePort } from "./retry/consumePort";
 export { Delivery, DeliveryProperties } from "./retry/delivery";
 
 // What a message may carry, and what it must not carry on.
+export { delayHeaders } from "./headers";
 export { toBuffer } from "./body";
 export { isBrokerHeader, recountHeaders, withoutBrokerHeaders } from "./brokerHeaders";
 export { errorHeaders, failureHeaders } from "./retry/failure";

@@ -1,0 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { vectorsText } from "./file";
+
+// Writes them anew; a test tells when they are stale.
+writeFileSync("clients/vectors.json", vectorsText());
