@@ -10,6 +10,7 @@ import {
   parseDelayNetwork,
   parseRetryIntervals,
 } from "@rabbitmq-delay/topology";
+import { networkPlan, renderDefinitions } from "rabbitmq-delay/testing";
 import { vectorsText } from "../../clients/vectors/file";
 import type { Encoding } from "../../clients/vectors/encodings";
 import type { Reason } from "../../clients/vectors/reason";
@@ -116,7 +117,9 @@ describe("the vectors for clients in other languages", () => {
         assert.deepEqual(waits, descriptor.intervalsMs);
         continue;
       }
-      const source = descriptor.bindingExchange;
+      const network = descriptor as DelayNetwork;
+      assert.deepEqual(definitions, renderDefinitions(networkPlan(network, []), "cd-vhost"));
+      const source = network.bindingExchange;
       const routingKey = `${"*.".repeat(descriptor.levels)}Sales`;
       const endpoint = { source, destination: "Sales", destinationType: "queue" as const, routingKey };
       for (const delayMs of [0, 1, 300, descriptor.maximumDelayMs]) {

@@ -28,6 +28,7 @@ const CLIENTS = [
   ...testsOf("test/kubernetes").filter((file) => !/(services|faults)\.test/.test(file)),
   "test/engine/languages.test.ts",
   "test/brokers/kombu.test.ts",
+  "test/brokers/dotnet.test.ts",
 ];
 
 /** Tests that need more than a single broker that runs all the time, or take long there. */
