@@ -1,7 +1,8 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { delayNetwork, parkingPolicy, planEntities, queueTtlMs } from "@rabbitmq-delay/topology";
-import { FoundPolicy, PolicySubject, judgePolicies } from "@rabbitmq-delay/topology/stack";
+import { DelayNetwork, delayNetwork, parkingPolicy, planEntities, queueTtlMs } from "@rabbitmq-delay/topology";
+import { FoundPolicy, PolicySubject, judgePolicies, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { anyNetwork } from "./arbitraries";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3, unitMs: 10 });
 const plan = planEntities(network);
@@ -170,5 +171,52 @@ describe("a policy of others", () => {
     assert.equal(errorsWith({}), 1);
     assert.equal(errorsWith({ pattern: "^verzögerung-3600000$", applyTo: "quorum_queues" }), 1);
     assert.equal(errorsWith({ pattern: "^verzögerung-3600000$" }), 0);
+  });
+});
+
+describe("a network's own policies", () => {
+  it("apply to its queues and exchanges, and to no others", () => {
+    fc.assert(
+      fc.property(anyNetwork, (one) => {
+        const [limit] = networkLimitPolicies(one, { brokerVersion: "4.3.6" });
+        const { queues, exchanges } = planEntities(one);
+        if (limit === undefined) return assert.equal(one.queueType, "classic");
+        const pattern = new RegExp(limit.pattern, "u");
+        for (const { name } of queues) {
+          assert.ok(pattern.test(name), name);
+          for (const other of [`${name}0`, `x${name}`, name.slice(0, -1), `${name}-detour`]) {
+            if (!queues.some((queue) => queue.name === other)) assert.ok(!pattern.test(other), other);
+          }
+        }
+        if (one.preset === "custom") {
+          for (const { name } of exchanges.filter((exchange) => exchange.name !== one.parkingExchange)) {
+            assert.ok(!pattern.test(name), name);
+          }
+        }
+      }),
+    );
+  });
+
+  // RabbitMQ 4.3 refuses a longer pattern: networks of radix 16 could not be declared.
+  it("have patterns of at most 1,024 bytes, whatever the shape and the prefix", () => {
+    for (const radix of [2, 4, 8, 16] as const) {
+      for (const part of ["a", ".", "ä"]) {
+        for (let levels = 1; levels <= 40; levels++) {
+          let longest: DelayNetwork | undefined;
+          for (let length = 220; length > 0 && longest === undefined; length--) {
+            try {
+              longest = delayNetwork({ preset: "custom", prefix: part.repeat(length), radix, levels, unitMs: 1 });
+            } catch (error) {
+              if (!/prefix/.test((error as Error).message)) break;
+            }
+          }
+          if (longest === undefined) continue;
+          for (const own of [parkingPolicy(longest), ...networkLimitPolicies(longest, {})]) {
+            const bytes = Buffer.byteLength(own?.pattern ?? "");
+            assert.ok(bytes <= 1024, `${radix} ${levels} ${part}: ${own?.name.slice(-20)} has ${bytes}`);
+          }
+        }
+      }
+    }
   });
 });

@@ -52,17 +52,25 @@ export async function enforceMatching(
   options: EnforceOptions = {},
 ): Promise<EnforceResult> {
   const change = planMatchingChange(network, options.undo);
-  const live = await told("the vhost can't be read", readLiveMatching(api, network.vhost));
-  const steps = planSteps(change, live);
-  if (options.dryRun !== true) {
-    const runner = new Runner(api, network.vhost, change, options.timeoutMs ?? 120_000);
-    for (const step of steps) {
+  const plan = async (): Promise<Step[]> =>
+    planSteps(change, await told("the vhost can't be read", readLiveMatching(api, network.vhost)));
+  const runner = new Runner(api, network.vhost, change, options.timeoutMs ?? 120_000);
+  const steps = await plan();
+  for (let round = 1, left = steps; options.dryRun !== true && left.length > 0; round++) {
+    // An endpoint may have been bound meanwhile; what is there at the end is what counts.
+    if (round > MOST_ROUNDS) throw new EnforceError(`there is still something to do after ${MOST_ROUNDS} rounds`);
+    for (const step of left) {
       options.onStep?.(step);
       await runner.run(step);
     }
+    left = await plan();
+    steps.push(...left);
   }
   return { network: { ...change.network, vhost: network.vhost }, steps };
 }
+
+/** Each round does what appeared in the one before. */
+const MOST_ROUNDS = 5;
 
 /** Makes steps by the management API. */
 class Runner {

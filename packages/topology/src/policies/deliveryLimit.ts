@@ -99,13 +99,27 @@ function isNServiceBus(preset: DelayNetwork["preset"] | undefined): boolean {
  */
 export function networkLimitPolicies(network: DelayNetwork, options: DeliveryLimitOptions): PolicyPlan[] {
   if (network.queueType !== "quorum" || !hasDeliveryLimit(options)) return [];
-  const { prefix, levels, radix, parkingQueue } = network;
-  const ends = Array.from({ length: levels }, (_, level) =>
-    Array.from({ length: radix - 1 }, (__, index) => levelQueueName(network, level, index + 1).slice(prefix.length)),
-  ).flat();
-  if (parkingQueue !== undefined) ends.push(parkingQueue.slice(prefix.length));
-  const pattern = `^${escapeRegex(prefix)}(${ends.map(escapeRegex).join("|")})$`;
+  const { prefix, entryExchanges, parkingQueue } = network;
+  const levels = entryExchanges.map((exchange) => exchange.slice(prefix.length));
+  const ends = [`${oneOf(levels)}${oneOf(digitsOf(network))}`];
+  if (parkingQueue !== undefined) ends.push(escapeRegex(parkingQueue.slice(prefix.length)));
+  const pattern = `^${escapeRegex(prefix)}(${ends.join("|")})$`;
   return [lifted(limitNameOf(network), pattern, options)];
+}
+
+/**
+ * What the queues of a level add to the name of its exchange, the same in each level. The pattern has levels and digits apart, because
+ * RabbitMQ 4.3 takes no pattern of more than 1,024 bytes, and a network may have over a hundred queues.
+ */
+function digitsOf(network: DelayNetwork): string[] {
+  const [exchange = ""] = network.entryExchanges;
+  return Array.from({ length: network.radix - 1 }, (_, index) =>
+    levelQueueName(network, 0, index + 1).slice(exchange.length),
+  );
+}
+
+function oneOf(texts: readonly string[]): string {
+  return `(?:${texts.map(escapeRegex).join("|")})`;
 }
 
 /** Named as the preset names its own things. */
