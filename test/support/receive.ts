@@ -12,19 +12,22 @@ export class Receiver {
   readonly arrivals: Arrival[] = [];
   private wake: () => void = () => undefined;
 
-  private constructor() {}
+  private constructor(private readonly channel: Channel) {}
 
   static async on(channel: Channel, queues: string[]): Promise<Receiver> {
-    const receiver = new Receiver();
-    for (const queue of queues) {
-      await channel.consume(queue, (message) => {
-        if (message === null) return;
-        receiver.arrivals.push({ queue, message, atMs: Date.now() });
-        channel.ack(message);
-        receiver.wake();
-      });
-    }
+    const receiver = new Receiver(channel);
+    for (const queue of queues) await receiver.add(queue);
     return receiver;
+  }
+
+  /** Consumes one more queue. */
+  async add(queue: string): Promise<void> {
+    await this.channel.consume(queue, (message) => {
+      if (message === null) return;
+      this.arrivals.push({ queue, message, atMs: Date.now() });
+      this.channel.ack(message);
+      this.wake();
+    });
   }
 
   /** Resolves when `count` messages have arrived; the test's own time limit ends the wait. */

@@ -10,25 +10,25 @@ import {
   planBinding,
   planEntities,
 } from "@rabbitmq-delay/topology";
-import { DeclaredQueue, topicMatches } from "@rabbitmq-delay/topology/stack";
+import { DeclaredExchange, DeclaredQueue, topicMatches } from "@rabbitmq-delay/topology/stack";
 
 /** A broker in memory that does what steps say, and refuses what a real one would refuse. */
 class ModelBroker implements LiveMatching {
-  readonly exchanges = new Set<string>();
+  readonly exchanges = new Map<string, DeclaredExchange>();
   readonly queues = new Map<string, DeclaredQueue>();
   bindings: BindingPlan[] = [];
   policies: PolicyPlan[] = [];
 
   constructor(network: DelayNetwork, endpoints: string[], areVendors: boolean) {
     const { exchanges, queues, bindings } = planEntities(network);
-    for (const { name } of exchanges) this.exchanges.add(name);
+    for (const { name, type } of exchanges) this.open(name, type);
     for (const { name, arguments: values } of queues) this.declare(name, values);
     this.bindings = [...bindings];
     const parking = parkingPolicy(network);
     if (parking !== undefined) this.policies.push(parking);
     for (const name of endpoints) {
       this.declare(name, { "x-queue-type": "quorum" });
-      this.exchanges.add(name);
+      this.open(name, "fanout");
       this.bindings.push({ source: name, destination: name, destinationType: "queue", routingKey: "" });
       const source = network.deliveryExchange;
       const vendors: BindingPlan = { source, destination: name, destinationType: "exchange", routingKey: `#.${name}` };
@@ -41,7 +41,7 @@ class ModelBroker implements LiveMatching {
   make(step: Step): void {
     switch (step.do) {
       case "declare-exchange":
-        this.exchanges.add(step.exchange);
+        this.open(step.exchange, "topic");
         break;
       case "delete-exchange":
         this.exchanges.delete(step.exchange);
@@ -90,6 +90,20 @@ class ModelBroker implements LiveMatching {
     this.queues.set(name, { name, durable: true, auto_delete: false, arguments: values });
   }
 
+  private open(name: string, type: string): void {
+    const settings = { durable: true, auto_delete: false, internal: false, arguments: {} };
+    this.exchanges.set(name, { name, type, ...settings });
+  }
+
+  /** An endpoint that its senders bind, while a run changes the network or not. */
+  addEndpoint(network: DelayNetwork, name: string): void {
+    this.declare(name, { "x-queue-type": "quorum" });
+    this.open(name, "fanout");
+    this.bindings.push({ source: name, destination: name, destinationType: "queue", routingKey: "" });
+    const source = network.deliveryExchange;
+    this.bindings.push({ source, destination: name, destinationType: "exchange", routingKey: `#.${name}` });
+  }
+
   private has(binding: BindingPlan): boolean {
     return this.bindings.some((one) => isSame(one, binding));
   }
@@ -105,7 +119,7 @@ class ModelBroker implements LiveMatching {
     );
     if (targets.size === 0) {
       const [policy] = this.policies
-        .filter(({ pattern }) => new RegExp(pattern, "u").test(exchange))
+        .filter(({ pattern, applyTo }) => applyTo === "exchanges" && new RegExp(pattern, "u").test(exchange))
         .sort((one, other) => other.priority - one.priority);
       const alternate = policy?.definition["alternate-exchange"];
       return alternate === undefined ? [] : this.deliver(String(alternate), key, seen);
@@ -142,11 +156,20 @@ describe("planSteps", () => {
         fc.boolean(),
         runs,
         fc.boolean(),
-        (shape, startsEnforced, areVendors, kills, lastUndo) => {
+        fc.nat(80),
+        (shape, startsEnforced, areVendors, kills, lastUndo, appearsAt) => {
           const network = delayNetwork({ ...shape, matching: startsEnforced ? "enforced" : "exact" });
           const broker = new ModelBroker(network, endpoints, areVendors);
+          const reached = [...endpoints];
+          let steps = 0;
           const check = (): void => {
-            for (const name of endpoints) {
+            // From the moment on at which a message reaches it, it always does.
+            if (steps++ === appearsAt) broker.addEndpoint(network, "New");
+            const isNew = broker.queues.has("New") && !reached.includes("New");
+            const keyOfNew = `${"0.".repeat(27)}0.New`;
+            if (isNew && broker.deliver(network.entryExchanges[0] as string, keyOfNew).includes("New"))
+              reached.push("New");
+            for (const name of reached) {
               for (const digits of ["0.0", "0.1", "1.1"]) {
                 const key = `${"0.".repeat(26)}${digits}.${name}`;
                 for (const exchange of network.entryExchanges.slice(0, 2)) {
@@ -158,18 +181,24 @@ describe("planSteps", () => {
           check();
           for (const { steps: most, undo } of [...kills, { steps: Infinity, undo: lastUndo }]) {
             const change = planMatchingChange(network, undo);
-            for (const step of planSteps(change, broker).slice(0, most)) {
-              broker.make(step);
-              check();
+            for (let left = most, planned = planSteps(change, broker); left > 0 && planned.length > 0;) {
+              for (const step of planned.slice(0, left)) {
+                broker.make(step);
+                left--;
+                check();
+              }
+              planned = planSteps(change, broker);
             }
           }
+          const isThere = broker.queues.has("New");
           assert.deepEqual(planSteps(planMatchingChange(network, lastUndo), broker), []);
           const wanted = planEntities(planMatchingChange(network, lastUndo).network);
           for (const { name, arguments: values } of wanted.queues)
             assert.deepEqual(broker.queues.get(name)?.arguments, values);
-          const planned = new Set([...wanted.exchanges.map(({ name }) => name), ...endpoints]);
-          assert.deepEqual(broker.exchanges, planned);
-          assert.equal(broker.queues.size, wanted.queues.length + endpoints.length);
+          const own = isThere ? [...endpoints, "New"] : endpoints;
+          const planned = new Set([...wanted.exchanges.map(({ name }) => name), ...own]);
+          assert.deepEqual(new Set(broker.exchanges.keys()), planned);
+          assert.equal(broker.queues.size, wanted.queues.length + own.length);
           assert.deepEqual(
             broker.policies,
             [parkingPolicy(planMatchingChange(network, lastUndo).network)].filter(Boolean),
@@ -201,6 +230,26 @@ describe("planSteps", () => {
       );
     }
     const level = network.entryExchanges[0] as string;
+    const declared = { durable: true, auto_delete: false, internal: false };
+    const withExchange = (name: string, more: object): LiveMatching => ({
+      ...withBinding({ routingKey: "#.Sales" }),
+      exchanges: new Map([...broker.exchanges, [name, { name, type: "topic", arguments: {}, ...declared, ...more }]]),
+    });
+    // It goes before a policy's, so that the detour would get nothing.
+    const buried = { arguments: { "alternate-exchange": "graveyard" } };
+    assert.throws(() => planSteps(change, withExchange(level, buried)), /alternate-exchange "graveyard"/);
+    for (const name of ["nsb.v2.delay-exact", `${level}-detour-to-exact`]) {
+      assert.throws(() => planSteps(change, withExchange(name, { type: "fanout" })), /type "fanout"/);
+    }
+    const exclusive = { name: "all", durable: false, auto_delete: true, exclusive: true, arguments: {} };
+    assert.throws(
+      () =>
+        planSteps(change, {
+          ...withBinding({ routingKey: "#.Sales" }),
+          queues: new Map([...broker.queues, ["all", exclusive]]),
+        }),
+      /queue: "all" is not allowed; it is exclusive/,
+    );
     assert.throws(() => planSteps(change, withBinding({ source: level })), /also leads to queue all/);
     assert.throws(
       () => planSteps(change, withBinding({ source: "x", destination: level })),

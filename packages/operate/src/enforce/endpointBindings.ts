@@ -1,4 +1,5 @@
 import { BindingPlan, DelayTopologyError } from "@rabbitmq-delay/topology";
+import type { LiveMatching } from "./liveMatching";
 import type { MatchingChange } from "./matchingChange";
 
 /**
@@ -8,13 +9,18 @@ import type { MatchingChange } from "./matchingChange";
  */
 export function endpointBindings(
   { from, to, network }: Pick<MatchingChange, "from" | "to" | "network">,
-  found: readonly BindingPlan[],
+  { bindings: found, queues }: Pick<LiveMatching, "bindings" | "queues">,
 ): BindingPlan[] {
   const there = found.filter(({ source }) => source === to);
   const wanted = new Map<string, BindingPlan>();
   for (const binding of found.filter(({ source }) => source === from)) {
     const pattern = patternOf(binding.routingKey, network.levels);
     const { destination, destinationType, routingKey } = binding;
+    if (destinationType === "queue" && queues.get(destination)?.exclusive === true) {
+      const allowed =
+        "it is exclusive, so that nobody but its own connection may bind it; close that, and run this again";
+      throw new DelayTopologyError("queue", destination, allowed);
+    }
     if (pattern === undefined) {
       if (there.some((one) => one.destination === destination && one.destinationType === destinationType)) continue;
       throw new DelayTopologyError(

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ManagementApi, ManagementApiError } from "@rabbitmq-delay/broker";
-import type { BindingPlan, DelayNetwork } from "@rabbitmq-delay/topology";
+import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topology";
 import { readLiveMatching } from "./liveMatching";
 import { MatchingChange, planMatchingChange } from "./matchingChange";
 import { Step, planSteps } from "./planSteps";
@@ -72,6 +72,14 @@ export async function enforceMatching(
 /** Each round does what appeared in the one before. */
 const MOST_ROUNDS = 5;
 
+/** What the broker shows of a queue. */
+interface QueueState {
+  state?: string;
+  policy?: string;
+  operator_policy?: string;
+  effective_policy_definition?: Record<string, unknown>;
+}
+
 /** Makes steps by the management API. */
 class Runner {
   private readonly at: string;
@@ -107,7 +115,9 @@ class Runner {
       case "set-policy": {
         const { name, pattern, applyTo, priority, definition } = step.policy;
         const body = { pattern, "apply-to": applyTo, priority, definition };
-        return this.send("PUT", `policies/${this.at}/${encodeURIComponent(name)}`, body);
+        await this.send("PUT", `policies/${this.at}/${encodeURIComponent(name)}`, body);
+        // A queue that is declared while its policy is set may stay without it.
+        return pause(SPREAD_MS);
       }
       case "delete-policy":
         // The bindings that take its place have to be known everywhere.
@@ -116,7 +126,7 @@ class Runner {
       case "await-policy":
         return this.awaitPolicy(step.exchange, step.policy);
       case "await-ready":
-        return this.awaitReady(step.queue);
+        return this.awaitReady(step.queue, step.policy);
       case "drain-queue":
         return this.drain(step.queue);
     }
@@ -147,12 +157,34 @@ class Runner {
     await pause(SPREAD_MS);
   }
 
-  private async awaitReady(queue: string): Promise<void> {
-    await this.until(`queue ${queue} is running`, async () => {
-      const found = await this.api.get<{ state?: string }>(`queues/${this.at}/${encodeURIComponent(queue)}`);
-      return found.state === "running";
+  private async awaitReady(queue: string, policy: string | undefined): Promise<void> {
+    const state = policy === undefined ? "is running" : `is running, with the policy ${policy}`;
+    await this.until(`queue ${queue} ${state}`, async () => {
+      const found = await this.queue(queue);
+      if (found.state !== "running" || (policy !== undefined && found.policy !== policy)) return false;
+      if (policy !== undefined) await this.checkOperatorPolicy(queue, found);
+      return true;
     });
     await pause(SPREAD_MS);
+  }
+
+  private queue(name: string): Promise<QueueState> {
+    return this.api.get<QueueState>(`queues/${this.at}/${encodeURIComponent(name)}`);
+  }
+
+  /**
+   * An operator's policy applies beside any other, and could drop or hurry what passes the detour.
+   * @throws EnforceError for one that does not apply to the network's other queues in the same way
+   */
+  private async checkOperatorPolicy(queue: string, found: QueueState): Promise<void> {
+    const beside = await this.queue(levelQueueName(this.change.network, 1, 1));
+    const [own, usual] = [found, beside].map((one) => one.effective_policy_definition ?? {});
+    const key = Object.keys(own ?? {}).find((one) => one !== "overflow" && own?.[one] !== usual?.[one]);
+    if (key === undefined) return;
+    throw new EnforceError(
+      `the operator policy ${found.operator_policy ?? "of the vhost"} sets ${key} on queue ${queue}, by which messages go meanwhile, and not on ` +
+        `the network's other queues; change its pattern, and run this again`,
+    );
   }
 
   /** Deletes a queue, once the broker has counted several times that nothing is in it, and while nothing is bound to it. */

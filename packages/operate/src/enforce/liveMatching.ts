@@ -1,12 +1,12 @@
 import type { ManagementApi } from "@rabbitmq-delay/broker";
 import type { BindingPlan } from "@rabbitmq-delay/topology";
-import type { DeclaredQueue, FoundPolicy } from "@rabbitmq-delay/topology/stack";
+import type { DeclaredExchange, DeclaredQueue, FoundPolicy } from "@rabbitmq-delay/topology/stack";
 
 /** What a vhost has, as far as a change of a network's matching has to know it. */
 export interface LiveMatching {
-  exchanges: ReadonlySet<string>;
-  /** By their names. */
-  queues: ReadonlyMap<string, DeclaredQueue>;
+  /** By their names, and so the queues. */
+  exchanges: ReadonlyMap<string, DeclaredExchange>;
+  queues: ReadonlyMap<string, DeclaredQueue & { exclusive?: boolean }>;
   bindings: readonly BindingPlan[];
   policies: readonly Pick<FoundPolicy, "name" | "pattern" | "definition">[];
 }
@@ -22,13 +22,13 @@ interface BindingAnswer {
 export async function readLiveMatching(api: ManagementApi, vhost: string): Promise<LiveMatching> {
   const at = encodeURIComponent(vhost);
   const [exchanges, queues, bindings, policies] = await Promise.all([
-    api.get<{ name: string }[]>(`exchanges/${at}?columns=name`),
-    api.get<DeclaredQueue[]>(`queues/${at}?columns=name,durable,auto_delete,arguments`),
+    api.get<DeclaredExchange[]>(`exchanges/${at}?columns=name,type,durable,auto_delete,internal,arguments`),
+    api.get<DeclaredQueue[]>(`queues/${at}?columns=name,durable,auto_delete,exclusive,arguments`),
     api.get<BindingAnswer[]>(`bindings/${at}?columns=source,destination,destination_type,routing_key`),
     api.get<LiveMatching["policies"]>(`policies/${at}`),
   ]);
   return {
-    exchanges: new Set(exchanges.map(({ name }) => name)),
+    exchanges: new Map(exchanges.map((exchange) => [exchange.name, exchange])),
     queues: new Map(queues.map((queue) => [queue.name, queue])),
     bindings: bindings
       .filter(({ source }) => source !== "")

@@ -26,6 +26,11 @@ export interface MatchingChange {
   after: [queue: BindingPlan, rest: BindingPlan];
   /** The way by which messages go while level 0's queue is declared anew. */
   detour: Detour;
+  /**
+   * Lets the new end lead on to the old one what it has no binding for: an endpoint that a sender binds to the old end meanwhile loses
+   * nothing.
+   */
+  fallback: PolicyPlan;
   /** The way of the change in the other direction, of which a run that was killed may have left something. */
   otherDetour: Detour;
   /** The policy that parks what no binding takes, as the changed network has it; undefined without parking. */
@@ -39,11 +44,14 @@ export interface Detour {
   exchange: string;
   queue: QueuePlan;
   bindings: [BindingPlan, BindingPlan];
+  /** Leads to the exchange what level 0 has no binding for. */
   policy: PolicyPlan;
+  /** Keeps other people's policies off the queue, of which only one applies; it sets what the queue does anyway. */
+  shield: PolicyPlan;
 }
 
-/** Above every policy that this project sets, so that the detour goes before parking. */
-const DETOUR_PRIORITY = 1000;
+/** Above every policy that this project sets, so that these go before parking. */
+const PRIORITY = 1000;
 
 /**
  * What has to change so that exact matching is enforced in a network, or no longer.
@@ -72,6 +80,13 @@ export function planMatchingChange(network: DelayNetwork, undo = false): Matchin
     after: levelBindings(wanted),
     detour: planDetour(wanted),
     otherDetour: planDetour(old),
+    fallback: {
+      name: `${exchange}-detour-fallback`,
+      pattern: `^${escapeRegex(wanted.bindingExchange)}$`,
+      applyTo: "exchanges",
+      priority: PRIORITY,
+      definition: { "alternate-exchange": old.bindingExchange },
+    },
     parking: parkingPolicy(wanted),
     parkingOfBoth: parkingPolicy(enforced),
   };
@@ -115,8 +130,15 @@ function planDetour(network: DelayNetwork): Detour {
       name: policy,
       pattern: `^${escapeRegex(source)}$`,
       applyTo: "exchanges",
-      priority: DETOUR_PRIORITY,
+      priority: PRIORITY,
       definition: { "alternate-exchange": name },
+    },
+    shield: {
+      name,
+      pattern: `^${escapeRegex(name)}$`,
+      applyTo: "queues",
+      priority: PRIORITY,
+      definition: { overflow: "reject-publish" },
     },
   };
 }

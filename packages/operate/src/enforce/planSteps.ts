@@ -1,5 +1,5 @@
 import { BindingPlan, DelayTopologyError, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
-import { compareQueue } from "@rabbitmq-delay/topology/stack";
+import { compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
 import { endpointBindings, keyOf } from "./endpointBindings";
 import type { LiveMatching } from "./liveMatching";
 import type { MatchingChange } from "./matchingChange";
@@ -11,9 +11,9 @@ export type Step =
   | { do: "bind" | "unbind"; binding: BindingPlan }
   | { do: "set-policy"; policy: PolicyPlan }
   | { do: "delete-policy"; policy: string }
-  /** Until the queue takes messages in: a new quorum queue needs some seconds. */
-  | { do: "await-ready"; queue: string }
-  /** Until level 0's exchange shows the detour's policy. */
+  /** Until the queue takes messages in, which takes a new quorum queue some seconds, and has its policy, if one is named. */
+  | { do: "await-ready"; queue: string; policy?: string }
+  /** Until the exchange shows the policy. */
   | { do: "await-policy"; exchange: string; policy: string }
   /** Until nothing is in a queue that nothing is bound to any more; it is deleted then. */
   | { do: "drain-queue"; queue: string };
@@ -31,21 +31,37 @@ export function planSteps(change: MatchingChange, live: LiveMatching): Step[] {
   const isBound = change.after.every((binding) => bound.has(keyOf(binding)));
   const isDone = target === change.to && isBound && !bound.has(keyOf(change.before[1]));
   return [
-    ...planEnd(change, live),
+    ...planEnd(change, live, isDone),
     ...(isDone ? [] : [...planDetour(change, live), ...planLevel(change, live), ...planReturn(change, bound)]),
     ...planCleaning(change, live, isDone),
   ];
 }
 
 /** The new end has to have all that the old one has before a message comes there. */
-function planEnd(change: MatchingChange, live: LiveMatching): Step[] {
-  const { to, parkingOfBoth } = change;
+function planEnd(change: MatchingChange, live: LiveMatching, isDone: boolean): Step[] {
+  const { to, from, network, parkingOfBoth, fallback, otherDetour } = change;
   const steps: Step[] = live.exchanges.has(to) ? [] : [{ do: "declare-exchange", exchange: to }];
   const parking = live.policies.find(({ name }) => name === parkingOfBoth?.name);
   if (parking !== undefined && parkingOfBoth !== undefined && !new RegExp(parking.pattern, "u").test(to)) {
     steps.push({ do: "set-policy", policy: parkingOfBoth });
   }
-  return [...steps, ...endpointBindings(change, live.bindings).map((binding): Step => ({ do: "bind", binding }))];
+  if (!isDone) {
+    // A run in the other direction may have left messages that still go to the old end.
+    const isTurned = live.queues.has(otherDetour.queue.name);
+    const missing = isTurned ? endpointBindings({ network, from: to, to: from }, live) : [];
+    steps.push(...missing.map((binding): Step => ({ do: "bind", binding })));
+    if (!isSet(fallback, live)) steps.push({ do: "set-policy", policy: fallback });
+    steps.push({ do: "await-policy", exchange: to, policy: fallback.name });
+  }
+  return [...steps, ...endpointBindings(change, live).map((binding): Step => ({ do: "bind", binding }))];
+}
+
+/** Whether a policy is there as it is planned. */
+function isSet({ name, pattern, definition }: PolicyPlan, { policies }: LiveMatching): boolean {
+  const found = policies.find((policy) => policy.name === name);
+  return (
+    found?.pattern === pattern && Object.entries(definition).every(([key, value]) => found.definition[key] === value)
+  );
 }
 
 /** Declares the detour, and leads messages onto it by taking away what is bound to level 0's exchange. */
@@ -59,17 +75,15 @@ function planDetour({ detour, before, after, exchange, queue, from }: MatchingCh
   if (targetOf(queue.name, live) !== from && live.queues.has(queue.name)) return [];
   const steps: Step[] = [];
   if (!live.exchanges.has(detour.exchange)) steps.push({ do: "declare-exchange", exchange: detour.exchange });
+  if (!isSet(detour.shield, live)) steps.push({ do: "set-policy", policy: detour.shield });
   if (!live.queues.has(detour.queue.name)) steps.push({ do: "declare-queue", queue: detour.queue });
   steps.push(
-    { do: "await-ready", queue: detour.queue.name },
+    { do: "await-ready", queue: detour.queue.name, policy: detour.shield.name },
     ...detour.bindings
       .filter((binding) => !bound.has(keyOf(binding)))
       .map((binding): Step => ({ do: "bind", binding })),
   );
-  const policy = live.policies.find(({ name }) => name === detour.policy.name);
-  if (policy?.definition["alternate-exchange"] !== detour.exchange) {
-    steps.push({ do: "set-policy", policy: detour.policy });
-  }
+  if (!isSet(detour.policy, live)) steps.push({ do: "set-policy", policy: detour.policy });
   steps.push({ do: "await-policy", exchange, policy: detour.policy.name });
   return [...steps, ...ways.map((binding): Step => ({ do: "unbind", binding }))];
 }
@@ -92,18 +106,21 @@ function planReturn({ before, after }: MatchingChange, bound: ReadonlySet<string
 
 /** Takes the detour away, which nothing passes any more, and what only the old form of the network needs. */
 function planCleaning(change: MatchingChange, live: LiveMatching, isDone: boolean): Step[] {
-  const { detour, otherDetour, parking, parkingOfBoth, network, from } = change;
+  const { detour, otherDetour, fallback, parking, parkingOfBoth, network, from } = change;
   const steps: Step[] = [];
+  const has = (policy: PolicyPlan): boolean => live.policies.some(({ name }) => name === policy.name);
   // A run that declares level 0's queue anew makes the detour before it takes it away.
   const isMade = !isDone && (!live.queues.has(change.queue.name) || isOld(change, live));
-  if (isMade || live.policies.some(({ name }) => name === detour.policy.name)) {
-    steps.push({ do: "delete-policy", policy: detour.policy.name });
-  }
-  for (const { exchange, queue } of [detour, otherDetour]) {
+  if (isMade || has(detour.policy)) steps.push({ do: "delete-policy", policy: detour.policy.name });
+  for (const { exchange, queue, shield } of [detour, otherDetour]) {
     const isOwn = exchange === detour.exchange && isMade;
     if (isOwn || live.exchanges.has(exchange)) steps.push({ do: "delete-exchange", exchange });
     if (isOwn || live.queues.has(queue.name)) steps.push({ do: "drain-queue", queue: queue.name });
+    if (isOwn || has(shield)) steps.push({ do: "delete-policy", policy: shield.name });
   }
+  // The old end is given up last, by a plan of its own: an endpoint may have been bound to it since this one was made.
+  if (!isDone || endpointBindings(change, live).length > 0) return steps;
+  if (has(fallback)) steps.push({ do: "delete-policy", policy: fallback.name });
   if (network.matching === "enforced") return steps;
   const found = live.policies.find(({ name }) => name === parkingOfBoth?.name);
   if (live.exchanges.has(from)) steps.push({ do: "delete-exchange", exchange: from });
@@ -130,7 +147,10 @@ function checkNetwork(change: MatchingChange, live: LiveMatching): void {
   };
   const missing = [...network.entryExchanges, network.deliveryExchange].find((name) => !live.exchanges.has(name));
   if (missing !== undefined) refuse(`exchange ${missing} of it is not on the broker`);
+  // An alternate exchange among its arguments would go before a policy's.
+  const exchanges = [...new Set([exchange, change.from, change.to, detour.exchange, otherDetour.exchange])];
   const differences = [
+    ...exchanges.flatMap((name) => compareExchange({ name, type: "topic" }, live.exchanges.get(name))),
     ...differenceOf(change, live),
     ...[detour, otherDetour].flatMap((one) => compareQueue(one.queue, live.queues.get(one.queue.name))),
   ];
