@@ -30,11 +30,13 @@ export function planSteps(change: MatchingChange, live: LiveMatching): Step[] {
   const target = targetOf(change.queue.name, live);
   const isBound = change.after.every((binding) => bound.has(keyOf(binding)));
   const isDone = target === change.to && isBound && !bound.has(keyOf(change.before[1]));
-  return [
+  const steps = [
     ...planEnd(change, live, isDone),
     ...(isDone ? [] : [...planDetour(change, live), ...planLevel(change, live), ...planReturn(change, bound)]),
     ...planCleaning(change, live, isDone),
   ];
+  // By a plan of its own: an endpoint may have been bound to the old end since this one was made.
+  return steps.length > 0 ? steps : leaveOldEnd(change, live);
 }
 
 /** The new end has to have all that the old one has before a message comes there. */
@@ -104,9 +106,9 @@ function planReturn({ before, after }: MatchingChange, bound: ReadonlySet<string
   return steps;
 }
 
-/** Takes the detour away, which nothing passes any more, and what only the old form of the network needs. */
+/** Takes the detour away, which nothing passes any more. */
 function planCleaning(change: MatchingChange, live: LiveMatching, isDone: boolean): Step[] {
-  const { detour, otherDetour, fallback, parking, parkingOfBoth, network, from } = change;
+  const { detour, otherDetour } = change;
   const steps: Step[] = [];
   const has = (policy: PolicyPlan): boolean => live.policies.some(({ name }) => name === policy.name);
   // A run that declares level 0's queue anew makes the detour before it takes it away.
@@ -118,9 +120,15 @@ function planCleaning(change: MatchingChange, live: LiveMatching, isDone: boolea
     if (isOwn || live.queues.has(queue.name)) steps.push({ do: "drain-queue", queue: queue.name });
     if (isOwn || has(shield)) steps.push({ do: "delete-policy", policy: shield.name });
   }
-  // The old end is given up last, by a plan of its own: an endpoint may have been bound to it since this one was made.
-  if (!isDone || endpointBindings(change, live).length > 0) return steps;
-  if (has(fallback)) steps.push({ do: "delete-policy", policy: fallback.name });
+  return steps;
+}
+
+/** What is bound to the old end counts no longer, and it goes where only the old form of the network has it. */
+function leaveOldEnd({ fallback, parking, parkingOfBoth, network, from }: MatchingChange, live: LiveMatching): Step[] {
+  const steps: Step[] = [];
+  if (live.policies.some(({ name }) => name === fallback.name)) {
+    steps.push({ do: "delete-policy", policy: fallback.name });
+  }
   if (network.matching === "enforced") return steps;
   const found = live.policies.find(({ name }) => name === parkingOfBoth?.name);
   if (live.exchanges.has(from)) steps.push({ do: "delete-exchange", exchange: from });
