@@ -5,6 +5,8 @@ const { join } = require("node:path");
 
 // Several processes take files from one list, so the longest come first; otherwise one process would run them alone at the end.
 const LONGEST = [
+  "test/brokers/enforceLive.test.ts",
+  "test/engine/enforced.test.ts",
   "test/engine/upgrade.test.ts",
   "test/engine/review.test.ts",
   "test/store/kills.test.ts",
@@ -19,6 +21,8 @@ const LONGEST = [
   "test/brokers/command.test.ts",
   "test/toolchain/up.test.ts",
   "test/engine/examples.test.ts",
+  "test/engine/adoption.test.ts",
+  "test/engine/clients.test.ts",
 ];
 
 /** Tests that run programs outside Node: Kubernetes' own, other languages' clients and SDKs. */
@@ -34,7 +38,7 @@ const CLIENTS = [
 /** Tests that need more than a single broker that runs all the time, or take long there. */
 const BEYOND_QUICK = [
   /^test\/(engine|store|toolchain)\//,
-  /^test\/brokers\/(check|command|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart)\.test/,
+  /^test\/brokers\/(check|command|enforce(d|Live)|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart)\.test/,
 ];
 
 const rooms = ["test", "components/test", ...readdirSync("packages").map((name) => `packages/${name}/test`)];
