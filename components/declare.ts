@@ -8,6 +8,7 @@ import { hasEngine, stackState } from "./stackState";
 
 const BINDING = "rabbitmq:index/binding:Binding";
 const EXCHANGE = "rabbitmq:index/exchange:Exchange";
+const QUEUE = "rabbitmq:index/queue:Queue";
 
 /**
  * Where a broker dies between a create and its reading back, the engine plans an update that the provider doesn't know for
@@ -55,14 +56,24 @@ export class Declarer {
     return new Declarer(this.name, vhost, this.options);
   }
 
-  /** Refuses bindings of a plan that the state has under other URNs; what waits for it is not made before. */
-  async checkPlan({ bindings }: EntityPlan): Promise<void> {
-    await Promise.all(
-      bindings.map((binding) => {
+  /** Refuses what of a plan the state has under other URNs; what waits for it is not made before. */
+  async checkPlan({ exchanges, queues, bindings }: Pick<EntityPlan, "bindings"> & Partial<EntityPlan>): Promise<void> {
+    await Promise.all([
+      ...(exchanges ?? []).map(({ name }) => this.checkEntity(EXCHANGE, name, `exchange ${name}`)),
+      ...(queues ?? []).map(({ name }) => this.checkEntity(QUEUE, name, `queue ${name}`)),
+      ...bindings.map((binding) => {
         const { label, former } = labelOf(binding, bindings);
         return this.checkBinding(label, binding, former);
       }),
-    );
+    ]);
+  }
+
+  private checkEntity(type: string, name: string, what: string): Promise<void> {
+    // What stays on the broker when it leaves the state is not deleted under its old URN either.
+    if (this.options.retainOnDelete) return Promise.resolve();
+    const component = this.options.parent as pulumi.Resource;
+    const outputs = { vhost: this.vhost, name };
+    return checkOneUrn({ component, type, name: `${this.name}-${name}`, outputs, isShared: true, what });
   }
 
   /**
@@ -173,7 +184,7 @@ export class Declarer {
  * Declares a plan; what is returned resolves when the exchanges that publishers and endpoints use are there.
  * @param declarerOf who declares an entity of that name, e.g. under another removal rule than the rest
  * @param policies of the queues, which have to be there before them
- * @param used queues that others bind: what is returned waits for them too
+ * @param used queues that others bind or publish to: what is returned waits for them, and for what leads to them
  */
 export function declareEntities(
   plan: EntityPlan,
@@ -183,6 +194,7 @@ export function declareEntities(
 ): pulumi.Output<string>[] {
   const exchanges = new Map(plan.exchanges.map((exchange) => [exchange.name, declarerOf(exchange).exchange(exchange)]));
   const queues = new Map(plan.queues.map((queue) => [queue.name, declarerOf(queue).queue(queue, policies)]));
+  const ways: pulumi.Output<string>[] = [];
   for (const binding of plan.bindings) {
     const targets = binding.destinationType === "queue" ? queues : exchanges;
     const [source, destination] = [exchanges.get(binding.source), targets.get(binding.destination)];
@@ -190,10 +202,11 @@ export function declareEntities(
       throw new Error(`the plan binds ${binding.source} to ${binding.destination} without declaring both`);
     }
     const { label, former } = labelOf(binding, plan.bindings);
-    declarerOf({ name: binding.source }).binding(label, binding, source.name, destination.name, former);
+    const made = declarerOf({ name: binding.source }).binding(label, binding, source.name, destination.name, former);
+    if (used.includes(binding.destination)) ways.push(made.id);
   }
   const bound = [...queues].filter(([name]) => used.includes(name)).map(([, queue]) => queue);
-  return [...exchanges.values(), ...bound].map(({ name }) => name);
+  return [...[...exchanges.values(), ...bound].map(({ name }) => name), ...ways];
 }
 
 /**

@@ -118,8 +118,8 @@ export interface EndpointDelayBindingArgs {
   errorQueue?: string;
   /**
    * What happens to the declared queue when it leaves the program: `retain` or `delete`. Default: that of the topology, where this
-   * program declares it in TypeScript or JavaScript, else `retain`. Its bindings always go; the error
-   * queue always stays, because another service may use it too.
+   * program declares it in TypeScript or JavaScript, else `retain`. Its bindings always go; the error queue, and the exchange of a message
+   * type, always stay, because other services may use them too.
    */
   removal?: Removal;
   /**
@@ -196,14 +196,20 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       replaceable: isReplaced(removal),
       areBindingsClaimed: args.owner === undefined && isOfAnotherStack(args.network),
     });
-    const checked = checkBindings(new Declarer(name, place, { parent: this }), bindings, args);
+    const checked = Promise.all([
+      checkBindings(new Declarer(name, place, { parent: this }), bindings, args),
+      new Declarer(name, place, { ...options, parent: this }).checkPlan(
+        queue === undefined ? { bindings: [] } : (own as EntityPlan),
+      ),
+    ]);
     const vhost = pulumi.all([place, checked]).apply(([known]) => known);
     const claimed = claims.map((claim) => new Declarer(name, vhost, { parent: this }).claim(claim));
     const children = { parent: this, dependsOn: claimed };
-    const guarded = new Declarer(name, vhost, { ...options, ...children });
+    const kept = new Declarer(name, vhost, { ...children, retainOnDelete: true });
+    // The exchange of a message type has no queue: it stays, because other services use it, too.
+    const guarded = queue === undefined ? kept : new Declarer(name, vhost, { ...options, ...children });
     const set = limits.map((limit) => guarded.policy(limit, `${args.endpoint}.delivery-limit`));
     const destination = own === undefined ? (args.destination ?? args.endpoint) : declareOwn(own, guarded, set);
-    const kept = new Declarer(name, vhost, { ...children, retainOnDelete: true });
     const errorSet = errorLimits.map((limit) => kept.policy(limit));
     if (errors !== undefined) declareEntities(errors, () => kept, errorSet);
     declareBindings(new Declarer(name, vhost, children), bindings, destination);
@@ -255,11 +261,13 @@ function planDelayed(
     return shape;
   };
   const destinationType = endpoint.type ?? EndpointType.Queue;
-  const labels = endpoint.patterns ?? [endpoint.name];
+  // Under another name than a binding to the queue: a client that comes or goes gets its binding before the other one goes.
+  const end = client !== undefined && destinationType === EndpointType.Exchange ? "/exchange" : "";
+  const labels = (endpoint.patterns ?? [endpoint.name]).map((label) => label + end);
   const known = knownNetwork(network);
   if (known !== undefined) {
     checked(known.network);
-    return planKnown(known, endpoint, allow);
+    return planKnown(known, endpoint, labels, allow);
   }
   const plan = whenKnown(descriptorOf(network), (value) => planBinding(checked(parseDelayNetwork(value)), endpoint));
   return labels.map((label, index) => ({
@@ -272,8 +280,12 @@ function planDelayed(
 }
 
 /** In a network of this program, whose shape is known. */
-function planKnown(known: KnownNetwork, endpoint: Endpoint, allow?: string[]): PlannedBinding[] {
-  const labels = endpoint.patterns ?? [endpoint.name];
+function planKnown(
+  known: KnownNetwork,
+  endpoint: Endpoint,
+  labels: readonly string[],
+  allow: string[] | undefined,
+): PlannedBinding[] {
   const plan = planBinding(known.network, endpoint);
   rememberEndpoint(known, plan, allow);
   return plan.bindings.map(({ routingKey }, index) => ({

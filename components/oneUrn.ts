@@ -8,8 +8,8 @@ type Identity = Promise<string | undefined>;
 
 /** What a program has declared so far. */
 interface Program {
-  /** By type and name. */
-  identities: Map<string, Identity>;
+  /** By type and name; two components under different parents may have one name. */
+  identities: Map<string, { place: Promise<string>; identity: Identity }[]>;
   /** Who is declared as an identity; two brokers may have the same thing. */
   owners: Map<string, { name: string; provider: object | undefined }[]>;
   /** The state's URNs by identity, for each type. */
@@ -52,7 +52,9 @@ export async function checkOneUrn(one: OnlyOne): Promise<void> {
   const program = programs.get(monitor) ?? { identities: new Map(), owners: new Map(), states: new Map() };
   programs.set(monitor, program);
   const identity = identityOf(one);
-  program.identities.set(`${one.type} ${one.name}`, identity);
+  const place = placeOf(one);
+  const key = `${one.type} ${one.name}`;
+  program.identities.set(key, [...(program.identities.get(key) ?? []), { place, identity }]);
   const wanted = await identity;
   if (wanted === undefined) return;
   if (!one.isShared) await checkDeclaredOnce(one, wanted, program);
@@ -76,24 +78,53 @@ async function checkState(one: OnlyOne, wanted: string, program: Program): Promi
   program.states.set(one.type, state);
   const urns = (await state).get(wanted) ?? [];
   if (urns.length === 0) return;
-  const own = [one.name, ...(one.formerNames ?? [])];
-  const aliases = await aliasNames(one.component);
-  const component = nameOf(one.component);
-  const allowed = [...own, ...own.flatMap((name) => aliases.map((alias) => renamed(name, component, alias)))];
-  if (one.isShared && urns.some((urn) => allowed.includes(lastOf(urn)))) return;
+  const allowed = await allowedPlaces(one);
+  if (one.isShared && urns.some((urn) => allowed.includes(tailOf(urn)))) return;
   for (const urn of urns) {
-    const name = lastOf(urn);
-    if (allowed.includes(name)) continue;
+    if (allowed.includes(tailOf(urn))) continue;
     // Still declared, on another broker. Who doesn't see the whole program can't tell, where there are several.
-    if ((await settled(program.identities.get(`${one.type} ${name}`))) === wanted) continue;
+    if (await isStillDeclared(one.type, urn, wanted, program)) continue;
     if (isProvider && (await countBrokers()) > 1) continue;
-    await refuse(
-      `${one.what} is in this stack's state as ${name}, and this program declares it as ${one.name}: the engine would make it once more, ` +
-        "and then delete it under its old name, so that it is gone. Leave it where it was in the program (a network that an endpoint " +
-        "joined as network, or among furtherNetworks, stays there until the endpoint leaves it; so does a pattern in its component), " +
-        `rename a component by aliases, or give it its new name in the state first: pulumi state rename '${urn}' '${one.name}'`,
+    await refuse(describeMove(one, urn));
+  }
+}
+
+/** Where the engine looks for a resource in the state: under its component's own URN, and under those that its aliases name. */
+async function allowedPlaces(one: OnlyOne): Promise<string[]> {
+  const names = [one.name, ...(one.formerNames ?? [])];
+  const aliases = await aliasUrns(one.component);
+  const component = nameOf(one.component);
+  const own = tailOf((await valueOf(one.component.urn)) ?? "");
+  const homes = [own, ...aliases.map(tailOf)];
+  return homes.flatMap((home) => names.map((name) => childOf(home, one.type, renamed(name, component, lastOf(home)))));
+}
+
+async function placeOf({ component, type, name }: OnlyOne): Promise<string> {
+  return childOf(tailOf((await valueOf(component.urn)) ?? ""), type, name);
+}
+
+async function isStillDeclared(type: string, urn: string, wanted: string, { identities }: Program): Promise<boolean> {
+  for (const { place, identity } of identities.get(`${type} ${lastOf(urn)}`) ?? []) {
+    if ((await place) === tailOf(urn) && (await settled(identity)) === wanted) return true;
+  }
+  return false;
+}
+
+function describeMove({ what, name }: OnlyOne, urn: string): string {
+  const before = lastOf(urn);
+  const start = `${what} is in this stack's state as ${before}`;
+  const end = "the engine would make it once more, and then delete it under its old URN, so that it is gone.";
+  if (before === name) {
+    return (
+      `${start} under another parent: ${end} Leave the component under the parent that it had, or name that in its options: ` +
+      `aliases: [{ parent: OLD_PARENT }], or [{ parent: pulumi.rootStackResource }] where it had none`
     );
   }
+  return (
+    `${start}, and this program declares it as ${name}: ${end} Leave it where it was in the program (a network that an endpoint ` +
+    "joined as network, or among furtherNetworks, stays there until the endpoint leaves it; so does a pattern in its component), " +
+    `rename a component by aliases, or give it its new name in the state first: pulumi state rename '${urn}' '${name}'`
+  );
 }
 
 /** How many brokers the state's providers are for. */
@@ -137,9 +168,23 @@ async function settled(identity: Identity | undefined): Identity {
 
 /** The names that a component had before. */
 export async function aliasNames(component: pulumi.Resource): Promise<string[]> {
+  return (await aliasUrns(component)).map(lastOf);
+}
+
+async function aliasUrns(component: pulumi.Resource): Promise<string[]> {
   const { __aliases: aliases = [] } = component as unknown as { __aliases?: pulumi.Input<string>[] };
   const urns = await Promise.all(aliases.map((alias) => valueOf(pulumi.output(alias))));
-  return urns.filter((urn) => urn !== undefined).map(lastOf);
+  return urns.filter((urn) => urn !== undefined);
+}
+
+/** A URN without its stack and its project: the types of its parents, its own type, and its name. */
+function tailOf(urn: string): string {
+  return urn.split("::").slice(2).join("::");
+}
+
+/** The same for a child. */
+function childOf(parent: string, type: string, name: string): string {
+  return `${parent.slice(0, parent.lastIndexOf("::"))}$${type}::${name}`;
 }
 
 function lastOf(urn: string): string {

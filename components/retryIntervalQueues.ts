@@ -91,7 +91,8 @@ export class RetryIntervalQueues extends pulumi.ComponentResource {
     });
     const looked = new Declarer(name, place, { ...options, parent: this });
     const checked = looked.checkPlan({
-      ...entities,
+      exchanges: entities.exchanges.filter((exchange) => !stays(exchange)),
+      queues: entities.queues.filter((queue) => !stays(queue)),
       bindings: entities.bindings.filter(({ source }) => !stays({ name: source })),
     });
     const own = looked.after(checked);

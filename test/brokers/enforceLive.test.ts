@@ -80,7 +80,7 @@ describe("rabbitmq-delay enforce", () => {
     }
 
     it("changes a live network, and back, killed in each step of the first: nothing is lost, doubled, early or elsewhere", async function () {
-      this.timeout(300_000);
+      this.timeout(600_000);
       const { vhost, channel, returned } = await liveNetwork();
       const receiver = await Receiver.on(await openChannel(broker(), vhost), endpoints);
       const sender = new Sender(channel);

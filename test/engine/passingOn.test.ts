@@ -10,6 +10,8 @@ interface Part {
   args: Record<string, unknown>;
   formerNames?: string[];
   isElsewhere?: boolean;
+  isGrouped?: boolean;
+  wasAlone?: boolean;
 }
 
 const shape = (prefix: string): Record<string, unknown> => ({
@@ -52,10 +54,21 @@ const refusals: Record<string, { before: Part[]; after: Part[]; message: RegExp 
     after: [...networks, sales({ network: "$a" }), second({ network: "$a", endpoint: "X", destination: "Sales" })],
     message: /(binding of X|claim \S+endpoint\.X) is in this stack's state as sales-/,
   },
+  "an endpoint that comes under another component": {
+    before: [...networks, sales({ network: "$a" })],
+    after: [...networks, { ...sales({ network: "$a" }), isGrouped: true }],
+    message: /(binding of|claim|queue) \S+ is in this stack's state as sales-\S+ under another parent/,
+  },
+  "a network that comes under another component": {
+    before: [network("a")],
+    after: [{ ...network("a"), isGrouped: true }],
+    message: /(binding of|exchange|queue) \S+ is in this stack's state as a-\S+ under another parent/,
+  },
   "a component under a new name, without an alias": {
     before: [work("old", ["#"])],
     after: [work("new", ["#"])],
-    message: /binding of (work\S+) is in this stack's state as old-\1, and this program declares it as new-\1/,
+    message:
+      /(?:binding of|queue|exchange) (work\S*) is in this stack's state as old-\1, and this program declares it as new-\1/,
   },
 };
 
@@ -122,6 +135,17 @@ describe("what would pass from one resource to another", () => {
         (await boundKeys()).filter((one) => one.includes(" Sales ")),
         ["b.r2x2u10.delivery Sales *.*.Sales"],
       );
+      assert.deepEqual(await stack.preview("--refresh"), []);
+    });
+
+    it("follows a component that comes under another one, by an alias", async () => {
+      const parts = [network("a"), sales({ network: "$a" })];
+      declare(parts);
+      await stack.up();
+      const bound = await boundKeys();
+      declare(parts.map((part) => ({ ...part, isGrouped: true, wasAlone: true })));
+      await stack.up();
+      assert.deepEqual(await boundKeys(), bound);
       assert.deepEqual(await stack.preview("--refresh"), []);
     });
 

@@ -4,7 +4,7 @@ import type { DeclaredQueue } from "@rabbitmq-delay/topology/stack";
 import { VhostOnBroker } from "../dist/audit/brokerFindings";
 import { auditCollisions } from "../dist/audit/bindingCollisions";
 import { auditEnforced } from "../dist/audit/enforcedFindings";
-import { checkMatchingChange, warnOfEnforced } from "../dist/preflight/matchingChange";
+import { checkJoinedEnds, checkMatchingChange, warnOfEnforced } from "../dist/preflight/matchingChange";
 import type { OwnResource, StackState } from "../dist/preflight/stackState";
 
 const [plain, enforced] = (["exact", "enforced"] as const).map((matching) =>
@@ -91,6 +91,16 @@ describe("checkMatchingChange", () => {
       await checkMatchingChange(stateOf(after, write), "/", after ?? [], found(after));
       await checkMatchingChange(state, "other", after ?? [], found(after));
     }
+  });
+
+  it("refuses an endpoint at an end that messages don't reach: its descriptor is older than the change", () => {
+    const [old, current] = [plain, enforced].map((network) => planBinding(network, { name: "Billing" }).bindings);
+    checkJoinedEnds(old ?? [], found(before));
+    checkJoinedEnds(current ?? [], found(after));
+    // A network that is not there yet is made by the same update.
+    checkJoinedEnds(current ?? [], found());
+    assert.throws(() => checkJoinedEnds(old ?? [], found(after)), /Billing.*level 0 leads to nsb\.v2\.delay-exact/);
+    assert.throws(() => checkJoinedEnds(current ?? [], found(before)), /level 0 leads to nsb\.v2\.delay-delivery/);
   });
 
   it("tells of installers once, for a network that is not there yet", () => {

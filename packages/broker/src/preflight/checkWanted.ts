@@ -10,7 +10,7 @@ import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { PolicyAnswer, checkPolicies } from "./checkPolicies";
 import { FORGET, checkClaims, lostClaims, warnOfLost } from "./claims";
-import { checkMatchingChange, warnOfEnforced } from "./matchingChange";
+import { checkJoinedEnds, checkMatchingChange, warnOfEnforced } from "./matchingChange";
 import { missingPolicies } from "./missingPolicies";
 import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
 import { checkRights, tagsOf } from "./rights";
@@ -150,6 +150,7 @@ export async function checkWanted(
     mayBeOurs(wanted, byNames.exchanges, policies) &&
     (await areDifferencesOwn(state, vhost, entities, byNames));
   await checkMatchingChange(state, vhost, entities.queues, byNames.queues);
+  checkJoinedEnds(wanted.bindings, byNames.queues);
   const warnings = [
     ...warnOfLost(lost),
     ...(await warnOfTakenOver(state, vhost, entities.queues, byNames)),

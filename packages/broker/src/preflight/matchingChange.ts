@@ -1,5 +1,5 @@
-import type { QueuePlan } from "@rabbitmq-delay/topology";
-import { DeclaredQueue, describeEnforced, matchingChangeOf } from "@rabbitmq-delay/topology/stack";
+import { BindingPlan, QueuePlan, levelQueueName } from "@rabbitmq-delay/topology";
+import { DeclaredQueue, describeEnforced, matchingChangeOf, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
 import type { StackState } from "./stackState";
 
@@ -55,6 +55,29 @@ function argumentsOf(settings: unknown): Record<string, unknown> {
     return typeof values === "object" && values !== null ? (values as Record<string, unknown>) : {};
   } catch {
     return {};
+  }
+}
+
+/**
+ * Refuses a binding at the end of a network that its messages don't reach: the descriptor is from before exact matching was enforced, or from
+ * after it was undone.
+ * @throws BrokerCheckError with both exchanges
+ */
+export function checkJoinedEnds(
+  bindings: readonly BindingPlan[],
+  found: ReadonlyMap<string, Pick<DeclaredQueue, "arguments">>,
+): void {
+  for (const { source, destination } of bindings) {
+    const network = networkOfDelivery(source);
+    const level = network === undefined ? undefined : found.get(levelQueueName(network, 0, 1));
+    const target = String(level?.arguments["x-dead-letter-exchange"]);
+    const reached = level === undefined ? undefined : networkOfDelivery(target);
+    if (reached === undefined || reached.prefix !== network?.prefix || target === source) continue;
+    throw new BrokerCheckError(
+      `network: endpoint ${destination} would be bound to ${source}, which no message of network ${reached.prefix} reaches: on the broker, ` +
+        `level 0 leads to ${target}; nothing was made. The descriptor is older than a change of the network's matching: take the one that ` +
+        `the network's stack exports now`,
+    );
   }
 }
 

@@ -1,7 +1,8 @@
 "use strict";
 
 // Components as the config lists them, each with its type, name, arguments and former names. A network "$NAME" is the topology of that
-// name, declared before. One with isElsewhere is declared by another provider.
+// name, declared before. One with isElsewhere is declared by another provider, one with isGrouped under another component, and one with
+// wasAlone says by an alias that it was under none before.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 const components = require("pulumi-rabbitmq-delay");
@@ -15,17 +16,25 @@ const { parts } = config.requireObject("network");
 
 const made = new Map();
 const named = (one) => (typeof one === "string" ? made.get(one.slice(1)) : one);
-for (const { type, name, args, formerNames = [], isElsewhere } of parts) {
+class Group extends pulumi.ComponentResource {
+  constructor() {
+    super("test:index:Group", "group", {}, { providers: [here] });
+  }
+}
+const group = parts.some(({ isGrouped }) => isGrouped) ? new Group() : undefined;
+
+for (const { type, name, args, formerNames = [], isElsewhere, isGrouped, wasAlone } of parts) {
   const provider = isElsewhere ? elsewhere : here;
   const { network, furtherNetworks, ...others } = args;
   const joined = { network: named(network), furtherNetworks: furtherNetworks?.map(named) };
   const aliases = formerNames.map((former) => ({ name: former }));
+  if (wasAlone) aliases.push({ parent: pulumi.rootStackResource });
   made.set(
     name,
     new components[type](
       name,
       { vhost, removal: "delete", ...others, ...(type === "EndpointDelayBinding" ? joined : {}) },
-      { provider, aliases },
+      { provider, aliases, ...(isGrouped ? { parent: group } : {}) },
     ),
   );
 }
