@@ -5,7 +5,7 @@ import { checkFlag, checkList } from "./checks";
 import { Declarer } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { isPlain, joinedVhost, joiningOptions } from "./joinedNetwork";
-import type { EndpointClient } from "./enums";
+import type { EndpointClient, RoutingTopology } from "./enums";
 import { Properties, checkArguments, givenArguments } from "./knownArguments";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
 import { lookFirst } from "./look";
@@ -22,6 +22,7 @@ const KNOWN: Properties<EndpointUserArgs> = {
   errorQueue: true,
   client: true,
   messageTypes: true,
+  routingTopology: true,
   owner: true,
   formerOwners: true,
   adopt: true,
@@ -59,8 +60,13 @@ export interface EndpointUserArgs {
    * consuming.
    */
   client?: EndpointClient;
-  /** With `client: masstransit`: the exchanges of the message types that it publishes or consumes, e.g. `Shop.Orders:OrderPlaced`. */
+  /** With a client: the exchanges of the message types, or events, that it publishes or subscribes to, e.g. `Shop.Orders:OrderPlaced`. */
   messageTypes?: string[];
+  /**
+   * With `client: nservicebus`: `conventional` (default), or `direct`, which sends by the default exchange, and so may send to every queue
+   * of the vhost.
+   */
+  routingTopology?: RoutingTopology;
   /** Whose the user is: another owner of its name is refused. Default: this stack. */
   owner?: string;
   /** What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own. */
@@ -112,7 +118,7 @@ export class EndpointUser extends pulumi.ComponentResource {
 
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource. */
 function planOf(args: EndpointUserArgs): pulumi.Output<AccessPlan> {
-  const { consumes, destinations, publishes, errorQueue, client, messageTypes, retries = [] } = args;
+  const { consumes, destinations, publishes, errorQueue, client, messageTypes, routingTopology, retries = [] } = args;
   const network = args.network === undefined ? undefined : descriptorOf(args.network);
   const plan = (descriptor: unknown, mechanisms: unknown[]): AccessPlan =>
     planAccess({
@@ -122,6 +128,7 @@ function planOf(args: EndpointUserArgs): pulumi.Output<AccessPlan> {
       errorQueue,
       client,
       messageTypes,
+      routingTopology,
       network: descriptor === undefined ? undefined : parseDelayNetwork(descriptor),
       retries: mechanisms.map((mechanism, index) => parseRetryDescriptor(mechanism, `retries[${index}]`)),
     });

@@ -93,6 +93,16 @@ describe("checkMatchingChange", () => {
     }
   });
 
+  it("refuses an enforced network whose state nobody gives: it may have the old target", async () => {
+    const silent = { ...stateOf(after, asJson), resources: async () => undefined };
+    await assert.rejects(
+      checkMatchingChange(silent, "/", after ?? [], found(after)),
+      /does not give this stack's state/,
+    );
+    await checkMatchingChange(silent, "/", after ?? [], found());
+    await checkMatchingChange(silent, "/", before ?? [], found(before));
+  });
+
   it("refuses an endpoint at an end that messages don't reach: its descriptor is older than the change", () => {
     const [old, current] = [plain, enforced].map((network) => planBinding(network, { name: "Billing" }).bindings);
     checkJoinedEnds(old ?? [], found(before));

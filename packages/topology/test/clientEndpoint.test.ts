@@ -114,6 +114,18 @@ describe("planAccess for a client", () => {
     assert.ok(!matches(access.write, network.deliveryExchange) && !matches(access.write, network.bindingExchange));
   });
 
+  it("lets NServiceBus subscribe to its events alone, and send by the default exchange in the direct topology alone", () => {
+    const given = { client: "nservicebus", network, consumes: ["Sales"], destinations: [] } as const;
+    const conventional = planAccess({ ...given, destinations: [], consumes: ["Sales"], messageTypes: ["Shop:Placed"] });
+    for (const kind of ["configure", "write", "read"] as const) {
+      assert.ok(matches(conventional[kind], "Shop:Placed") && !matches(conventional[kind], "Shop:Other"), kind);
+      assert.ok(!matches(conventional[kind], "amq.default"), kind);
+    }
+    const direct = planAccess({ ...given, destinations: [], consumes: ["Sales"], routingTopology: "direct" });
+    assert.ok(matches(direct.write, "amq.default") && !matches(direct.read, "amq.default"));
+    assert.equal(direct.configure, "^$");
+  });
+
   it("lets MassTransit declare what it declares by itself, and nothing else", () => {
     const messageTypes = ["Shop:Order"];
     const access = planAccess({ client: "masstransit", network, consumes: ["orders"], messageTypes });
@@ -138,7 +150,8 @@ describe("planAccess for a client", () => {
       () => planAccess({ client: "nservicebus", network: custom, destinations: [] }),
       /client: "nservicebus"/,
     );
-    assert.throws(() => planAccess({ messageTypes: ["a"] }), /messageTypes: .*client: masstransit/);
+    assert.throws(() => planAccess({ messageTypes: ["a"] }), /messageTypes: .*it goes with client/);
+    assert.throws(() => planAccess({ routingTopology: "direct" }), /routingTopology: .*client: nservicebus/);
     assert.throws(() => planAccess({ client: "celery" as never }), /client: "celery"/);
   });
 });

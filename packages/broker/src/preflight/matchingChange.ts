@@ -19,8 +19,16 @@ export async function checkMatchingChange(
     const change = there === undefined ? undefined : matchingChangeOf(there.arguments, plan.arguments);
     if (change !== undefined) throw changeError(plan.name, change);
   }
+  const resources = await state.resources();
+  const unknown = queues.find(({ name, arguments: wanted }) => found.has(name) && isEnforced(wanted));
+  if (resources === undefined && unknown !== undefined) {
+    throw new BrokerCheckError(
+      `matching: the engine does not give this stack's state, so it can't be told whether an update would declare queue ${unknown.name} anew, ` +
+        `and delete what waits in it; nothing was made. See that the stack's backend can be read`,
+    );
+  }
   const inState = new Map(
-    ((await state.resources()) ?? [])
+    (resources ?? [])
       .filter(({ type, outputs }) => type === "rabbitmq:index/queue:Queue" && outputs.vhost === vhost)
       .map(({ outputs }) => [String(outputs.name), outputs.settings]),
   );
@@ -33,6 +41,10 @@ export async function checkMatchingChange(
       `that the engine would declare it anew, and delete what waits in it; nothing was made. Run pulumi refresh first, which reads ` +
       `the live change into the state`,
   );
+}
+
+function isEnforced(values: QueuePlan["arguments"]): boolean {
+  return networkOfDelivery(String(values["x-dead-letter-exchange"]))?.matching === "enforced";
 }
 
 function changeError(queue: string, change: "enforced" | "undone"): BrokerCheckError {

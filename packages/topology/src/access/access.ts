@@ -1,7 +1,13 @@
 import { escapeRegex } from "../entities";
 import { DelayTopologyError, checkOneOf } from "../errors";
 import { checkEntityName } from "../names";
-import { EndpointClient, checkClientNetwork, endpointClients } from "../network/clientEndpoint";
+import {
+  EndpointClient,
+  RoutingTopology,
+  checkClientNetwork,
+  endpointClients,
+  routingTopologies,
+} from "../network/clientEndpoint";
 import type { DelayNetwork } from "../network/delayNetwork";
 import { intervalName } from "../retry/retryIntervals";
 import { RetryDescriptor, planRetry } from "../retry/retryDescriptor";
@@ -22,8 +28,10 @@ export interface AccessOptions {
   errorQueue?: string;
   /** Whose client it uses, which asks the broker for more than publishing and consuming. Default: none of those. */
   client?: EndpointClient;
-  /** With `masstransit`: the exchanges of the message types that it publishes or consumes. */
+  /** With a client: the exchanges of the message types, or events, that it publishes or subscribes to. */
   messageTypes?: string[];
+  /** Of `nservicebus`, default `conventional`. */
+  routingTopology?: RoutingTopology;
 }
 
 /** Permissions in the broker's own words: regular expressions over names. */
@@ -36,6 +44,9 @@ export interface AccessPlan {
   /** Tags of the user. */
   tags: string[];
 }
+
+/** The broker's name for the default exchange in permissions. */
+export const DEFAULT_EXCHANGE = "amq.default";
 
 /** What matches no name at all. */
 const NOTHING = "^$";
@@ -72,20 +83,30 @@ interface ClientRights {
 
 /** @throws DelayTopologyError for a client that is none, and for what it needs and was not given */
 function clientRights({ client, messageTypes, ...options }: AccessOptions): ClientRights {
-  if (messageTypes !== undefined && client !== "masstransit") {
-    throw new DelayTopologyError("messageTypes", messageTypes, "it goes with client: masstransit");
+  const { routingTopology } = options;
+  if (messageTypes !== undefined && client === undefined) {
+    throw new DelayTopologyError("messageTypes", messageTypes, "it goes with client");
   }
+  if (routingTopology !== undefined) checkOneOf("routingTopology", routingTopology, routingTopologies);
+  if (routingTopology !== undefined && client !== "nservicebus") {
+    throw new DelayTopologyError("routingTopology", routingTopology, "it goes with client: nservicebus");
+  }
+  messageTypes?.forEach((name, index) => checkEntityName(`messageTypes[${index}]`, name));
   if (client === undefined) return { configure: [], write: [], read: [], tags: [] };
   checkOneOf("client", client, endpointClients);
-  return client === "nservicebus" ? nserviceBusRights(options) : massTransitRights(options, messageTypes);
+  return client === "nservicebus" ? nserviceBusRights(options, messageTypes) : massTransitRights(options, messageTypes);
 }
 
 /**
  * NServiceBus asks the management API for the broker and its queues when it starts, and binds a destination's exchange (its queue, in the
  * direct topology, which has the same name) to the delivery exchange before each delayed send: the broker asks for the right to write to
- * the one, and to read from the other. Measured with NServiceBus.RabbitMQ 11.2.
+ * the one, and to read from the other. Measured with NServiceBus.RabbitMQ 11.2. In the direct topology it sends by the default exchange. A
+ * subscriber declares the exchange of an event, and binds its own to it, when it starts (read in its source: SetupTypeSubscriptions).
  */
-function nserviceBusRights({ consumes = [], network, destinations }: AccessOptions): ClientRights {
+function nserviceBusRights(
+  { consumes = [], network, destinations, routingTopology }: AccessOptions,
+  messageTypes: string[] = [],
+): ClientRights {
   if (network === undefined) {
     throw new DelayTopologyError(
       "network",
@@ -99,10 +120,11 @@ function nserviceBusRights({ consumes = [], network, destinations }: AccessOptio
       "client: nservicebus writes to the exchange of each, so they must be named; [] for its own queues alone";
     throw new DelayTopologyError("destinations", destinations, allowed);
   }
+  const sent = routingTopology === "direct" ? [DEFAULT_EXCHANGE] : [];
   return {
-    configure: [],
-    write: [...consumes, ...destinations],
-    read: [network.deliveryExchange],
+    configure: messageTypes,
+    write: [...consumes, ...destinations, ...messageTypes, ...sent],
+    read: [network.deliveryExchange, ...messageTypes],
     tags: ["management"],
   };
 }
@@ -113,7 +135,6 @@ function nserviceBusRights({ consumes = [], network, destinations }: AccessOptio
  * `QUEUE_error`, and what nobody handles to `QUEUE_skipped`. Seen with MassTransit 8.4.
  */
 function massTransitRights({ consumes = [], network }: AccessOptions, messageTypes: string[] = []): ClientRights {
-  messageTypes.forEach((name, index) => checkEntityName(`messageTypes[${index}]`, name));
   const own = consumes.flatMap((queue) => [queue, `${queue}_error`, `${queue}_skipped`]);
   own.forEach((name) => checkEntityName("consumes", name));
   const declared = [...own, ...messageTypes];

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { AccessPlan, oneOfNames } from "../access/access";
+import { AccessPlan, DEFAULT_EXCHANGE, oneOfNames } from "../access/access";
 import type { BindingPlan, EntityPlan, ExchangePlan } from "../entities";
 import { DelayTopologyError } from "../errors";
 import { checkEntityName } from "../names";
@@ -184,9 +184,6 @@ export function planStoreAccess(store: DelayedStore): AccessPlan {
     tags: [],
   };
 }
-
-/** The broker's name for the default exchange in permissions. */
-const DEFAULT_EXCHANGE = "amq.default";
 
 function durable(name: string, type: ExchangePlan["type"]): ExchangePlan {
   return { name, type, durable: true };

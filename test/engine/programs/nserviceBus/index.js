@@ -10,6 +10,7 @@ const { managementUrl, vhost } = config.requireObject("broker");
 const { users, brokerVersion, ...endpoint } = config.requireObject("network");
 const provider = new rabbitmq.Provider("broker", { endpoint: managementUrl, username: "guest", password: "guest" });
 const client = "nservicebus";
+const { routingTopology } = endpoint;
 const removal = "delete";
 
 const network = new DelayLevelTopology(
@@ -23,13 +24,6 @@ for (const name of names) {
   new EndpointDelayBinding(name, { endpoint: name, client, network, errorQueue, brokerVersion, ...endpoint });
   const user = users[name];
   const credentials = [{ password: `password of ${name}` }];
-  new EndpointUser(name, {
-    user,
-    credentials,
-    client,
-    network,
-    consumes: [name],
-    destinations: names,
-    errorQueue: "error",
-  });
+  const common = { client, network, routingTopology, destinations: names, errorQueue: "error" };
+  new EndpointUser(name, { user, credentials, consumes: [name], ...common });
 }
