@@ -120,6 +120,10 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
         await channel.close();
       };
       await work();
+      for (const key of ["#", "#.Europe.#", "#.Billing"]) {
+        const channel = await channelOf(broker(), sales, vhost);
+        await assert.rejects(channel.bindExchange("Sales", "nsb.v2.delay-delivery", key), /ACCESS_REFUSED/, key);
+      }
       for (const kind of ["write", "read"] as const) {
         for (const name of names(rights[kind])) {
           const others = names(rights[kind]).filter((other) => other !== name);

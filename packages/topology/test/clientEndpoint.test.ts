@@ -114,6 +114,15 @@ describe("planAccess for a client", () => {
     assert.ok(!matches(access.write, network.deliveryExchange) && !matches(access.write, network.bindingExchange));
   });
 
+  it("lets NServiceBus bind by the names of its destinations alone, so that it reads nobody else's messages", () => {
+    const access = planAccess({ client: "nservicebus", network, consumes: ["Sales"], destinations: ["a.b"] });
+    const [limit, ...more] = access.topics.filter(({ exchange }) => exchange === network.deliveryExchange);
+    assert.deepEqual([limit?.write, more], ["^$", []]);
+    for (const key of ["#.Sales", "#.a.b"]) assert.ok(matches(limit?.read ?? "", key), key);
+    for (const key of ["#", "", "Sales", "#.Billing", "#.Europe.Sales", "#.aXb", "*.Sales", "#.Sales.#"])
+      assert.ok(!matches(limit?.read ?? "", key), key);
+  });
+
   it("lets NServiceBus subscribe to its events alone, and send by the default exchange in the direct topology alone", () => {
     const given = { client: "nservicebus", network, consumes: ["Sales"], destinations: [] } as const;
     const conventional = planAccess({ ...given, destinations: [], consumes: ["Sales"], messageTypes: ["Shop:Placed"] });

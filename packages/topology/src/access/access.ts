@@ -67,8 +67,10 @@ export function planAccess(options: AccessOptions): AccessPlan {
     configure: oneOfNames(more.configure),
     write: oneOfNames([...write, ...more.write]),
     read: oneOfNames([...consumes, ...more.read]),
-    topics:
-      network === undefined || destinations === undefined ? [] : topicsOf(network, [...consumes, ...destinations]),
+    topics: [
+      ...(network === undefined || destinations === undefined ? [] : topicsOf(network, [...consumes, ...destinations])),
+      ...more.topics,
+    ],
     tags: more.tags,
   };
 }
@@ -78,6 +80,7 @@ interface ClientRights {
   configure: string[];
   write: string[];
   read: string[];
+  topics: AccessPlan["topics"];
   tags: string[];
 }
 
@@ -92,7 +95,7 @@ function clientRights({ client, messageTypes, ...options }: AccessOptions): Clie
     throw new DelayTopologyError("routingTopology", routingTopology, "it goes with client: nservicebus");
   }
   messageTypes?.forEach((name, index) => checkEntityName(`messageTypes[${index}]`, name));
-  if (client === undefined) return { configure: [], write: [], read: [], tags: [] };
+  if (client === undefined) return { configure: [], write: [], read: [], topics: [], tags: [] };
   checkOneOf("client", client, endpointClients);
   return client === "nservicebus" ? nserviceBusRights(options, messageTypes) : massTransitRights(options, messageTypes);
 }
@@ -125,6 +128,8 @@ function nserviceBusRights(
     configure: messageTypes,
     write: [...consumes, ...destinations, ...messageTypes, ...sent],
     read: [network.deliveryExchange, ...messageTypes],
+    // Else it could bind its queue by #, and read what is for others.
+    topics: [{ exchange: network.deliveryExchange, write: NOTHING, read: boundBy([...consumes, ...destinations]) }],
     tags: ["management"],
   };
 }
@@ -138,7 +143,13 @@ function massTransitRights({ consumes = [], network }: AccessOptions, messageTyp
   const own = consumes.flatMap((queue) => [queue, `${queue}_error`, `${queue}_skipped`]);
   own.forEach((name) => checkEntityName("consumes", name));
   const declared = [...own, ...messageTypes];
-  return { configure: [...(network?.entryExchanges ?? []), ...declared], write: declared, read: declared, tags: [] };
+  return {
+    configure: [...(network?.entryExchanges ?? []), ...declared],
+    write: declared,
+    read: declared,
+    topics: [],
+    tags: [],
+  };
 }
 
 /** The exchanges by which failed messages leave, for the way back and for good. */
@@ -167,6 +178,12 @@ function topicsOf({ entryExchanges, levels }: DelayNetwork, destinations: string
   );
   const write = names.length === 0 ? NOTHING : `^(?:[0-9a-f]\\.){${levels}}(?:${names.join("|")})$`;
   return entryExchanges.map((exchange) => ({ exchange, write, read: NOTHING }));
+}
+
+/** The keys by which NServiceBus binds destinations. */
+function boundBy(destinations: string[]): string {
+  const names = [...new Set(destinations)].map(escapeRegex);
+  return names.length === 0 ? NOTHING : `^#\\.(?:${names.join("|")})$`;
 }
 
 /** A regular expression that matches these names and no others. */
