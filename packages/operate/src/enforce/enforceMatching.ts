@@ -244,9 +244,11 @@ async function told<T>(what: string, answer: Promise<T>): Promise<T> {
     if (!(error instanceof ManagementApiError)) throw error;
     const { status, message } = error;
     const rights =
-      status === 401 || status === 403
-        ? "; the user needs the tag policymaker, and the right to configure, write and read the network's entities"
-        : "";
+      status === 401
+        ? "; the user's name or password is wrong, or it lacks the tag policymaker"
+        : status === 403
+          ? "; the user needs the tag policymaker, and the right to configure, write and read the network's entities"
+          : "";
     throw new EnforceError(`${what} (HTTP ${status}: ${message})${rights}`);
   }
 }
