@@ -77,6 +77,8 @@ describe("an interrupted up is repaired by the next", () => {
   async function expectRepaired(broker: TestBroker, stack: TestStack, vhost: string): Promise<void> {
     await stack.up();
     assert.equal((await broker.management.queues(vhost)).length, planned);
+    // The consumer of the round before may still be shown.
+    await broker.management.untilReadable(vhost, "Europe.Sales");
     assert.deepEqual(await stack.preview("--refresh"), []);
     const channel = await openChannel(broker, vhost);
     const receiver = await Receiver.on(channel, ["Europe.Sales"]);

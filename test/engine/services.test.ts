@@ -23,16 +23,6 @@ describe("other stacks and names", () => {
       return TestStack.create(broker(), vhost, folder, beside);
     };
 
-    /** Until it is counted, a consumer's channel is an empty list in the management API, at which the provider's reading ends. */
-    async function untilReadable(queue: string): Promise<void> {
-      const { management } = broker();
-      const isCounted = async (): Promise<boolean> =>
-        (
-          await management.get<{ consumer_details: { channel_details: object }[] }>(`queues/${vhost}/${queue}`)
-        ).consumer_details.every(({ channel_details: details }) => !Array.isArray(details));
-      while (!(await isCounted())) await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-
     it("a service's stack binds a queue and an exchange by the descriptor alone, and goes without a trace", async () => {
       const brokerStack = await create();
       brokerStack.configure({ network: shape });
@@ -54,7 +44,7 @@ describe("other stacks and names", () => {
       assert.deepEqual(arrivals.sort(), ["to the exchange: work", parked, "to the queue: Billing"].sort());
 
       await service.destroy();
-      await untilReadable(network.parkingQueue as string);
+      await broker().management.untilReadable(vhost, network.parkingQueue as string);
       assert.deepEqual(await brokerStack.preview("--refresh"), [], "the broker's stack never changed");
       const names = (await broker().management.queues(vhost)).map(({ name }) => name);
       assert.ok(!names.includes("Billing") && !names.includes("work"));

@@ -61,6 +61,16 @@ export class Management {
     await this.call("POST", `definitions/${vhost}`, renderDefinitions(networkPlan(network, endpoints), vhost));
   }
 
+  /** Until it is counted, a consumer's channel is an empty list in the management API, at which the provider's reading ends. */
+  async untilReadable(vhost: string, queue: string): Promise<void> {
+    type Consumers = { consumer_details: { channel_details: object }[] };
+    const isCounted = async (): Promise<boolean> =>
+      (await this.get<Consumers>(`queues/${vhost}/${encodeURIComponent(queue)}`)).consumer_details.every(
+        ({ channel_details: details }) => !Array.isArray(details),
+      );
+    while (!(await isCounted())) await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+
   queues(vhost: string): Promise<FoundQueue[]> {
     return this.get(`queues/${vhost}?columns=name,arguments,messages,messages_ready,messages_dlx`);
   }

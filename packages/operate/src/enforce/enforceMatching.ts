@@ -13,7 +13,10 @@ export interface EnforceOptions {
   dryRun?: boolean;
   /** Told of each step before it is made, so that somebody who stops the change knows where it stands. */
   onStep?: (step: Step) => void;
-  /** How long a queue may take until it is empty or takes messages, in milliseconds; default 120,000. */
+  /**
+   * How long a queue may take until it is empty or takes messages, in milliseconds; default 600,000, because a broker sends a dead letter
+   * once more after three minutes, if the next queue did not confirm it.
+   */
   timeoutMs?: number;
 }
 
@@ -54,7 +57,7 @@ export async function enforceMatching(
   const change = planMatchingChange(network, options.undo);
   const plan = async (): Promise<Step[]> =>
     planSteps(change, await told("the vhost can't be read", readLiveMatching(api, network.vhost)));
-  const runner = new Runner(api, network.vhost, change, options.timeoutMs ?? 120_000);
+  const runner = new Runner(api, network.vhost, change, options.timeoutMs ?? 600_000);
   const steps = await plan();
   for (let round = 1, left = steps; options.dryRun !== true && left.length > 0; round++) {
     // An endpoint may have been bound meanwhile; what is there at the end is what counts.
