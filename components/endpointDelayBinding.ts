@@ -1,24 +1,18 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
-  BindingPlan,
   DelayNetwork,
   DelayTopologyError,
   Endpoint,
-  EndpointPlan,
   EntityPlan,
   PolicyPlan,
   QueuePlan,
   parseDelayNetwork,
-  parseRetryIntervals,
-  planBinding,
   planErrorQueue,
-  planReturnBinding,
 } from "@rabbitmq-delay/topology";
 import {
   OwnEndpoint,
   OwnershipPlan,
   boundType,
-  checkClientNetwork,
   deliveryLimitPolicies,
   endpointLimitPolicies,
   limitingPreset,
@@ -29,10 +23,11 @@ import {
 import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
+import { boundTo, checkBindings, declareBindings, joinsNetwork, planEndpoint, whenKnown } from "./endpointBindings";
 import { EndpointClient, EndpointType, QueueType, Removal, RoutingTopology } from "./enums";
 import { isPlain, joinedSource, joinedVhost, joiningOptions } from "./joinedNetwork";
 import { Properties, checkArguments, givenArguments } from "./knownArguments";
-import { KnownNetwork, knownNetwork, rememberEndpoint } from "./knownNetworks";
+import { knownNetwork } from "./knownNetworks";
 import { Wanted, vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 import { thisStack } from "./thisStack";
@@ -220,127 +215,6 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
   }
 }
 
-/** What is bound, as far as it is known when the program runs. */
-interface PlannedBinding {
-  /** Last part of the logical name. */
-  label: string;
-  destinationType: EndpointType;
-  source: pulumi.Input<string>;
-  routingKey: pulumi.Input<string>;
-  /** Name of the source where it is known before that is there; for the look at the broker. */
-  sourceName?: string;
-  /** The whole endpoint's plan, for a network that this program does not make. */
-  plan?: pulumi.Output<EndpointPlan>;
-}
-
-/** Plans at once what is known when the program runs, so that a mistake shows before the first resource; else when it arrives. */
-function planEndpoint(args: EndpointDelayBindingArgs, endpoint: Endpoint): PlannedBinding[] {
-  const { furtherNetworks = [], retryIntervals } = args;
-  if (!joinsNetwork(args) && retryIntervals === undefined) {
-    throw new DelayTopologyError("network", undefined, "give the network that the endpoint joins, or retryIntervals");
-  }
-  if (!joinsNetwork(args) && endpoint.patterns !== undefined) {
-    throw new DelayTopologyError("patterns", endpoint.patterns, "they are for a delay network; give network");
-  }
-  return [
-    ...(args.network === undefined ? [] : planDelayed(args.network, args, endpoint)),
-    ...furtherNetworks.flatMap((further, index) => planFurther(further, index, args, endpoint)),
-    ...(retryIntervals === undefined ? [] : [planReturned(retryIntervals, endpoint, args.destination)]),
-  ];
-}
-
-/** The patterns are plain values, so the number of bindings and their names never depend on another stack. */
-function planDelayed(
-  network: JoinedNetwork,
-  { allow, client, furtherNetworks = [] }: EndpointDelayBindingArgs,
-  endpoint: Endpoint,
-): PlannedBinding[] {
-  // Of several networks, one is enough that the client sends to.
-  const checked = (shape: DelayNetwork): DelayNetwork => {
-    if (furtherNetworks.length === 0) checkClientNetwork({ client }, shape.preset);
-    return shape;
-  };
-  const destinationType = endpoint.type ?? EndpointType.Queue;
-  // Under another name than a binding to the queue: a client that comes or goes gets its binding before the other one goes.
-  const end = client !== undefined && destinationType === EndpointType.Exchange ? "/exchange" : "";
-  const labels = (endpoint.patterns ?? [endpoint.name]).map((label) => label + end);
-  const known = knownNetwork(network);
-  if (known !== undefined) {
-    checked(known.network);
-    return planKnown(known, endpoint, labels, allow);
-  }
-  const plan = whenKnown(descriptorOf(network), (value) => planBinding(checked(parseDelayNetwork(value)), endpoint));
-  return labels.map((label, index) => ({
-    label,
-    destinationType,
-    source: plan.apply(({ bindings }) => bindings[index]?.source ?? ""),
-    routingKey: plan.apply(({ bindings }) => bindings[index]?.routingKey ?? ""),
-    plan,
-  }));
-}
-
-/** In a network of this program, whose shape is known. */
-function planKnown(
-  known: KnownNetwork,
-  endpoint: Endpoint,
-  labels: readonly string[],
-  allow: string[] | undefined,
-): PlannedBinding[] {
-  const plan = planBinding(known.network, endpoint);
-  rememberEndpoint(known, plan, allow);
-  return plan.bindings.map(({ routingKey }, index) => ({
-    label: labels[index] as string,
-    destinationType: endpoint.type ?? EndpointType.Queue,
-    source: known.bindingExchange,
-    sourceName: known.network.bindingExchange,
-    routingKey,
-  }));
-}
-
-function planFurther(
-  further: JoinedNetwork,
-  index: number,
-  args: EndpointDelayBindingArgs,
-  endpoint: Endpoint,
-): PlannedBinding[] {
-  const prefix = knownNetwork(further)?.network.prefix ?? prefixOfPlain(further, index);
-  // No pattern has an @, so these are no labels of the first network's bindings.
-  return planDelayed(further, args, endpoint).map((binding) => ({ ...binding, label: `${binding.label}@${prefix}` }));
-}
-
-/** Bindings are named when the program runs, so what they are named by has to be known then. */
-function prefixOfPlain(further: JoinedNetwork, index: number): string {
-  const descriptor = descriptorOf(further);
-  if (isPlain(descriptor)) return parseDelayNetwork(descriptor).prefix;
-  throw new DelayTopologyError(
-    `furtherNetworks[${index}]`,
-    undefined,
-    "it must be a topology of this program or a plain descriptor; join the network of another stack as network",
-  );
-}
-
-function planReturned(
-  retryIntervals: pulumi.Input<RetryIntervalsDescriptor>,
-  { name, type }: Endpoint,
-  queue: pulumi.Input<string> = name,
-): PlannedBinding {
-  if (type === EndpointType.Exchange) {
-    throw new DelayTopologyError("endpointType", type, "messages come back to a queue; leave retryIntervals out");
-  }
-  const planFor = ([value, bound]: unknown[]): BindingPlan =>
-    planReturnBinding(parseRetryIntervals(value), bound as string);
-  const plan = [retryIntervals, queue].every(isPlain)
-    ? pulumi.output(planFor([retryIntervals, queue]))
-    : pulumi.all([retryIntervals, queue]).apply(planFor);
-  return {
-    // No pattern has a slash.
-    label: "/return",
-    destinationType: EndpointType.Queue,
-    source: plan.apply(({ source }) => source),
-    routingKey: plan.apply(({ routingKey }) => routingKey),
-  };
-}
-
 /**
  * In one program, endpoints are told apart before anything is made; between stacks, the broker has to. A stack that owns the
  * network claims its endpoints too, because a service's stack that takes one would take its binding along when it goes.
@@ -351,23 +225,16 @@ function planClaims(args: EndpointDelayBindingArgs, endpoint: Endpoint): Ownersh
   return ownedNames(endpoint).map((name) => planOwnership("endpoint", name, owner ?? thisStack()));
 }
 
-function joinsNetwork({ network, furtherNetworks = [] }: EndpointDelayBindingArgs): boolean {
-  return network !== undefined || furtherNetworks.length > 0;
-}
-
 /** Whether a network's descriptor comes out of another stack's outputs; what a program has as a plain value may be its own. */
 function isOfAnotherStack(network: JoinedNetwork | undefined): boolean {
   return network !== undefined && knownNetwork(network) === undefined && !isPlain(descriptorOf(network));
 }
 
-/** Runs at once on a plain value. */
-function whenKnown<T, U>(input: pulumi.Input<T> | undefined, plan: (value: unknown) => U): pulumi.Output<U> {
-  const planned = isPlain(input) ? pulumi.output(plan(input)) : pulumi.output(input).apply(plan);
-  return planned as pulumi.Output<U>;
-}
-
 /** The endpoint's own queue, and what its client has with it; undefined for one that is there already. */
 function planOwn(args: EndpointDelayBindingArgs): EntityPlan | undefined {
+  if (args.client === EndpointClient.NServiceBus && args.endpointType !== undefined) {
+    throw new DelayTopologyError("endpointType", args.endpointType, "client: nservicebus decides it; leave it out");
+  }
   const own = planOwnEntities(ownOf(args));
   if (own === undefined || args.destination === undefined) return own;
   throw new DelayTopologyError("createQueue", args.createQueue, "it is for a queue with the endpoint's own name");
@@ -408,14 +275,6 @@ function shapeOf(further: JoinedNetwork): { network: DelayNetwork } {
   return knownNetwork(further) ?? { network: parseDelayNetwork(descriptorOf(further)) };
 }
 
-/** A planned binding in the broker's words, without waiting for the network, where this program makes that. */
-function boundTo(
-  { source, sourceName, routingKey, destinationType }: PlannedBinding,
-  { destination, endpoint }: EndpointDelayBindingArgs,
-): { [Part in keyof BindingPlan]: pulumi.Input<BindingPlan[Part]> } {
-  return { source: sourceName ?? source, routingKey, destination: destination ?? endpoint, destinationType };
-}
-
 /** A name that the program gives without saying that something makes it first has to be there. */
 function destinationOf(
   { createQueue, client, destination }: EndpointDelayBindingArgs,
@@ -423,19 +282,4 @@ function destinationOf(
 ): Wanted["destination"] {
   if (destination !== undefined && typeof destination !== "string") return "output";
   return createQueue === true || client !== undefined || opts?.dependsOn !== undefined ? undefined : "existing";
-}
-
-/** Resolves when the state has none of the bindings under another URN, e.g. of another component. */
-async function checkBindings(
-  declarer: Declarer,
-  bindings: PlannedBinding[],
-  args: EndpointDelayBindingArgs,
-): Promise<void> {
-  await Promise.all(bindings.map((binding) => declarer.checkBinding(binding.label, boundTo(binding, args))));
-}
-
-function declareBindings(declarer: Declarer, bindings: PlannedBinding[], destination: pulumi.Input<string>): void {
-  for (const { label, source, destinationType, routingKey } of bindings) {
-    declarer.binding(label, { destinationType, routingKey }, source, destination);
-  }
 }

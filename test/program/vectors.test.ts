@@ -167,7 +167,7 @@ function checkKey(vector: Encoding): void {
 /** Why a routing key can't have this destination after the digits of so many levels. */
 function whyNoDestination(name: string, levels: number): Reason | undefined {
   if (name === "") return "empty";
-  // eslint-disable-next-line no-control-regex
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[@/\u0000-\u001f\u007f]/.test(name)) return "character";
   if (name.startsWith("amq.")) return "reserved";
   if (/(^|\.)[*#](\.|$)/.test(name)) return "wildcard";

@@ -7,6 +7,7 @@ export {
   checkAddress,
   checkConfigAddresses,
 } from "./api/managementApi";
+export { FoundBinding, asPlans } from "./api/bindings";
 export { BrokerReader } from "./api/brokerReader";
 
 // Audit: what in a vhost could misroute, lose or hold back messages, for the command's check.

@@ -10,6 +10,18 @@ export interface FoundBinding {
   routing_key: string;
 }
 
+/** The bindings of exchanges in the form of plans; those of the default exchange, which every queue has, are left out. */
+export function asPlans(found: readonly FoundBinding[]): BindingPlan[] {
+  return found
+    .filter(({ source }) => source !== "")
+    .map(({ source, destination, destination_type: type, routing_key: routingKey }) => ({
+      source,
+      destination,
+      destinationType: type as BindingPlan["destinationType"],
+      routingKey,
+    }));
+}
+
 /** @throws BrokerCheckError if the broker does not say */
 export async function readBindings(api: ManagementApi, vhost: string): Promise<FoundBinding[]> {
   const path = `bindings/${encodeURIComponent(vhost)}?columns=source,destination,destination_type,routing_key`;

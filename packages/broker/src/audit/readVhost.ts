@@ -1,4 +1,3 @@
-import { BindingPlan } from "@rabbitmq-delay/topology";
 import {
   BrokerAnswerError,
   DeclaredExchange,
@@ -7,6 +6,7 @@ import {
   appliesTo,
 } from "@rabbitmq-delay/topology/stack";
 import { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
+import { FoundBinding, asPlans } from "../api/bindings";
 import type { BrokerReader } from "../api/brokerReader";
 
 /** The content of a vhost, as read by several looks. */
@@ -19,13 +19,6 @@ export interface Found extends VhostOnBroker {
   policies: FoundPolicy[];
   /** The type that the vhost gives a queue without a type; undefined if the broker does not say. */
   defaultQueueType?: string;
-}
-
-interface FoundBinding {
-  source: string;
-  destination: string;
-  destination_type: BindingPlan["destinationType"];
-  routing_key: string;
 }
 
 interface PolicyAnswer {
@@ -83,14 +76,7 @@ export async function readVhost(broker: BrokerReader, vhost: string, pause = wai
       return newest === undefined ? [] : [{ ...queue, ...newest }];
     }),
     exchanges,
-    bindings: bindings
-      .filter(({ source }) => source !== "")
-      .map(({ source, destination, destination_type: destinationType, routing_key: routingKey }) => ({
-        source,
-        destination,
-        destinationType,
-        routingKey,
-      })),
+    bindings: asPlans(bindings),
     policies: [
       ...policies.map((policy) => toFound(policy, false)),
       ...operatorPolicies.map((policy) => toFound(policy, true)),

@@ -1,4 +1,4 @@
-import type { ManagementApi } from "@rabbitmq-delay/broker";
+import { FoundBinding, ManagementApi, asPlans } from "@rabbitmq-delay/broker";
 import type { BindingPlan } from "@rabbitmq-delay/topology";
 import type { DeclaredExchange, DeclaredQueue, FoundPolicy } from "@rabbitmq-delay/topology/stack";
 
@@ -11,33 +11,19 @@ export interface LiveMatching {
   policies: readonly Pick<FoundPolicy, "name" | "pattern" | "definition">[];
 }
 
-interface BindingAnswer {
-  source: string;
-  destination: string;
-  destination_type: "queue" | "exchange";
-  routing_key: string;
-}
-
 /** Reads it from the broker. @throws ManagementApiError if the broker does not say */
 export async function readLiveMatching(api: ManagementApi, vhost: string): Promise<LiveMatching> {
   const at = encodeURIComponent(vhost);
   const [exchanges, queues, bindings, policies] = await Promise.all([
     api.get<DeclaredExchange[]>(`exchanges/${at}?columns=name,type,durable,auto_delete,internal,arguments`),
     api.get<DeclaredQueue[]>(`queues/${at}?columns=name,durable,auto_delete,exclusive,arguments`),
-    api.get<BindingAnswer[]>(`bindings/${at}?columns=source,destination,destination_type,routing_key`),
+    api.get<FoundBinding[]>(`bindings/${at}?columns=source,destination,destination_type,routing_key`),
     api.get<LiveMatching["policies"]>(`policies/${at}`),
   ]);
   return {
     exchanges: new Map(exchanges.map((exchange) => [exchange.name, exchange])),
     queues: new Map(queues.map((queue) => [queue.name, queue])),
-    bindings: bindings
-      .filter(({ source }) => source !== "")
-      .map(({ source, destination, destination_type: destinationType, routing_key: routingKey }) => ({
-        source,
-        destination,
-        destinationType,
-        routingKey,
-      })),
+    bindings: asPlans(bindings),
     policies,
   };
 }
