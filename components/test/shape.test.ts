@@ -276,6 +276,10 @@ describe("components' children", () => {
         /createQueue/,
       ],
       [() => new EndpointDelayBinding("x", { endpoint: "a", network, queueType: "quorum" }), /queueType/],
+      [
+        () => new EndpointDelayBinding("x", { endpoint: "a", network, client: "nservicebus", endpointType: "queue" }),
+        /^DelayTopologyError: endpointType: "queue" is not allowed; client: nservicebus decides it/,
+      ],
       [() => new RetryIntervalQueues("x", { intervals: [] }), /intervals: \[\]/],
       [() => new EndpointDelayBinding("x", { endpoint: "a", retryIntervals, patterns: ["b"] }), /patterns/],
       [
