@@ -10,7 +10,7 @@ import {
   PublishChannel,
 } from "@rabbitmq-delay/publish";
 import { holdQueues, planRetry } from "@rabbitmq-delay/topology";
-import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker } from "../support/brokers";
+import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker, untilDefined } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { clients } from "../support/clients";
 import { connect, openChannel } from "../support/connect";
@@ -208,6 +208,7 @@ describe("holdFor", () => {
       const bodies = Array.from({ length: 300 }, (_, index) => String(index));
       const hold = { delayMs: 5000, exchange: "", routingKey: "sink" };
       await Promise.all(bodies.map((body) => holdFor(channel, hold, { body })));
+      await untilDefined(own, vhost);
       await crashAndRestart(own);
       const receiver = await Receiver.on(await openChannel(own, vhost), ["sink"]);
       const arrivals = await receiver.until(bodies.length);
