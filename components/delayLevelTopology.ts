@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayNetworkOptions, delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
-import { networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { adoptedNetwork, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { checkFlag } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, toDescriptor } from "./descriptor";
 import { Matching, Preset, QueueType, Removal } from "./enums";
@@ -32,6 +33,11 @@ export interface DelayLevelTopologyArgs {
    * it working, so that waiting messages still arrive; `delete` deletes it with its messages.
    */
   removal?: Removal;
+  /**
+   * Whether the network may be there already, e.g. because its clients have declared it: it then comes under the stack as it is, with its
+   * messages. What differs is named before anything is made. Default false; it may stay.
+   */
+  adopt?: boolean;
   /** The vhost; default `/`. */
   vhost?: pulumi.Input<string>;
   /**
@@ -52,7 +58,8 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
   public readonly network: pulumi.Output<DelayNetworkDescriptor>;
 
   constructor(name: string, args: DelayLevelTopologyArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
+    const { vhost, removal, brokerVersion, adopt, ...shape } = givenArguments(args);
+    checkFlag("adopt", adopt);
     const network = delayNetwork(shape as DelayNetworkOptions);
     const options = removalOptions(removal);
     const plan = planEntities(network);
@@ -61,7 +68,8 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
     );
     super("rabbitmq-delay:index:DelayLevelTopology", name, {}, opts);
 
-    const wanted = { ...plan, policies, brokerVersion, replaceable: isReplaced(removal) };
+    const adopted = adopt === true ? adoptedNetwork(network, policies) : undefined;
+    const wanted = { ...plan, policies, brokerVersion, adopted, replaceable: isReplaced(removal) };
     const looked = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });
     const declarer = looked.after(looked.checkPlan(plan));
     const set = policies.map((policy) => declarer.policy(policy));

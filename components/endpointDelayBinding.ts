@@ -12,6 +12,7 @@ import {
 import {
   OwnEndpoint,
   OwnershipPlan,
+  adoptedEndpoint,
   boundType,
   deliveryLimitPolicies,
   endpointLimitPolicies,
@@ -125,8 +126,9 @@ export interface EndpointDelayBindingArgs {
   /** What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own. */
   formerOwners?: string[];
   /**
-   * Whether a binding is taken over that is there without a claim, e.g. this stack's own whose claim was lost, or one by hand;
-   * default false: it is refused, because it may be another stack's. It is needed for one update.
+   * Whether the endpoint may be there already, e.g. because its client has declared it or its binding: it then comes under the stack with
+   * what waits there, and what differs is named before anything is made. Default false: a binding that is there without a claim is refused,
+   * because it may be another stack's. It may stay.
    */
   adopt?: boolean;
   /**
@@ -179,6 +181,8 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       claims,
       formerOwners,
       adopt,
+      adopted:
+        adopt === true && own !== undefined ? adoptedEndpoint({ name: args.endpoint }, own, [], errors) : undefined,
       brokerVersion,
       exchanges: [...(own?.exchanges ?? []), ...(errors?.exchanges ?? [])],
       queues: [...(queue === undefined ? [] : [queue]), ...(errors?.queues ?? [])],

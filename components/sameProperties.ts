@@ -37,9 +37,9 @@ type Same<Arguments, Options, Own extends keyof Arguments> = [Difference<Omit<Ar
  * those of the pure core. This compares them: a property in one and not in the other does not compile, and the error names it.
  */
 export const sameProperties: {
-  network: Same<DelayLevelTopologyArgs, Omit<DelayNetworkOptions, "vhost">, Place>;
+  network: Same<DelayLevelTopologyArgs, Omit<DelayNetworkOptions, "vhost">, Place | "adopt">;
   retryIntervals: Same<RetryIntervalQueuesArgs, RetryIntervalsOptions, Place>;
-  workQueue: Same<WorkRetryQueuesArgs, WorkRetryOptions, Place>;
+  workQueue: Same<WorkRetryQueuesArgs, WorkRetryOptions, Place | "adopt">;
   holdQueues: Same<HoldQueuesArgs, HoldQueuesOptions, Place>;
   delayedRetry: Same<DelayedRetryQueueArgs, DelayedRetryOptions, "vhost" | "removal" | "broker">;
   delayedStore: Same<

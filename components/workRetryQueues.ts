@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { WorkRetry, planWorkRetry, workRetry } from "@rabbitmq-delay/topology";
-import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { adoptedWorkQueue, deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { checkFlag } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Rejection, Removal } from "./enums";
 import { givenArguments } from "./knownArguments";
@@ -32,6 +33,11 @@ export interface WorkRetryQueuesArgs {
   rejected?: Rejection;
   /** What happens to exchanges and queues that leave the program: `retain` (default) or `delete`. */
   removal?: Removal;
+  /**
+   * Whether exchange and queues may be there already: they then come under the stack as they are, with their messages. What differs is
+   * named before anything is made. Default false; it may stay.
+   */
+  adopt?: boolean;
   /** The vhost; default `/`. */
   vhost?: pulumi.Input<string>;
   /**
@@ -76,7 +82,8 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
   public readonly workRetry: pulumi.Output<WorkRetryDescriptor>;
 
   constructor(name: string, args: WorkRetryQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
+    const { vhost, removal, brokerVersion, adopt, ...shape } = givenArguments(args);
+    checkFlag("adopt", adopt);
     const descriptor = workRetry(shape);
     const options = removalOptions(removal);
     const plan = planWorkRetry(descriptor);
@@ -87,6 +94,7 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
       ...plan,
       policies,
       brokerVersion,
+      adopted: adopt === true ? adoptedWorkQueue(descriptor.name, plan, policies) : undefined,
       endpointQueues: [descriptor.name],
       replaceable: isReplaced(removal),
     };

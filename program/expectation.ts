@@ -1,7 +1,19 @@
 import type { Expectation, VersionNeed } from "@rabbitmq-delay/broker";
-import { RetryDescriptor, delayedRetryVersion, parkingPolicy, planRetry } from "@rabbitmq-delay/topology";
+import {
+  DelayNetwork,
+  EntityPlan,
+  PolicyPlan,
+  RetryDescriptor,
+  delayedRetryVersion,
+  parkingPolicy,
+  planErrorQueue,
+  planRetry,
+} from "@rabbitmq-delay/topology";
 import {
   StackPlan,
+  adoptedEndpoint,
+  adoptedNetwork,
+  adoptedWorkQueue,
   deliveryLimitPolicies,
   endpointLimitPolicies,
   limitingPreset,
@@ -35,6 +47,14 @@ export function expectationOf(
   const own = [...shapes.map(parkingPolicy), ...retries.map((descriptor) => planRetry(descriptor).policy)].filter(
     (policy) => policy !== undefined,
   );
+  const ofNetwork = (network: DelayNetwork): PolicyPlan[] =>
+    [parkingPolicy(network), ...networkLimitPolicies(network, { brokerVersion })].filter(
+      (policy) => policy !== undefined,
+    );
+  const ofEndpoint = ({ endpoint, entities }: StackPlan["created"][number]): PolicyPlan[] =>
+    entities.queues.flatMap((queue) =>
+      endpointLimitPolicies(queue, limitingPreset(joinedBy(endpoint)), { brokerVersion }),
+    );
   const storeUsers = typeof config.delayedStore?.user === "string" ? [config.delayedStore.user] : [];
   return {
     vhost: config.vhost,
@@ -50,11 +70,7 @@ export function expectationOf(
         { brokerVersion },
         own,
       ),
-      ...created.flatMap(({ endpoint, entities }) =>
-        entities.queues.flatMap((queue) =>
-          endpointLimitPolicies(queue, limitingPreset(joinedBy(endpoint)), { brokerVersion }),
-        ),
-      ),
+      ...created.flatMap(ofEndpoint),
     ],
     claims: [
       ...config.endpoints.flatMap((endpoint) =>
@@ -66,6 +82,19 @@ export function expectationOf(
     makesUsers: storeUsers.length > 0,
     users: storeUsers,
     adopt: config.delayedStore?.adopt === true,
+    adopted: [
+      ...networks
+        .filter(({ options }) => options.adopt === true)
+        .map(({ network }) => adoptedNetwork(network, ofNetwork(network))),
+      ...created
+        .filter(({ endpoint }) => endpoint.adopt === true)
+        .map((one) => adoptedEndpoint(one.endpoint, one.entities, ofEndpoint(one), errorsOf(one.endpoint.errorQueue))),
+      ...config.workQueues.flatMap(({ queue, adopt }, index) => {
+        const plan = adopt === true ? parts.find(({ place }) => place === `workQueues[${index}]`)?.entities : undefined;
+        if (plan === undefined) return [];
+        return [adoptedWorkQueue(queue, plan, deliveryLimitPolicies(plan.queues, { brokerVersion }, own))];
+      }),
+    ],
     bindings: [...declared, ...bound].flatMap(({ bindings }) => bindings),
     needs: retries.flatMap(versionNeed),
     minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
@@ -79,6 +108,10 @@ export function expectationOf(
     createsVhost: config.createVhost,
     allowedFaults: config.allow,
   };
+}
+
+function errorsOf(errorQueue: string | undefined): EntityPlan | undefined {
+  return errorQueue === undefined ? undefined : planErrorQueue(errorQueue);
 }
 
 function versionNeed(descriptor: RetryDescriptor): VersionNeed[] {

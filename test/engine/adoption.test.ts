@@ -1,16 +1,22 @@
 import { strict as assert } from "node:assert";
+import { planRetry, workRetry } from "@rabbitmq-delay/topology";
+import type { Channel } from "amqplib";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
 import { declareAsNServiceBus, generations, installEndpoint, sendDelayed } from "../support/nserviceBus";
 import { Receiver } from "../support/receive";
 import { StackConfig, TestStack } from "../support/stack";
 
 const names = ["Sales", "Billing"];
-const MESSAGES = 2000;
+const MESSAGES = { v1: 2000, v2: 20_000 };
+/** Longer than sending all of them and an update take on a busy machine. */
+const SHORTEST_SECONDS = { v1: 20, v2: 45 };
 
 describe("a network that NServiceBus has declared", () => {
   onEachBroker((broker) => {
-    for (const [version, generation] of Object.entries(generations)) {
+    for (const version of ["v1", "v2"] as const) {
+      const generation = generations[version];
       it(`${version}: comes under a stack with its endpoints; what waits arrives, once and not early`, async () => {
         const { preset } = generation;
         const vhost = await broker().management.createVhost();
@@ -18,8 +24,8 @@ describe("a network that NServiceBus has declared", () => {
         await declareAsNServiceBus(channel, generation);
         for (const name of [...names, "error"]) await installEndpoint(channel, generation, name);
         const dueMs = new Map<string, number>();
-        const sent = Array.from({ length: MESSAGES }, (_, index) => {
-          const [name, seconds] = [names[index % names.length] as string, 12 + (index % 7)];
+        const sent = Array.from({ length: MESSAGES[version] }, (_, index) => {
+          const [name, seconds] = [names[index % names.length] as string, SHORTEST_SECONDS[version] + (index % 7)];
           const body = `${name} ${index}`;
           dueMs.set(body, Date.now() + seconds * 1000);
           return sendDelayed(channel, generation, name, seconds, body);
@@ -28,25 +34,40 @@ describe("a network that NServiceBus has declared", () => {
 
         const stack = await TestStack.create(broker(), vhost);
         const config: StackConfig = {
-          network: { preset },
-          endpoints: names.map((name) => ({ name, client: "nservicebus", errorQueue: "error" })),
+          network: { preset, adopt: true },
+          // One of them is new.
+          endpoints: [...names, "Shipping"].map((name) => ({
+            name,
+            client: "nservicebus",
+            errorQueue: "error",
+            adopt: true,
+          })),
         };
         stack.configure(config);
         const { code, output } = await stack.up();
         assert.equal(code, 0, output);
+        const prefix = generation.delivery.replace("-delivery", "");
+        const there = "28 queues, 29 exchanges and 56 bindings are there as planned";
+        assert.match(output, new RegExp(`network ${prefix} is adopted: ${there}; added: .*queue ${prefix}-parking`));
+        assert.match(output, /endpoint Sales is adopted: 1 queue, 1 exchange and 1 binding are there as planned/);
+        assert.match(output, /endpoint Shipping is made anew: there is nothing of it to adopt/);
+        assert.ok(
+          [...dueMs.values()].every((due) => Date.now() < due),
+          "all of them waited meanwhile",
+        );
         assert.deepEqual(await stack.preview("--refresh"), []);
         // The services' own set-up, if it still runs, finds what it declares.
         await declareAsNServiceBus(channel, generation);
         for (const name of [...names, "error"]) await installEndpoint(channel, generation, name);
 
         const receiver = await Receiver.on(await openChannel(broker(), vhost), names);
-        await receiver.until(MESSAGES);
+        await receiver.until(MESSAGES[version]);
         // What came twice comes before what is sent last.
         for (const name of names) await sendDelayed(channel, generation, name, 1, `${name} last`);
-        const arrivals = await receiver.until(MESSAGES + names.length);
+        const arrivals = await receiver.until(MESSAGES[version] + names.length);
         const bodies = arrivals.map(({ message }) => message.content.toString());
-        assert.equal(new Set(bodies).size, MESSAGES + names.length);
-        assert.equal(bodies.length, MESSAGES + names.length);
+        assert.equal(new Set(bodies).size, MESSAGES[version] + names.length);
+        assert.equal(bodies.length, MESSAGES[version] + names.length);
         for (const { queue, message, atMs } of arrivals) {
           const body = message.content.toString();
           assert.equal(queue, body.split(" ")[0]);
@@ -55,20 +76,97 @@ describe("a network that NServiceBus has declared", () => {
       });
     }
 
-    it("is refused with both values where it differs, and nothing is declared", async () => {
-      const { management } = broker();
-      const vhost = await management.createVhost();
+    const differences: [string, (channel: Channel) => Promise<unknown>, RegExp][] = [
+      [
+        "a level is missing",
+        (channel) => channel.deleteQueue("nsb.v2.delay-level-14"),
+        /queue nsb\.v2\.delay-level-14 is missing, while others .*: give levels, radix or queueType as the broker has it, or leave adopt out/,
+      ],
+      [
+        "a binding of a level is missing",
+        (channel) => channel.unbindQueue("nsb.v2.delay-level-27", "nsb.v2.delay-level-27", "1.#"),
+        /the binding of queue nsb\.v2\.delay-level-27 to exchange nsb\.v2\.delay-level-27 by "1\.#" is missing/,
+      ],
+      [
+        "a level has a stranger",
+        (channel) => channel.bindQueue("error", "nsb.v2.delay-level-03", "#"),
+        /queue error to exchange nsb\.v2\.delay-level-03 by "#" is there, and not in the plan; .*unbind it/,
+      ],
+      [
+        "a level has another time",
+        async (channel) => {
+          await channel.deleteQueue("nsb.v2.delay-level-02");
+          const values = generations.v2.arguments(1, generations.v2.level(1));
+          await channel.assertQueue("nsb.v2.delay-level-02", { durable: true, arguments: values });
+          await channel.bindQueue("nsb.v2.delay-level-02", "nsb.v2.delay-level-02", `${"*.".repeat(25)}1.#`);
+        },
+        /queue nsb\.v2\.delay-level-02 exists with x-message-ttl 2000 \(declared here: 4000\): give unitMs, radix and levels/,
+      ],
+      [
+        "an endpoint is classic",
+        async (channel) => {
+          await channel.deleteQueue("Sales");
+          await channel.assertQueue("Sales", { durable: true });
+          await channel.bindQueue("Sales", "Sales", "");
+        },
+        /queue Sales exists with x-queue-type .*\(declared here: "quorum"\): give queueType as the broker has it/,
+      ],
+      [
+        "an endpoint routes directly",
+        (channel) => channel.deleteExchange("Sales"),
+        /exchange Sales is missing, while .*: give client or routingTopology as the broker has it/,
+      ],
+    ];
+
+    for (const [what, change, message] of differences) {
+      it(`is refused in words where ${what}, and nothing is declared`, async () => {
+        const { management } = broker();
+        const vhost = await management.createVhost();
+        const channel = await openChannel(broker(), vhost);
+        await declareAsNServiceBus(channel, generations.v2);
+        for (const name of ["Sales", "error"]) await installEndpoint(channel, generations.v2, name);
+        await change(channel);
+        const look = async (): Promise<string[][]> => {
+          const lists = ["bindings", "exchanges", "policies", "queues"];
+          const all = await Promise.all(lists.map((list) => management.get<object[]>(`${list}/${vhost}`)));
+          return all.map((list) => list.map(namesIn));
+        };
+        const before = await look();
+        const stack = await TestStack.create(broker(), vhost);
+        stack.configure({
+          network: { preset: "nservicebus", adopt: true },
+          endpoints: [{ name: "Sales", client: "nservicebus", adopt: true }],
+        });
+        const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+        assert.notEqual(code, 0);
+        assert.match(output, message);
+        assert.deepEqual(await look(), before);
+      });
+    }
+
+    it("a work queue and its retry queues that were made by hand, with what waits in them", async () => {
+      const vhost = await broker().management.createVhost();
       const channel = await openChannel(broker(), vhost);
-      await declareAsNServiceBus(channel, generations.v2);
-      await installEndpoint(channel, generations.v2, "Sales", false);
-      const before = await management.get<object[]>(`bindings/${vhost}`);
+      const pair = { queue: "invoices", delays: ["20s"] };
+      await declareOverAmqp(channel, planRetry(workRetry(pair)));
+      for (let index = 0; index < 100; index += 1) channel.publish("", "invoices.retry-20000", Buffer.from(`${index}`));
+      await channel.waitForConfirms();
       const stack = await TestStack.create(broker(), vhost);
-      stack.configure({ network: { preset: "nservicebus" }, endpoints: [{ name: "Sales", client: "nservicebus" }] });
-      const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
-      assert.notEqual(code, 0);
-      assert.match(output, /queue Sales exists with x-queue-type .*\(declared here: "quorum"\)/);
-      assert.deepEqual(await management.get<object[]>(`bindings/${vhost}`), before);
-      assert.deepEqual(await management.get<object[]>(`policies/${vhost}`), []);
+      stack.configure({ network: { preset: "celery" }, workQueues: [{ ...pair, delays: ["30s"], adopt: true }] });
+      const refused = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.match(refused.output, /queue invoices\.retry-30000 is missing, .*: give delays, rejected or patterns/);
+      stack.configure({ network: { preset: "celery" }, workQueues: [{ ...pair, adopt: true }] });
+      const { output } = await stack.up();
+      assert.match(output, /work queue invoices is adopted: 3 queues, /);
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      const receiver = await Receiver.on(await openChannel(broker(), vhost), ["invoices"]);
+      assert.equal(new Set((await receiver.until(100)).map(({ message }) => message.content.toString())).size, 100);
     });
   });
 });
+
+/** What of an entity nobody changes but who declares it. */
+function namesIn(entity: object): string {
+  const { name, source, destination, routing_key: key, arguments: values } = entity as Record<string, unknown>;
+  return JSON.stringify([name, source, destination, key, values]);
+}

@@ -55,6 +55,14 @@ export { waitMsOf } from "./queueKind";
 export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";
 export { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "./differences";
 export {
+  AdoptableFound,
+  AdoptedPart,
+  adoptedEndpoint,
+  adoptedNetwork,
+  adoptedWorkQueue,
+  compareAdopted,
+} from "./adoption";
+export {
   BoundPattern,
   BoundPatterns,
   NAME_PAIR,

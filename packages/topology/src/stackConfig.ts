@@ -60,6 +60,7 @@ export const endpointSchema = lazily(() =>
     networks: listOf(text(), "network's name")
       .optional()
       .describe("Names of the networks that the endpoint joins; default: all of the stack."),
+    adopt: adopt("queue and exchange"),
   }),
 );
 
@@ -84,9 +85,21 @@ export const storeSchema = lazily(() => {
 export const networkInStack = lazily(() =>
   object({
     ...networkSchema().shape,
+    adopt: adopt("network"),
     vhost: zod().never({ error: "give it as broker.vhost" }).optional().describe("Given as `broker.vhost`."),
   }),
 );
+
+/** A work queue of a stack. */
+const workQueueInStack = lazily(() => object({ ...workQueueSchema().shape, adopt: adopt("exchange and queues") }));
+
+function adopt(what: string): z.ZodOptional<z.ZodBoolean> {
+  return flag()
+    .optional()
+    .describe(
+      `Whether its ${what} may be there already, declared by others, and come under the stack with what waits there; default false.`,
+    );
+}
 
 /** What the Pulumi provider can't tell apart later: it could make what is in such a vhost, and neither read nor delete it. */
 export const VHOST_RULE = "it must have no @, at which the provider's ids end the name of what is in a vhost";
@@ -137,7 +150,7 @@ export const stackConfigSchema = lazily(() =>
       .describe("Name of the network that publishers use, the output `delayNetwork`; needed where there are several."),
     retryIntervals: retryIntervalsSchema().optional().describe("Interval queues; default: none."),
     workQueues: zod()
-      .array(workQueueSchema(), { error: "it must be a list" })
+      .array(workQueueInStack(), { error: "it must be a list" })
       .optional()
       .describe("Work queues with their retry queues; default: none."),
     holdQueues: holdQueuesSchema().optional().describe("Hold queues; default: none."),

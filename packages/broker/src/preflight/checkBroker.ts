@@ -1,12 +1,19 @@
 import { BindingPlan, EntityPlan, PolicyPlan } from "@rabbitmq-delay/topology";
-import { DeclaredExchange, DeclaredQueue, OwnershipPlan, compareQueue } from "@rabbitmq-delay/topology/stack";
+import {
+  AdoptedPart,
+  DeclaredExchange,
+  DeclaredQueue,
+  OwnershipPlan,
+  compareQueue,
+} from "@rabbitmq-delay/topology/stack";
 import { describeFault, faultsOf } from "../brokerFaults";
 import type { StackState } from "./stackState";
 import { checkList } from "../api/answers";
 import { BrokerCheckError } from "../brokerCheckError";
-import { missingBindings, readBindings } from "../api/bindings";
+import { FoundBinding, asPlans, missingBindings, readBindings } from "../api/bindings";
 import { checkVersion, VersionNeed } from "./brokerVersion";
 import { PolicyAnswer, PolicyTarget, checkPolicies } from "./checkPolicies";
+import { adoptedQueues, checkAdopted } from "./checkAdopted";
 import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { checkClaims, lostClaims, warnOfLost } from "./claims";
@@ -39,6 +46,8 @@ export interface Expectation {
   users?: readonly string[];
   /** Whether an existing user is taken over. */
   adopt?: boolean;
+  /** Parts of the entities that others may have declared already, and that come under the stack as they are. */
+  adopted?: readonly AdoptedPart[];
   /** The lowest number of nodes that the broker must have; default: any. */
   minimumNodes?: number;
   /** Versions that parts of the topology need, beside the one that all of it needs. */
@@ -102,6 +111,16 @@ export async function checkBroker(
   checkDestinations(expectation, found);
   if (expectation.replaceable === true) await checkMoved(state, expectation.vhost, expectation.declarers ?? []);
   await checkClaims(state, expectation.vhost, expectation.claims ?? [], exchanges, expectation.formerOwners);
+  let boundThere: Promise<FoundBinding[]> | undefined;
+  const readBound = (): Promise<FoundBinding[]> =>
+    (boundThere ??= isNew ? Promise.resolve([]) : readBindings(api, expectation.vhost));
+  const { adopted = [] } = expectation;
+  const taken = adoptedQueues(adopted);
+  const adoption = await checkAdopted(state, expectation.vhost, adopted, {
+    ...found,
+    policies,
+    bindings: async () => asPlans(await readBound()),
+  });
   const own = new Set((expectation.policies ?? []).map(({ name }) => name));
   const isOurs = policies.some(({ name }) => own.has(name)) && !differsAlone(expectation, found);
   const isReplaced =
@@ -128,7 +147,7 @@ export async function checkBroker(
       queues: missingQueues,
       bindings: [
         ...bindings.filter((binding) => !areEndsThere(binding)),
-        ...(between.length === 0 ? [] : missingBindings(between, await readBindings(api, expectation.vhost))),
+        ...(between.length === 0 ? [] : missingBindings(between, await readBound())),
       ],
     },
     there,
@@ -140,7 +159,13 @@ export async function checkBroker(
   return [
     ...(await warnOfOtherBroker(state, broker, expectation.vhost, there)),
     ...warnOfLost(await lostClaims(state, broker.managementUrl, expectation.vhost, claims, there.exchanges)),
-    ...(await warnOfTakenOver(state, expectation.vhost, expectation.entities.queues, found)),
+    ...adoption,
+    ...(await warnOfTakenOver(
+      state,
+      expectation.vhost,
+      expectation.entities.queues.filter(({ name }) => !taken.has(name)),
+      found,
+    )),
     ...replaced,
     ...warnOfEnforced(expectation.entities.queues, found.queues),
     ...room,

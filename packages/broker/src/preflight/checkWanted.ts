@@ -1,11 +1,12 @@
 import type { BindingPlan, EndpointPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
-import type { DeclaredExchange, DeclaredQueue, OwnershipPlan } from "@rabbitmq-delay/topology/stack";
+import type { AdoptedPart, DeclaredExchange, DeclaredQueue, OwnershipPlan } from "@rabbitmq-delay/topology/stack";
 import { checkList } from "../api/answers";
-import { FoundBinding, missingBindings, readBindings } from "../api/bindings";
+import { FoundBinding, asPlans, missingBindings, readBindings } from "../api/bindings";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
 import { BrokerCheckError } from "../brokerCheckError";
 import { checkGivenVersion, checkVersion } from "./brokerVersion";
 import { shapes } from "./checkBroker";
+import { adoptedQueues, checkAdopted } from "./checkAdopted";
 import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { PolicyAnswer, checkPolicies } from "./checkPolicies";
@@ -44,6 +45,8 @@ export interface WantedParts {
   formerOwners?: string[];
   /** Whether a binding or a user that exists without a claim is taken over. */
   adopt?: boolean;
+  /** What others may have declared already, and comes under the stack as it is. */
+  adopted?: AdoptedPart;
   /** The broker's version, as the program gives it. */
   brokerVersion?: string;
   /** Whether things that this stack declared before may differ, because the engine then replaces them (`removal: "delete"`). */
@@ -137,6 +140,13 @@ export async function checkWanted(
   const lost = await lostClaims(state, broker.managementUrl, vhost, claims, there.exchanges);
   const isClaimed = lost.length > 0 || claims.some(({ name }) => there.exchanges.has(name));
   const bindings = async (): Promise<FoundBinding[]> => (found.bindings ??= readBindings(api, vhost));
+  const adopted = wanted.adopted === undefined ? [] : [{ ...wanted.adopted, policies: ownPolicies }];
+  const taken = adoptedQueues(adopted);
+  const adoption = await checkAdopted(state, vhost, adopted, {
+    ...byNames,
+    policies,
+    bindings: async () => asPlans(await bindings()),
+  });
   if (wanted.areBindingsClaimed && !isClaimed && !adopt) checkUnclaimed(wanted.bindings, await bindings());
   if (wanted.replaceable === true) {
     await checkMoved(
@@ -153,7 +163,13 @@ export async function checkWanted(
   checkJoinedEnds(wanted.bindings, byNames.queues);
   const warnings = [
     ...warnOfLost(lost),
-    ...(await warnOfTakenOver(state, vhost, entities.queues, byNames)),
+    ...adoption,
+    ...(await warnOfTakenOver(
+      state,
+      vhost,
+      entities.queues.filter(({ name }) => !taken.has(name)),
+      byNames,
+    )),
     ...checkDifferences(entities, byNames, isReplaced),
     ...warnOfEnforced(entities.queues, byNames.queues),
     ...checkPolicies({ entities, policies: ownPolicies, endpointQueues }, { policies, operatorPolicies }),

@@ -59,7 +59,10 @@ export function configuredNetworks(
 }
 
 /** The error of a network's options says in which of them they stand. */
-function makeNetwork(place: string, options: Parameters<typeof delayNetwork>[0]): DelayNetwork {
+function makeNetwork(
+  place: string,
+  { adopt: _adopt, ...options }: Omit<NetworkOptions, "vhost"> & { vhost: string },
+): DelayNetwork {
   try {
     return delayNetwork(options);
   } catch (error) {

@@ -17,7 +17,7 @@ export function retryDescriptors(config: RetryConfig): RetryDescriptor[] {
   const { retryIntervals: intervals, workQueues = [], holdQueues: holds, delayedRetryQueues = [] } = config;
   return [
     ...(intervals === undefined ? [] : [retryIntervals(intervals)]),
-    ...workQueues.map((shape) => workRetry(shape)),
+    ...workQueues.map(({ adopt: _, ...shape }) => workRetry(shape)),
     ...(holds === undefined ? [] : [holdQueues(holds)]),
     ...delayedRetryQueues.map((shape) => delayedRetry(shape)),
   ];

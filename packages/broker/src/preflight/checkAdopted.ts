@@ -1,0 +1,60 @@
+import type { BindingPlan } from "@rabbitmq-delay/topology";
+import { AdoptableFound, AdoptedPart, compareAdopted } from "@rabbitmq-delay/topology/stack";
+import { BrokerCheckError } from "../brokerCheckError";
+import { FoundPolicy, missingPolicies } from "./missingPolicies";
+import type { StackState } from "./stackState";
+
+/** What was read of the vhost. Bindings are asked for only where something is adopted that the stack does not have yet. */
+interface Found extends Omit<AdoptableFound, "bindings"> {
+  bindings: () => Promise<BindingPlan[]>;
+  policies: readonly FoundPolicy[];
+}
+
+/**
+ * Compares parts that come under the stack with what others have declared.
+ * @returns what is there as planned, and what the stack adds, one line a part; nothing for a part that the stack has already
+ * @throws BrokerCheckError with all differences in words, and what to change for each
+ */
+export async function checkAdopted(
+  state: StackState,
+  vhost: string,
+  parts: readonly AdoptedPart[],
+  found: Found,
+): Promise<string[]> {
+  if (parts.length === 0) return [];
+  const [exchanges, queues] = await Promise.all(
+    (["exchange:Exchange", "queue:Queue"] as const).map((kind) => state.names(`rabbitmq:index/${kind}`, vhost)),
+  );
+  const isOwn = (kind: "exchange" | "queue", name: string): boolean =>
+    (kind === "exchange" ? exchanges : queues)?.has(name) === true;
+  const isNew = ({ core }: AdoptedPart): boolean =>
+    core.exchanges.some(({ name }) => !isOwn("exchange", name)) ||
+    core.queues.some(({ name }) => !isOwn("queue", name));
+  const adopted = parts.filter(isNew);
+  if (adopted.length === 0) return [];
+  const bindings = await found.bindings();
+  const compared = adopted.map((part) => ({ part, ...compareAdopted(part, { ...found, bindings }, isOwn) }));
+  const differences = compared.flatMap(({ part, differences: all }) => all.map((one) => `${part.title}: ${one}`));
+  if (differences.length > 0) {
+    const many =
+      differences.length === 1 ? "" : `${differences.length} differences keep this stack from adopting what is there. `;
+    throw new BrokerCheckError(`adopt: ${many}${differences.join(".\n")}. Nothing was made`);
+  }
+  return compared.map(({ part, there, additions }) => {
+    const { exchanges: some, queues: more, bindings: ways } = there;
+    const added = [...additions, ...missingPolicies(part.policies, found.policies).map(({ name }) => `policy ${name}`)];
+    const what = added.length === 0 ? "nothing is added" : `added: ${added.join(", ")}`;
+    return some + more === 0
+      ? `${part.title} is made anew: there is nothing of it to adopt`
+      : `${part.title} is adopted: ${count(more, "queue")}, ${count(some, "exchange")} and ${count(ways, "binding")} are there as planned; ${what}`;
+  });
+}
+
+/** The queues of parts that are adopted, which others may have on purpose. */
+export function adoptedQueues(parts: readonly AdoptedPart[]): ReadonlySet<string> {
+  return new Set(parts.flatMap(({ core, added }) => [...core.queues, ...added.queues].map(({ name }) => name)));
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,152 @@
+import { strict as assert } from "node:assert";
+import { EntityPlan, delayNetwork, planRetry, workRetry } from "@rabbitmq-delay/topology";
+import {
+  AdoptableFound,
+  AdoptedPart,
+  adoptedEndpoint,
+  adoptedNetwork,
+  adoptedWorkQueue,
+  compareAdopted,
+  planOwnEntities,
+} from "@rabbitmq-delay/topology/stack";
+import fc from "fast-check";
+
+const pair = workRetry({ queue: "invoices", delays: ["1s", "1m"] });
+const parts: AdoptedPart[] = [
+  ...(["nservicebus", "nservicebus-v1", "celery"] as const).map((preset) =>
+    adoptedNetwork(delayNetwork({ preset }), []),
+  ),
+  adoptedNetwork(delayNetwork({ preset: "nservicebus", matching: "enforced" }), []),
+  adoptedNetwork(delayNetwork({ preset: "custom", prefix: "shop", radix: 8, parking: false }), []),
+  adoptedEndpoint({ name: "Sales" }, planOwnEntities({ name: "Sales", client: "nservicebus" }) as EntityPlan, []),
+  adoptedWorkQueue("invoices", planRetry(pair), []),
+];
+
+/** A broker that has what a plan says. */
+function brokerWith({ exchanges, queues, bindings }: EntityPlan): AdoptableFound {
+  return {
+    exchanges: new Map(
+      exchanges.map((plan) => [plan.name, { ...plan, auto_delete: false, internal: false, arguments: {} }]),
+    ),
+    queues: new Map(queues.map((plan) => [plan.name, { ...plan, auto_delete: false }])),
+    bindings: [...bindings],
+  };
+}
+
+function all({ core, added }: AdoptedPart): EntityPlan {
+  return {
+    exchanges: [...core.exchanges, ...added.exchanges],
+    queues: [...core.queues, ...added.queues],
+    bindings: [...core.bindings, ...added.bindings],
+  };
+}
+
+describe("compareAdopted", () => {
+  for (const part of parts) {
+    const [first] = part.core.bindings;
+    const title = `${part.title}, of ${part.core.queues.length} queues`;
+
+    it(`${title}: what is as planned has no difference, with and without what the stack adds`, () => {
+      assert.deepEqual(compareAdopted(part, brokerWith(all(part))).differences, []);
+      assert.deepEqual(compareAdopted(part, brokerWith(all(part))).additions, []);
+      const { differences, additions, there } = compareAdopted(part, brokerWith(part.core));
+      assert.deepEqual(differences, []);
+      assert.equal(additions.length, part.added.exchanges.length + part.added.queues.length);
+      assert.equal(there.bindings, part.core.bindings.length);
+    });
+
+    it(`${title}: made anew where nothing is there`, () => {
+      const none = brokerWith({ exchanges: [], queues: [], bindings: [] });
+      assert.deepEqual(compareAdopted(part, none).differences, []);
+      assert.equal(compareAdopted(part, none).there.queues, 0);
+    });
+
+    it(`${title}: each single thing that is otherwise is named, with a way out`, () => {
+      const { exchanges, queues, bindings } = part.core;
+      const change = fc.oneof(
+        fc.constantFrom(...queues).map(({ name }) => ({ kind: "queue", name, how: "missing" }) as const),
+        fc.constantFrom(...exchanges).map(({ name }) => ({ kind: "exchange", name, how: "missing" }) as const),
+        fc.constantFrom(...queues).map(({ name }) => ({ kind: "queue", name, how: "argument" }) as const),
+        fc.constantFrom(...queues).map(({ name }) => ({ kind: "queue", name, how: "transient" }) as const),
+        fc.constantFrom(...exchanges).map(({ name }) => ({ kind: "exchange", name, how: "type" }) as const),
+        fc.nat(bindings.length - 1).map((index) => ({ kind: "binding", index, how: "missing" }) as const),
+      );
+      fc.assert(
+        fc.property(change, (changed) => {
+          const broker = brokerWith(all(part));
+          const found = {
+            ...broker,
+            exchanges: new Map(broker.exchanges),
+            queues: new Map(broker.queues),
+            bindings: [...broker.bindings],
+          };
+          const subject = changed.kind === "binding" ? bindings[changed.index]?.source : changed.name;
+          if (changed.kind === "binding")
+            found.bindings = found.bindings.filter((one) => one !== bindings[changed.index]);
+          else if (changed.how === "missing") found[`${changed.kind}s`].delete(changed.name);
+          else if (changed.kind === "exchange") {
+            const there = found.exchanges.get(changed.name);
+            if (there !== undefined) found.exchanges.set(changed.name, { ...there, type: "headers" });
+          } else {
+            const there = found.queues.get(changed.name);
+            const values = changed.how === "argument" ? { ...there?.arguments, "x-max-length": 5 } : there?.arguments;
+            if (there !== undefined)
+              found.queues.set(changed.name, {
+                ...there,
+                durable: changed.how !== "transient",
+                arguments: values ?? {},
+              });
+          }
+          // The exchange of an endpoint without a queue is all that there is of it.
+          const { differences } = compareAdopted(part, found);
+          assert.ok(
+            differences.some((difference) => difference.includes(String(subject))),
+            `${JSON.stringify(changed)}: ${differences.join()}`,
+          );
+          for (const difference of differences)
+            assert.match(difference, /: give |: it can't be adopted|leave adopt out/);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    if (part.kind === "network") {
+      it(`${title}: endpoints and vendors' own bindings are no difference; a stranger in a level is one`, () => {
+        const broker = brokerWith(all(part));
+        const delivery = part.core.exchanges[0]?.name as string;
+        const bound = (source: string): AdoptableFound => ({
+          ...broker,
+          bindings: [
+            ...broker.bindings,
+            { source, destination: "Sales", destinationType: "exchange" as const, routingKey: "#.Sales" },
+          ],
+        });
+        assert.deepEqual(compareAdopted(part, bound(delivery)).differences, []);
+        const [stranger] = compareAdopted(part, bound(first?.source ?? "")).differences;
+        assert.match(String(stranger), /by "#\.Sales" is there, and not in the plan; .*unbind it/);
+      });
+    }
+  }
+
+  it("says which option the broker has otherwise", () => {
+    const part = adoptedNetwork(delayNetwork({ preset: "celery" }), []);
+    const classic = adoptedNetwork(delayNetwork({ preset: "celery", queueType: "classic" }), []);
+    const [difference] = compareAdopted(part, brokerWith(all(classic))).differences;
+    assert.match(String(difference), /x-queue-type "classic" \(declared here: "quorum"\).*: give queueType/);
+    const enforced = adoptedNetwork(delayNetwork({ preset: "nservicebus", matching: "enforced" }), []);
+    const plain = adoptedNetwork(delayNetwork({ preset: "nservicebus" }), []);
+    const { differences } = compareAdopted(enforced, brokerWith(all(plain)));
+    assert.equal(differences.length, 1, differences.join("\n"));
+    assert.match(String(differences[0]), /rabbitmq-delay enforce changes that/);
+  });
+
+  it("has no difference for what the stack itself has lost since", () => {
+    const [part] = parts as [AdoptedPart];
+    const broker = brokerWith(all(part));
+    const [queue] = part.core.queues.map(({ name }) => name);
+    const queues = new Map(broker.queues);
+    queues.delete(queue as string);
+    assert.equal(compareAdopted(part, { ...broker, queues }).differences.length, 1);
+    assert.deepEqual(compareAdopted(part, { ...broker, queues }, () => true).differences, []);
+  });
+});
