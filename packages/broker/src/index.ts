@@ -12,7 +12,8 @@ export { BrokerReader } from "./api/brokerReader";
 
 // Audit: what in a vhost could misroute, lose or hold back messages, for the command's check.
 export { Checked } from "./audit/checked";
-export { Found, readVhost } from "./audit/readVhost";
+export { Found, VhostContent, readContent, readVhost } from "./audit/readVhost";
+export { PlannedPart, auditPart, auditShortcuts } from "./audit/auditPlan";
 export { auditVhost } from "./audit/auditVhost";
 export { BrokerFault, BrokerFaultId, brokerFaultIds, brokerFaults, describeFault, faultsOf } from "./brokerFaults";
 

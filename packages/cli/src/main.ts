@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import pc from "picocolors";
+import { addAdopt } from "./adopt";
 import { addCheck } from "./check";
 import { addComment } from "./comment";
 import { addDecode } from "./decode";
@@ -62,6 +63,7 @@ export function createProgram(): Command {
     addComment,
     addCheck,
     addEnforce,
+    addAdopt,
     addStore,
   ])
     add(program);

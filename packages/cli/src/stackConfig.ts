@@ -112,7 +112,7 @@ function projectOf(file: string, keys: string[]): string {
 }
 
 /** The name of this project's own program. */
-const PROJECT = "rabbitmq-delay";
+export const PROJECT = "rabbitmq-delay";
 
 function projectNameBeside(file: string): string | undefined {
   try {

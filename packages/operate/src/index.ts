@@ -6,3 +6,9 @@ export { Step } from "./enforce/planSteps";
 export { LiveMatching } from "./enforce/liveMatching";
 export { MatchingChange, planMatchingChange } from "./enforce/matchingChange";
 export { planSteps } from "./enforce/planSteps";
+
+// What would adopt what a vhost has: the config of a stack.
+export { AdoptedConfig } from "./adopt/adoptedConfig";
+export { Adoption, planAdoption } from "./adopt/planAdoption";
+export { AdoptionRemark, RemarkKind } from "./adopt/remark";
+export { LiveContent } from "./adopt/liveVhost";

@@ -9,16 +9,20 @@ import { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
 import { FoundBinding, asPlans } from "../api/bindings";
 import type { BrokerReader } from "../api/brokerReader";
 
-/** The content of a vhost, as read by several looks. */
-export interface Found extends VhostOnBroker {
+/** The content of a vhost, as one look shows it. */
+export interface VhostContent extends VhostOnBroker {
   version: string;
   exchanges: (DeclaredExchange & { policy?: string })[];
-  queues: (QueueOnBroker & DeclaredQueue & { policy?: string | null })[];
-  /** The queues as the first and each later look saw them; more than one look only if some queues seem to stand still. */
-  looks: QueueOnBroker[][];
+  queues: (QueueOnBroker & DeclaredQueue & { exclusive?: boolean; policy?: string | null })[];
   policies: FoundPolicy[];
   /** The type that the vhost gives a queue without a type; undefined if the broker does not say. */
   defaultQueueType?: string;
+}
+
+/** The content of a vhost, as read by several looks. */
+export interface Found extends VhostContent {
+  /** The queues as the first and each later look saw them; more than one look only if some queues seem to stand still. */
+  looks: QueueOnBroker[][];
 }
 
 interface PolicyAnswer {
@@ -31,7 +35,7 @@ interface PolicyAnswer {
 
 const EXCHANGE_COLUMNS = "name,type,durable,auto_delete,internal,arguments,policy";
 const QUEUE_COLUMNS =
-  "name,durable,auto_delete,arguments,type,messages,messages_dlx,consumers,policy,effective_policy_definition";
+  "name,durable,auto_delete,exclusive,arguments,type,messages,messages_dlx,consumers,policy,effective_policy_definition";
 /** A broker counts a queue's messages every five seconds, so the next look sees new numbers after this pause. */
 const PAUSE_MS = 6000;
 /** How often the broker is looked at before a queue is said to stand still. */
@@ -42,21 +46,40 @@ const LOOKS = 3;
  * @throws BrokerAnswerError for a broker out of reach, a vhost that does not exist, or an answer that can't be read
  */
 export async function readVhost(broker: BrokerReader, vhost: string, pause = waitForNumbers): Promise<Found> {
+  const content = await readContent(broker, vhost);
+  const looks = await repeatLooks(broker, encodeURIComponent(vhost), content, pause);
+  const last = new Map((looks.at(-1) as QueueOnBroker[]).map((queue) => [queue.name, queue]));
+  return {
+    ...content,
+    // The queues as declared, with the newest numbers; a queue that disappeared meanwhile, such as one for replies, is left out.
+    queues: content.queues.flatMap((queue) => {
+      const newest = last.get(queue.name);
+      return newest === undefined ? [] : [{ ...queue, ...newest }];
+    }),
+    looks,
+  };
+}
+
+/**
+ * Reads what is declared in a vhost, by one look.
+ * @throws BrokerAnswerError for a broker out of reach, a vhost that does not exist, or an answer that can't be read
+ */
+export async function readContent(broker: BrokerReader, vhost: string): Promise<VhostContent> {
   const at = encodeURIComponent(vhost);
   const version = await versionOf(broker);
   const names = await broker.get<unknown>(`exchanges/${at}?columns=name`);
   if (names === undefined) {
     throw new BrokerAnswerError(`there is no vhost ${vhost}, or the user may not use it`);
   }
-  const [first, exchanges, bindings, policies, operatorPolicies] = await Promise.all([
-    broker.list<Found["queues"][number]>(`queues/${at}?columns=${QUEUE_COLUMNS}`),
-    broker.list<Found["exchanges"][number]>(`exchanges/${at}?columns=${EXCHANGE_COLUMNS}`),
+  const [queues, exchanges, bindings, policies, operatorPolicies] = await Promise.all([
+    broker.list<VhostContent["queues"][number]>(`queues/${at}?columns=${QUEUE_COLUMNS}`),
+    broker.list<VhostContent["exchanges"][number]>(`exchanges/${at}?columns=${EXCHANGE_COLUMNS}`),
     broker.list<FoundBinding>(`bindings/${at}`),
     broker.list<PolicyAnswer>(`policies/${at}`),
     broker.list<PolicyAnswer>(`operator-policies/${at}`),
   ]);
   checkFields(broker, exchanges, ["name", "type", "durable", "auto_delete", "internal", "arguments"]);
-  checkFields(broker, first, ["name", "durable", "auto_delete", "arguments"]);
+  checkFields(broker, queues, ["name", "durable", "auto_delete", "arguments"]);
   checkFields(broker, bindings, ["source", "destination", "destination_type", "routing_key"]);
   checkFields(broker, [...policies, ...operatorPolicies], ["name", "pattern", "apply-to", "priority", "definition"]);
   // Every vhost has the default exchange.
@@ -65,24 +88,16 @@ export async function readVhost(broker: BrokerReader, vhost: string, pause = wai
       `${broker.managementUrl}/api names no exchange at all in vhost ${vhost}; is it the management API's address?`,
     );
   }
-  const defaultQueueType = await defaultQueueTypeOf(broker, vhost);
-  const looks = await repeatLooks(broker, at, first, policies, pause);
-  const last = new Map((looks.at(-1) as QueueOnBroker[]).map((queue) => [queue.name, queue]));
   return {
     version,
-    // The queues as declared, with the newest numbers; a queue that disappeared meanwhile, such as one for replies, is left out.
-    queues: first.flatMap((queue) => {
-      const newest = last.get(queue.name);
-      return newest === undefined ? [] : [{ ...queue, ...newest }];
-    }),
+    queues,
     exchanges,
     bindings: asPlans(bindings),
     policies: [
       ...policies.map((policy) => toFound(policy, false)),
       ...operatorPolicies.map((policy) => toFound(policy, true)),
     ],
-    looks,
-    defaultQueueType,
+    defaultQueueType: await defaultQueueTypeOf(broker, vhost),
   };
 }
 
@@ -110,16 +125,15 @@ async function versionOf(broker: BrokerReader): Promise<string> {
 async function repeatLooks(
   broker: BrokerReader,
   at: string,
-  first: QueueOnBroker[],
-  policies: PolicyAnswer[],
+  { queues, policies }: VhostContent,
   pause: () => Promise<void>,
 ): Promise<QueueOnBroker[][]> {
-  const looks = [first];
+  const looks: QueueOnBroker[][] = [queues];
   const isUnsure = (queue: QueueOnBroker & { policy?: string | null }): boolean =>
     queue.messages === undefined ||
     (queue.messages_dlx ?? 0) > 0 ||
     (typeof queue.policy !== "string" &&
-      policies.some((policy) => appliesTo(toFound(policy, false), queue.name, queue.arguments)));
+      policies.some((policy) => !policy.isOperator && appliesTo(policy, queue.name, queue.arguments)));
   while (looks.length < LOOKS && (looks.at(-1) as QueueOnBroker[]).some(isUnsure)) {
     await pause();
     looks.push(await broker.list<QueueOnBroker>(`queues/${at}?columns=${QUEUE_COLUMNS}`));

@@ -38,7 +38,7 @@ export function endpointBindings(
 }
 
 /** What follows the digits in a binding's key, as the vendor's clients bind it (`#.NAME`) or as this project does; undefined for another one. */
-function patternOf(routingKey: string, levels: number): string | undefined {
+export function patternOf(routingKey: string, levels: number): string | undefined {
   const start = ["*.".repeat(levels), "#."].find((prefix) => routingKey.startsWith(prefix));
   const pattern = start === undefined ? "" : routingKey.slice(start.length);
   return pattern === "" || pattern.split(".").includes("#") ? undefined : pattern;

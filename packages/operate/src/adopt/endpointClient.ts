@@ -1,0 +1,67 @@
+import type { QueueType } from "@rabbitmq-delay/topology";
+import { EndpointClient, compareExchange, compareQueue, planOwnEntities } from "@rabbitmq-delay/topology/stack";
+import type { LiveVhost } from "./liveVhost";
+import { Unplaced, differs } from "./remark";
+
+/** Whose client has declared an endpoint, as the config says it. */
+export interface FoundClient {
+  client?: EndpointClient;
+  queueType?: QueueType;
+}
+
+/**
+ * The client whose declaration of an endpoint is what the broker has.
+ * @param preset the network's
+ * @param type what of the endpoint the network is bound to
+ */
+export function clientOf(
+  name: string,
+  preset: string,
+  type: "queue" | "exchange",
+  live: LiveVhost,
+): { found: FoundClient; remarks: Unplaced[] } {
+  const none = { found: {}, remarks: [] };
+  const [exchange, queue] = [live.exchanges.get(name), live.queues.get(name)];
+  if (exchange === undefined || queue === undefined) return none;
+  if (preset.startsWith("nservicebus") && type === "exchange") {
+    const tries = (["quorum", "classic"] as const).map((queueType) => ({
+      found: { client: "nservicebus" as const, ...(queueType === "classic" ? { queueType } : {}) },
+      differences: differencesOf(name, "nservicebus", queueType, live),
+    }));
+    const same = tries.find(({ differences }) => differences.length === 0);
+    if (same !== undefined) return { found: same.found, remarks: [] };
+    const message =
+      `it is not as NServiceBus declares it in its conventional topology, so it has no client here: ` +
+      `${(tries[0] as (typeof tries)[0]).differences.join("; ")}`;
+    return { found: {}, remarks: exchange.type === "fanout" ? [differs(message)] : [] };
+  }
+  if (preset !== "custom" || type !== "queue" || !getsMessageTypes(name, live)) return none;
+  const queueType = (["quorum", "classic"] as const).find(
+    (one) => differencesOf(name, "masstransit", one, live).length === 0,
+  );
+  return queueType === undefined ? none : { found: { client: "masstransit", queueType }, remarks: [] };
+}
+
+/** How an endpoint differs from what its client would declare. */
+function differencesOf(name: string, client: EndpointClient, queueType: QueueType, live: LiveVhost): string[] {
+  const plan = planOwnEntities({ name, client, queueType });
+  if (plan === undefined) return [];
+  return [
+    ...plan.exchanges.flatMap((one) => compareExchange(one, live.exchanges.get(one.name))),
+    ...plan.queues.flatMap((one) => compareQueue(one, live.queues.get(one.name), live.content.defaultQueueType)),
+    ...plan.bindings
+      .filter((binding) => !live.has(binding))
+      .map(({ source, destination }) => `exchange ${source} does not lead to queue ${destination}`),
+  ];
+}
+
+/**
+ * Only MassTransit's consumers have exchanges of message types (`Namespace:Type`) before the exchange of their queue, where NServiceBus does
+ * not delay.
+ */
+function getsMessageTypes(name: string, live: LiveVhost): boolean {
+  return live.content.bindings.some(
+    ({ source, destination, destinationType }) =>
+      destination === name && destinationType === "exchange" && /^[^:]+:[^:]/.test(source),
+  );
+}

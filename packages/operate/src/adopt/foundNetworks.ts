@@ -1,0 +1,124 @@
+import { auditPart, auditShortcuts } from "@rabbitmq-delay/broker";
+import {
+  DelayNetwork,
+  DelayNetworkOptions,
+  delayNetwork,
+  levelQueueName,
+  parkingPolicy,
+  planEntities,
+} from "@rabbitmq-delay/topology";
+import { bindingName, canEnforce, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
+import type { LiveVhost } from "./liveVhost";
+import { Unplaced, differs, leftOut, note } from "./remark";
+
+/** A network on a broker, but for how its endpoints are bound. */
+export interface FoundNetwork {
+  /** What makes it; the rest has its defaults. */
+  options: DelayNetworkOptions;
+  network: DelayNetwork;
+  remarks: Unplaced[];
+}
+
+/** The networks of a vhost, and what is left of others. */
+export function findNetworks(live: LiveVhost): { networks: FoundNetwork[]; remarks: Unplaced[] } {
+  const networks: FoundNetwork[] = [];
+  const remarks: Unplaced[] = [];
+  for (const named of namedNetworks(live)) {
+    const isThere = planEntities(named).queues.some(({ name }) => name !== named.parkingQueue && live.queues.has(name));
+    if (isThere) networks.push(findNetwork(named, live));
+    else {
+      const message =
+        `of network ${named.prefix} there is no level's queue, only something beside; if nothing uses it any more, delete ` +
+        `what is left of it`;
+      remarks.push(leftOut(message));
+    }
+  }
+  return { networks, remarks };
+}
+
+/** What the parts of a network are called: the network's prefix, a separator, and which part it is. */
+const PART_NAMES = [/^(.+)([.-])level-\d+(?:-\d+)?$/s, /^(.+)(_)\d+$/s, /^(.+)([._-])(?:delivery|exact|parking)$/s];
+
+/** Networks of which anything is there, in the order of their names: the name of each part tells the whole network's shape. */
+function namedNetworks(live: LiveVhost): DelayNetwork[] {
+  const networks = new Map<string, DelayNetwork>();
+  for (const name of [...live.exchanges.keys(), ...live.queues.keys()]) {
+    const [, prefix, separator] = PART_NAMES.map((pattern) => pattern.exec(name)).find((parts) => parts !== null) ?? [];
+    if (prefix === undefined || networks.has(prefix)) continue;
+    const network = networkOfDelivery(`${prefix}${separator}delivery`);
+    if (network?.prefix === prefix && hasPart(network, name)) networks.set(prefix, network);
+  }
+  return [...networks].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, network]) => network);
+}
+
+function hasPart(network: DelayNetwork, name: string): boolean {
+  const { exchanges, queues } = planEntities(network);
+  const enforced = bindingName({ ...network, matching: "enforced" });
+  return (
+    [...exchanges, ...queues].some((part) => part.name === name) || (canEnforce(network.preset) && name === enforced)
+  );
+}
+
+function findNetwork(named: DelayNetwork, live: LiveVhost): FoundNetwork {
+  const { prefix, parkingExchange = "", parkingQueue = "" } = named;
+  const isParking = live.exchanges.has(parkingExchange) || live.queues.has(parkingQueue);
+  const options: DelayNetworkOptions = {
+    ...shapeOf(named, live),
+    ...(isEnforced(named, live) ? { matching: "enforced" as const } : {}),
+    ...(isParking ? {} : { parking: false }),
+  };
+  const network = delayNetwork(options);
+  const entities = planEntities(network);
+  const parking = parkingPolicy(network);
+  const part = { subject: prefix, entities, policies: parking === undefined ? [] : [parking] };
+  const findings = [...auditPart(part, live.content), ...auditShortcuts(network, entities, [...live.content.bindings])];
+  const remarks = findings.map(({ message }) => differs(message));
+  if (!isParking) {
+    const message =
+      "it has no parking queue, so a message that no endpoint takes stalls its level; leave parking: false out, and the stack adds one";
+    remarks.push(note(message));
+  }
+  if (named.preset === "custom") {
+    const message =
+      "a stack of this project declared it; while that one has it, take its output delayNetwork, and leave the network out here";
+    remarks.push(note(message));
+  }
+  return { options, network, remarks };
+}
+
+/** The options that the names tell, and the type of the levels' queues. */
+function shapeOf(named: DelayNetwork, live: LiveVhost): DelayNetworkOptions {
+  const { preset, prefix, radix, levels, unitMs, queueType } = named;
+  switch (preset) {
+    case "custom": {
+      const own = prefix.replace(/\.r\d+x\d+u\d+c?$/, "");
+      return { preset, prefix: own, radix, levels, unitMs, queueType };
+    }
+    case "celery": {
+      const own = /^(.+)_celery_delayed$/s.exec(prefix)?.[1];
+      const type = isMostlyClassic(named, live) ? { queueType: "classic" as const } : {};
+      return { preset, ...(own === undefined ? {} : { prefix: own }), ...type };
+    }
+    default:
+      return { preset };
+  }
+}
+
+/** A single queue of another type is one that differs, and makes no other network. */
+function isMostlyClassic(named: DelayNetwork, live: LiveVhost): boolean {
+  const types = planEntities(named)
+    .queues.filter(({ name }) => name !== named.parkingQueue)
+    .map(({ name }) => live.queues.get(name))
+    .filter((queue) => queue !== undefined)
+    .map(({ arguments: values }) => values["x-queue-type"] ?? "classic");
+  return types.filter((type) => type === "classic").length * 2 > types.length;
+}
+
+/** Level 0 decides: the exchange for enforced matching may be there before it leads there, or still be there after. */
+function isEnforced(named: DelayNetwork, live: LiveVhost): boolean {
+  if (!canEnforce(named.preset)) return false;
+  const end = bindingName({ ...named, matching: "enforced" });
+  const queue = levelQueueName(named, 0, 1);
+  if (live.queues.has(queue)) return live.targetOf(queue) === end;
+  return live.from(named.entryExchanges[0] as string).some(({ destination }) => destination === end);
+}

@@ -1,0 +1,81 @@
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { planStack, readStackConfig } from "@rabbitmq-delay/topology/stack";
+import { AdoptedConfig, configOf } from "./adoptedConfig";
+import { findEndpoints } from "./foundEndpoints";
+import { findNetworks } from "./foundNetworks";
+import { FoundRetries, findRetries } from "./foundRetries";
+import { LiveContent, LiveVhost } from "./liveVhost";
+import { AdoptionRemark, Unplaced, differs, leftOut, note } from "./remark";
+
+/** What would adopt a vhost's networks. */
+export interface Adoption {
+  vhost: string;
+  /** The config of the stack. */
+  config: AdoptedConfig;
+  /** Whether nothing was found that a stack could adopt. */
+  isEmpty: boolean;
+  /** What has to be said of it; there is something to mend where one `differs`. */
+  remarks: AdoptionRemark[];
+}
+
+/** Finds the networks of a vhost, their endpoints, and queues for retries, and makes the config of a stack that declares all of it. */
+export function planAdoption(vhost: string, content: LiveContent): Adoption {
+  const live = new LiveVhost(content);
+  const found = findNetworks(live);
+  const retries = findRetries(live);
+  const networks = found.networks.map((network) => findEndpoints(network, live));
+  const { config, remarks } = configOf(vhost, networks, retries);
+  const isEmpty = networks.length === 0 && retries.workQueues.length === 0 && retries.intervals === undefined;
+  const general = [
+    ...found.remarks,
+    ...retries.remarks,
+    ...unjoined(config, retries),
+    ...(isEmpty ? [] : refusalOf(config, vhost)),
+    ...unknownOf(config),
+  ];
+  return { vhost, config, isEmpty, remarks: [...general.map((remark) => ({ ...remark, place: [] })), ...remarks] };
+}
+
+/** Queues that get messages back, and that no endpoint of the config has. */
+function unjoined({ endpoints = [] }: AdoptedConfig, { intervals, retried }: FoundRetries): Unplaced[] {
+  const isTaken = new Set(endpoints.filter(({ retries }) => retries).map(({ name }) => name));
+  return retried
+    .filter((name) => !isTaken.has(name))
+    .map((name) =>
+      leftOut(
+        `queue ${name} gets its failed messages back from ${intervals?.descriptor.returnExchange}, and is no endpoint here; that binding ` +
+          `stays with its service`,
+      ),
+    );
+}
+
+/** What the program would refuse, whatever was found, as a vhost with a name that the provider can't read. */
+function refusalOf(config: AdoptedConfig, vhost: string): Unplaced[] {
+  try {
+    planStack(readStackConfig(withoutAdopt(config) as Record<string, unknown>), vhost);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError)) throw error;
+    return [differs(`a stack would refuse this config: ${error.message}`)];
+  }
+}
+
+/** Of adopted things alone, so that what a config says besides is checked whether or not this release knows the word. */
+function withoutAdopt(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutAdopt);
+  if (typeof value !== "object" || value === null) return value;
+  const others = Object.entries(value).filter(([key, given]) => key !== "adopt" || given !== true);
+  return Object.fromEntries(others.map(([key, given]) => [key, withoutAdopt(given)]));
+}
+
+/** What no broker tells. */
+function unknownOf({ current, workQueues = [] }: AdoptedConfig): Unplaced[] {
+  return [
+    ...(current === undefined
+      ? []
+      : [note("which network publishers use stands on no broker; see whether current is right")]),
+    ...(workQueues.length === 0
+      ? []
+      : [note("how often a message may come back stands on no broker; see maxRetries in docs/config.md")]),
+  ];
+}
