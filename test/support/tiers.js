@@ -32,6 +32,7 @@ const CLIENTS = [
   ...testsOf("test/kubernetes").filter((file) => !/(services|faults)\.test/.test(file)),
   "test/engine/languages.test.ts",
   "test/brokers/kombu.test.ts",
+  "test/brokers/adopt.test.ts",
   "test/brokers/dotnet.test.ts",
 ];
 

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { LiveContent, planAdoption } from "@rabbitmq-delay/operate";
+import { LiveContent, planAdoption, planMatchingChange } from "@rabbitmq-delay/operate";
 import {
   DelayNetwork,
   DelayNetworkOptions,
@@ -153,6 +153,17 @@ describe("the config that adopts a network", () => {
       left.remarks.map(({ kind, message }) => `${kind} ${message}`).join(),
       /^left out of network nsb\.v2\.delay there is no level's queue/,
     );
+  });
+
+  it("says that a change of a network's matching has not ended", () => {
+    const network = delayNetwork({ preset: "nservicebus", parking: false });
+    const { detour } = planMatchingChange(network);
+    const adoption = planAdoption(
+      "/",
+      contentOf(networkPlan(network), { exchanges: [], queues: [detour.queue], bindings: [] }),
+    );
+    assert.match(adoption.remarks[0]?.message ?? "", /^rabbitmq-delay enforce has begun to change its matching/);
+    assert.equal(adoption.remarks[0]?.kind, "differs");
   });
 
   it("names a vhost that no stack could have", () => {

@@ -67,6 +67,7 @@ export function passingOf({ name, type }: Destination, live: LiveVhost): Unplace
   if (found.auto_delete || ("exclusive" in found && found.exclusive === true)) {
     return leftOut(`${what} goes with its connection (${found.auto_delete ? "auto-delete" : "exclusive"})`);
   }
+  if (!found.durable) return leftOut(`${what} goes when the broker stops (not durable)`);
   if (/^amq\./.test(name)) return leftOut(`${what} has a name of the broker's own, as generated ones have`);
   return undefined;
 }

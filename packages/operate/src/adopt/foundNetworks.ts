@@ -8,6 +8,7 @@ import {
   planEntities,
 } from "@rabbitmq-delay/topology";
 import { bindingName, canEnforce, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
+import { planMatchingChange } from "../enforce/matchingChange";
 import type { LiveVhost } from "./liveVhost";
 import { Unplaced, differs, leftOut, note } from "./remark";
 
@@ -72,7 +73,7 @@ function findNetwork(named: DelayNetwork, live: LiveVhost): FoundNetwork {
   const parking = parkingPolicy(network);
   const part = { subject: prefix, entities, policies: parking === undefined ? [] : [parking] };
   const findings = [...auditPart(part, live.content), ...auditShortcuts(network, entities, [...live.content.bindings])];
-  const remarks = findings.map(({ message }) => differs(message));
+  const remarks = [...changeOf(network, live), ...findings.map(({ message }) => differs(message))];
   if (!isParking) {
     const message =
       "it has no parking queue, so a message that no endpoint takes stalls its level; leave parking: false out, and the stack adds one";
@@ -84,6 +85,20 @@ function findNetwork(named: DelayNetwork, live: LiveVhost): FoundNetwork {
     remarks.push(note(message));
   }
   return { options, network, remarks };
+}
+
+/** A change of a live network's matching that did not end: what it put aside for a while is not missing. */
+function changeOf(network: DelayNetwork, live: LiveVhost): Unplaced[] {
+  if (!canEnforce(network.preset)) return [];
+  const { detour, otherDetour } = planMatchingChange(network);
+  const isOpen = [detour, otherDetour].some(
+    ({ exchange, queue }) => live.exchanges.has(exchange) || live.queues.has(queue.name),
+  );
+  if (!isOpen) return [];
+  const message =
+    `rabbitmq-delay enforce has begun to change its matching, and not ended, so that parts of it are away for a while; let it end, or ` +
+    `run rabbitmq-delay enforce --preset ${network.preset} (with --undo for the way back), and then this again`;
+  return [differs(message)];
 }
 
 /** The options that the names tell, and the type of the levels' queues. */

@@ -31,9 +31,13 @@ export function planAdoption(vhost: string, content: LiveContent): Adoption {
     ...retries.remarks,
     ...unjoined(config, retries),
     ...(isEmpty ? [] : refusalOf(config, vhost)),
-    ...unknownOf(config),
-  ];
-  return { vhost, config, isEmpty, remarks: [...general.map((remark) => ({ ...remark, place: [] })), ...remarks] };
+  ].map((remark): AdoptionRemark => ({ ...remark, place: [] }));
+  return { vhost, config, isEmpty, remarks: inOrder([...general, ...remarks, ...unknownOf(config)]) };
+}
+
+/** What is to mend comes first. */
+function inOrder(remarks: readonly AdoptionRemark[]): AdoptionRemark[] {
+  return (["differs", "left out", "note"] as const).flatMap((kind) => remarks.filter((remark) => remark.kind === kind));
 }
 
 /** Queues that get messages back, and that no endpoint of the config has. */
@@ -69,13 +73,12 @@ function withoutAdopt(value: unknown): unknown {
 }
 
 /** What no broker tells. */
-function unknownOf({ current, workQueues = [] }: AdoptedConfig): Unplaced[] {
+function unknownOf({ current, workQueues = [] }: AdoptedConfig): AdoptionRemark[] {
+  const publishers = "which network publishers use stands on no broker; see whether it is this one";
+  const tries =
+    "how often a message may come back stands on no broker; give it as maxRetries, unless it is once for each delay";
   return [
-    ...(current === undefined
-      ? []
-      : [note("which network publishers use stands on no broker; see whether current is right")]),
-    ...(workQueues.length === 0
-      ? []
-      : [note("how often a message may come back stands on no broker; see maxRetries in docs/config.md")]),
+    ...(current === undefined ? [] : [{ ...note(publishers), place: ["current"] }]),
+    ...workQueues.map((_, index) => ({ ...note(tries), place: ["workQueues", index] })),
   ];
 }
