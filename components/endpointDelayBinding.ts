@@ -97,11 +97,13 @@ export interface EndpointDelayBindingArgs {
   /** Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`. */
   queueArguments?: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the schema takes
   /**
-   * Whose client consumes the queue: the queue and its fanout exchange are then declared byte for byte as that client would.
+   * Whose client consumes the queue: the queue and its exchange are then declared byte for byte as that client would.
    * `nservicebus`: its installers are not needed; the queue is quorum (default) or classic, and the network is bound to the exchange. An
    * instance with a discriminator (`Sales-1`) is an endpoint of its own.
    * `masstransit`: `queueType` has to be given as the service has it, and the network is bound to the queue; with `endpointType: exchange`
    * the endpoint is the exchange of a message type that is published with a delay.
+   * `celery`: the queue is quorum (default) or classic, behind a topic exchange of its name, and the network, of preset `celery`, is bound
+   * to the exchange by `#.NAME`, as a worker binds it.
    * Default: none that expects anything.
    */
   client?: EndpointClient;
@@ -164,7 +166,8 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     for (const list of ["allow", "formerOwners", "furtherNetworks"] as const) checkList(list, args[list]);
     for (const flag of ["createQueue", "adopt"] as const) checkFlag(flag, args[flag]);
     const own = planOwn(args);
-    const endpoint: Endpoint = { name: args.endpoint, type: boundType(ownOf(args)), patterns: args.patterns };
+    const { client, patterns } = args;
+    const endpoint: Endpoint = { name: args.endpoint, type: boundType(ownOf(args)), patterns, client };
     const joined = joinedVhost(args);
     const bindings = planEndpoint(args, endpoint);
     const removal = args.removal ?? knownNetwork(joinedSource(args))?.removal;
@@ -236,8 +239,9 @@ function isOfAnotherStack(network: JoinedNetwork | undefined): boolean {
 
 /** The endpoint's own queue, and what its client has with it; undefined for one that is there already. */
 function planOwn(args: EndpointDelayBindingArgs): EntityPlan | undefined {
-  if (args.client === EndpointClient.NServiceBus && args.endpointType !== undefined) {
-    throw new DelayTopologyError("endpointType", args.endpointType, "client: nservicebus decides it; leave it out");
+  const { client, endpointType } = args;
+  if (client !== undefined && client !== EndpointClient.MassTransit && endpointType !== undefined) {
+    throw new DelayTopologyError("endpointType", endpointType, `client: ${client} decides it; leave it out`);
   }
   const own = planOwnEntities(ownOf(args));
   if (own === undefined || args.destination === undefined) return own;

@@ -54,7 +54,8 @@ export interface EndpointUserArgs {
    */
   errorQueue?: string;
   /**
-   * Whose client the service uses. `nservicebus` gets the tag `management`, and may bind and publish to the exchanges of its queues and of
+   * Whose client the service uses. `celery` may declare what a worker declares when it starts, the network and its queues, or a sender
+   * before it sends, `destinations`, which must be given. `nservicebus` gets the tag `management`, and may bind and publish to the exchanges of its queues and of
    * `destinations`, which must then be given. `masstransit` may declare what it declares by itself: its queues, their `_error` and
    * `_skipped`, the exchanges of `messageTypes`, and the network's entry exchanges. Default: none that asks for more than publishing and
    * consuming.

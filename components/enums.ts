@@ -21,7 +21,7 @@ export const Matching = { Exact: "exact", Suffix: "suffix", Enforced: "enforced"
 export type Matching = (typeof Matching)[keyof typeof Matching];
 
 /** Whose client consumes an endpoint's queue. */
-export const EndpointClient = { NServiceBus: "nservicebus", MassTransit: "masstransit" } as const;
+export const EndpointClient = { NServiceBus: "nservicebus", MassTransit: "masstransit", Celery: "celery" } as const;
 export type EndpointClient = (typeof EndpointClient)[keyof typeof EndpointClient];
 
 /** How NServiceBus routes: by a fanout exchange in front of each queue (`conventional`), or to the queues themselves (`direct`). */

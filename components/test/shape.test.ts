@@ -227,6 +227,23 @@ describe("components' children", () => {
     ]);
   });
 
+  it("an endpoint of Celery is its queue behind a topic exchange, with the bindings that a worker makes", async () => {
+    const network = delayNetwork({ preset: "celery" });
+    const args = { endpoint: "orders", network, client: "celery" as const };
+    const children = await childrenOf(() => new components.EndpointDelayBinding("orders", args));
+    const bindings = children.filter(({ type }) => type.endsWith(":Binding")).map(({ inputs }) => inputs);
+    assert.deepEqual(
+      bindings.map((inputs) => [inputs.source, inputs.destinationType, inputs.destination, inputs.routingKey]).sort(),
+      [
+        ["celery_delayed_delivery", "exchange", "orders", "#.orders"],
+        ["orders", "queue", "orders", "#.orders"],
+        ["orders", "queue", "orders", "orders"],
+      ],
+    );
+    const exchange = children.find(({ name }) => name === "orders-orders");
+    assert.equal((exchange?.inputs.settings as { type?: string } | undefined)?.type, "topic");
+  });
+
   it("hold queues are one per delay and destination, and nothing else", async () => {
     const destinations = [
       { exchange: "a/b@c", routingKey: "x" },
@@ -279,6 +296,14 @@ describe("components' children", () => {
       [
         () => new EndpointDelayBinding("x", { endpoint: "a", network, client: "nservicebus", endpointType: "queue" }),
         /^DelayTopologyError: endpointType: "queue" is not allowed; client: nservicebus decides it/,
+      ],
+      [
+        () => new EndpointDelayBinding("x", { endpoint: "a", network, client: "celery" }),
+        /^DelayTopologyError: client: "celery" is not allowed; .* this one is nservicebus/,
+      ],
+      [
+        () => new EndpointDelayBinding("x", { endpoint: "a", network, client: "celery", endpointType: "queue" }),
+        /^DelayTopologyError: endpointType: "queue" is not allowed; client: celery decides it/,
       ],
       [() => new RetryIntervalQueues("x", { intervals: [] }), /intervals: \[\]/],
       [() => new EndpointDelayBinding("x", { endpoint: "a", retryIntervals, patterns: ["b"] }), /patterns/],

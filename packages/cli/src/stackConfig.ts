@@ -66,8 +66,8 @@ function configuredStack(config: StackConfig): ConfiguredStack {
   };
 }
 
-function boundEndpoint({ name, type, patterns }: Endpoint): Endpoint {
-  return { name, type, patterns };
+function boundEndpoint({ name, type, patterns, client }: Endpoint): Endpoint {
+  return { name, type, patterns, client };
 }
 
 /** The config's values without the project's name before them; a value may be JSON text, as `pulumi config set` writes it. */

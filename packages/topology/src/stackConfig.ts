@@ -45,7 +45,7 @@ export const endpointSchema = lazily(() =>
     client: oneOf(endpointClients)
       .optional()
       .describe(
-        "Whose client consumes the queue: `nservicebus` or `masstransit`; its queue and exchange are then declared as that client would. Default: none that expects anything.",
+        "Whose client consumes the queue: `nservicebus`, `masstransit` or `celery`; its queue and exchange are then declared as that client would. Default: none that expects anything.",
       ),
     routingTopology: oneOf(routingTopologies)
       .optional()

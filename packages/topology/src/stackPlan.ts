@@ -1,7 +1,7 @@
 import { checkOwnedName, ownedNames } from "./access/ownership";
 import { EntityPlan, planEntities } from "./entities";
 import { DelayTopologyError } from "./errors";
-import { boundType, checkClientNetwork, planOwnEntities } from "./network/clientEndpoint";
+import { boundType, checkClientNetwork, planOwnEntities, sendsTo } from "./network/clientEndpoint";
 import { ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
 import { EndpointPlan, planBinding } from "./network/endpoint";
 import { checkEndpointsApart } from "./network/topic";
@@ -119,7 +119,9 @@ function at<T>(place: string, plan: () => T): T {
 /** A client's endpoint joins at least one network that its client sends to. */
 function checkClient(endpoint: EndpointConfig, { joinedBy }: ConfiguredNetworks): void {
   const presets = joinedBy(endpoint).map(({ network }) => network.preset);
-  checkClientNetwork(endpoint, presets.find((preset) => preset.startsWith("nservicebus")) ?? presets.join(", "));
+  const { client } = endpoint;
+  const used = presets.find((preset) => client !== undefined && sendsTo(client, preset));
+  checkClientNetwork(endpoint, used ?? presets.join(", "));
 }
 
 function checkEndpointNames(endpoints: readonly EndpointConfig[]): void {

@@ -1,6 +1,13 @@
 import { strict as assert } from "node:assert";
-import { delayNetwork } from "@rabbitmq-delay/topology";
-import { OwnEndpoint, boundType, planAccess, planOwnEntities, planStack } from "@rabbitmq-delay/topology/stack";
+import { Endpoint, EndpointPlan, delayNetwork, planBinding, planEntities } from "@rabbitmq-delay/topology";
+import {
+  OwnEndpoint,
+  boundType,
+  planAccess,
+  planEndpoints,
+  planOwnEntities,
+  planStack,
+} from "@rabbitmq-delay/topology/stack";
 
 const fanout = (name: string): object => ({ name, type: "fanout", durable: true });
 const behind = (name: string): object => ({
@@ -9,6 +16,13 @@ const behind = (name: string): object => ({
   destinationType: "queue",
   routingKey: "",
 });
+const byTopic = (name: string): object[] =>
+  [name, `#.${name}`].map((routingKey) => ({
+    source: name,
+    destination: name,
+    destinationType: "queue",
+    routingKey,
+  }));
 const quorum = { "x-queue-type": "quorum" };
 
 describe("planOwnEntities", () => {
@@ -54,6 +68,26 @@ describe("planOwnEntities", () => {
       "exchange",
       { exchanges: [fanout("Shop:Order")], queues: [], bindings: [] },
     ],
+    [
+      "Celery, with its exchange bound as a worker binds it",
+      { name: "orders", client: "celery" },
+      "exchange",
+      {
+        exchanges: [{ name: "orders", type: "topic", durable: true }],
+        queues: [{ name: "orders", durable: true, arguments: quorum }],
+        bindings: byTopic("orders"),
+      },
+    ],
+    [
+      "Celery, a classic queue beside quorum queues",
+      { name: "a", client: "celery", queueType: "classic" },
+      "exchange",
+      {
+        exchanges: [{ name: "a", type: "topic", durable: true }],
+        queues: [{ name: "a", durable: true, arguments: {} }],
+        bindings: byTopic("a"),
+      },
+    ],
   ];
   for (const [what, endpoint, type, plan] of plans) {
     it(`plans ${what}`, () => {
@@ -63,7 +97,12 @@ describe("planOwnEntities", () => {
   }
 
   const refused: [object, RegExp][] = [
-    [{ client: "celery" }, /^DelayTopologyError: client: "celery"/],
+    [{ client: "sidekiq" }, /^DelayTopologyError: client: "sidekiq"/],
+    [{ client: "celery", type: "queue" }, /type: "queue" is not allowed; client: celery decides it/],
+    [{ client: "celery", patterns: ["a"] }, /patterns: /],
+    [{ client: "celery", createQueue: false }, /createQueue: false is not allowed; .* the queue is declared/],
+    [{ client: "celery", name: "a.*" }, /endpoint\.name: "a\.\*" is not allowed; .*wildcards/],
+    [{ client: "celery", routingTopology: "direct" }, /routingTopology: "direct" .*client: nservicebus/],
     [{ client: "nservicebus", type: "queue" }, /type: "queue" is not allowed; client: nservicebus decides it/],
     [{ client: "nservicebus", patterns: ["a"] }, /patterns: /],
     [{ client: "nservicebus", queueArguments: {} }, /queueArguments: /],
@@ -96,6 +135,43 @@ describe("planOwnEntities", () => {
       () => plan({ network: { preset: "celery" }, endpoints: [{ name: "b", client: "masstransit" }] }),
       /endpoints\[0\]\.queueType: /,
     );
+  });
+});
+
+describe("an endpoint of Celery", () => {
+  const network = delayNetwork({ preset: "celery" });
+  const planned = (endpoint: Endpoint, preset: "celery" | "custom" = "celery"): string[] =>
+    planBinding(preset === "celery" ? network : delayNetwork({ preset, prefix: "own" }), endpoint).bindings.map(
+      ({ routingKey }) => routingKey,
+    );
+
+  it("has the one binding that a worker makes, in the place of an exact one, on Celery's networks alone", () => {
+    assert.deepEqual(planned({ name: "orders", type: "exchange", client: "celery" }), ["#.orders"]);
+    assert.deepEqual(planned({ name: "orders" }), [`${"*.".repeat(28)}orders`]);
+    assert.match(planned({ name: "orders", type: "exchange", client: "celery" }, "custom")[0] ?? "", /^\*\./);
+  });
+
+  it("is refused beside another one whose name its binding would take too, unless that is allowed", () => {
+    const endpoints = [
+      { name: "orders", client: "celery" as const },
+      { name: "eu.orders", client: "celery" as const },
+    ];
+    const stack = { network: { preset: "celery" as const }, endpoints };
+    const plan = (allow: string[]): EndpointPlan[] =>
+      planEndpoints(planStack(stack as never, "/"), { endpoints, allow });
+    assert.throws(() => plan([]), /clients bind #\.orders, which takes the messages for eu\.orders too/);
+    assert.equal(plan(["orders with eu.orders"]).length, 2);
+  });
+
+  it("is refused where it joins no network that Celery sends to", () => {
+    const endpoints = [{ name: "a", client: "celery" as const }];
+    const networks = { own: { preset: "custom" as const, prefix: "own" } };
+    assert.throws(
+      () => planStack({ networks, endpoints } as never, "/"),
+      /endpoints\[0\]\.client: "celery" is not allowed; Celery delays by networks of the preset celery, .*custom/,
+    );
+    const both = { network: { preset: "celery" as const }, networks, current: "own", endpoints };
+    assert.equal(planStack(both as never, "/").created.length, 1);
   });
 });
 
@@ -151,7 +227,52 @@ describe("planAccess for a client", () => {
     }
   });
 
+  it("lets a worker of Celery declare the network and its own queue, and publish to its own alone", () => {
+    const celery = delayNetwork({ preset: "celery" });
+    const access = planAccess({ client: "celery", network: celery, consumes: ["orders"], destinations: ["mails"] });
+    assert.deepEqual(access.tags, []);
+    for (const kind of ["configure", "write", "read"] as const) {
+      for (const name of ["orders", "mails", "celery_delayed_0", "celery_delayed_27", "celery_delayed_delivery"])
+        assert.ok(matches(access[kind], name), `${kind} ${name}`);
+      for (const name of ["amq.default", "celery.pidbox", "celeryev", "orders2", celery.parkingQueue as string])
+        assert.ok(!matches(access[kind], name), `${kind} ${name}`);
+    }
+    const limits = new Map(access.topics.map((limit) => [limit.exchange, limit]));
+    assert.equal(limits.size, 29);
+    const [longest, level3, delivery] = ["27", "3", "delivery"].map((end) => limits.get(`celery_delayed_${end}`));
+    assert.ok(matches(longest?.write ?? "", `${"0.".repeat(27)}1.mails`));
+    assert.ok(!matches(longest?.write ?? "", `${"0.".repeat(27)}1.billing`));
+    assert.equal(level3?.write, "^$");
+    for (const { source, routingKey } of planEntities(celery).bindings) {
+      const limit = limits.get(source);
+      if (limit !== undefined) assert.ok(matches(limit.read, routingKey), `${source} by ${routingKey}`);
+    }
+    assert.ok(!matches(level3?.read ?? "", "#") && !matches(longest?.read ?? "", "*.1.#"));
+    assert.ok(matches(delivery?.read ?? "", "#.orders") && !matches(delivery?.read ?? "", "#.billing"));
+  });
+
+  it("lets a sender of Celery declare its destination and publish to the longest level, and nothing else of the network", () => {
+    const celery = delayNetwork({ preset: "celery" });
+    const access = planAccess({ client: "celery", network: celery, destinations: ["orders"] });
+    assert.deepEqual(
+      [access.configure, access.write, access.read],
+      ["^(?:orders)$", "^(?:celery_delayed_27|orders)$", "^(?:orders)$"],
+    );
+    assert.deepEqual(
+      access.topics.map(({ exchange, read }) => [exchange, read]),
+      [["celery_delayed_27", "^$"]],
+    );
+  });
+
   it("refuses what a client needs and was not given", () => {
+    const celery = delayNetwork({ preset: "celery" });
+    assert.throws(() => planAccess({ client: "celery", destinations: [] }), /network: /);
+    assert.throws(() => planAccess({ client: "celery", network: celery }), /destinations: .*must be named/);
+    assert.throws(() => planAccess({ client: "celery", network, destinations: [] }), /client: "celery".*nservicebus/);
+    assert.throws(
+      () => planAccess({ client: "celery", network: celery, destinations: [], messageTypes: [] }),
+      /messageTypes: /,
+    );
     assert.throws(() => planAccess({ client: "nservicebus", destinations: [] }), /network: /);
     assert.throws(() => planAccess({ client: "nservicebus", network }), /destinations: .*must be named/);
     const custom = delayNetwork({ preset: "custom", prefix: "a" });
@@ -161,6 +282,6 @@ describe("planAccess for a client", () => {
     );
     assert.throws(() => planAccess({ messageTypes: ["a"] }), /messageTypes: .*it goes with client/);
     assert.throws(() => planAccess({ routingTopology: "direct" }), /routingTopology: .*client: nservicebus/);
-    assert.throws(() => planAccess({ client: "celery" as never }), /client: "celery"/);
+    assert.throws(() => planAccess({ client: "sidekiq" as never }), /client: "sidekiq"/);
   });
 });

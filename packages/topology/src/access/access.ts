@@ -60,15 +60,17 @@ export function planAccess(options: AccessOptions): AccessPlan {
   const { consumes = [], network, destinations, retries = [], publishes = [], errorQueue } = options;
   consumes.forEach((queue, index) => checkEntityName(`consumes[${index}]`, queue));
   publishes.forEach((exchange, index) => checkEntityName(`publishes[${index}]`, exchange));
-  const write = [...(network?.entryExchanges ?? []), ...retries.flatMap(writtenTo), ...publishes];
-  if (errorQueue !== undefined) write.push(checkEntityName("errorQueue", errorQueue));
   const more = clientRights(options);
+  const write = [...(more.entries ?? network?.entryExchanges ?? []), ...retries.flatMap(writtenTo), ...publishes];
+  if (errorQueue !== undefined) write.push(checkEntityName("errorQueue", errorQueue));
   return {
     configure: oneOfNames(more.configure),
     write: oneOfNames([...write, ...more.write]),
     read: oneOfNames([...consumes, ...more.read]),
     topics: [
-      ...(network === undefined || destinations === undefined ? [] : topicsOf(network, [...consumes, ...destinations])),
+      ...(network === undefined || destinations === undefined || more.entries !== undefined
+        ? []
+        : topicsOf(network, [...consumes, ...destinations])),
       ...more.topics,
     ],
     tags: more.tags,
@@ -77,6 +79,8 @@ export function planAccess(options: AccessOptions): AccessPlan {
 
 /** What a client does beside publishing and consuming. */
 interface ClientRights {
+  /** The entry exchanges that it publishes to, whose keys are then limited by `topics`; default: all, limited by the destinations. */
+  entries?: string[];
   configure: string[];
   write: string[];
   read: string[];
@@ -97,7 +101,14 @@ function clientRights({ client, messageTypes, ...options }: AccessOptions): Clie
   messageTypes?.forEach((name, index) => checkEntityName(`messageTypes[${index}]`, name));
   if (client === undefined) return { configure: [], write: [], read: [], topics: [], tags: [] };
   checkOneOf("client", client, endpointClients);
-  return client === "nservicebus" ? nserviceBusRights(options, messageTypes) : massTransitRights(options, messageTypes);
+  switch (client) {
+    case "nservicebus":
+      return nserviceBusRights(options, messageTypes);
+    case "masstransit":
+      return massTransitRights(options, messageTypes);
+    case "celery":
+      return celeryRights(options, messageTypes);
+  }
 }
 
 /**
@@ -152,6 +163,58 @@ function massTransitRights({ consumes = [], network }: AccessOptions, messageTyp
   };
 }
 
+/**
+ * A Celery worker declares the network and its queues whenever it starts, and binds them; a declare or a bind that changes nothing needs its
+ * rights, too. A sender declares a destination, by whose name its queue, its exchange and their binding are called, before it sends a task
+ * without a delay; tasks with one are published to the longest level. Measured with Celery 5.7.0, whose workers had remote control, gossip,
+ * mingle and heartbeats switched off: their exchanges are shared by all workers of a vhost, and let each of them stop the others.
+ */
+function celeryRights(
+  { consumes = [], network, destinations }: AccessOptions,
+  messageTypes: string[] | undefined,
+): ClientRights {
+  if (messageTypes !== undefined) {
+    throw new DelayTopologyError("messageTypes", messageTypes, "client: celery has none; leave it out");
+  }
+  if (network === undefined) {
+    throw new DelayTopologyError("network", network, "client: celery sends to it and declares it; give the network");
+  }
+  checkClientNetwork({ client: "celery" }, network.preset);
+  if (destinations === undefined) {
+    const allowed = "client: celery declares the queue of each, so they must be named; [] for its own queues alone";
+    throw new DelayTopologyError("destinations", destinations, allowed);
+  }
+  const own = [...new Set([...consumes, ...destinations])];
+  own.forEach((name) => checkEntityName("destinations", name));
+  const { entryExchanges, deliveryExchange } = network;
+  const isWorker = consumes.length > 0;
+  const declared = isWorker ? [...entryExchanges, deliveryExchange, ...own] : own;
+  const longest = entryExchanges.length - 1;
+  const sent = topicsOf(network, own)[longest] as AccessPlan["topics"][number];
+  return {
+    entries: [entryExchanges[longest] as string],
+    configure: declared,
+    write: declared,
+    read: declared,
+    topics: isWorker
+      ? [
+          ...entryExchanges.map((exchange, level) => ({
+            exchange,
+            write: level === longest ? sent.write : NOTHING,
+            read: levelBoundBy(network, level),
+          })),
+          { exchange: deliveryExchange, write: NOTHING, read: boundBy(own) },
+        ]
+      : [sent],
+    tags: [],
+  };
+}
+
+/** The keys by which a worker binds what follows a level's exchange: its queue by a 1, the next exchange by a 0. */
+function levelBoundBy({ levels }: DelayNetwork, level: number): string {
+  return `^(?:\\*\\.){${levels - 1 - level}}[01]\\.#$`;
+}
+
 /** The exchanges by which failed messages leave, for the way back and for good. */
 function writtenTo(descriptor: RetryDescriptor): string[] {
   switch (descriptor.kind) {
@@ -180,7 +243,7 @@ function topicsOf({ entryExchanges, levels }: DelayNetwork, destinations: string
   return entryExchanges.map((exchange) => ({ exchange, write, read: NOTHING }));
 }
 
-/** The keys by which NServiceBus binds destinations. */
+/** The keys by which NServiceBus and Celery bind destinations. */
 function boundBy(destinations: string[]): string {
   const names = [...new Set(destinations)].map(escapeRegex);
   return names.length === 0 ? NOTHING : `^#\\.(?:${names.join("|")})$`;

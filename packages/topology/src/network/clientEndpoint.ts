@@ -1,10 +1,10 @@
 import type { EntityPlan } from "../entities";
 import { DelayTopologyError, checkOneOf } from "../errors";
-import { checkEntityName } from "../names";
+import { checkEndpointName, checkEntityName } from "../names";
 import { QueueType, queueTypes } from "./delayNetwork";
 
 /** Vendors' clients that consume endpoints, and that expect their queues and exchanges as they would declare them themselves. */
-export const endpointClients = ["nservicebus", "masstransit"] as const;
+export const endpointClients = ["nservicebus", "masstransit", "celery"] as const;
 
 export type EndpointClient = (typeof endpointClients)[number];
 
@@ -33,8 +33,9 @@ export interface OwnEndpoint {
 
 /**
  * Plans the queue of an endpoint, and what its client would declare with it, byte for byte: a fanout exchange of the same name, bound to the
- * queue; for MassTransit also the exchange of a message type, which is an endpoint of type `exchange`. Sources: NServiceBus.RabbitMQ's
- * ConventionalRoutingTopology and DirectRoutingTopology, and what its installers and MassTransit 8 were seen to send.
+ * queue; for MassTransit also the exchange of a message type, which is an endpoint of type `exchange`; for Celery a topic exchange, bound
+ * by the name and by `#.` and the name. Sources: NServiceBus.RabbitMQ's ConventionalRoutingTopology and DirectRoutingTopology, kombu's
+ * native_delayed_delivery, and what NServiceBus's installers, MassTransit 8 and a worker of Celery 5.7 were seen to send.
  * @returns undefined for an endpoint whose queue or exchange is there already
  * @throws DelayTopologyError naming the property, for a value that is not allowed or that the client decides
  */
@@ -62,6 +63,7 @@ export function planOwnEntities(endpoint: OwnEndpoint): EntityPlan | undefined {
 
 /** Whether a network is bound to the endpoint's queue or to its exchange. */
 export function boundType({ type, client, routingTopology = "conventional" }: OwnEndpoint): "queue" | "exchange" {
+  if (client === "celery") return "exchange";
   if (client !== "nservicebus") return type ?? "queue";
   return routingTopology === "conventional" ? "exchange" : "queue";
 }
@@ -92,12 +94,31 @@ function planForClient(endpoint: OwnEndpoint): EntityPlan {
     );
   }
   if (client === "masstransit" && type === "exchange") return planMessageType(endpoint);
+  if (client === "celery") return planTaskQueue(endpoint);
   const queues = [{ name, durable: true as const, arguments: argumentsOf(endpoint) }];
   if (routingTopology === "direct") return { exchanges: [], queues, bindings: [] };
   return {
     exchanges: [{ name, type: "fanout", durable: true }],
     queues,
     bindings: [{ source: name, destination: name, destinationType: "queue", routingKey: "" }],
+  };
+}
+
+/**
+ * What a worker declares for a queue with an exchange of its own name, of type topic. What is sent at once comes by the name, and what comes
+ * out of a delay network has its digits before the name.
+ */
+function planTaskQueue(endpoint: OwnEndpoint): EntityPlan {
+  const name = checkEndpointName("endpoint.name", endpoint.name);
+  return {
+    exchanges: [{ name, type: "topic", durable: true }],
+    queues: [{ name, durable: true, arguments: argumentsOf(endpoint) }],
+    bindings: [name, `#.${name}`].map((routingKey) => ({
+      source: name,
+      destination: name,
+      destinationType: "queue",
+      routingKey,
+    })),
   };
 }
 
@@ -129,10 +150,16 @@ function argumentsOf({ client, queueType }: OwnEndpoint): Record<string, string>
  * @throws DelayTopologyError naming the client
  */
 export function checkClientNetwork({ client }: Pick<OwnEndpoint, "client">, preset: string): void {
-  if (client !== "nservicebus" || preset === "nservicebus" || preset === "nservicebus-v1") return;
-  throw new DelayTopologyError(
-    "client",
-    client,
-    `NServiceBus delays by networks of the presets nservicebus and nservicebus-v1, and this one is ${preset}`,
-  );
+  if (client === undefined || sendsTo(client, preset)) return;
+  const vendors =
+    client === "celery"
+      ? "Celery delays by networks of the preset celery"
+      : "NServiceBus delays by networks of the presets nservicebus and nservicebus-v1";
+  throw new DelayTopologyError("client", client, `${vendors}, and this one is ${preset}`);
+}
+
+/** Whether a client sends to networks of a preset; MassTransit's add-in sends to any. */
+export function sendsTo(client: EndpointClient, preset: string): boolean {
+  if (client === "nservicebus") return preset === "nservicebus" || preset === "nservicebus-v1";
+  return client === "masstransit" || preset === "celery";
 }

@@ -2,6 +2,7 @@ import { DelayTopologyError, checkOneOf } from "../errors";
 import type { DelayNetwork } from "./delayNetwork";
 import type { BindingPlan } from "../entities";
 import { checkEndpointName, checkEntityName, checkShortString } from "../names";
+import type { EndpointClient } from "./clientEndpoint";
 import { maximumDestinationBytes } from "./levels";
 import { BoundPattern, checkEndpointsApart } from "./topic";
 
@@ -13,6 +14,11 @@ export interface Endpoint {
   type?: "queue" | "exchange";
   /** Destinations that reach this endpoint, words between dots, `*` for any one word. Default: the name alone. */
   patterns?: string[];
+  /**
+   * Whose client consumes it. A Celery worker binds its exchange by `#.NAME` when it starts, whatever is bound already; so on Celery's
+   * networks that one binding is planned, in the place of an exact one that it would make void.
+   */
+  client?: EndpointClient;
 }
 
 /** What an endpoint adds to a broker that has the network. */
@@ -55,7 +61,7 @@ export function planBinding(network: DelayNetwork, endpoint: Endpoint): Endpoint
   const bound = patterns.map((pattern) => ({
     endpoint: name,
     pattern,
-    bindingKey: bindingKey(network, pattern),
+    bindingKey: bindingKey(isBoundByWorkers(network, endpoint) ? { ...network, matching: "suffix" } : network, pattern),
     ...(isBoundByClients(network) ? { clientKey: bindingKey({ ...network, matching: "suffix" }, pattern) } : {}),
   }));
   checkEndpointsApart(bound);
@@ -66,6 +72,11 @@ export function planBinding(network: DelayNetwork, endpoint: Endpoint): Endpoint
     routingKey,
   }));
   return { bindings, bound };
+}
+
+/** Whether a Celery worker binds the endpoint itself. */
+function isBoundByWorkers({ preset }: DelayNetwork, { client }: Endpoint): boolean {
+  return preset === "celery" && client === "celery";
 }
 
 /** Whether a vendor's clients bind their endpoints where messages arrive, whatever is bound there already. */
