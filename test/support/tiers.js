@@ -33,6 +33,7 @@ const CLIENTS = [
   "test/engine/languages.test.ts",
   "test/brokers/kombu.test.ts",
   "test/brokers/adopt.test.ts",
+  "test/engine/celery.test.ts",
   "test/brokers/dotnet.test.ts",
 ];
 

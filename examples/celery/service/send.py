@@ -1,0 +1,11 @@
+"""Sends tasks: python send.py ORDER COUNTDOWN_SECONDS ...; 0 sends at once."""
+
+import sys
+import time
+
+from shop import app, remind
+
+for order, countdown in zip(sys.argv[1::2], sys.argv[2::2]):
+    remind.apply_async((order,), countdown=int(countdown) or None)
+    print(f"sent {order} at {time.time():.3f}", flush=True)
+app.close()
