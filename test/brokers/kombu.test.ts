@@ -1,6 +1,14 @@
 import { strict as assert } from "node:assert";
 import { createDelayPublisher } from "@rabbitmq-delay/publish";
-import { DelayNetworkOptions, delayNetwork, encodeDelay, planEntities } from "@rabbitmq-delay/topology";
+import {
+  DelayNetworkOptions,
+  EntityPlan,
+  delayNetwork,
+  encodeDelay,
+  planBinding,
+  planEntities,
+} from "@rabbitmq-delay/topology";
+import { planOwnEntities } from "@rabbitmq-delay/topology/stack";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
@@ -12,8 +20,8 @@ const variants: [string, DelayNetworkOptions & { preset: "celery" }][] = [
   ["classic", { preset: "celery", queueType: "classic" }],
   ["prefixed", { preset: "celery", prefix: "shop" }],
 ];
-/** What kombu binds of its own: the queue to its exchange as usual and with `#.`, and the exchange to the network. */
-const KOMBU_BINDINGS = 3;
+/** The endpoint that kombu declares: a queue, its exchange, both bindings between them, and the exchange at the network. */
+const tasks = { name: "tasks", type: "exchange", client: "celery" } as const;
 
 describe("Celery's own library", () => {
   onEachBroker((broker) => {
@@ -23,19 +31,24 @@ describe("Celery's own library", () => {
           const { management, node } = broker();
           const vhost = await management.createVhost();
           const network = delayNetwork(options);
+          const endpoint = planOwnEntities({ ...tasks, type: undefined }) as EntityPlan;
           const plan = planEntities(network);
+          const bindings = [...plan.bindings, ...endpoint.bindings, ...planBinding(network, tasks).bindings];
           const kombu = { queueType: options.queueType ?? "quorum", prefix: options.prefix };
           const url = `${node.amqpUrl}/${vhost}`;
-          const ours = (): Promise<void> => management.declare(vhost, network, []);
+          const channel = await openChannel(broker(), vhost);
+          const ours = async (): Promise<void> => {
+            await management.declare(vhost, network, []);
+            await declareOverAmqp(channel, endpoint);
+            await declareOverAmqp(channel, { ...plan, bindings });
+          };
 
           if (order === "ours first") await ours();
           await runKombu(url, kombu);
           await ours();
-          const channel = await openChannel(broker(), vhost);
-          await declareOverAmqp(channel, plan);
           const found = await management.get<{ source: string }[]>(`bindings/${vhost}`);
           const named = found.filter(({ source }) => source !== "");
-          assert.equal(named.length, plan.bindings.length + KOMBU_BINDINGS, "neither adds to the other's");
+          assert.equal(named.length, bindings.length, "neither adds to the other's");
 
           const receiver = await Receiver.on(channel, ["tasks"]);
           const keys = await runKombu(url, { ...kombu, countdownsSeconds: [1, 3] });

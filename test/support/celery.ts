@@ -36,10 +36,27 @@ async function environmentOf({ url, queue = "orders", environment = {} }: Celery
   return { ...process.env, ...own, ...environment };
 }
 
-/** Sends tasks with countdowns by the real library; resolves when each is confirmed. @throws Error with the library's own */
-export async function sendTasks(options: CeleryOptions, countdownsSeconds: Record<string, number>): Promise<void> {
+/**
+ * Sends tasks with countdowns by the real library.
+ * @returns when each of them is due, in milliseconds, once all are confirmed
+ * @throws Error with the library's own
+ */
+export async function sendTasks(
+  options: CeleryOptions,
+  countdownsSeconds: Record<string, number>,
+): Promise<Map<string, number>> {
   const args = Object.entries(countdownsSeconds).flatMap(([order, seconds]) => [order, String(seconds)]);
-  await run("python3", [join(service, "send.py"), ...args], { env: await environmentOf(options), cwd: service });
+  const env = await environmentOf(options);
+  const output = await run("python3", [join(service, "send.py"), ...args], { env, cwd: service });
+  const sent = [...output.matchAll(/^sending (\S+) at ([\d.]+)$/gm)] as unknown as [string, string, string][];
+  return new Map(
+    sent.map(([, order, seconds]) => [order, (Number(seconds) + (countdownsSeconds[order] ?? 0)) * 1000] as const),
+  );
+}
+
+/** Sends a task at once and one with a countdown of a second by an application that declares nothing. */
+export async function sendWithoutDeclaring(options: CeleryOptions): Promise<void> {
+  await run("python3", [join(root, "test", "celery", "send_only.py")], { env: await environmentOf(options) });
 }
 
 /** What the library's own code does when a worker starts and a sender sends, again and again; see test/celery/rights.py. */

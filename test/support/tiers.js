@@ -34,6 +34,7 @@ const CLIENTS = [
   "test/brokers/kombu.test.ts",
   "test/brokers/adopt.test.ts",
   "test/engine/celery.test.ts",
+  "test/engine/adoptionOfCelery.test.ts",
   "test/brokers/dotnet.test.ts",
 ];
 
