@@ -83,7 +83,8 @@ export interface EndpointUserArgs {
 
 /**
  * A user of a service that may do what the service does and nothing else: publish into the network's entry exchanges and
- * its own retries, and consume its own queues. It declares nothing, reads no level queue, and sees no other vhost.
+ * its own retries, and consume its own queues. It sees no other vhost, declares nothing and reads no level queue, unless its
+ * `client` can't do without.
  * Throws a DelayTopologyError, before anything is made where values are known by then, that names the refused property.
  */
 export class EndpointUser extends pulumi.ComponentResource {

@@ -150,4 +150,11 @@ describe("a stack's config for check", () => {
       /--stack-config: endpoints of \S+ is encrypted, and only the engine can read it/,
     );
   });
+
+  it("reads whose client an endpoint is, because that decides how it is bound", () => {
+    const endpoints = [{ name: "orders", client: "celery" }];
+    const file = fileOf({ "rabbitmq-delay:network": { preset: "celery" }, "rabbitmq-delay:endpoints": endpoints });
+    const bound = { name: "orders", type: "exchange", patterns: undefined, client: "celery" };
+    assert.deepEqual(readStackFile(file).networks[0]?.endpoints, [bound]);
+  });
 });

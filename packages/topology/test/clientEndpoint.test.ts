@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import { Endpoint, EndpointPlan, delayNetwork, planBinding, planEntities } from "@rabbitmq-delay/topology";
 import {
   OwnEndpoint,
+  auditBroker,
   boundType,
   planAccess,
   planEndpoints,
@@ -149,6 +150,18 @@ describe("an endpoint of Celery", () => {
     assert.deepEqual(planned({ name: "orders", type: "exchange", client: "celery" }), ["#.orders"]);
     assert.deepEqual(planned({ name: "orders" }), [`${"*.".repeat(28)}orders`]);
     assert.match(planned({ name: "orders", type: "exchange", client: "celery" }, "custom")[0] ?? "", /^\*\./);
+  });
+
+  it("is bound for an audit, too, when a worker has bound it", () => {
+    const [endpoint] = [{ name: "orders", type: "exchange" as const, client: "celery" as const }];
+    const entity = { name: "orders", durable: true };
+    const source = network.deliveryExchange;
+    const bound = (routingKey: string): string[] => {
+      const bindings = [{ source, destination: "orders", destinationType: "exchange" as const, routingKey }];
+      return auditBroker(network, [endpoint], { bindings, queues: [], exchanges: [entity] }).map(({ rule }) => rule);
+    };
+    assert.deepEqual(bound("#.orders"), []);
+    assert.deepEqual(bound("#.others"), ["unbound"]);
   });
 
   it("is refused beside another one whose name its binding would take too, unless that is allowed", () => {
