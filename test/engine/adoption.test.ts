@@ -1,6 +1,10 @@
 import { strict as assert } from "node:assert";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { planRetry, workRetry } from "@rabbitmq-delay/topology";
 import type { Channel } from "amqplib";
+import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
@@ -143,6 +147,37 @@ describe("a network that NServiceBus has declared", () => {
         assert.deepEqual(await look(), before);
       });
     }
+
+    it("comes under the stack whose config rabbitmq-delay adopt prints, with what waits in it", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareAsNServiceBus(channel, generations.v2);
+      for (const name of names) await installEndpoint(channel, generations.v2, name);
+      await declareOverAmqp(channel, planRetry(workRetry({ queue: "invoices", delays: ["20s"] })));
+      for (let index = 0; index < 200; index += 1)
+        await sendDelayed(channel, generations.v2, names[index % 2] as string, 15, `${index}`);
+      const { node } = broker();
+      const management = node.managementUrl.replace("://", "://guest:guest@");
+      const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        ...[command, "adopt", "--management", management, "--vhost", vhost, "--json"],
+      ]);
+      const { config } = JSON.parse(stdout) as { config: object };
+      const stack = await TestStack.create(broker(), vhost);
+      // The helper puts the project's name before each key, and says where the broker is.
+      const keys = Object.entries(config).map(([key, value]) => [key.replace("rabbitmq-delay:", ""), value as unknown]);
+      stack.configure(Object.fromEntries(keys.filter(([key]) => key !== "broker")) as StackConfig);
+      const { output } = await stack.up();
+      assert.match(output, /network nsb\.v2\.delay is adopted: .* as planned/);
+      assert.match(
+        output,
+        /work queue invoices is adopted: .*; nothing is added|work queue invoices is adopted: .*delivery-limit/,
+      );
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      const receiver = await Receiver.on(await openChannel(broker(), vhost), names);
+      const bodies = (await receiver.until(200)).map(({ message }) => message.content.toString());
+      assert.equal(new Set(bodies).size, 200);
+    });
 
     it("a work queue and its retry queues that were made by hand, with what waits in them", async () => {
       const vhost = await broker().management.createVhost();

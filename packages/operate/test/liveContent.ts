@@ -49,7 +49,7 @@ export function queuePlan(name: string, queueType = "quorum", bindings: BindingP
 
 /** The plan of the stack that an adoption's config makes, with its endpoints' bindings. */
 export function planOf({ config, vhost }: Adoption): { plan: StackPlan; entities: EntityPlan } {
-  const read = readStackConfig(withoutAdopt(config) as Record<string, unknown>);
+  const read = readStackConfig({ ...config });
   const plan = planStack(read, vhost);
   const parts = [...plan.parts, ...plan.created].map(({ entities }) => entities);
   return {
@@ -76,10 +76,4 @@ export function sorted({
     ...queues.map(({ name, arguments: values }) => JSON.stringify(["queue", name, Object.entries(values).sort()])),
     ...bindings.map((one) => JSON.stringify([one.source, one.destinationType, one.destination, one.routingKey])),
   ].sort();
-}
-
-export function withoutAdopt(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value, (key, given: unknown) => (key === "adopt" && given === true ? undefined : given)),
-  );
 }

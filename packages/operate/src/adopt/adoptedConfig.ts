@@ -14,7 +14,7 @@ export interface AdoptedConfig {
   networks?: Record<string, Adopted<DelayNetworkOptions>>;
   current?: string;
   retryIntervals?: RetryIntervalsOptions;
-  workQueues?: WorkRetryOptions[];
+  workQueues?: Adopted<WorkRetryOptions>[];
   endpoints?: Adopted<EndpointConfig>[];
 }
 
@@ -31,6 +31,7 @@ export function configOf(
   );
   const { endpoints, remarks } = joinEndpoints(networks, names, new Set(retries.retried));
   const adopted = networks.map(({ options }) => ({ ...options, adopt: true as const }));
+  const workQueues = retries.workQueues.map((options) => ({ ...options, adopt: true as const }));
   const config: AdoptedConfig = {
     ...(vhost === "/" ? {} : { broker: { vhost } }),
     ...(isSingle ? { network: adopted[0] } : {}),
@@ -38,7 +39,7 @@ export function configOf(
       ? { networks: Object.fromEntries(adopted.map((options, index) => [names[index], options])), current: names[0] }
       : {}),
     ...(retries.intervals === undefined ? {} : { retryIntervals: retries.intervals.options }),
-    ...(retries.workQueues.length === 0 ? {} : { workQueues: retries.workQueues }),
+    ...(workQueues.length === 0 ? {} : { workQueues }),
     ...(endpoints.length === 0 ? {} : { endpoints }),
   };
   return { config, remarks: [...placed, ...remarks] };

@@ -56,20 +56,12 @@ function unjoined({ endpoints = [] }: AdoptedConfig, { intervals, retried }: Fou
 /** What the program would refuse, whatever was found, as a vhost with a name that the provider can't read. */
 function refusalOf(config: AdoptedConfig, vhost: string): Unplaced[] {
   try {
-    planStack(readStackConfig(withoutAdopt(config) as Record<string, unknown>), vhost);
+    planStack(readStackConfig({ ...config }), vhost);
     return [];
   } catch (error) {
     if (!(error instanceof DelayTopologyError)) throw error;
     return [differs(`a stack would refuse this config: ${error.message}`)];
   }
-}
-
-/** Of adopted things alone, so that what a config says besides is checked whether or not this release knows the word. */
-function withoutAdopt(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutAdopt);
-  if (typeof value !== "object" || value === null) return value;
-  const others = Object.entries(value).filter(([key, given]) => key !== "adopt" || given !== true);
-  return Object.fromEntries(others.map(([key, given]) => [key, withoutAdopt(given)]));
 }
 
 /** What no broker tells. */
