@@ -125,7 +125,7 @@ describe("rabbitmq-delay adopt recognizes", () => {
             matching: "suffix",
             adopt: true,
           },
-          "rabbitmq-delay:endpoints": [{ name: "tasks", type: "exchange", adopt: true }],
+          "rabbitmq-delay:endpoints": [{ name: "tasks", client: "celery", adopt: true }],
         });
         assert.deepEqual(await errorsOf(broker(), vhost, config), []);
       }

@@ -63,6 +63,22 @@ describe("the endpoints of a network that is adopted", () => {
     assert.deepEqual(changed.remarks.find(({ kind }) => kind === "differs")?.place, ["endpoints", 0]);
   });
 
+  it("are Celery's where a worker's exchange stands before the queue, on Celery's networks alone", () => {
+    const celery = delayNetwork({ preset: "celery", parking: false, matching: "suffix" });
+    const tasks: OwnEndpoint[] = [
+      { name: "orders", client: "celery" },
+      { name: "mails", client: "celery", queueType: "classic" },
+    ];
+    const adoption = planAdoption("/", withEndpoints(celery, tasks));
+    assert.deepEqual(adoption.config.endpoints, [
+      { name: "mails", client: "celery", queueType: "classic", adopt: true },
+      { name: "orders", client: "celery", adopt: true },
+    ]);
+    assert.deepEqual(told(adoption, "differs"), []);
+    const elsewhere = planAdoption("/", withEndpoints(own, [tasks[0] as OwnEndpoint]));
+    assert.deepEqual(elsewhere.config.endpoints, [{ name: "orders", type: "exchange", adopt: true }]);
+  });
+
   it("are MassTransit's only where exchanges of message types lead to them, at a network that NServiceBus does not use", () => {
     const content = withEndpoints(own, [{ name: "orders-service", client: "masstransit", queueType: "classic" }]);
     assert.deepEqual(planAdoption("/", content).config.endpoints, [{ name: "orders-service", adopt: true }]);

@@ -23,17 +23,22 @@ export function clientOf(
   const none = { found: {}, remarks: [] };
   const [exchange, queue] = [live.exchanges.get(name), live.queues.get(name)];
   if (exchange === undefined || queue === undefined) return none;
-  if (preset.startsWith("nservicebus") && type === "exchange") {
+  const vendor: keyof typeof VENDORS | undefined = preset.startsWith("nservicebus")
+    ? "nservicebus"
+    : preset === "celery"
+      ? "celery"
+      : undefined;
+  if (vendor !== undefined && type === "exchange") {
     const tries = (["quorum", "classic"] as const).map((queueType) => ({
-      found: { client: "nservicebus" as const, ...(queueType === "classic" ? { queueType } : {}) },
-      differences: differencesOf(name, "nservicebus", queueType, live),
+      found: { client: vendor, ...(queueType === "classic" ? { queueType } : {}) },
+      differences: differencesOf(name, vendor, queueType, live),
     }));
     const same = tries.find(({ differences }) => differences.length === 0);
     if (same !== undefined) return { found: same.found, remarks: [] };
-    const message =
-      `it is not as NServiceBus declares it in its conventional topology, so it has no client here: ` +
-      `${(tries[0] as (typeof tries)[0]).differences.join("; ")}`;
-    return { found: {}, remarks: exchange.type === "fanout" ? [differs(message)] : [] };
+    const { declares, exchangeType } = VENDORS[vendor];
+    const differences = (tries[0] as (typeof tries)[0]).differences.join("; ");
+    const message = `it is not as ${declares}, so it has no client here: ${differences}`;
+    return { found: {}, remarks: exchange.type === exchangeType ? [differs(message)] : [] };
   }
   if (preset !== "custom" || type !== "queue" || !getsMessageTypes(name, live)) return none;
   const queueType = (["quorum", "classic"] as const).find(
@@ -41,6 +46,12 @@ export function clientOf(
   );
   return queueType === undefined ? none : { found: { client: "masstransit", queueType }, remarks: [] };
 }
+
+/** How vendors declare an endpoint, and by which exchange it may be theirs at all. */
+const VENDORS = {
+  nservicebus: { declares: "NServiceBus declares it in its conventional topology", exchangeType: "fanout" },
+  celery: { declares: "a Celery worker declares it, behind a topic exchange of its name", exchangeType: "topic" },
+} as const;
 
 /** How an endpoint differs from what its client would declare. */
 function differencesOf(name: string, client: EndpointClient, queueType: QueueType, live: LiveVhost): string[] {
