@@ -111,9 +111,21 @@ async function lookAt(
   const warnings = run === undefined ? [] : compareInProgram(run, vhost, wanted);
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
   const found = broker === undefined ? undefined : await foundOn(provider ?? DEFAULT_PROVIDER, broker, vhost);
-  if (found === undefined) return;
+  if (found === undefined) {
+    if (wanted.adopted !== undefined) await refuseUnseen(wanted.adopted.title);
+    return;
+  }
   const spoken = await checkWanted(stackState, found, vhost, wanted, planned);
   await Promise.all(spoken.map((warning) => pulumi.log.warn(warning)));
+}
+
+/** What nobody has compared is not adopted; a preview may not know the broker yet. */
+async function refuseUnseen(title: string): Promise<void> {
+  const why =
+    `adopt: ${title} can't be compared with the broker, because this program can't ask it (docs/services.md says when); ` +
+    "see what is there by rabbitmq-delay adopt, and leave adopt out: an equal declaration changes nothing";
+  if (!pulumi.runtime.isDryRun()) throw new BrokerCheckError(`${why}. Nothing was made`);
+  await pulumi.log.warn(`${why}. The update would be refused`);
 }
 
 function foundOn(provider: object, broker: BrokerAddress, vhost: string): Promise<FoundParts | undefined> {

@@ -94,7 +94,7 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
       ...plan,
       policies,
       brokerVersion,
-      adopted: adopt === true ? adoptedWorkQueue(descriptor.name, plan, policies) : undefined,
+      adopted: adopt === true ? adoptedWorkQueue(descriptor, plan, policies) : undefined,
       endpointQueues: [descriptor.name],
       replaceable: isReplaced(removal),
     };

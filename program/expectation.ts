@@ -8,6 +8,7 @@ import {
   parkingPolicy,
   planErrorQueue,
   planRetry,
+  WorkRetry,
 } from "@rabbitmq-delay/topology";
 import {
   StackPlan,
@@ -89,10 +90,12 @@ export function expectationOf(
       ...created
         .filter(({ endpoint }) => endpoint.adopt === true)
         .map((one) => adoptedEndpoint(one.endpoint, one.entities, ofEndpoint(one), errorsOf(one.endpoint.errorQueue))),
-      ...config.workQueues.flatMap(({ queue, adopt }, index) => {
-        const plan = adopt === true ? parts.find(({ place }) => place === `workQueues[${index}]`)?.entities : undefined;
-        if (plan === undefined) return [];
-        return [adoptedWorkQueue(queue, plan, deliveryLimitPolicies(plan.queues, { brokerVersion }, own))];
+      ...config.workQueues.flatMap(({ queue, adopt }) => {
+        const descriptor = retries.find((one) => one.kind === "work-retry" && one.name === queue) as
+          WorkRetry | undefined;
+        if (adopt !== true || descriptor === undefined) return [];
+        const work = planRetry(descriptor);
+        return [adoptedWorkQueue(descriptor, work, deliveryLimitPolicies(work.queues, { brokerVersion }, own))];
       }),
     ],
     bindings: [...declared, ...bound].flatMap(({ bindings }) => bindings),

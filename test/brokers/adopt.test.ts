@@ -67,8 +67,8 @@ describe("rabbitmq-delay adopt recognizes", () => {
       assert.deepEqual(config, {
         "rabbitmq-delay:broker": { vhost },
         "rabbitmq-delay:networks": {
-          "nservicebus-v1": { preset: "nservicebus-v1", parking: false, matching: "suffix", adopt: true },
-          nservicebus: { preset: "nservicebus", parking: false, matching: "suffix", adopt: true },
+          "nservicebus-v1": { preset: "nservicebus-v1", matching: "suffix", adopt: true },
+          nservicebus: { preset: "nservicebus", matching: "suffix", adopt: true },
           orders: {
             preset: "custom",
             prefix: "orders",
@@ -121,7 +121,6 @@ describe("rabbitmq-delay adopt recognizes", () => {
             preset: "celery",
             ...(prefix === undefined ? {} : { prefix }),
             ...(queueType === "classic" ? { queueType } : {}),
-            parking: false,
             matching: "suffix",
             adopt: true,
           },

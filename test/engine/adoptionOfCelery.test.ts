@@ -5,13 +5,15 @@ import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { StackConfig, TestStack } from "../support/stack";
 
-const TASKS = 300;
+const TASKS = 20_000;
+/** Longer than sending all of them and an update take on a busy machine. */
+const SHORTEST_SECONDS = 75;
 
 describe("a network that Celery has declared", () => {
   onEachBroker((broker) => {
     const config: StackConfig = {
-      network: { preset: "celery" },
-      endpoints: [{ name: "orders", client: "celery" }],
+      network: { preset: "celery", adopt: true },
+      endpoints: [{ name: "orders", client: "celery", adopt: true }],
     };
 
     it("comes under a stack with its queue; what waits arrives, once and not early", async () => {
@@ -21,13 +23,21 @@ describe("a network that Celery has declared", () => {
       const first = await CeleryWorker.start({ url });
       await first.until(/ ready\./);
       await first.stop();
-      const countdowns = Array.from({ length: TASKS }, (_, index) => [`order-${index}`, 14 + (index % 7)] as const);
+      const countdowns = Array.from(
+        { length: TASKS },
+        (_, index) => [`order-${index}`, SHORTEST_SECONDS + (index % 7)] as const,
+      );
       const dueMs = await sendTasks({ url }, Object.fromEntries(countdowns));
       assert.equal(dueMs.size, TASKS);
 
       const stack = await TestStack.create(broker(), vhost);
       stack.configure(config);
-      await stack.up();
+      const { output } = await stack.up();
+      assert.match(
+        output,
+        /network celery_delayed is adopted: 28 queues, 29 exchanges and 56 bindings are there as planned/,
+      );
+      assert.match(output, /endpoint orders is adopted: 1 queue, 1 exchange and 2 bindings are there as planned/);
       assert.deepEqual(await stack.preview("--refresh"), []);
       const arrived = (await management.queues(vhost)).find(({ name }) => name === "orders");
       assert.equal(arrived?.messages ?? 0, 0, "the stack came while all of them waited");

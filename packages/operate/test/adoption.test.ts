@@ -53,6 +53,11 @@ function bound(network: DelayNetwork, names: string[]): ReturnType<typeof queueP
   return names.map((name) => queuePlan(name, "quorum", planBinding(network, { name }).bindings));
 }
 
+/** The network that a stack has of it: with parking where it is a vendor's. */
+function parkedOf(network: DelayNetwork, options: DelayNetworkOptions): DelayNetwork {
+  return network.preset === "custom" ? network : delayNetwork({ ...options, parking: true });
+}
+
 describe("the config that adopts a network", () => {
   it("makes the same entities and bindings as are there, of any network", () => {
     fc.assert(
@@ -65,12 +70,14 @@ describe("the config that adopts a network", () => {
           [],
         );
         const services = new Set(names);
-        const queues = content.queues.filter(({ name }) => !services.has(name));
+        const adopted = parkedOf(network, options);
+        const expected = contentOf(networkPlan(adopted), ...bound(adopted, names));
+        const queues = expected.queues.filter(({ name }) => !services.has(name));
         const { plan, entities } = planOf(adoption);
-        assert.deepEqual(sorted(entities), sorted({ ...content, queues }));
+        assert.deepEqual(sorted(entities), sorted({ ...expected, queues }));
         assert.deepEqual(
           plan.networks.networks.map((one) => one.network),
-          [network],
+          [adopted],
         );
         assert.equal(adoption.config.network?.adopt, true);
         assert.deepEqual(
@@ -115,8 +122,15 @@ describe("the config that adopts a network", () => {
     ]);
     assert.deepEqual(adoption.config.broker, { vhost: "orders" });
     const { entities } = planOf(adoption);
-    const queues = content.queues.filter(({ name }) => !["Everywhere", "Once"].includes(name));
-    assert.deepEqual(sorted(entities), sorted({ ...content, queues }));
+    const expected = contentOf(
+      networkPlan(delayNetwork({ preset: "nservicebus", matching: "enforced" })),
+      networkPlan(delayNetwork({ preset: "celery", prefix: "shop", matching: "suffix" })),
+      ...networks.slice(2).map(networkPlan),
+      queuePlan("Everywhere", "quorum", first.flat()),
+      queuePlan("Once", "quorum", second),
+    );
+    const queues = expected.queues.filter(({ name }) => !["Everywhere", "Once"].includes(name));
+    assert.deepEqual(sorted(entities), sorted({ ...expected, queues }));
   });
 
   it("names each single thing that is missing or otherwise", () => {

@@ -1,15 +1,24 @@
-import { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "./differences";
-import { BindingPlan, EntityPlan, PolicyPlan, planEntities } from "./entities";
+import { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue, compareUntyped } from "./differences";
+import { BindingPlan, EntityPlan, PolicyPlan, bindingIdentity, planEntities } from "./entities";
 import type { DelayNetwork } from "./network/delayNetwork";
+import { shortcutsOf } from "./network/shortcuts";
 import type { OwnEndpoint } from "./network/clientEndpoint";
+import type { WorkRetry } from "./retry/workRetry";
 
 /** A part of a stack that others may have declared already, and that comes under the stack as it is. */
 export interface AdoptedPart {
   /** What it is called in messages, e.g. `network nsb.v2.delay`. */
   title: string;
   kind: "network" | "endpoint" | "retry";
-  /** What whoever declared it has made: where some of it is there, what is missing is a difference. */
+  /** The options that decide what there is of it, for advice; empty where its preset fixes all of them. */
+  options: string;
+  /**
+   * What whoever declared it has made. Where some of a network or a retry pair is there, what is missing is a difference; what an endpoint
+   * lacks is made.
+   */
   core: EntityPlan;
+  /** Exchanges of a retry pair that lead nowhere else, because what is bound there as well would get each retried message again. */
+  closed?: readonly string[];
   /** What the stack makes beside it: parking. */
   added: EntityPlan;
   /** The policies that the stack sets for it. */
@@ -41,7 +50,8 @@ export function adoptedNetwork(network: DelayNetwork, policies: readonly PolicyP
   const isAdded = (name: string): boolean =>
     name === parkingExchange || name === parkingQueue || (name === bindingExchange && name !== deliveryExchange);
   const plan = planEntities(network);
-  return { title: `network ${network.prefix}`, kind: "network", ...divide(plan, isAdded), policies };
+  const options = { custom: "levels, radix, unitMs or queueType", celery: "queueType" }[network.preset as string] ?? "";
+  return { title: `network ${network.prefix}`, kind: "network", options, ...divide(plan, isAdded), policies };
 }
 
 /**
@@ -54,12 +64,18 @@ export function adoptedEndpoint(
   policies: readonly PolicyPlan[],
   errors: EntityPlan = none(),
 ): AdoptedPart {
-  return { title: `endpoint ${name}`, kind: "endpoint", core: entities, added: errors, policies };
+  return { title: `endpoint ${name}`, kind: "endpoint", options: "queueType", core: entities, added: errors, policies };
 }
 
 /** A work queue with its retry queues and its dead queue. */
-export function adoptedWorkQueue(queue: string, entities: EntityPlan, policies: readonly PolicyPlan[]): AdoptedPart {
-  return { title: `work queue ${queue}`, kind: "retry", core: entities, added: none(), policies };
+export function adoptedWorkQueue(
+  { name: queue, deadQueue }: Pick<WorkRetry, "name" | "deadQueue">,
+  entities: EntityPlan,
+  policies: readonly PolicyPlan[],
+): AdoptedPart {
+  const options = "delays, rejected or patterns";
+  const closed = entities.exchanges.map(({ name }) => name).filter((name) => name !== deadQueue);
+  return { title: `work queue ${queue}`, kind: "retry", options, closed, core: entities, added: none(), policies };
 }
 
 /**
@@ -69,91 +85,115 @@ export function adoptedWorkQueue(queue: string, entities: EntityPlan, policies: 
 export function compareAdopted(
   part: AdoptedPart,
   found: AdoptableFound,
-  isOwn: (kind: "exchange" | "queue", name: string) => boolean = () => false,
+  isOwn: IsOwn = () => false,
 ): AdoptionComparison {
   const { core, added } = part;
-  const bound = new Set(found.bindings.map(keyOf));
-  const isThere = { exchange: found.exchanges, queue: found.queues };
-  const missing = {
-    exchange: core.exchanges.filter(({ name }) => !isThere.exchange.has(name)),
-    queue: core.queues.filter(({ name }) => !isThere.queue.has(name)),
-  };
-  const unbound = core.bindings.filter((binding) => !bound.has(keyOf(binding)));
+  const isEndpoint = part.kind === "endpoint";
+  const missing = missingIn(core, found);
   const there = {
     exchanges: core.exchanges.length - missing.exchange.length,
     queues: core.queues.length - missing.queue.length,
-    bindings: core.bindings.length - unbound.length,
+    bindings: core.bindings.length - missing.bindings.length,
   };
-  const additions = describeAdded(added, found);
+  const additions = [
+    ...describeAdded(isEndpoint ? allOf(part) : added, found),
+    ...(isEndpoint ? missing.bindings.map((binding) => describeBinding(binding)) : []),
+  ];
   if (there.exchanges + there.queues === 0) return { differences: [], there, additions };
-  const isKnown = ({ source, destination, destinationType }: BindingPlan): boolean =>
-    isThere.exchange.has(source) && isThere[destinationType].has(destination);
   const differences = [
     ...core.exchanges.flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
     ...core.queues.flatMap((plan) => compareQueue(plan, found.queues.get(plan.name), found.defaultType)),
-    ...(["exchange", "queue"] as const).flatMap((kind) =>
-      missing[kind].filter(({ name }) => !isOwn(kind, name)).map(({ name }) => `${kind} ${name} is missing`),
-    ),
-    ...unbound
-      .filter(
-        (binding) =>
-          isKnown(binding) &&
-          !(isOwn("exchange", binding.source) && isOwn(binding.destinationType, binding.destination)),
-      )
-      .map((binding) => `${describeBinding(binding)} is missing`),
+    ...core.queues
+      .filter(({ name }) => !isOwn("queue", name))
+      .flatMap((plan) => compareUntyped(plan, found.queues.get(plan.name), found.defaultType)),
+    ...(isEndpoint ? [] : describeMissing(missing, found, isOwn)),
   ];
   // Where another verb changes the network first, its last level leads elsewhere until then.
   const isChanged = differences.some((difference) => difference.includes("rabbitmq-delay enforce"));
-  if (part.kind === "network" && !isChanged) differences.push(...strangersIn(part, found.bindings));
+  if (!isChanged) {
+    const strangers = strangersIn(part, found.bindings);
+    differences.push(...strangers.map((binding) => `${describeBinding(binding)} is there, and not in the plan`));
+  }
+  return { differences: differences.map((difference) => difference + adviceOf(part, difference)), there, additions };
+}
+
+/** Bindings that the plan does not have, by which messages go another way as well. */
+function strangersIn(part: AdoptedPart, found: readonly BindingPlan[]): BindingPlan[] {
+  if (part.kind === "network") return shortcutsOf(allOf(part), found);
+  const { closed = [], core } = part;
+  const planned = new Set(core.bindings.map(bindingIdentity));
+  return found.filter((binding) => closed.includes(binding.source) && !planned.has(bindingIdentity(binding)));
+}
+
+/** What of a plan is not on the broker. */
+interface Missing {
+  exchange: EntityPlan["exchanges"];
+  queue: EntityPlan["queues"];
+  bindings: EntityPlan["bindings"];
+}
+
+function missingIn(core: EntityPlan, found: AdoptableFound): Missing {
+  const bound = identitiesOf(found.bindings);
   return {
-    differences: differences.map((difference) => `${difference}${adviceOf(part, difference)}`),
-    there,
-    additions,
+    exchange: core.exchanges.filter(({ name }) => !found.exchanges.has(name)),
+    queue: core.queues.filter(({ name }) => !found.queues.has(name)),
+    bindings: core.bindings.filter((binding) => !bound.has(bindingIdentity(binding))),
   };
 }
 
-/** Bindings of a network's levels that the plan does not have: a message that takes one goes two ways. Endpoints are bound at its end. */
-function strangersIn({ core, added }: AdoptedPart, bindings: readonly BindingPlan[]): string[] {
-  const all = [...core.bindings, ...added.bindings];
-  const planned = new Set(all.map(keyOf));
-  const levels = new Set(all.map(({ source }) => source));
-  return bindings
-    .filter((binding) => levels.has(binding.source) && !planned.has(keyOf(binding)))
-    .map((binding) => `${describeBinding(binding)} is there, and not in the plan`);
+const identities = new WeakMap<readonly BindingPlan[], ReadonlySet<string>>();
+
+/** Made once for all parts that are compared with a broker. */
+function identitiesOf(bindings: readonly BindingPlan[]): ReadonlySet<string> {
+  const known = identities.get(bindings) ?? new Set(bindings.map(bindingIdentity));
+  identities.set(bindings, known);
+  return known;
+}
+
+/** Whether the stack has an exchange or a queue in its state. */
+type IsOwn = (kind: "exchange" | "queue", name: string) => boolean;
+
+/** A binding of what is missing itself is not named as well. */
+function describeMissing(missing: Missing, found: AdoptableFound, isOwn: IsOwn): string[] {
+  const isThere = { exchange: found.exchanges, queue: found.queues };
+  const isNamed = ({ source, destination, destinationType }: BindingPlan): boolean =>
+    isThere.exchange.has(source) &&
+    isThere[destinationType].has(destination) &&
+    !(isOwn("exchange", source) && isOwn(destinationType, destination));
+  return [
+    ...(["exchange", "queue"] as const).flatMap((kind) =>
+      missing[kind].filter(({ name }) => !isOwn(kind, name)).map(({ name }) => `${kind} ${name} is missing`),
+    ),
+    ...missing.bindings.filter(isNamed).map((binding) => `${describeBinding(binding)} is missing`),
+  ];
 }
 
 /** What changes in the code where a difference can be the code's; else what to do on the broker. */
-function adviceOf({ kind, core }: AdoptedPart, difference: string): string {
-  if (difference.includes("rabbitmq-delay enforce")) return "";
+function adviceOf({ kind, core, options }: AdoptedPart, difference: string): string {
+  if (difference.includes("rabbitmq-delay enforce") || difference.includes("default_queue_type")) return "";
   if (difference.endsWith("and not in the plan")) {
-    return "; messages would go that way as well: unbind it, or give radix and levels as the broker has them";
+    return `; messages would go that way as well: unbind it${kind === "retry" ? ", or give patterns as the broker has them" : ""}`;
   }
   if (difference.endsWith("is missing")) {
     const all = core.queues.length + core.exchanges.length;
+    const way = options === "" ? "let its vendor's own set-up declare it" : `give ${options} as the broker has it`;
     return (
-      `, while others of the plan's ${all} exchanges and queues are there: give ${SHAPES[kind]} as the broker has it, or leave adopt ` +
-      "out for the one update that shall make what is missing"
+      `, while others of the plan's ${all} exchanges and queues are there: ${way}, or leave adopt out for the one update that shall ` +
+      "make what is missing"
     );
   }
   const decides = /\b(x-[a-z-]+) /.exec(difference)?.[1];
-  const option = decides === undefined ? undefined : OPTIONS[kind](decides);
+  const option = decides === undefined || options === "" ? undefined : OPTIONS[kind](decides);
   return option === undefined
     ? ": it can't be adopted as it is; drain it and delete it, or plan it otherwise"
     : `: give ${option} as the broker has it`;
 }
 
-/** Which options decide what there is of a part. */
-const SHAPES = {
-  network: "levels, radix or queueType",
-  endpoint: "client or routingTopology",
-  retry: "delays, rejected or patterns",
-};
-
 /** Which option decides an argument of a part's queues, whose names are the broker's own. */
 const OPTIONS: Record<AdoptedPart["kind"], (argument: string) => string | undefined> = {
   network: (argument) =>
     ({
-      "x-queue-type": "queueType (where the preset has a choice)",
+      "x-queue-type": "queueType",
       "x-message-ttl": "unitMs, radix and levels",
       "x-dead-letter-exchange": "levels and matching",
     })[argument],
@@ -191,10 +231,14 @@ function divide(plan: EntityPlan, isAdded: (name: string) => boolean): Pick<Adop
   return { core: choose(false), added: choose(true) };
 }
 
-function none(): EntityPlan {
-  return { exchanges: [], queues: [], bindings: [] };
+function allOf({ core, added }: AdoptedPart): EntityPlan {
+  return {
+    exchanges: [...core.exchanges, ...added.exchanges],
+    queues: [...core.queues, ...added.queues],
+    bindings: [...core.bindings, ...added.bindings],
+  };
 }
 
-function keyOf({ source, destination, destinationType, routingKey }: BindingPlan): string {
-  return JSON.stringify([source, destinationType, destination, routingKey]);
+function none(): EntityPlan {
+  return { exchanges: [], queues: [], bindings: [] };
 }

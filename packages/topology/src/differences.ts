@@ -46,6 +46,25 @@ export function compareQueue(plan: QueuePlan, found?: DeclaredQueue, defaultType
   return describe(`queue ${plan.name}`, given, wanted).map((difference) => difference + hintOf(found, plan));
 }
 
+/**
+ * How a queue on a broker differs where the plan gives no type, and the vhost's default is another one now: the broker then refuses to declare
+ * it again. A queue that the stack has declared itself is not declared again, so that it may differ.
+ * @param defaultType what the vhost makes of a queue without a type; default: classic
+ */
+export function compareUntyped(
+  { name, arguments: values }: QueuePlan,
+  found?: DeclaredQueue,
+  defaultType = "classic",
+): string[] {
+  if (found === undefined || "x-queue-type" in values) return [];
+  const type = String(found.arguments["x-queue-type"] ?? "classic");
+  if (type === defaultType) return [];
+  return [
+    `queue ${name} exists with x-queue-type ${JSON.stringify(type)} (declared here without one, as its vendor does, of which the vhost's ` +
+      `default_queue_type makes ${JSON.stringify(defaultType)}; set that to ${type})`,
+  ];
+}
+
 /** How a level's queue that leads to the other end of its network gets there. */
 function hintOf({ arguments: found }: DeclaredQueue, { arguments: wanted }: QueuePlan): string {
   const change = matchingChangeOf(found, wanted);

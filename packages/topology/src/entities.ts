@@ -123,6 +123,11 @@ function topic(name: string): ExchangePlan {
   return { name, type: "topic", durable: true };
 }
 
+/** What a binding is told by: two of one identity are one on the broker. */
+export function bindingIdentity({ source, destination, destinationType, routingKey }: BindingPlan): string {
+  return JSON.stringify([source, destinationType, destination, routingKey]);
+}
+
 /** A text as a part of a regular expression that matches it alone. */
 export function escapeRegex(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -67,7 +67,8 @@ export function checkShortString(
   }
 }
 
-function isClean(text: string): boolean {
+/** Whether a text has no control characters and no half of a character, which the management API or the broker would change. */
+export function isClean(text: string): boolean {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return !/[\u0000-\u001f\u007f]/.test(text) && !/\p{Surrogate}/u.test(text);
 }

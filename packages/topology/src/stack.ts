@@ -47,13 +47,14 @@ export {
 } from "./policies/deliveryLimit";
 export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies/judgePolicies";
 export { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policies/policyScope";
-export { escapeRegex } from "./entities";
+export { bindingIdentity, escapeRegex } from "./entities";
+export { shortcutsOf } from "./network/shortcuts";
 export { isAtLeast } from "./version";
 export { waitMsOf } from "./queueKind";
 
 // What a broker or a preview has, beside what is planned.
 export { AuditFinding, AuditSeverity, FoundOnBroker, auditBroker, auditNetwork, auditQueue } from "./audit";
-export { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "./differences";
+export { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue, compareUntyped } from "./differences";
 export {
   AdoptableFound,
   AdoptedPart,

@@ -19,7 +19,7 @@ const parts: AdoptedPart[] = [
   adoptedNetwork(delayNetwork({ preset: "nservicebus", matching: "enforced" }), []),
   adoptedNetwork(delayNetwork({ preset: "custom", prefix: "shop", radix: 8, parking: false }), []),
   adoptedEndpoint({ name: "Sales" }, planOwnEntities({ name: "Sales", client: "nservicebus" }) as EntityPlan, []),
-  adoptedWorkQueue("invoices", planRetry(pair), []),
+  adoptedWorkQueue(pair, planRetry(pair), []),
 ];
 
 /** A broker that has what a plan says. */
@@ -99,6 +99,13 @@ describe("compareAdopted", () => {
           }
           // The exchange of an endpoint without a queue is all that there is of it.
           const { differences } = compareAdopted(part, found);
+          if (part.kind === "endpoint" && changed.how === "missing") {
+            const { additions } = compareAdopted(part, found);
+            assert.deepEqual(differences, [], "it is made");
+            assert.equal(additions[0], changed.kind === "binding" ? additions[0] : `${changed.kind} ${changed.name}`);
+            assert.equal(additions.length, 1);
+            return;
+          }
           assert.ok(
             differences.some((difference) => difference.includes(String(subject))),
             `${JSON.stringify(changed)}: ${differences.join()}`,
@@ -124,6 +131,12 @@ describe("compareAdopted", () => {
         assert.deepEqual(compareAdopted(part, bound(delivery)).differences, []);
         const [stranger] = compareAdopted(part, bound(first?.source ?? "")).differences;
         assert.match(String(stranger), /by "#\.Sales" is there, and not in the plan; .*unbind it/);
+        // Back from the end into a level, as nobody's endpoint is.
+        const back = { source: delivery, destination: String(first?.source), destinationType: "exchange" as const };
+        const looped = { ...broker, bindings: [...broker.bindings, { ...back, routingKey: "#" }] };
+        assert.match(compareAdopted(part, looped).differences.join(), /by "#" is there, and not in the plan/);
+        const [parking] = part.added.exchanges.filter(({ type }) => type === "fanout");
+        if (parking !== undefined) assert.deepEqual(compareAdopted(part, bound(parking.name)).differences, []);
       });
     }
   }
@@ -138,6 +151,33 @@ describe("compareAdopted", () => {
     const { differences } = compareAdopted(enforced, brokerWith(all(plain)));
     assert.equal(differences.length, 1, differences.join("\n"));
     assert.match(String(differences[0]), /rabbitmq-delay enforce changes that/);
+  });
+
+  it("names what else a work queue's exchange leads to, and what else comes to the work queue", () => {
+    const part = adoptedWorkQueue(pair, planRetry(pair), []);
+    const broker = brokerWith(all(part));
+    const more = (source: string, destination: string, routingKey: string): string[] => {
+      const binding = { source, destination, destinationType: "queue" as const, routingKey };
+      return compareAdopted(part, { ...broker, bindings: [...broker.bindings, binding] }).differences;
+    };
+    assert.match(
+      more("invoices", "copy", "#").join(),
+      /queue copy to exchange invoices by "#" is there.*give patterns/,
+    );
+    assert.match(more("invoices", "invoices", "zzz").join(), /queue invoices to exchange invoices by "zzz" is there/);
+    assert.deepEqual(more("invoices.dead", "monitor", "#"), []);
+  });
+
+  it("names a queue without a type where the vhost's default is another now, unless the stack has declared it", () => {
+    const part = adoptedNetwork(delayNetwork({ preset: "nservicebus-v1" }), []);
+    const broker = { ...brokerWith(all(part)), defaultType: "quorum" };
+    const { differences } = compareAdopted(part, broker);
+    assert.equal(differences.length, 28);
+    assert.match(
+      String(differences[0]),
+      /exists with x-queue-type "classic" .*default_queue_type makes "quorum"; set that to classic/,
+    );
+    assert.deepEqual(compareAdopted(part, broker, () => true).differences, []);
   });
 
   it("has no difference for what the stack itself has lost since", () => {

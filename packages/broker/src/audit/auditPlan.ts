@@ -6,7 +6,9 @@ import {
   compareExchange,
   compareQueue,
   FoundPolicy,
+  bindingIdentity,
   ownAppliesTo,
+  shortcutsOf,
 } from "@rabbitmq-delay/topology/stack";
 
 /** What one part of a stack declares: a network, a kind of retries, or a store's side of the broker. */
@@ -79,13 +81,13 @@ function missingBindings(
   found: BindingPlan[],
   there: { exchanges: Map<string, unknown>; queues: Map<string, unknown> },
 ): AuditFinding[] {
-  const bound = new Set(found.map(keyOf));
+  const bound = new Set(found.map(bindingIdentity));
   return entities.bindings
     .filter(
       ({ source, destination, destinationType }) =>
         there.exchanges.has(source) && (destinationType === "queue" ? there.queues : there.exchanges).has(destination),
     )
-    .filter((binding) => !bound.has(keyOf(binding)))
+    .filter((binding) => !bound.has(bindingIdentity(binding)))
     .map(({ source, destination, destinationType, routingKey }) => ({
       rule: "missing-part",
       severity: "error",
@@ -94,10 +96,6 @@ function missingBindings(
         `exchange ${source} does not lead to ${destinationType} ${destination} with the key ${JSON.stringify(routingKey)}: its messages ` +
         `are parked, refused or dropped, or stop the queue before it; bind it again`,
     }));
-}
-
-function keyOf({ source, destination, destinationType, routingKey }: BindingPlan): string {
-  return JSON.stringify([source, destination, destinationType, routingKey]);
 }
 
 /** Finds a policy of ours that does not apply where it should: it is missing, differs, or another one takes precedence. */
@@ -160,30 +158,21 @@ function harmWithout({ definition }: PolicyPlan): string {
  * Finds other people's bindings at a network's exchanges that let messages skip or repeat a part of their delay, or copy them before it is
  * over. Further bindings of the exchange that endpoints are bound to are checked by `auditBroker` and `auditCollisions`.
  */
-export function auditShortcuts(
-  network: DelayNetwork,
-  { exchanges, queues, bindings }: EntityPlan,
-  found: BindingPlan[],
-): AuditFinding[] {
-  const planned = new Set(bindings.map(keyOf));
-  const inner = new Set([...exchanges, ...queues].map(({ name }) => name));
-  const levels = new Set(network.entryExchanges);
+export function auditShortcuts(network: DelayNetwork, entities: EntityPlan, found: BindingPlan[]): AuditFinding[] {
+  const inner = new Set([...entities.exchanges, ...entities.queues].map(({ name }) => name));
   const delivered = new Set(
     found.filter(({ source }) => source === network.bindingExchange).map(({ destination }) => destination),
   );
-  return found
-    .filter(({ source, destination }) => levels.has(source) || (inner.has(source) && inner.has(destination)))
-    .filter((binding) => !planned.has(keyOf(binding)))
-    .map(({ source, destination, destinationType, routingKey }): AuditFinding => {
-      const isCopy = !inner.has(destination) && destinationType === "queue" && !delivered.has(destination);
-      const harm = isCopy
-        ? "which so gets a copy of messages before their delay is over"
-        : "so that messages skip or repeat a part of their delay, and arrive early or twice";
-      return {
-        rule: "shortcut",
-        severity: isCopy ? "warning" : "error",
-        subject: `network ${network.prefix}`,
-        message: `exchange ${source} also leads to ${destinationType} ${destination} with the key ${JSON.stringify(routingKey)}, ${harm}; unbind it`,
-      };
-    });
+  return shortcutsOf(entities, found).map(({ source, destination, destinationType, routingKey }): AuditFinding => {
+    const isCopy = !inner.has(destination) && destinationType === "queue" && !delivered.has(destination);
+    const harm = isCopy
+      ? "which so gets a copy of messages before their delay is over"
+      : "so that messages skip or repeat a part of their delay, and arrive early or twice";
+    return {
+      rule: "shortcut",
+      severity: isCopy ? "warning" : "error",
+      subject: `network ${network.prefix}`,
+      message: `exchange ${source} also leads to ${destinationType} ${destination} with the key ${JSON.stringify(routingKey)}, ${harm}; unbind it`,
+    };
+  });
 }

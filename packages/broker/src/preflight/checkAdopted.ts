@@ -27,10 +27,15 @@ export async function checkAdopted(
   );
   const isOwn = (kind: "exchange" | "queue", name: string): boolean =>
     (kind === "exchange" ? exchanges : queues)?.has(name) === true;
-  const isNew = ({ core }: AdoptedPart): boolean =>
-    core.exchanges.some(({ name }) => !isOwn("exchange", name)) ||
-    core.queues.some(({ name }) => !isOwn("queue", name));
-  const adopted = parts.filter(isNew);
+  // What a stack has made or adopted before, it may change like all else of its own.
+  const isForeign = ({ core }: AdoptedPart): boolean => {
+    const all = [
+      ...core.exchanges.map(({ name }) => ({ isThere: found.exchanges.has(name), isOwn: isOwn("exchange", name) })),
+      ...core.queues.map(({ name }) => ({ isThere: found.queues.has(name), isOwn: isOwn("queue", name) })),
+    ];
+    return all.some((one) => one.isThere && !one.isOwn) || all.every((one) => !one.isThere && !one.isOwn);
+  };
+  const adopted = parts.filter(isForeign);
   if (adopted.length === 0) return [];
   const bindings = await found.bindings();
   const compared = adopted.map((part) => ({ part, ...compareAdopted(part, { ...found, bindings }, isOwn) }));
@@ -50,9 +55,18 @@ export async function checkAdopted(
   });
 }
 
-/** The queues of parts that are adopted, which others may have on purpose. */
-export function adoptedQueues(parts: readonly AdoptedPart[]): ReadonlySet<string> {
-  return new Set(parts.flatMap(({ core, added }) => [...core.queues, ...added.queues].map(({ name }) => name)));
+/**
+ * The queues that need no warning that another stack may have them: those of parts that are adopted, unless policies of this project show
+ * that a stack has declared them, or they would be deleted with this one.
+ */
+export function adoptedQueues(
+  parts: readonly AdoptedPart[],
+  policies: readonly FoundPolicy[],
+  isReplaceable: boolean | undefined,
+): ReadonlySet<string> {
+  const names = new Set(policies.map(({ name }) => name));
+  const vendors = parts.filter((part) => isReplaceable !== true && !part.policies.some(({ name }) => names.has(name)));
+  return new Set(vendors.flatMap(({ core, added }) => [...core.queues, ...added.queues].map(({ name }) => name)));
 }
 
 function count(number: number, what: string): string {

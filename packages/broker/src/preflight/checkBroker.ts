@@ -14,13 +14,13 @@ import { FoundBinding, asPlans, missingBindings, readBindings } from "../api/bin
 import { checkVersion, VersionNeed } from "./brokerVersion";
 import { PolicyAnswer, PolicyTarget, checkPolicies } from "./checkPolicies";
 import { adoptedQueues, checkAdopted } from "./checkAdopted";
-import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
+import { areDifferencesOwn, checkDifferences, redeclaredQueues } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { checkClaims, lostClaims, warnOfLost } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
 import { checkMatchingChange, warnOfEnforced } from "./matchingChange";
 import { missingPolicies } from "./missingPolicies";
-import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
+import { checkQueueTypes, checkUntyped, defaultQueueTypeOf } from "./queueTypes";
 import { checkVhostIsHere, warnOfOtherBroker } from "./otherBroker";
 import { checkRights } from "./rights";
 import { checkMoved, warnOfTakenOver } from "./takenOver";
@@ -115,7 +115,7 @@ export async function checkBroker(
   const readBound = (): Promise<FoundBinding[]> =>
     (boundThere ??= isNew ? Promise.resolve([]) : readBindings(api, expectation.vhost));
   const { adopted = [] } = expectation;
-  const taken = adoptedQueues(adopted);
+  const taken = adoptedQueues(adopted, policies, expectation.replaceable);
   const adoption = await checkAdopted(state, expectation.vhost, adopted, {
     ...found,
     policies,
@@ -127,8 +127,16 @@ export async function checkBroker(
     expectation.replaceable === true &&
     isOurs &&
     (await areDifferencesOwn(state, expectation.vhost, expectation.entities, found));
+  await checkUntyped(
+    state,
+    expectation.vhost,
+    expectation.entities.queues,
+    found,
+    policyTargetOf(expectation).endpointQueues,
+  );
   await checkMatchingChange(state, expectation.vhost, expectation.entities.queues, found.queues);
-  const replaced = checkDifferences(expectation.entities, found, isReplaced);
+  const redeclared = await redeclaredQueues(state, expectation.vhost, expectation.entities.queues, found);
+  const replaced = checkDifferences(expectation.entities, found, isReplaced, redeclared);
   const { claims = [], makesUsers } = expectation;
   const there = { exchanges: new Set(found.exchanges.keys()), queues: new Set(found.queues.keys()) };
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>

@@ -2,6 +2,7 @@ import { EntityPlan, QueuePlan } from "@rabbitmq-delay/topology";
 import { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
 import type { StackState } from "./stackState";
 import { BrokerCheckError } from "../brokerCheckError";
+import { argumentsOf, queuesInState } from "./matchingChange";
 
 /** How many differences an error names. */
 const MOST_NAMED = 3;
@@ -41,12 +42,38 @@ export async function areDifferencesOwn(
 }
 
 /**
+ * Names of queues that somebody declared anew: the broker has them otherwise than planned, but the state has them as planned, and the engine
+ * goes by that. A queue without a type can't be told, and is left out.
+ */
+export async function redeclaredQueues(
+  state: StackState,
+  vhost: string,
+  queues: readonly QueuePlan[],
+  found: Found,
+): Promise<ReadonlySet<string>> {
+  const differing = queues.filter((plan) => differencesOf(plan, found).length > 0);
+  if (differing.length === 0) return new Set();
+  const inState = queuesInState((await state.resources()) ?? [], vhost);
+  const isAsPlanned = ({ name, arguments: wanted }: QueuePlan): boolean => {
+    const known = argumentsOf(inState.get(name));
+    return inState.has(name) && Object.entries(wanted).every(([key, value]) => String(known[key]) === String(value));
+  };
+  return new Set(differing.filter(isAsPlanned).map(({ name }) => name));
+}
+
+/**
  * Compares planned entities with those that exist under the same names.
+ * @param redeclared queues of which the engine does not know that they differ
  * @param isReplaced whether the engine replaces an entity that differs, because this stack declared it
  * @returns warnings, one line each, about entities that are going to be replaced
  * @throws BrokerCheckError for an entity that can't be declared as planned
  */
-export function checkDifferences({ exchanges, queues }: Planned, found: Found, isReplaced: boolean): string[] {
+export function checkDifferences(
+  { exchanges, queues }: Planned,
+  found: Found,
+  isReplaced: boolean,
+  redeclared: ReadonlySet<string> = new Set(),
+): string[] {
   const differences = [
     ...exchanges.flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
     ...queues.flatMap((plan) => differencesOf(plan, found)),
@@ -61,5 +88,11 @@ export function checkDifferences({ exchanges, queues }: Planned, found: Found, i
         `an entity can't change its arguments. Drain and delete it, or give the network another prefix or shape`,
     );
   }
-  return differences.map((difference) => `${difference}: it will be replaced, with the messages in it`);
+  const unseen = queues.filter(({ name }) => redeclared.has(name)).flatMap((plan) => differencesOf(plan, found));
+  return differences.map((difference) =>
+    unseen.includes(difference)
+      ? `${difference}: somebody declared it anew, and this stack's state does not know; it stays so, and its messages come early or late, until ` +
+        "pulumi up --refresh replaces it, with the messages in it"
+      : `${difference}: it will be replaced, with the messages in it`,
+  );
 }

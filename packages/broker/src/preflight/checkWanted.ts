@@ -7,13 +7,13 @@ import { BrokerCheckError } from "../brokerCheckError";
 import { checkGivenVersion, checkVersion } from "./brokerVersion";
 import { shapes } from "./checkBroker";
 import { adoptedQueues, checkAdopted } from "./checkAdopted";
-import { areDifferencesOwn, checkDifferences } from "./checkDifferences";
+import { areDifferencesOwn, checkDifferences, redeclaredQueues } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
 import { PolicyAnswer, checkPolicies } from "./checkPolicies";
 import { FORGET, checkClaims, lostClaims, warnOfLost } from "./claims";
 import { checkJoinedEnds, checkMatchingChange, warnOfEnforced } from "./matchingChange";
 import { missingPolicies } from "./missingPolicies";
-import { checkQueueTypes, defaultQueueTypeOf } from "./queueTypes";
+import { checkQueueTypes, checkUntyped, defaultQueueTypeOf } from "./queueTypes";
 import { checkRights, tagsOf } from "./rights";
 import type { StackState } from "./stackState";
 import { checkMoved, warnOfTakenOver } from "./takenOver";
@@ -141,7 +141,7 @@ export async function checkWanted(
   const isClaimed = lost.length > 0 || claims.some(({ name }) => there.exchanges.has(name));
   const bindings = async (): Promise<FoundBinding[]> => (found.bindings ??= readBindings(api, vhost));
   const adopted = wanted.adopted === undefined ? [] : [{ ...wanted.adopted, policies: ownPolicies }];
-  const taken = adoptedQueues(adopted);
+  const taken = adoptedQueues(adopted, policies, wanted.replaceable);
   const adoption = await checkAdopted(state, vhost, adopted, {
     ...byNames,
     policies,
@@ -159,6 +159,7 @@ export async function checkWanted(
     wanted.replaceable === true &&
     mayBeOurs(wanted, byNames.exchanges, policies) &&
     (await areDifferencesOwn(state, vhost, entities, byNames));
+  await checkUntyped(state, vhost, entities.queues, byNames, endpointQueues);
   await checkMatchingChange(state, vhost, entities.queues, byNames.queues);
   checkJoinedEnds(wanted.bindings, byNames.queues);
   const warnings = [
@@ -170,7 +171,7 @@ export async function checkWanted(
       entities.queues.filter(({ name }) => !taken.has(name)),
       byNames,
     )),
-    ...checkDifferences(entities, byNames, isReplaced),
+    ...checkDifferences(entities, byNames, isReplaced, await redeclaredQueues(state, vhost, entities.queues, byNames)),
     ...warnOfEnforced(entities.queues, byNames.queues),
     ...checkPolicies({ entities, policies: ownPolicies, endpointQueues }, { policies, operatorPolicies }),
   ];

@@ -1,7 +1,7 @@
 import { BindingPlan, QueuePlan, levelQueueName } from "@rabbitmq-delay/topology";
 import { DeclaredQueue, describeEnforced, matchingChangeOf, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
-import type { StackState } from "./stackState";
+import type { OwnResource, StackState } from "./stackState";
 
 /**
  * Refuses a change of a network's matching that only a live change may make: an update would declare level 0's queue anew, and delete the
@@ -27,11 +27,7 @@ export async function checkMatchingChange(
         `and delete what waits in it; nothing was made. See that the stack's backend can be read`,
     );
   }
-  const inState = new Map(
-    (resources ?? [])
-      .filter(({ type, outputs }) => type === "rabbitmq:index/queue:Queue" && outputs.vhost === vhost)
-      .map(({ outputs }) => [String(outputs.name), outputs.settings]),
-  );
+  const inState = queuesInState(resources ?? [], vhost);
   const stale = queues.find(({ name, arguments: wanted }) => {
     return found.has(name) && matchingChangeOf(argumentsOf(inState.get(name)), wanted) !== undefined;
   });
@@ -40,6 +36,15 @@ export async function checkMatchingChange(
     `matching: queue ${stale.name} leads on the broker where this program wants it, but in this stack's state to another exchange, so ` +
       `that the engine would declare it anew, and delete what waits in it; nothing was made. Run pulumi refresh first, which reads ` +
       `the live change into the state`,
+  );
+}
+
+/** The settings of a vhost's queues in a stack's state, by name. */
+export function queuesInState(resources: readonly OwnResource[], vhost: string): ReadonlyMap<string, unknown> {
+  return new Map(
+    resources
+      .filter(({ type, outputs }) => type === "rabbitmq:index/queue:Queue" && outputs.vhost === vhost)
+      .map(({ outputs }) => [String(outputs.name), outputs.settings]),
   );
 }
 
@@ -58,8 +63,8 @@ function changeError(queue: string, change: "enforced" | "undone"): BrokerCheckE
   );
 }
 
-/** The provider keeps a queue's arguments as JSON, or as texts where somebody imported it. */
-function argumentsOf(settings: unknown): Record<string, unknown> {
+/** A queue's arguments in the state: the provider keeps them as JSON, or as texts where somebody imported it. */
+export function argumentsOf(settings: unknown): Record<string, unknown> {
   if (typeof settings !== "object" || settings === null) return {};
   const { argumentsJson, arguments: texts } = settings as { argumentsJson?: unknown; arguments?: unknown };
   try {

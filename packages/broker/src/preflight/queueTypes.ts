@@ -1,5 +1,7 @@
 import type { QueuePlan } from "@rabbitmq-delay/topology";
+import { DeclaredQueue, compareUntyped } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
+import type { StackState } from "./stackState";
 import type { ManagementApi } from "../api/managementApi";
 
 /** Arguments that a quorum queue refuses, or by which it loses waiting messages: declaring it again does not put off its expiry. */
@@ -35,4 +37,39 @@ export function checkQueueTypes(missing: readonly QueuePlan[], vhost: string, de
         `default queue type to classic, or take another vhost, preset or queueType`,
     );
   }
+}
+
+/**
+ * Checks queues that are planned without a type against the vhost's default. What the stack has in its state is not declared again.
+ * @param endpoints names of the queues that a service consumes, which a plan without a type means to be classic
+ * @throws BrokerCheckError for one that the broker would refuse to declare without a type now, and for an endpoint that would be another queue
+ * than planned
+ */
+export async function checkUntyped(
+  state: StackState,
+  vhost: string,
+  planned: readonly QueuePlan[],
+  found: { queues: ReadonlyMap<string, DeclaredQueue>; defaultType?: string },
+  endpoints: readonly string[],
+): Promise<void> {
+  const { defaultType = "classic" } = found;
+  const isOther = ({ name, arguments: values }: QueuePlan): boolean =>
+    endpoints.includes(name) && defaultType !== "classic" && !("x-queue-type" in values);
+  const suspects = planned.filter((plan) => isOther(plan) || differencesOf(plan, found).length > 0);
+  if (suspects.length === 0) return;
+  const own = await state.names("rabbitmq:index/queue:Queue", vhost);
+  const other = suspects.find(({ name }) => own?.has(name) !== true);
+  if (other === undefined) return;
+  const why =
+    differencesOf(other, found).join() ||
+    `queue ${other.name} is planned as a classic one, without a type, as its client declares it, of which the vhost's default_queue_type makes ` +
+      `a ${defaultType} queue; set that to classic, or give queueType: quorum`;
+  throw new BrokerCheckError(`broker.vhost: ${why}; nothing was made`);
+}
+
+function differencesOf(
+  plan: QueuePlan,
+  { queues, defaultType }: { queues: ReadonlyMap<string, DeclaredQueue>; defaultType?: string },
+): string[] {
+  return compareUntyped(plan, queues.get(plan.name), defaultType);
 }

@@ -1,5 +1,11 @@
 import type { QueueType } from "@rabbitmq-delay/topology";
-import { EndpointClient, compareExchange, compareQueue, planOwnEntities } from "@rabbitmq-delay/topology/stack";
+import {
+  EndpointClient,
+  compareExchange,
+  compareQueue,
+  compareUntyped,
+  planOwnEntities,
+} from "@rabbitmq-delay/topology/stack";
 import type { LiveVhost } from "./liveVhost";
 import { Unplaced, differs } from "./remark";
 
@@ -60,6 +66,7 @@ function differencesOf(name: string, client: EndpointClient, queueType: QueueTyp
   return [
     ...plan.exchanges.flatMap((one) => compareExchange(one, live.exchanges.get(one.name))),
     ...plan.queues.flatMap((one) => compareQueue(one, live.queues.get(one.name), live.content.defaultQueueType)),
+    ...plan.queues.flatMap((one) => compareUntyped(one, live.queues.get(one.name), live.content.defaultQueueType)),
     ...plan.bindings
       .filter((binding) => !live.has(binding))
       .map(({ source, destination }) => `exchange ${source} does not lead to queue ${destination}`),

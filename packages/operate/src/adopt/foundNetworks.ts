@@ -7,7 +7,13 @@ import {
   parkingPolicy,
   planEntities,
 } from "@rabbitmq-delay/topology";
-import { bindingName, canEnforce, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
+import {
+  bindingName,
+  canEnforce,
+  compareUntyped,
+  networkLimitPolicies,
+  networkOfDelivery,
+} from "@rabbitmq-delay/topology/stack";
 import { planMatchingChange } from "../enforce/matchingChange";
 import type { LiveVhost } from "./liveVhost";
 import { Unplaced, differs, leftOut, note } from "./remark";
@@ -63,28 +69,51 @@ function hasPart(network: DelayNetwork, name: string): boolean {
 function findNetwork(named: DelayNetwork, live: LiveVhost): FoundNetwork {
   const { prefix, parkingExchange = "", parkingQueue = "" } = named;
   const isParking = live.exchanges.has(parkingExchange) || live.queues.has(parkingQueue);
-  const options: DelayNetworkOptions = {
+  const parked: DelayNetworkOptions = {
     ...shapeOf(named, live),
     ...(isEnforced(named, live) ? { matching: "enforced" as const } : {}),
-    ...(isParking ? {} : { parking: false }),
   };
+  const options: DelayNetworkOptions = isParking ? parked : { ...parked, parking: false };
   const network = delayNetwork(options);
   const entities = planEntities(network);
   const parking = parkingPolicy(network);
   const part = { subject: prefix, entities, policies: parking === undefined ? [] : [parking] };
   const findings = [...auditPart(part, live.content), ...auditShortcuts(network, entities, [...live.content.bindings])];
-  const remarks = [...changeOf(network, live), ...findings.map(({ message }) => differs(message))];
-  if (!isParking) {
-    const message =
-      "it has no parking queue, so a message that no endpoint takes stalls its level; leave parking: false out, and the stack adds one";
-    remarks.push(note(message));
-  }
+  const untyped = entities.queues.flatMap((plan) =>
+    compareUntyped(plan, live.queues.get(plan.name), live.content.defaultQueueType),
+  );
+  const remarks = [
+    ...changeOf(network, live),
+    ...[...findings.map(({ message }) => message), ...untyped].map((message) => differs(message)),
+  ];
+  if (named.preset !== "custom") remarks.push(...otherStackOf(network, live));
+  if (!isParking) remarks.push(note(describeUnparked(network)));
   if (named.preset === "custom") {
     const message =
       "a stack of this project declared it; while that one has it, take its output delayNetwork, and leave the network out here";
     remarks.push(note(message));
   }
-  return { options, network, remarks };
+  // No vendor has a parking queue, and what stands beside a vendor's network changes nothing of it.
+  return { options: named.preset === "custom" ? options : parked, network, remarks };
+}
+
+/** Policies of this project's names are no vendor's. */
+function otherStackOf(network: DelayNetwork, { content }: LiveVhost): Unplaced[] {
+  const own = [parkingPolicy(network), ...networkLimitPolicies(network, { brokerVersion: content.version })];
+  const names = new Set(own.map((policy) => policy?.name));
+  const policy = content.policies.find(({ name, isOperator }) => isOperator !== true && names.has(name));
+  if (policy === undefined) return [];
+  const message =
+    `a stack of this project has set policy ${policy.name} for it; while that one has it, take its output delayNetwork, and leave the ` +
+    "network out here";
+  return [note(message)];
+}
+
+function describeUnparked({ preset, queueType }: DelayNetwork): string {
+  const harm = queueType === "quorum" ? "stalls its level" : "is dropped";
+  const way =
+    preset === "custom" ? "leave parking: false out, and the stack adds one" : "the stack adds one, beside the network";
+  return `it has no parking queue, so a message that no endpoint takes ${harm}; ${way}`;
 }
 
 /** A change of a live network's matching that did not end: what it put aside for a while is not missing. */

@@ -1,5 +1,13 @@
-import { DelayTopologyError } from "@rabbitmq-delay/topology";
-import { planStack, readStackConfig } from "@rabbitmq-delay/topology/stack";
+import { DelayTopologyError, parkingPolicy } from "@rabbitmq-delay/topology";
+import {
+  StackPlan,
+  endpointLimitPolicies,
+  judgePolicies,
+  limitingPreset,
+  networkLimitPolicies,
+  planStack,
+  readStackConfig,
+} from "@rabbitmq-delay/topology/stack";
 import { AdoptedConfig, configOf } from "./adoptedConfig";
 import { findEndpoints } from "./foundEndpoints";
 import { findNetworks } from "./foundNetworks";
@@ -30,7 +38,7 @@ export function planAdoption(vhost: string, content: LiveContent): Adoption {
     ...found.remarks,
     ...retries.remarks,
     ...unjoined(config, retries),
-    ...(isEmpty ? [] : refusalOf(config, vhost)),
+    ...(isEmpty ? [] : refusalOf(config, vhost, live)),
   ].map((remark): AdoptionRemark => ({ ...remark, place: [] }));
   return { vhost, config, isEmpty, remarks: inOrder([...general, ...remarks, ...unknownOf(config)]) };
 }
@@ -53,15 +61,40 @@ function unjoined({ endpoints = [] }: AdoptedConfig, { intervals, retried }: Fou
     );
 }
 
-/** What the program would refuse, whatever was found, as a vhost with a name that the provider can't read. */
-function refusalOf(config: AdoptedConfig, vhost: string): Unplaced[] {
+/** What the program would refuse, as a vhost with a name that the provider can't read, or a policy by which messages are lost. */
+function refusalOf(config: AdoptedConfig, vhost: string, live: LiveVhost): Unplaced[] {
   try {
-    planStack(readStackConfig({ ...config }), vhost);
-    return [];
+    const plan = planStack(readStackConfig({ ...config }), vhost);
+    return judgeOthers(plan, live);
   } catch (error) {
     if (!(error instanceof DelayTopologyError)) throw error;
     return [differs(`a stack would refuse this config: ${error.message}`)];
   }
+}
+
+/** Policies of others that apply to what the stack would have. */
+function judgeOthers({ networks, parts, created }: StackPlan, { content }: LiveVhost): Unplaced[] {
+  const all = [...parts, ...created].map(({ entities }) => entities);
+  const shapes = networks.networks.map(({ network }) => network);
+  const ways = { brokerVersion: content.version };
+  const queues = all.flatMap((plan) => plan.queues);
+  const findings = judgePolicies(
+    {
+      exchanges: all.flatMap(({ exchanges }) => exchanges),
+      queues,
+      policies: [
+        ...shapes.flatMap((network) => [parkingPolicy(network), ...networkLimitPolicies(network, ways)]),
+        ...created.flatMap(({ endpoint, entities }) =>
+          entities.queues.flatMap((queue) =>
+            endpointLimitPolicies(queue, limitingPreset(networks.joinedBy(endpoint)), ways),
+          ),
+        ),
+      ].filter((policy) => policy !== undefined),
+      endpointQueues: created.flatMap(({ entities }) => entities.queues.map(({ name }) => name)),
+    },
+    content.policies,
+  );
+  return findings.map(({ severity, message }) => (severity === "error" ? differs(message) : note(message)));
 }
 
 /** What no broker tells. */

@@ -1,7 +1,7 @@
 import { DelayTopologyError, checkOneOf } from "../errors";
 import type { DelayNetwork } from "./delayNetwork";
 import type { BindingPlan } from "../entities";
-import { checkEndpointName, checkEntityName, checkShortString } from "../names";
+import { checkEndpointName, checkEntityName, checkShortString, isClean } from "../names";
 import type { EndpointClient } from "./clientEndpoint";
 import { maximumDestinationBytes } from "./levels";
 import { BoundPattern, checkEndpointsApart } from "./topic";
@@ -89,6 +89,7 @@ function checkPattern(network: DelayNetwork, property: string, pattern: unknown)
   if (typeof pattern !== "string" || pattern === "" || /[@/]/.test(pattern)) {
     throw new DelayTopologyError(property, pattern, "it must be a non-empty text without @ and /");
   }
+  if (!isClean(pattern)) throw new DelayTopologyError(property, pattern, "control characters are not allowed");
   if (pattern.split(".").includes("#")) {
     throw new DelayTopologyError(property, pattern, "the word # matches any number of words; use * for one word");
   }
