@@ -1,7 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
-import { EndpointDelayBinding } from "pulumi-rabbitmq-delay";
+import { EndpointDelayBinding, ErrorQueues } from "pulumi-rabbitmq-delay";
 import { stackState, thisStack } from "pulumi-rabbitmq-delay/program";
-import { ConfiguredNetworks, EndpointConfig, boundType, planStack } from "@rabbitmq-delay/topology/stack";
+import {
+  ConfiguredNetworks,
+  EndpointConfig,
+  boundType,
+  ownErrorQueue,
+  planStack,
+} from "@rabbitmq-delay/topology/stack";
 import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
 import { expectationOf } from "./program/expectation";
@@ -24,7 +30,7 @@ export = (): Promise<Record<string, unknown>> =>
 /** One stack is one broker environment: a delay network, and the endpoints that this stack owns. */
 async function declareStack(): Promise<Record<string, unknown>> {
   const config = readConfig();
-  const { removal } = config;
+  const { removal, errorQueues } = config;
   const plan = planStack(config, config.vhost);
   const { networks } = plan;
   checkProduction(config, networks.networks);
@@ -39,26 +45,20 @@ async function declareStack(): Promise<Record<string, unknown>> {
 
   const declared = declareNetworks(networks, { vhost, removal, brokerVersion }, { provider });
   const retries = declareRetries(config, { address, vhost, brokerVersion }, { provider });
+  const errors =
+    errorQueues.length > 0 &&
+    new ErrorQueues("errors", { names: errorQueues, vhost, removal, brokerVersion }, { provider });
   const store = declareStore(config, { vhost, brokerVersion, outputs: ways }, { provider });
   const outputs: Record<string, unknown> = {
     ...declared.outputs,
     vhost,
     ...retries.outputs,
+    ...(errors && { errorQueues: errors.names }),
     ...store,
     ...ways,
   };
   for (const endpoint of config.endpoints) {
-    const {
-      name,
-      type,
-      patterns,
-      createQueue,
-      queueType,
-      client,
-      routingTopology,
-      errorQueue,
-      retries: isRetried,
-    } = endpoint;
+    const { name, type, patterns, createQueue, queueType, client, routingTopology, retries: isRetried } = endpoint;
     const args = {
       ...declared.joinedBy(endpoint),
       retryIntervals: isRetried ? retries.retryIntervals : undefined,
@@ -70,7 +70,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
       queueType,
       client,
       routingTopology,
-      errorQueue,
+      errorQueue: ownErrorQueue(endpoint, errorQueues),
       allow: config.allow,
       formerOwners: config.formerOwners,
       brokerVersion,

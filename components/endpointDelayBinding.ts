@@ -111,7 +111,8 @@ export interface EndpointDelayBindingArgs {
   routingTopology?: RoutingTopology;
   /**
    * Name of an error queue that is declared along, behind an exchange of the same name; default: none. Give both names to
-   * `consumeWithRetries` (`errorQueue`, `errorExchange`), and the name to the service's `EndpointUser`.
+   * `consumeWithRetries` (`errorQueue`, `errorExchange`), and the name to the service's `EndpointUser`. Leave it out for one that an
+   * `ErrorQueues` declares, of this program or of the broker's stack.
    */
   errorQueue?: string;
   /**

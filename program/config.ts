@@ -13,6 +13,7 @@ import {
 type WithDefault =
   | "workQueues"
   | "delayedRetryQueues"
+  | "errorQueues"
   | "createVhost"
   | "removal"
   | "production"
@@ -74,6 +75,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     removal: given.removal ?? "retain",
     workQueues: given.workQueues ?? [],
     delayedRetryQueues: given.delayedRetryQueues ?? [],
+    errorQueues: given.errorQueues ?? [],
     formerOwners: given.formerOwners ?? [],
   };
 }

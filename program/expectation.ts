@@ -11,6 +11,7 @@ import {
   WorkRetry,
 } from "@rabbitmq-delay/topology";
 import {
+  EndpointConfig,
   StackPlan,
   adoptedEndpoint,
   adoptedNetwork,
@@ -19,6 +20,7 @@ import {
   endpointLimitPolicies,
   limitingPreset,
   networkLimitPolicies,
+  ownErrorQueue,
   ownedNames,
   planEndpoints,
   planOwnership,
@@ -56,6 +58,10 @@ export function expectationOf(
     entities.queues.flatMap((queue) =>
       endpointLimitPolicies(queue, limitingPreset(joinedBy(endpoint)), { brokerVersion }),
     );
+  const errorsOf = ({ errorQueue }: EndpointConfig): EntityPlan | undefined => {
+    const own = ownErrorQueue({ errorQueue }, config.errorQueues);
+    return own === undefined ? undefined : planErrorQueue(own);
+  };
   const storeUsers = typeof config.delayedStore?.user === "string" ? [config.delayedStore.user] : [];
   return {
     vhost: config.vhost,
@@ -89,7 +95,7 @@ export function expectationOf(
         .map(({ network }) => adoptedNetwork(network, ofNetwork(network))),
       ...created
         .filter(({ endpoint }) => endpoint.adopt === true)
-        .map((one) => adoptedEndpoint(one.endpoint, one.entities, ofEndpoint(one), errorsOf(one.endpoint.errorQueue))),
+        .map((one) => adoptedEndpoint(one.endpoint, one.entities, ofEndpoint(one), errorsOf(one.endpoint))),
       ...config.workQueues.flatMap(({ queue, adopt }) => {
         const descriptor = retries.find((one) => one.kind === "work-retry" && one.name === queue) as
           WorkRetry | undefined;
@@ -107,14 +113,15 @@ export function expectationOf(
       ...created.map(({ endpoint }) => [endpoint.name, "EndpointDelayBinding"] as const),
       ...config.workQueues.map(({ queue }) => [queue, "WorkRetryQueues"] as const),
       ...config.delayedRetryQueues.map(({ queue }) => [queue, "DelayedRetryQueue"] as const),
+      ...config.errorQueues.map((name) => [name, "ErrorQueues"] as const),
+      ...config.endpoints
+        .map((endpoint) => ownErrorQueue(endpoint, config.errorQueues))
+        .filter((name) => name !== undefined)
+        .map((name) => [name, "EndpointDelayBinding"] as const),
     ],
     createsVhost: config.createVhost,
     allowedFaults: config.allow,
   };
-}
-
-function errorsOf(errorQueue: string | undefined): EntityPlan | undefined {
-  return errorQueue === undefined ? undefined : planErrorQueue(errorQueue);
 }
 
 function versionNeed(descriptor: RetryDescriptor): VersionNeed[] {

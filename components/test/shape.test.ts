@@ -27,11 +27,14 @@ describe("components' children", () => {
       holdQueues?: pulumi.Output<unknown>;
       delayedStore?: pulumi.Output<unknown>;
       users?: pulumi.Output<unknown>;
+      names?: pulumi.Output<unknown>;
     },
   ): Promise<Made[]> {
-    const { network, bindingKeys, retryIntervals, workRetry, holdQueues, delayedStore, users } = create();
+    const { network, bindingKeys, retryIntervals, workRetry, holdQueues, delayedStore, users, names } = create();
     await new Promise((resolve) =>
-      pulumi.all([network, bindingKeys, retryIntervals, workRetry, holdQueues, delayedStore, users]).apply(resolve),
+      pulumi
+        .all([network, bindingKeys, retryIntervals, workRetry, holdQueues, delayedStore, users, names])
+        .apply(resolve),
     );
     await pulumi.runtime.disconnect();
     return made.filter(({ type }) => type.startsWith("rabbitmq:"));
@@ -256,6 +259,41 @@ describe("components' children", () => {
     assert.equal(children[0]?.inputs.name, "hold.5+60000.5:a%2Fb%40c:x");
   });
 
+  it("error queues are each a queue behind a fanout exchange of its name, with the policy of its delivery limit", async () => {
+    const children = await childrenOf(() => new components.ErrorQueues("errors", { names: ["error", "audit"] }));
+    assert.deepEqual(children.map(({ type, name }) => `${type.split(":").pop()} ${name}`).sort(), [
+      "Binding errors-audit-to-audit",
+      "Binding errors-error-to-error",
+      "Exchange errors-audit",
+      "Exchange errors-error",
+      "Policy errors-audit.delivery-limit",
+      "Policy errors-error.delivery-limit",
+      "Queue errors-audit",
+      "Queue errors-error",
+    ]);
+    const inputsOf = (kind: string): object | undefined =>
+      children.find(({ type, name }) => type.endsWith(`:${kind}`) && name.startsWith("errors-error"))?.inputs;
+    assert.deepEqual(inputsOf("Queue"), {
+      name: "error",
+      vhost: "/",
+      settings: { durable: true, autoDelete: false, argumentsJson: '{"x-queue-type":"quorum"}' },
+    });
+    assert.deepEqual(inputsOf("Binding"), {
+      source: "error",
+      vhost: "/",
+      destination: "error",
+      destinationType: "queue",
+      routingKey: "",
+    });
+    made = [];
+    const before4 = await childrenOf(
+      () => new components.ErrorQueues("older", { names: ["error"], queueType: "classic", brokerVersion: "3.10.8" }),
+    );
+    assert.equal(count(before4, "Policy"), 0);
+    const classic = before4.find(({ type }) => type.endsWith(":Queue"))?.inputs.settings as { argumentsJson?: string };
+    assert.equal(classic.argumentsJson, "{}");
+  });
+
   it("a store has its queues and exchanges, and a user for each login with the least rights", async () => {
     const forwards = [{ exchange: "orders.delayed", delivery: "orders" }];
     const credentials = ["a", "b"].map((suffix) => ({ suffix, password: `the secret of ${suffix}` }));
@@ -277,7 +315,7 @@ describe("components' children", () => {
 
   it("refuses before the first resource is made", () => {
     const { DelayLevelTopology, EndpointDelayBinding, RetryIntervalQueues } = components;
-    const { WorkRetryQueues, HoldQueues, DelayedRetryQueue, DelayedMessageStore } = components;
+    const { WorkRetryQueues, HoldQueues, ErrorQueues, DelayedRetryQueue, DelayedMessageStore } = components;
     const broker = { managementUrl: "http://127.0.0.1:1", username: "a", password: "b" };
     const destinations = [{ exchange: "", routingKey: "y" }];
     const network = delayNetwork({ preset: "nservicebus" });
@@ -315,6 +353,9 @@ describe("components' children", () => {
       [() => new WorkRetryQueues("x", { queue: "work", delays: [5], removal: "keep" as "retain" }), /removal: "keep"/],
       [() => new HoldQueues("x", { delays: [5], destinations, leaseMs: 5, queueType: "quorum" }), /leaseMs: 5/],
       [() => new HoldQueues("x", { delays: [5, 5], destinations }), /delays\[1\]: 5/],
+      [() => new ErrorQueues("x", { names: ["error", "error"] }), /names\[1\]: "error"/],
+      [() => new ErrorQueues("x", { names: ["error"], removal: "keep" as "retain" }), /removal: "keep"/],
+      [() => new ErrorQueues("x", { names: ["error"], queues: 1 } as never), /queues/],
       [() => new DelayedMessageStore("x", { storeName: "amq.x" }), /name: "amq\.x"/],
       [() => new DelayedMessageStore("x", { exchanges: ["delayed"] }), /exchanges\[0\]: "delayed"/],
       [() => new DelayedMessageStore("x", { user: "store" }), /credentials: undefined/],

@@ -16,6 +16,7 @@ const whole = {
   workQueues: [{ queue: "work", delays: ["5s"], maxRetries: 3 }],
   holdQueues: { delays: ["5s"], destinations: [{ exchange: "", routingKey: "Sales" }] },
   delayedRetryQueues: [{ queue: "counted", minMs: 5000 }],
+  errorQueues: ["error", "audit"],
   delayedStore: { storeName: "later", forwards: [{ exchange: "in", delivery: "out" }], toQueues: true },
   production: false,
   createVhost: true,

@@ -45,6 +45,7 @@ export interface StackConfig {
   workQueues?: unknown[];
   holdQueues?: Record<string, unknown>;
   delayedRetryQueues?: unknown[];
+  errorQueues?: string[];
   delayedStore?: Record<string, unknown>;
   storePassword?: string;
   removal?: "retain" | "delete";

@@ -40,6 +40,47 @@ describe("a look at a broker", () => {
     assert.match(findings[0]?.message ?? "", /and 1 more are not counted/);
   });
 
+  it("compares the error queues of the whole stack with what is there", async () => {
+    const declared = { durable: true, auto_delete: false };
+    const typed = { "x-queue-type": "quorum" };
+    const answers: Record<string, unknown> = {
+      overview: { rabbitmq_version: "3.10.8" },
+      "exchanges/%2F": [
+        { name: "", type: "direct", internal: false, arguments: {}, ...declared },
+        { name: "error", type: "fanout", internal: false, arguments: {}, ...declared },
+      ],
+      "queues/%2F": [
+        { name: "error", messages: 0, arguments: typed, ...declared },
+        { name: "audit", messages: 0, arguments: {}, ...declared },
+      ],
+    };
+    const server = createServer((request, response) => {
+      const path = (request.url as string).slice("/api/".length).split("?")[0] as string;
+      response.end(JSON.stringify(answers[path] ?? []));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const found = await readVhost(
+      new BrokerReader({ managementUrl: `http://127.0.0.1:${port}`, username: "guest", password: "guest" }),
+      "/",
+      async () => undefined,
+    );
+    server.close();
+    const errorQueues = ["error", "audit", "later"];
+    const findings = auditVhost({ networks: [], endpoints: [], retries: [], errorQueues }, found);
+    assert.deepEqual(
+      findings
+        .filter(({ rule }) => rule !== "broker-fault")
+        .map(({ rule, subject, message }) => `${rule} ${subject}: ${message.split(/[:;]/)[0]}`),
+      [
+        'missing-part error queue error: exchange error does not lead to queue error with the key ""',
+        "missing-part error queue audit: exchange audit is not on the broker",
+        "changed-part error queue audit: queue audit exists with x-queue-type nothing (declared here",
+        "missing-queues error queue later: none of its queues is on the broker yet",
+      ],
+    );
+  });
+
   // A check failed on a healthy broker, because a queue for replies came and went while it looked.
   it("does not tell of a queue that is there no more at its last look", async () => {
     const declared = { durable: true, auto_delete: false, arguments: {} };

@@ -45,7 +45,7 @@ export function readStackFile(file: string): ConfiguredStack {
 }
 
 function configuredStack(config: StackConfig): ConfiguredStack {
-  const { endpoints = [], broker, allow = [] } = config;
+  const { endpoints = [], errorQueues, broker, allow = [] } = config;
   const vhost = broker?.vhost ?? "/";
   const { networks, retries, store } = planStack(config, vhost);
   return {
@@ -61,6 +61,7 @@ function configuredStack(config: StackConfig): ConfiguredStack {
     })),
     retries,
     store,
+    errorQueues,
     vhost,
     allow,
   };

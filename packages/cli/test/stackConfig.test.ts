@@ -52,6 +52,11 @@ describe("a stack's config for check", () => {
     assert.throws(() => readStackFile(fileOf({ "rabbitmq-delay:network": null })), /has no network/);
   });
 
+  it("has the error queues that the stack declares for all services", () => {
+    const file = fileOf({ "rabbitmq-delay:network": network, "rabbitmq-delay:errorQueues": ["error", "audit"] });
+    assert.deepEqual(readStackFile(file).errorQueues, ["error", "audit"]);
+  });
+
   // Another provider's network took the place of the stack's own, and the check was of that one.
   it("takes the project's own values alone", () => {
     const both = { "rabbitmq-delay:network": network, "aws:network": { preset: "celery" }, "aws:endpoints": [null] };

@@ -16,7 +16,7 @@ export {
 export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
 export { retryDescriptorOf } from "./retry/retryConfig";
 export { delayedStoreOf } from "./store/storeConfig";
-export { StackPart, StackPlan, planEndpoints, planStack } from "./stackPlan";
+export { StackPart, StackPlan, ownErrorQueue, planEndpoints, planStack } from "./stackPlan";
 export { checkInteger, checkKnown, checkOneOf } from "./errors";
 export { checkEntityName } from "./names";
 

@@ -5,10 +5,11 @@ import { queueTypes } from "./network/delayNetwork";
 import { networkSchema } from "./network/options";
 import { NAME_PAIR } from "./network/topic";
 import { delayedRetrySchema } from "./retry/delayedRetry";
+import { checkErrorQueueNames } from "./retry/errorQueue";
 import { holdQueuesSchema } from "./retry/holdQueues";
 import { retryIntervalsSchema } from "./retry/retryIntervals";
 import { workQueueSchema } from "./retry/workRetry";
-import { flag, listOf, object, oneOf, text, textBy } from "./schema/fields";
+import { flag, listBy, listOf, object, oneOf, text, textBy } from "./schema/fields";
 import { nearest } from "./schema/nearest";
 import { readOptions } from "./schema/options";
 import { delayedStoreSchema } from "./store/delayedStore";
@@ -56,7 +57,9 @@ export const endpointSchema = lazily(() =>
       .describe("Whether the queue gets its failed messages back from the interval queues; default false."),
     errorQueue: text()
       .optional()
-      .describe("Name of an error queue that is declared along, behind an exchange of the same name; default: none."),
+      .describe(
+        "Name of the error queue, which is declared along, behind an exchange of the same name, unless `errorQueues` has it; default: none.",
+      ),
     networks: listOf(text(), "network's name")
       .optional()
       .describe("Names of the networks that the endpoint joins; default: all of the stack."),
@@ -158,6 +161,11 @@ export const stackConfigSchema = lazily(() =>
       .array(delayedRetrySchema(), { error: "it must be a list" })
       .optional()
       .describe("Queues with the broker's own delayed retry, from RabbitMQ 4.3.0; default: none."),
+    errorQueues: listBy(text(), checkErrorQueueNames)
+      .optional()
+      .describe(
+        "Names of queues that many services share, as NServiceBus's `error` and `audit`: each is declared once, as a quorum queue behind a fanout exchange of its name; default: none.",
+      ),
     delayedStore: storeSchema().optional().describe("The broker's side of an external store; default: none."),
     removal: oneOf(removals)
       .optional()
@@ -225,7 +233,7 @@ export const emptiedParts: readonly string[] = [
 ];
 
 /** Parts in which a text that is not allowed is shown, as their own options do: names and words, and never a way to a broker. */
-const SHOWN = /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedStore|allow)\b/;
+const SHOWN = /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|errorQueues|delayedStore|allow)\b/;
 
 /**
  * Reads a stack's config; what follows from several of its parts is left to whoever uses it.

@@ -24,7 +24,7 @@ export interface StackPlan {
   networks: ConfiguredNetworks;
   retries: RetryDescriptor[];
   store: DelayedStore | undefined;
-  /** Networks, retries, the store and error queues: all but the endpoints' own queues. */
+  /** Networks, retries, the store, shared error queues and those of endpoints: all but the endpoints' own queues. */
   parts: StackPart[];
   /** The endpoints that the stack declares itself, and what it declares for each: a queue, and what its client has with it. */
   created: { endpoint: EndpointConfig; entities: EntityPlan }[];
@@ -49,7 +49,7 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
     ...networks.networks.map(({ place, network }) => ({ place, entities: planEntities(network) })),
     ...retryParts(config, retries),
     ...(store === undefined ? [] : [{ place: "delayedStore", entities: planDelayedStore(store) }]),
-    ...errorParts(endpoints),
+    ...errorParts(config),
   ];
   const own = created.map(({ endpoint, entities }) => ({
     place: `endpoints[${endpoints.indexOf(endpoint)}]`,
@@ -89,14 +89,26 @@ function retryParts(config: StackConfig, retries: readonly RetryDescriptor[]): S
   return retries.map((descriptor, index) => ({ place: places[index] as string, entities: planRetry(descriptor) }));
 }
 
-/** Endpoints may share an error queue. */
-function errorParts(endpoints: readonly EndpointConfig[]): StackPart[] {
-  const names = endpoints.map(({ errorQueue }) => errorQueue);
-  return endpoints.flatMap(({ errorQueue }, index) =>
-    errorQueue === undefined || names.indexOf(errorQueue) !== index
-      ? []
-      : [{ place: `endpoints[${index}].errorQueue`, entities: planErrorQueue(errorQueue) }],
-  );
+/** Endpoints may share an error queue, with each other or with the whole stack, which declares it first. */
+function errorParts({ errorQueues = [], endpoints = [] }: StackConfig): StackPart[] {
+  const shared = errorQueues.map((name, index) => ({ place: `errorQueues[${index}]`, entities: planErrorQueue(name) }));
+  const own = endpoints.map((endpoint) => ownErrorQueue(endpoint, errorQueues));
+  return [
+    ...shared,
+    ...own.flatMap((name, index) =>
+      name === undefined || own.indexOf(name) !== index
+        ? []
+        : [{ place: `endpoints[${index}].errorQueue`, entities: planErrorQueue(name) }],
+    ),
+  ];
+}
+
+/** The error queue that is declared along with an endpoint; undefined where it has none, or one that the stack declares for all. */
+export function ownErrorQueue(
+  { errorQueue }: Pick<EndpointConfig, "errorQueue">,
+  errorQueues: readonly string[] = [],
+): string | undefined {
+  return errorQueue === undefined || errorQueues.includes(errorQueue) ? undefined : errorQueue;
 }
 
 /** The error of an endpoint's options says in which endpoint they stand. */

@@ -39,6 +39,25 @@ describe("the plan of a stack", () => {
     );
   });
 
+  it("declares an error queue of the whole stack once, however many endpoints name it", () => {
+    const { parts } = plan({
+      errorQueues: ["error", "audit"],
+      endpoints: [
+        { name: "Sales", errorQueue: "error" },
+        { name: "Billing", errorQueue: "Billing_error" },
+      ],
+    });
+    assert.deepEqual(
+      parts.slice(1).map(({ place, entities }) => [place, ...entities.queues.map(({ name }) => name)]),
+      [
+        ["errorQueues[0]", "error"],
+        ["errorQueues[1]", "audit"],
+        ["endpoints[1].errorQueue", "Billing_error"],
+      ],
+    );
+    assert.equal(plan({ errorQueues: [] }).parts.length, 1);
+  });
+
   it("binds an endpoint to the networks that it names, in whatever order, and to all where it names none", () => {
     const networks = { finer: quick };
     const names = (endpoint: object): string[] => {
@@ -83,6 +102,36 @@ describe("the plan of a stack", () => {
       "an error queue of the name of a delivery exchange",
       { endpoints: [{ name: "B", errorQueue: "slow.r2x3u100.delivery" }] },
       /errorQueue: .* network declares the exchange/,
+    ],
+    [
+      "an error queue of the whole stack that is an endpoint's own queue",
+      { errorQueues: ["Sales"], endpoints: [sales] },
+      /endpoints\[0\]: "Sales" is not allowed; errorQueues\[0\] declares the queue of that name/,
+    ],
+    [
+      "an error queue of the whole stack that is a dead queue",
+      { errorQueues: ["audit", "work.dead"], workQueues: [work] },
+      /errorQueues\[1\]: "work\.dead" is not allowed; workQueues\[0\] declares/,
+    ],
+    [
+      "an error queue of the whole stack that stands there twice",
+      { errorQueues: ["error", "audit", "error"] },
+      /errorQueues\[2\]: "error" is not allowed; it is there twice; name it once/,
+    ],
+    [
+      "an error queue of the broker's names",
+      { errorQueues: ["error", "amq.error"] },
+      /errorQueues\[1\]: "amq\.error" is not allowed; names that start with amq\./,
+    ],
+    [
+      "an error queue that is no text",
+      { errorQueues: [5] },
+      /errorQueues\[0\]: this number is not allowed; it must be a non-empty text/,
+    ],
+    [
+      "error queues that are no list",
+      { errorQueues: "error" },
+      /errorQueues: this text is not allowed; it must be a list/,
     ],
     [
       "an endpoint's queue that is a retry queue",

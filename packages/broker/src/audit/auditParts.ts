@@ -5,6 +5,7 @@ import {
   parkingPolicy,
   planDelayedStore,
   planEntities,
+  planErrorQueue,
   planRetry,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
@@ -16,7 +17,7 @@ import type { Found } from "./readVhost";
 
 /** Compares everything that is planned with what the broker has, and the other networks of the vhost with what their names tell. */
 export function auditParts(checked: Checked, found: Found): AuditFinding[] {
-  const { networks, retries, store } = checked;
+  const { networks, retries, store, errorQueues = [] } = checked;
   const own = networks.map(({ network }) => network);
   return [
     ...own.flatMap((network) => auditNetworkPart(network, found)),
@@ -24,6 +25,7 @@ export function auditParts(checked: Checked, found: Found): AuditFinding[] {
     ...[
       ...retries.map((descriptor) => retryPart(descriptor, checked, found)),
       ...(store === undefined ? [] : [storePart(store, found)]),
+      ...errorQueues.map((name) => errorPart(name, found)),
     ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [findAbsent(part)])),
   ];
 }
@@ -102,6 +104,12 @@ function storePart(store: DelayedStore, { version }: Found): PlannedPart {
     // The exchange to which due messages are published may be the service's own.
     shared: store.forwards.map(({ delivery }) => delivery),
   };
+}
+
+function errorPart(name: string, { version }: Found): PlannedPart {
+  const entities = planErrorQueue(name);
+  const policies = deliveryLimitPolicies(entities.queues, { brokerVersion: version });
+  return { subject: `error queue ${name}`, entities, policies };
 }
 
 function findAbsent({ subject }: PlannedPart): AuditFinding {

@@ -5,6 +5,7 @@ import {
   parkingPolicy,
   planDelayedStore,
   planEntities,
+  planErrorQueue,
   planRetry,
 } from "@rabbitmq-delay/topology";
 import { AuditFinding, auditBroker, judgePolicies } from "@rabbitmq-delay/topology/stack";
@@ -56,7 +57,10 @@ function auditNetworkOn(
 }
 
 /** Checks other people's policies, for what is declared here and for each network in the vhost. */
-function auditPolicies({ networks: own, endpoints, retries, store }: Checked, found: Found): AuditFinding[] {
+function auditPolicies(
+  { networks: own, endpoints, retries, store, errorQueues = [] }: Checked,
+  found: Found,
+): AuditFinding[] {
   const names = new Set(found.policies.filter(({ isOperator }) => !isOperator).map(({ name }) => name));
   const ownNetworks = own.map(({ network }) => network);
   const networks = [...ownNetworks, ...otherNetworks(ownNetworks, found)];
@@ -66,6 +70,7 @@ function auditPolicies({ networks: own, endpoints, retries, store }: Checked, fo
     ...networks.map(planEntities),
     ...retryPlans,
     ...(store === undefined ? [] : [planDelayedStore(store)]),
+    ...errorQueues.map((name) => planErrorQueue(name)),
   ];
   const policies = [
     // What another stack declares for its network is only known from what exists.

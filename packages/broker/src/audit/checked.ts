@@ -9,6 +9,8 @@ export interface Checked {
   retries: RetryDescriptor[];
   /** The broker's side of an external store. */
   store?: DelayedStore;
+  /** Names of the error queues that the stack declares for all services. */
+  errorQueues?: readonly string[];
   /** Accepted risks: the broker's own faults by their names, and pairs of endpoints that a vendor's clients mix up. */
   allow?: string[];
 }

@@ -36,6 +36,7 @@ const components: Record<ComponentName, Describe> = {
   WorkRetryQueues: describeWaiting("WorkRetryQueues"),
   HoldQueues: describeWaiting("HoldQueues"),
   DelayedRetryQueue: describeWaiting("DelayedRetryQueue"),
+  ErrorQueues: describeWaiting("ErrorQueues"),
   DelayedMessageStore: describeWaiting("DelayedMessageStore"),
   EndpointUser: describeUser,
   RabbitMqCluster: describeCluster,

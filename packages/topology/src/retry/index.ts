@@ -42,5 +42,5 @@ export {
   parseDelayedRetry,
   planDelayedRetry,
 } from "./delayedRetry";
-export { planErrorQueue } from "./errorQueue";
+export { ErrorQueuesOptions, checkErrorQueueNames, planErrorQueue, planErrorQueues } from "./errorQueue";
 export { RetryDescriptor, declaredDelaysMs, parseRetryDescriptor, planRetry, retryKinds } from "./retryDescriptor";

@@ -1,0 +1,76 @@
+import { strict as assert } from "node:assert";
+import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
+import { generations, installEndpoint } from "../support/nserviceBus";
+import { StackConfig, TestStack } from "../support/stack";
+
+const network = { preset: "nservicebus" };
+const endpoint = (name: string): object => ({ name, client: "nservicebus", errorQueue: "error" });
+const endpoints = ["Sales", "Billing"].map(endpoint);
+
+describe("error queues that a stack declares for all services", () => {
+  onEachBroker((broker) => {
+    it("are there once, as NServiceBus's installers declare them, with the policy of an endpoint's error queue", async () => {
+      const stack = await TestStack.inNewVhost(broker());
+      stack.configure({ network, endpoints, errorQueues: ["error", "audit"] });
+      await stack.up();
+      const queues = (await stack.resources()).filter(({ type }) => type === "rabbitmq:index/queue:Queue");
+      const own = queues.filter(({ inputs }) => ["error", "audit"].includes(String(inputs.name)));
+      assert.deepEqual(own.map(({ urn }) => urn.split("::").pop()).sort(), ["errors-audit", "errors-error"]);
+      assert.deepEqual((await stack.outputs()).errorQueues, ["error", "audit"]);
+      const channel = await openChannel(broker(), stack.vhost);
+      // An entity with other arguments closes the channel.
+      for (const name of ["error", "audit"]) await installEndpoint(channel, generations.v2, name);
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      const policies = await broker().management.get<{ name: string }[]>(`policies/${stack.vhost}`);
+      const limited = policies.map(({ name }) => name).filter((name) => /^(error|audit)\./.test(name));
+      const is4 = (await broker().management.version()).startsWith("4");
+      assert.deepEqual(limited.sort(), is4 ? ["audit.delivery-limit", "error.delivery-limit"] : []);
+      await stack.destroy();
+      const left = (await broker().management.queues(stack.vhost)).map(({ name }) => name);
+      assert.ok(!left.includes("error") && !left.includes("audit"), "under removal: delete they go with the stack");
+    });
+
+    it("take over an endpoint's error queue with what is in it; under removal: delete that is refused, either way", async () => {
+      const stack = await TestStack.inNewVhost(broker());
+      const whole: StackConfig = { network, endpoints, errorQueues: ["error", "audit"] };
+      await stack.bringUp({ network, endpoints });
+      const channel = await openChannel(broker(), stack.vhost);
+      channel.publish("error", "", Buffer.from("failed"), { persistent: true });
+      await channel.waitForConfirms();
+      const inQueue = async (): Promise<number> => (await channel.checkQueue("error")).messageCount;
+      assert.equal(await inQueue(), 1);
+      const refused = async (config: StackConfig, message: RegExp): Promise<void> => {
+        stack.configure(config);
+        const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+        assert.notEqual(code, 0, output);
+        assert.match(output.replaceAll(/\s+/g, " "), message);
+        assert.equal(await inQueue(), 1);
+      };
+      await refused(whole, /queue: "error" is another component's in this stack's state; nothing was made/);
+
+      stack.configure({ ...whole, removal: "retain" });
+      await stack.up();
+      assert.equal(await inQueue(), 1);
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      const resources = (await stack.resources()).filter(({ inputs }) => inputs?.name === "error");
+      assert.deepEqual(resources.map(({ urn }) => urn.split("::").pop()).sort(), ["errors-error", "errors-error"]);
+
+      stack.configure(whole);
+      await stack.up();
+      assert.equal(await inQueue(), 1);
+      // The queue would be made for the endpoint, and then deleted under its old name.
+      await refused(
+        { network, endpoints, errorQueues: ["audit"] },
+        /"error" is another component's .* nothing was made/,
+      );
+      for (const errorQueues of [whole.errorQueues, ["audit"]]) {
+        stack.configure({ network, endpoints, errorQueues, removal: "retain" } as StackConfig);
+        await stack.up();
+        assert.equal(await inQueue(), 1);
+      }
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      assert.ok(await channel.get("error", { noAck: true }));
+    });
+  });
+});
