@@ -1,4 +1,6 @@
 import { strict as assert } from "node:assert";
+import { join } from "node:path";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { generations, installEndpoint } from "../support/nserviceBus";
@@ -29,6 +31,27 @@ describe("error queues that a stack declares for all services", () => {
       await stack.destroy();
       const left = (await broker().management.queues(stack.vhost)).map(({ name }) => name);
       assert.ok(!left.includes("error") && !left.includes("audit"), "under removal: delete they go with the stack");
+    });
+
+    it("are refused in a program in which an endpoint or another component declares them, too", async () => {
+      const vhost = await broker().management.createVhost();
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "parts"));
+      const errors = (name: string): object => ({ type: "ErrorQueues", name, args: { names: ["error"] } });
+      const joined = delayNetwork({ preset: "nservicebus", vhost });
+      const sales = { endpoint: "Sales", client: "nservicebus", network: joined, errorQueue: "error" };
+      for (const [other, component] of [
+        [{ type: "EndpointDelayBinding", name: "sales", args: sales }, "EndpointDelayBinding"],
+        [errors("others"), "ErrorQueues"],
+      ] as const) {
+        stack.configure({ network: { parts: [errors("errors"), other] } });
+        const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+        assert.notEqual(code, 0, output);
+        const twice = new RegExp(
+          `"error" is declared by two components of this program, .*${component}.* nothing was made`,
+        );
+        assert.match(output.replaceAll(/\s+/g, " "), twice);
+        assert.deepEqual(await broker().management.queues(vhost), []);
+      }
     });
 
     it("take over an endpoint's error queue with what is in it; under removal: delete that is refused, either way", async () => {

@@ -1,9 +1,12 @@
-import { DelayTopologyError, EndpointPlan } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, EndpointPlan, QueuePlan } from "@rabbitmq-delay/topology";
 import { BoundPatterns, OwnershipPlan } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
 
 /** What one component declares. */
 interface Brought {
+  /** The component's class. */
+  component?: string;
+  queues?: readonly Pick<QueuePlan, "name">[];
   /** The messages that an endpoint takes from a network that the program does not make. */
   endpoint?: EndpointPlan;
   allow?: readonly string[];
@@ -18,6 +21,8 @@ interface Known {
   users: Set<string>;
   /** By vhost and name. */
   claims: Set<string>;
+  /** The classes of the components that declare a queue, by vhost and name. */
+  queues: Map<string, string[]>;
 }
 
 const known = new WeakMap<object, Known>();
@@ -32,10 +37,11 @@ const known = new WeakMap<object, Known>();
 export function compareInProgram(
   run: object,
   vhost: string,
-  { endpoint, allow, users = [], claims = [] }: Brought,
+  { component, queues = [], endpoint, allow, users = [], claims = [] }: Brought,
 ): string[] {
-  const there = known.get(run) ?? { bound: new Map<string, BoundPatterns>(), users: new Set(), claims: new Set() };
+  const there = known.get(run) ?? newProgram();
   known.set(run, there);
+  if (component !== undefined) queues.forEach(({ name }) => compareQueues(there, vhost, name, component));
   if (endpoint !== undefined) compareEndpoint(there, vhost, endpoint, allow);
   for (const user of users) {
     if (there.users.has(user)) {
@@ -52,6 +58,23 @@ export function compareInProgram(
     there.claims.add(claim);
     return isTwice ? [warnOfTwo(name)] : [];
   });
+}
+
+function newProgram(): Known {
+  return { bound: new Map(), users: new Set(), claims: new Set(), queues: new Map() };
+}
+
+/** A queue that all services share would go with the first of its components, though the other one still has it. */
+function compareQueues({ queues }: Known, vhost: string, name: string, component: string): void {
+  const key = JSON.stringify([vhost, name]);
+  const others = queues.get(key) ?? [];
+  queues.set(key, [...others, component]);
+  const [other] = others;
+  if (other === undefined || ![component, ...others].includes("ErrorQueues")) return;
+  throw new BrokerCheckError(
+    `queue: ${JSON.stringify(name)} is declared by two components of this program, ${other} and ${component}; nothing was made. It would ` +
+      `go with the first that leaves. Name it in one ErrorQueues, and in no errorQueue of an endpoint`,
+  );
 }
 
 function compareEndpoint(
