@@ -193,6 +193,36 @@ describe("a network that NServiceBus has declared", () => {
       assert.equal(after["x-message-ttl"], 256_000);
     });
 
+    it("comes under a program of one's own, which refuses what it can't compare", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareAsNServiceBus(channel, generations.v2);
+      await installEndpoint(channel, generations.v2, "Sales");
+      await channel.bindQueue("Sales", "nsb.v2.delay-level-03", "#");
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "adopting"));
+      const refused = async (network: Record<string, unknown>, message: RegExp): Promise<void> => {
+        stack.configure({ network });
+        const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+        assert.notEqual(code, 0);
+        assert.match(output, message);
+        assert.deepEqual(await management.get<object[]>(`policies/${vhost}`), []);
+      };
+      await refused(
+        { adopt: true },
+        /queue Sales to exchange nsb\.v2\.delay-level-03 by "#" is there, and not in the plan/,
+      );
+      // Its address is nobody's: nothing may be sent there.
+      const proxy = "http://127.0.0.1:9";
+      await refused({ adopt: true, proxy }, /adopt: .* can't be compared with the broker, .*Nothing was made/);
+      await channel.unbindQueue("Sales", "nsb.v2.delay-level-03", "#");
+      stack.configure({ network: { adopt: true } });
+      const { output } = await stack.up();
+      assert.match(output, /network nsb\.v2\.delay is adopted: .*added: .*policy nsb\.v2\.delay-parking/);
+      assert.match(output, /endpoint Sales is adopted: 1 queue, 1 exchange and 1 binding/);
+      assert.deepEqual(await stack.preview("--refresh"), []);
+    });
+
     it("is refused where the vhost now makes another queue of one that was declared without a type", async function () {
       if (!isNewest) this.skip();
       const { management } = broker();
