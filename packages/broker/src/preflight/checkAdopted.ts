@@ -65,7 +65,10 @@ export function adoptedQueues(
   isReplaceable: boolean | undefined,
 ): ReadonlySet<string> {
   const names = new Set(policies.map(({ name }) => name));
-  const vendors = parts.filter((part) => isReplaceable !== true && !part.policies.some(({ name }) => names.has(name)));
+  // An endpoint's policy may be its vendor's, and another stack that has it has claimed it.
+  const isStacks = ({ kind, policies: own }: AdoptedPart): boolean =>
+    kind !== "endpoint" && own.some(({ name }) => names.has(name));
+  const vendors = parts.filter((part) => isReplaceable !== true && !isStacks(part));
   return new Set(vendors.flatMap(({ core, added }) => [...core.queues, ...added.queues].map(({ name }) => name)));
 }
 
