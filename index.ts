@@ -57,6 +57,9 @@ async function declareStack(): Promise<Record<string, unknown>> {
     ...store,
     ...ways,
   };
+  // An endpoint that is one of the shared queues is bound once that is there.
+  const sharedQueue = (name: string): pulumi.Output<string> | undefined =>
+    errors && errorQueues.includes(name) ? errors.names.apply(() => name) : undefined;
   for (const endpoint of config.endpoints) {
     const { name, type, patterns, createQueue, queueType, client, routingTopology, retries: isRetried } = endpoint;
     const args = {
@@ -65,7 +68,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
       endpoint: name,
       endpointType: type,
       patterns,
-      destination: retries.queues.get(name),
+      destination: retries.queues.get(name) ?? sharedQueue(name),
       createQueue,
       queueType,
       client,

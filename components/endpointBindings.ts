@@ -130,10 +130,11 @@ function prefixOfPlain(further: JoinedNetwork, index: number): string {
 
 function planReturned(
   retryIntervals: pulumi.Input<RetryIntervalsDescriptor>,
-  { name, type }: Endpoint,
+  { name, type, client }: Endpoint,
   queue: pulumi.Input<string> = name,
 ): PlannedBinding {
-  if (type === EndpointType.Exchange) {
+  // Behind the exchange of a client's endpoint is a queue of its name; MassTransit's message types have none.
+  if (type === EndpointType.Exchange && (client === undefined || client === "masstransit")) {
     throw new DelayTopologyError("endpointType", type, "messages come back to a queue; leave retryIntervals out");
   }
   const planFor = ([value, bound]: unknown[]): BindingPlan =>

@@ -121,11 +121,15 @@ async function lookAt(
 
 /** What nobody has compared is not adopted; a preview may not know the broker yet. */
 async function refuseUnseen(title: string): Promise<void> {
-  const why =
-    `adopt: ${title} can't be compared with the broker, because this program can't ask it (docs/services.md says when); ` +
-    "see what is there by rabbitmq-delay adopt, and leave adopt out: an equal declaration changes nothing";
-  if (!pulumi.runtime.isDryRun()) throw new BrokerCheckError(`${why}. Nothing was made`);
-  await pulumi.log.warn(`${why}. The update would be refused`);
+  const what = `adopt: ${title} can't be compared with the broker`;
+  if (pulumi.runtime.isDryRun()) {
+    await pulumi.log.warn(`${what} in this preview. The update compares it, or is refused where it can't ask, either`);
+    return;
+  }
+  throw new BrokerCheckError(
+    `${what}, because this program can't ask it (docs/services.md says when); see what is there by rabbitmq-delay adopt, and leave ` +
+      "adopt out: an equal declaration changes nothing. Nothing was made",
+  );
 }
 
 function foundOn(provider: object, broker: BrokerAddress, vhost: string): Promise<FoundParts | undefined> {

@@ -84,7 +84,7 @@ describe("a network that NServiceBus has declared", () => {
       [
         "a level is missing",
         (channel) => channel.deleteQueue("nsb.v2.delay-level-14"),
-        /queue nsb\.v2\.delay-level-14 is missing, while others .*: let its vendor's own set-up declare it, or leave adopt out/,
+        /queue nsb\.v2\.delay-level-14 is missing, while others .*: let whoever made the rest declare it, or leave adopt out/,
       ],
       [
         "a binding of a level is missing",

@@ -45,6 +45,26 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
       return { stack, login: (name) => ({ user: users[name as "Sales"], password: `password of ${name}` }) };
     }
 
+    it("an endpoint's queue gets its failed messages back from interval queues, behind its exchange", async () => {
+      const stack = await TestStack.inNewVhost(broker());
+      const sales = { name: "Sales", client: "nservicebus", retries: true };
+      stack.configure({
+        network: { preset: "nservicebus" },
+        retryIntervals: { intervals: ["5s"] },
+        endpoints: [sales],
+      });
+      await stack.up();
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      const bindings = await broker().management.get<Record<string, string>[]>(`bindings/${stack.vhost}`);
+      const returned = bindings.filter(
+        ({ source, destination }) => /return/.test(String(source)) && destination === "Sales",
+      );
+      assert.deepEqual(
+        returned.map(({ destination_type: type, routing_key: key }) => [type, key]),
+        [["queue", "Sales"]],
+      );
+    });
+
     for (const routingTopology of ["conventional", "direct"] as const) {
       it(`${routingTopology}: its services run as their users: start, send, delay to each other, and put errors away`, async () => {
         const { stack, login } = await bringUp({ routingTopology });

@@ -54,6 +54,47 @@ describe("error queues that a stack declares for all services", () => {
       }
     });
 
+    it("are not deleted when an endpoint's error queue takes the place of one that was to be deleted", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "parts"));
+      const args = { names: ["error"], removal: "delete" };
+      const joined = delayNetwork({ preset: "nservicebus", vhost });
+      stack.configure({ network: { parts: [{ type: "ErrorQueues", name: "errors", args }] } });
+      await stack.up();
+      const before = await management.queues(vhost);
+      const delivery = { type: "topic", durable: true, auto_delete: false, arguments: {} };
+      await management.call("PUT", `exchanges/${vhost}/${joined.bindingExchange}`, delivery);
+      const sales = { endpoint: "Sales", client: "nservicebus", network: joined, errorQueue: "error" };
+      stack.configure({ network: { parts: [{ type: "EndpointDelayBinding", name: "sales", args: sales }] } });
+      const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.notEqual(code, 0, output);
+      assert.match(
+        output.replaceAll(/\s+/g, " "),
+        /"error" is another component's in this stack's state; nothing was made/,
+      );
+      assert.deepEqual(
+        (await management.queues(vhost)).map(({ name }) => name),
+        before.map(({ name }) => name),
+      );
+    });
+
+    it("may be endpoints, which are bound once they are there", async () => {
+      const stack = await TestStack.inNewVhost(broker());
+      stack.configure({ network, endpoints: [{ name: "error" }], errorQueues: ["error"] });
+      await stack.up();
+      const binding = (await stack.resources()).find(
+        ({ type, inputs }) => type === "rabbitmq:index/binding:Binding" && /delivery/.test(String(inputs.source)),
+      );
+      assert.ok(binding);
+      const { dependencies = [] } = binding as { dependencies?: string[] };
+      assert.ok(
+        dependencies.some((urn) => urn.endsWith("::errors-error")),
+        dependencies.join(),
+      );
+      assert.deepEqual(await stack.preview("--refresh"), []);
+    });
+
     it("take over an endpoint's error queue with what is in it; under removal: delete that is refused, either way", async () => {
       const stack = await TestStack.inNewVhost(broker());
       const whole: StackConfig = { network, endpoints, errorQueues: ["error", "audit"] };

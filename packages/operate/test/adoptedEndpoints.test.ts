@@ -75,6 +75,23 @@ describe("the endpoints of a network that is adopted", () => {
       { name: "orders", client: "celery", adopt: true },
     ]);
     assert.deepEqual(told(adoption, "differs"), []);
+    // Beside an endpoint that is bound exactly, a worker's binding is still as it shall be.
+    const mixed = withEndpoints(
+      { ...celery, matching: "exact" },
+      tasks,
+      toQueue("stock", celery, `${"*.".repeat(28)}stock`),
+    );
+    const stock = { name: "stock", durable: true, auto_delete: false, arguments: { "x-queue-type": "quorum" } };
+    const beside = planAdoption("/", { ...mixed, queues: [...mixed.queues, stock] });
+    assert.deepEqual(told(beside, "differs"), []);
+    assert.deepEqual(
+      beside.config.endpoints?.map(({ name, client }) => [name, client]),
+      [
+        ["mails", "celery"],
+        ["orders", "celery"],
+        ["stock", undefined],
+      ],
+    );
     const elsewhere = planAdoption("/", withEndpoints(own, [tasks[0] as OwnEndpoint]));
     assert.deepEqual(elsewhere.config.endpoints, [{ name: "orders", type: "exchange", adopt: true }]);
   });
@@ -252,6 +269,14 @@ describe("retry queues that are adopted", () => {
       ],
     });
     assert.equal(planAdoption("/", foreign).isEmpty, true);
+  });
+
+  it("are left out where the work queue's exchange leads elsewhere, too, as a stack would refuse that", () => {
+    const work = planRetry(workRetry({ queue: "invoices", delays: ["1s"] }));
+    const copy: BindingPlan = { source: "invoices", destination: "copy", destinationType: "queue", routingKey: "#" };
+    const adoption = planAdoption("/", contentOf(networkPlan(own), { ...work, bindings: [...work.bindings, copy] }));
+    assert.equal(adoption.config.workQueues, undefined);
+    assert.match(told(adoption, "differs").join(), /work queue invoices: left out, because the binding of queue copy/);
   });
 
   it("need a network beside them in a stack of the program", () => {

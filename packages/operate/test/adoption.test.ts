@@ -232,7 +232,7 @@ function mutate(
       };
     }
     case 3:
-      return changed(whole, pick(levels).name, { "x-message-ttl": 7 }, "x-message-ttl");
+      return changed(whole, pick(levels).name, { "x-message-ttl": 7.5 }, "x-message-ttl");
     case 4:
       return changed(
         whole,

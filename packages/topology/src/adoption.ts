@@ -1,6 +1,6 @@
 import { DeclaredExchange, DeclaredQueue, compareExchange, compareQueue, compareUntyped } from "./differences";
 import { BindingPlan, EntityPlan, PolicyPlan, bindingIdentity, planEntities } from "./entities";
-import type { DelayNetwork } from "./network/delayNetwork";
+import type { DelayNetwork, Preset } from "./network/delayNetwork";
 import { shortcutsOf } from "./network/shortcuts";
 import type { OwnEndpoint } from "./network/clientEndpoint";
 import type { WorkRetry } from "./retry/workRetry";
@@ -10,8 +10,8 @@ export interface AdoptedPart {
   /** What it is called in messages, e.g. `network nsb.v2.delay`. */
   title: string;
   kind: "network" | "endpoint" | "retry";
-  /** The options that decide what there is of it, for advice; empty where its preset fixes all of them. */
-  options: string;
+  /** Of a network. */
+  preset?: Preset;
   /**
    * What whoever declared it has made. Where some of a network or a retry pair is there, what is missing is a difference; what an endpoint
    * lacks is made.
@@ -50,8 +50,8 @@ export function adoptedNetwork(network: DelayNetwork, policies: readonly PolicyP
   const isAdded = (name: string): boolean =>
     name === parkingExchange || name === parkingQueue || (name === bindingExchange && name !== deliveryExchange);
   const plan = planEntities(network);
-  const options = { custom: "levels, radix, unitMs or queueType", celery: "queueType" }[network.preset as string] ?? "";
-  return { title: `network ${network.prefix}`, kind: "network", options, ...divide(plan, isAdded), policies };
+  const { preset, prefix } = network;
+  return { title: `network ${prefix}`, kind: "network", preset, ...divide(plan, isAdded), policies };
 }
 
 /**
@@ -64,7 +64,7 @@ export function adoptedEndpoint(
   policies: readonly PolicyPlan[],
   errors: EntityPlan = none(),
 ): AdoptedPart {
-  return { title: `endpoint ${name}`, kind: "endpoint", options: "queueType", core: entities, added: errors, policies };
+  return { title: `endpoint ${name}`, kind: "endpoint", core: entities, added: errors, policies };
 }
 
 /** A work queue with its retry queues and its dead queue. */
@@ -73,9 +73,15 @@ export function adoptedWorkQueue(
   entities: EntityPlan,
   policies: readonly PolicyPlan[],
 ): AdoptedPart {
-  const options = "delays, rejected or patterns";
   const closed = entities.exchanges.map(({ name }) => name).filter((name) => name !== deadQueue);
-  return { title: `work queue ${queue}`, kind: "retry", options, closed, core: entities, added: none(), policies };
+  return {
+    title: `work queue ${queue}`,
+    kind: "retry",
+    closed,
+    core: entities,
+    added: none(),
+    policies,
+  };
 }
 
 /**
@@ -101,17 +107,23 @@ export function compareAdopted(
   ];
   if (there.exchanges + there.queues === 0) return { differences: [], there, additions };
   const differences = [
-    ...core.exchanges.flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
-    ...core.queues.flatMap((plan) => compareQueue(plan, found.queues.get(plan.name), found.defaultType)),
+    ...core.exchanges
+      .filter(({ name }) => !isOwn("exchange", name))
+      .flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
     ...core.queues
       .filter(({ name }) => !isOwn("queue", name))
-      .flatMap((plan) => compareUntyped(plan, found.queues.get(plan.name), found.defaultType)),
+      .flatMap((plan) => [
+        ...compareQueue(plan, found.queues.get(plan.name), found.defaultType),
+        ...compareUntyped(plan, found.queues.get(plan.name), found.defaultType),
+      ]),
     ...(isEndpoint ? [] : describeMissing(missing, found, isOwn)),
   ];
   // Where another verb changes the network first, its last level leads elsewhere until then.
   const isChanged = differences.some((difference) => difference.includes("rabbitmq-delay enforce"));
   if (!isChanged) {
-    const strangers = strangersIn(part, found.bindings);
+    const strangers = strangersIn(part, found.bindings).filter(
+      ({ source, destination, destinationType }) => !(isOwn("exchange", source) && isOwn(destinationType, destination)),
+    );
     differences.push(...strangers.map((binding) => `${describeBinding(binding)} is there, and not in the plan`));
   }
   return { differences: differences.map((difference) => difference + adviceOf(part, difference)), there, additions };
@@ -121,6 +133,7 @@ export function compareAdopted(
 function strangersIn(part: AdoptedPart, found: readonly BindingPlan[]): BindingPlan[] {
   if (part.kind === "network") return shortcutsOf(allOf(part), found);
   const { closed = [], core } = part;
+  if (closed.length === 0) return [];
   const planned = new Set(core.bindings.map(bindingIdentity));
   return found.filter((binding) => closed.includes(binding.source) && !planned.has(bindingIdentity(binding)));
 }
@@ -169,46 +182,63 @@ function describeMissing(missing: Missing, found: AdoptableFound, isOwn: IsOwn):
 }
 
 /** What changes in the code where a difference can be the code's; else what to do on the broker. */
-function adviceOf({ kind, core, options }: AdoptedPart, difference: string): string {
-  if (difference.includes("rabbitmq-delay enforce") || difference.includes("default_queue_type")) return "";
-  if (difference.endsWith("and not in the plan")) {
-    return `; messages would go that way as well: unbind it${kind === "retry" ? ", or give patterns as the broker has them" : ""}`;
+function adviceOf({ kind, preset, core, closed = [] }: AdoptedPart, difference: string): string {
+  const [, ...more] = difference.split(" exists with ");
+  const values = more.join(" exists with ");
+  if (/\(rabbitmq-delay enforce|default_queue_type makes/.test(values)) return "";
+  if (difference.endsWith(STRANGE)) {
+    const isPattern = closed.some((exchange) => difference.startsWith(`the binding of queue ${exchange} to exchange`));
+    return `; messages would go that way as well: unbind it${isPattern ? ", or give patterns as the broker has them" : ""}`;
   }
-  if (difference.endsWith("is missing")) {
+  if (difference.endsWith(MISSING)) {
     const all = core.queues.length + core.exchanges.length;
-    const way = options === "" ? "let its vendor's own set-up declare it" : `give ${options} as the broker has it`;
+    const way =
+      kind === "retry"
+        ? "give delays, rejected or patterns as the broker has them"
+        : "let whoever made the rest declare it";
     return (
       `, while others of the plan's ${all} exchanges and queues are there: ${way}, or leave adopt out for the one update that shall ` +
       "make what is missing"
     );
   }
-  const decides = /\b(x-[a-z-]+) /.exec(difference)?.[1];
-  const option = decides === undefined || options === "" ? undefined : OPTIONS[kind](decides);
+  const option = optionOf(kind, preset, values);
   return option === undefined
-    ? ": it can't be adopted as it is; drain it and delete it, or plan it otherwise"
+    ? `: it can't be adopted as it is; ${OTHERWISE[kind]}`
     : `: give ${option} as the broker has it`;
 }
 
-/** Which option decides an argument of a part's queues, whose names are the broker's own. */
-const OPTIONS: Record<AdoptedPart["kind"], (argument: string) => string | undefined> = {
-  network: (argument) =>
-    ({
-      "x-queue-type": "queueType",
-      "x-message-ttl": "unitMs, radix and levels",
-      "x-dead-letter-exchange": "levels and matching",
-    })[argument],
-  endpoint: (argument) =>
-    argument === "x-queue-type" ? "queueType" : `${argument} in queueArguments, without a client,`,
-  retry: (argument) =>
-    ({
-      "x-queue-type": "queueType",
-      "x-message-ttl": "delays",
-      "x-dead-letter-strategy": "atLeastOnce",
-      "x-overflow": "atLeastOnce",
-      "x-dead-letter-exchange": "rejected",
-      "x-dead-letter-routing-key": "rejected",
-    })[argument],
+const STRANGE = " is there, and not in the plan";
+const MISSING = " is missing";
+
+/** What is left where no option makes the plan as the broker has it. A network's names tell its shape, so that another shape is another network. */
+const OTHERWISE: Record<AdoptedPart["kind"], string> = {
+  network: "drain it and delete it, and let whoever made it declare it anew",
+  endpoint: "leave createQueue and client out, and the stack only binds it; or drain it and delete it",
+  retry: "drain it and delete it, or plan it otherwise",
 };
+
+/** What follows from a queue's type, so that the type decides it. */
+const OF_TYPE = ["x-queue-type", "x-dead-letter-strategy", "x-overflow", "x-queue-mode"];
+
+/** Which option decides arguments of a retry pair's queues, whose names are the broker's own. */
+const OF_RETRIES: Record<string, string> = {
+  "x-message-ttl": "delays",
+  "x-dead-letter-strategy": "atLeastOnce",
+  "x-overflow": "atLeastOnce",
+  "x-dead-letter-exchange": "rejected",
+  "x-dead-letter-routing-key": "rejected",
+};
+
+/** The one option that makes the plan as the broker has it, if there is one. */
+function optionOf(kind: AdoptedPart["kind"], preset: Preset | undefined, values: string): string | undefined {
+  const properties = [...values.matchAll(/(?:^|\), )([\w-]+) /g)].map(([, name]) => name as string);
+  if (properties.includes("x-queue-type")) {
+    const isType = properties.every((name) => OF_TYPE.includes(name));
+    return isType && (kind !== "network" || preset === "celery") ? "queueType" : undefined;
+  }
+  const options = new Set(properties.map((name) => (kind === "retry" ? OF_RETRIES[name] : undefined)));
+  return options.size === 1 ? [...options][0] : undefined;
+}
 
 function describeAdded(added: EntityPlan, found: AdoptableFound): string[] {
   return [

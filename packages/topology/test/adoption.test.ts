@@ -160,11 +160,14 @@ describe("compareAdopted", () => {
       const binding = { source, destination, destinationType: "queue" as const, routingKey };
       return compareAdopted(part, { ...broker, bindings: [...broker.bindings, binding] }).differences;
     };
+    assert.match(more("invoices", "copy", "#").join(), /queue copy to exchange invoices by "#" is there.*: unbind it$/);
     assert.match(
-      more("invoices", "copy", "#").join(),
-      /queue copy to exchange invoices by "#" is there.*give patterns/,
+      more("invoices", "invoices", "zzz").join(),
+      /queue invoices to exchange invoices by "zzz" is there.*or give patterns as the broker has them$/,
     );
-    assert.match(more("invoices", "invoices", "zzz").join(), /queue invoices to exchange invoices by "zzz" is there/);
+    const binding = { source: "invoices", destination: "invoices", destinationType: "queue" as const, routingKey: "a" };
+    const own = compareAdopted(part, { ...broker, bindings: [...broker.bindings, binding] }, () => true);
+    assert.deepEqual(own.differences, [], "the stack's own is not compared");
     assert.deepEqual(more("invoices.dead", "monitor", "#"), []);
   });
 
@@ -178,6 +181,31 @@ describe("compareAdopted", () => {
       /exists with x-queue-type "classic" .*default_queue_type makes "quorum"; set that to classic/,
     );
     assert.deepEqual(compareAdopted(part, broker, () => true).differences, []);
+  });
+
+  it("advises no option that makes another network, or that decides nothing", () => {
+    const advice = (part: AdoptedPart, name: string, values: Record<string, unknown>, isDurable = true): string => {
+      const broker = brokerWith(all(part));
+      const queue = broker.queues.get(name);
+      assert.ok(queue !== undefined);
+      const queues = new Map(broker.queues);
+      queues.set(name, { ...queue, durable: isDurable, arguments: { ...queue.arguments, ...values } });
+      return compareAdopted(part, { ...broker, queues }).differences.join();
+    };
+    const custom = adoptedNetwork(delayNetwork({ preset: "custom", prefix: "shop", levels: 2, radix: 2 }), []);
+    const [level] = custom.core.queues.map(({ name }) => name);
+    for (const values of [{ "x-message-ttl": 5 }, { "x-queue-type": "classic" }])
+      assert.match(advice(custom, level as string, values), /it can't be adopted as it is; drain it and delete it/);
+    const odd = { name: "x-orders", client: "nservicebus" as const };
+    const endpoint = adoptedEndpoint(odd, planOwnEntities(odd) as EntityPlan, []);
+    for (const [values, isDurable] of [[{}, false] as const, [{ "x-max-length": 5 }, true] as const])
+      assert.match(
+        advice(endpoint, "x-orders", values, isDurable),
+        /leave createQueue and client out, and the stack only binds it/,
+      );
+    assert.match(advice(endpoint, "x-orders", { "x-queue-type": "classic" }), /: give queueType as the broker has it$/);
+    const retry = adoptedWorkQueue(pair, planRetry(pair), []);
+    assert.match(advice(retry, "invoices.retry-1000", { "x-message-ttl": 5 }), /: give delays as the broker has it$/);
   });
 
   it("has no difference for what the stack itself has lost since", () => {

@@ -95,9 +95,11 @@ function auditPolicies(
   }));
 }
 
-function errorQueuesOf({ retries, store }: Checked): string[] {
+function errorQueuesOf({ retries, store, errorQueues = [] }: Checked): string[] {
   const dead = retries.flatMap((retry) =>
     "deadQueue" in retry && retry.deadQueue !== undefined ? [retry.deadQueue] : [],
   );
-  return store === undefined ? dead : [...dead, store.errorQueue];
+  // What is audited has not failed.
+  const shared = errorQueues.filter((name) => !/audit/i.test(name));
+  return [...dead, ...shared, ...(store === undefined ? [] : [store.errorQueue])];
 }

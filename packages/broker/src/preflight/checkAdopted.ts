@@ -66,9 +66,10 @@ export function adoptedQueues(
 ): ReadonlySet<string> {
   const names = new Set(policies.map(({ name }) => name));
   // An endpoint's policy may be its vendor's, and another stack that has it has claimed it.
-  const isStacks = ({ kind, policies: own }: AdoptedPart): boolean =>
-    kind !== "endpoint" && own.some(({ name }) => names.has(name));
-  const vendors = parts.filter((part) => isReplaceable !== true && !isStacks(part));
+  // Stacks of this project alone make retry pairs, and networks that are no vendor's.
+  const isOthers = ({ kind, preset, policies: own }: AdoptedPart): boolean =>
+    kind === "retry" || preset === "custom" || (kind === "network" && own.some(({ name }) => names.has(name)));
+  const vendors = parts.filter((part) => isReplaceable !== true && !isOthers(part));
   return new Set(vendors.flatMap(({ core, added }) => [...core.queues, ...added.queues].map(({ name }) => name)));
 }
 

@@ -127,13 +127,7 @@ export async function checkBroker(
     expectation.replaceable === true &&
     isOurs &&
     (await areDifferencesOwn(state, expectation.vhost, expectation.entities, found));
-  await checkUntyped(
-    state,
-    expectation.vhost,
-    expectation.entities.queues,
-    found,
-    policyTargetOf(expectation).endpointQueues,
-  );
+  await checkUntyped(state, expectation.vhost, expectation.entities.queues, found);
   await checkMatchingChange(state, expectation.vhost, expectation.entities.queues, found.queues);
   const redeclared = await redeclaredQueues(state, expectation.vhost, expectation.entities.queues, found);
   const replaced = checkDifferences(expectation.entities, found, isReplaced, redeclared);

@@ -47,6 +47,8 @@ export interface WantedParts {
   adopt?: boolean;
   /** What others may have declared already, and comes under the stack as it is. */
   adopted?: AdoptedPart;
+  /** Queues that stay whatever `replaceable` says; another component of this stack may have them to be deleted all the same. */
+  keptQueues?: string[];
   /** The broker's version, as the program gives it. */
   brokerVersion?: string;
   /** Whether things that this stack declared before may differ, because the engine then replaces them (`removal: "delete"`). */
@@ -76,6 +78,8 @@ export interface FoundParts {
   defaultType: string | undefined;
   /** Read once, and only if needed. */
   bindings?: Promise<FoundBinding[]>;
+  /** The same in the form of plans. */
+  plannedBindings?: Promise<BindingPlan[]>;
 }
 
 /**
@@ -145,21 +149,21 @@ export async function checkWanted(
   const adoption = await checkAdopted(state, vhost, adopted, {
     ...byNames,
     policies,
-    bindings: async () => asPlans(await bindings()),
+    bindings: () => (found.plannedBindings ??= bindings().then(asPlans)),
   });
   if (wanted.areBindingsClaimed && !isClaimed && !adopt) checkUnclaimed(wanted.bindings, await bindings());
-  if (wanted.replaceable === true) {
-    await checkMoved(
-      state,
-      vhost,
-      entities.queues.map(({ name }) => [name, given.component] as const),
-    );
-  }
+  const { keptQueues = [] } = wanted;
+  const moved = wanted.replaceable === true ? entities.queues.map(({ name }) => name) : keptQueues;
+  await checkMoved(
+    state,
+    vhost,
+    moved.map((name) => [name, given.component] as const),
+  );
   const isReplaced =
     wanted.replaceable === true &&
     mayBeOurs(wanted, byNames.exchanges, policies) &&
     (await areDifferencesOwn(state, vhost, entities, byNames));
-  await checkUntyped(state, vhost, entities.queues, byNames, endpointQueues);
+  await checkUntyped(state, vhost, entities.queues, byNames);
   await checkMatchingChange(state, vhost, entities.queues, byNames.queues);
   checkJoinedEnds(wanted.bindings, byNames.queues);
   const warnings = [

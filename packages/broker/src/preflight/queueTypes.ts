@@ -41,20 +41,18 @@ export function checkQueueTypes(missing: readonly QueuePlan[], vhost: string, de
 
 /**
  * Checks queues that are planned without a type against the vhost's default. What the stack has in its state is not declared again.
- * @param endpoints names of the queues that a service consumes, which a plan without a type means to be classic
- * @throws BrokerCheckError for one that the broker would refuse to declare without a type now, and for an endpoint that would be another queue
- * than planned
+ * @throws BrokerCheckError for one that the broker would refuse to declare without a type now, and for one without any argument, which is meant
+ * to be a classic queue and would be another one
  */
 export async function checkUntyped(
   state: StackState,
   vhost: string,
   planned: readonly QueuePlan[],
   found: { queues: ReadonlyMap<string, DeclaredQueue>; defaultType?: string },
-  endpoints: readonly string[],
 ): Promise<void> {
   const { defaultType = "classic" } = found;
-  const isOther = ({ name, arguments: values }: QueuePlan): boolean =>
-    endpoints.includes(name) && defaultType !== "classic" && !("x-queue-type" in values);
+  const isOther = ({ arguments: values }: QueuePlan): boolean =>
+    defaultType !== "classic" && Object.keys(values).length === 0;
   const suspects = planned.filter((plan) => isOther(plan) || differencesOf(plan, found).length > 0);
   if (suspects.length === 0) return;
   const own = await state.names("rabbitmq:index/queue:Queue", vhost);

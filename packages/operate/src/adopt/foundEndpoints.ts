@@ -62,9 +62,14 @@ interface ReadDestination {
 
 function readDestination(destination: Destination, network: DelayNetwork, live: LiveVhost): ReadDestination {
   const { name, type } = destination;
-  const { patterns, others, remarks } = readKeys(destination, network);
+  const declarer = clientOf(name, network.preset, type, live);
+  // Workers bind by suffix, whatever the network's other endpoints do.
+  const isWorkers = declarer.found.client === "celery";
+  const { patterns, others, remarks } = readKeys(destination, isWorkers ? { ...network, matching: "suffix" } : network);
   if (patterns.length === 0) return { remarks: others };
-  const endpoint: Endpoint = patterns.join() === name ? { name, type } : { name, type, patterns };
+  const client = patterns.join() === name ? declarer : undefined;
+  const ends = { name, type, client: client?.found.client };
+  const endpoint: Endpoint = patterns.join() === name ? ends : { ...ends, patterns };
   let plan: EndpointPlan;
   try {
     plan = planBinding(network, endpoint);
@@ -76,7 +81,6 @@ function readDestination(destination: Destination, network: DelayNetwork, live: 
   }
   const claim = claimOf(ownedNames(endpoint), live);
   if (claim !== undefined) return { plan, remarks: [claim, ...others] };
-  const client = endpoint.patterns === undefined ? clientOf(name, network.preset, type, live) : undefined;
   return {
     plan,
     endpoint: { name, type, ...(endpoint.patterns === undefined ? {} : { patterns }), ...client?.found },

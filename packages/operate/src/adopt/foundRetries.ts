@@ -8,7 +8,7 @@ import {
   retryIntervals,
   workRetry,
 } from "@rabbitmq-delay/topology";
-import { topicMatches } from "@rabbitmq-delay/topology/stack";
+import { adoptedWorkQueue, compareAdopted, topicMatches } from "@rabbitmq-delay/topology/stack";
 import type { LiveVhost } from "./liveVhost";
 import { Unplaced, differs, leftOut } from "./remark";
 
@@ -31,7 +31,10 @@ export function findRetries(live: LiveVhost): FoundRetries {
     // Many name queues like this; only a stack's have a dead queue along.
     if (!live.queues.has(`${queue}.dead`)) continue;
     const options = workQueueOf(queue, delays, live);
-    const differences = compare(`work queue ${queue}`, () => planRetry(workRetry(options)), live);
+    const differences = [
+      ...compare(`work queue ${queue}`, () => planRetry(workRetry(options)), live),
+      ...strangersAt(options, live),
+    ];
     if (differences.length === 0) workQueues.push(options);
     remarks.push(...differences);
   }
@@ -96,6 +99,17 @@ function kindOf(
   const queueType = values["x-queue-type"] === "quorum" ? "quorum" : "classic";
   const isAtMostOnce = queueType === "quorum" && values["x-dead-letter-strategy"] !== "at-least-once";
   return { ...(queueType === usual ? {} : { queueType }), ...(isAtMostOnce ? { atLeastOnce: false } : {}) };
+}
+
+/** What a stack refuses beside the queues themselves: others' bindings at the work queue's exchange. */
+function strangersAt(options: WorkRetryOptions, live: LiveVhost): Unplaced[] {
+  const descriptor = workRetry(options);
+  const { exchanges, queues, content } = live;
+  const part = adoptedWorkQueue(descriptor, planRetry(descriptor), []);
+  const { differences } = compareAdopted(part, { exchanges, queues, bindings: content.bindings });
+  return differences
+    .filter((difference) => difference.startsWith("the binding") && difference.includes("not in the plan"))
+    .map((difference) => differs(`work queue ${descriptor.name}: left out, because ${difference}`));
 }
 
 function compare(subject: string, plan: () => ReturnType<typeof planRetry>, live: LiveVhost): Unplaced[] {
