@@ -71,6 +71,13 @@ export class Management {
     while (!(await isCounted())) await new Promise((resolve) => setTimeout(resolve, 200));
   }
 
+  /** Until the management API shows no consumer any more: of one that has ended, its channel is an empty list for a while. */
+  async untilUnconsumed(vhost: string, queue: string): Promise<void> {
+    const read = (): Promise<{ consumer_details: object[] }> =>
+      this.get(`queues/${vhost}/${encodeURIComponent(queue)}`);
+    while ((await read()).consumer_details.length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+
   queues(vhost: string): Promise<FoundQueue[]> {
     return this.get(`queues/${vhost}?columns=name,arguments,messages,messages_ready,messages_dlx`);
   }

@@ -83,6 +83,17 @@ export async function sendDelayed(
   const key = `#.${destination}`;
   if (routingTopology === "conventional") await channel.bindExchange(destination, generation.delivery, key);
   else await channel.bindQueue(destination, generation.delivery, key);
+  return publishDelayed(channel, generation, destination, seconds, body);
+}
+
+/** Publishes as its client does, to a destination that is bound already. */
+export async function publishDelayed(
+  channel: amqp.ConfirmChannel,
+  generation: Generation,
+  destination: string,
+  seconds: number,
+  body: string,
+): Promise<void> {
   const digits = [...seconds.toString(2).padStart(28, "0")].join(".");
   const level = Math.max(0, seconds.toString(2).length - 1);
   const headers = { "NServiceBus.Transport.RabbitMQ.DelayInSeconds": { "!": "int32", value: seconds } };
