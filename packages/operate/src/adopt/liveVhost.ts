@@ -1,6 +1,6 @@
 import type { VhostContent } from "@rabbitmq-delay/broker";
 import type { BindingPlan } from "@rabbitmq-delay/topology";
-import { keyOf } from "../enforce/endpointBindings";
+import { bindingIdentity } from "@rabbitmq-delay/topology/stack";
 
 /** What a vhost has, as far as an adoption looks at it. */
 export type LiveContent = Pick<
@@ -18,7 +18,7 @@ export class LiveVhost {
   constructor(readonly content: LiveContent) {
     this.exchanges = new Map(content.exchanges.map((exchange) => [exchange.name, exchange]));
     this.queues = new Map(content.queues.map((queue) => [queue.name, queue]));
-    this.bound = new Set(content.bindings.map(keyOf));
+    this.bound = new Set(content.bindings.map(bindingIdentity));
     for (const binding of content.bindings) {
       const list = this.bySource.get(binding.source);
       if (list === undefined) this.bySource.set(binding.source, [binding]);
@@ -32,7 +32,7 @@ export class LiveVhost {
   }
 
   has(binding: BindingPlan): boolean {
-    return this.bound.has(keyOf(binding));
+    return this.bound.has(bindingIdentity(binding));
   }
 
   /** The exchange to which a queue dead-letters. */

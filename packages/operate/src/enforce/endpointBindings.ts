@@ -1,4 +1,5 @@
 import { BindingPlan, DelayTopologyError } from "@rabbitmq-delay/topology";
+import { bindingIdentity } from "@rabbitmq-delay/topology/stack";
 import type { LiveMatching } from "./liveMatching";
 import type { MatchingChange } from "./matchingChange";
 
@@ -31,9 +32,9 @@ export function endpointBindings(
       );
     }
     const exact = { source: to, destination, destinationType, routingKey: `${"*.".repeat(network.levels)}${pattern}` };
-    wanted.set(keyOf(exact), exact);
+    wanted.set(bindingIdentity(exact), exact);
   }
-  const has = new Set(there.map(keyOf));
+  const has = new Set(there.map(bindingIdentity));
   return [...wanted].filter(([key]) => !has.has(key)).map(([, binding]) => binding);
 }
 
@@ -42,9 +43,4 @@ export function patternOf(routingKey: string, levels: number): string | undefine
   const start = ["*.".repeat(levels), "#."].find((prefix) => routingKey.startsWith(prefix));
   const pattern = start === undefined ? "" : routingKey.slice(start.length);
   return pattern === "" || pattern.split(".").includes("#") ? undefined : pattern;
-}
-
-/** A binding as a text, to compare it with others. */
-export function keyOf({ source, destination, destinationType, routingKey }: BindingPlan): string {
-  return JSON.stringify([source, destinationType, destination, routingKey]);
 }

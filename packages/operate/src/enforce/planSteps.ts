@@ -1,6 +1,6 @@
 import { BindingPlan, DelayTopologyError, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
-import { compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
-import { endpointBindings, keyOf } from "./endpointBindings";
+import { bindingIdentity, compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
+import { endpointBindings } from "./endpointBindings";
 import type { LiveMatching } from "./liveMatching";
 import type { MatchingChange } from "./matchingChange";
 
@@ -26,10 +26,10 @@ export type Step =
  */
 export function planSteps(change: MatchingChange, live: LiveMatching): Step[] {
   checkNetwork(change, live);
-  const bound = new Set(live.bindings.map(keyOf));
+  const bound = new Set(live.bindings.map(bindingIdentity));
   const target = targetOf(change.queue.name, live);
-  const isBound = change.after.every((binding) => bound.has(keyOf(binding)));
-  const isDone = target === change.to && isBound && !bound.has(keyOf(change.before[1]));
+  const isBound = change.after.every((binding) => bound.has(bindingIdentity(binding)));
+  const isDone = target === change.to && isBound && !bound.has(bindingIdentity(change.before[1]));
   const steps = [
     ...planEnd(change, live, isDone),
     ...(isDone ? [] : [...planDetour(change, live), ...planLevel(change, live), ...planReturn(change, bound)]),
@@ -68,10 +68,11 @@ function isSet({ name, pattern, definition }: PolicyPlan, { policies }: LiveMatc
 
 /** Declares the detour, and leads messages onto it by taking away what is bound to level 0's exchange. */
 function planDetour({ detour, before, after, exchange, queue, from }: MatchingChange, live: LiveMatching): Step[] {
-  const bound = new Set(live.bindings.map(keyOf));
+  const bound = new Set(live.bindings.map(bindingIdentity));
   const ways = [before[0], before[1], after[1]].filter(
     (binding, index, all) =>
-      bound.has(keyOf(binding)) && all.findIndex((one) => keyOf(one) === keyOf(binding)) === index,
+      bound.has(bindingIdentity(binding)) &&
+      all.findIndex((one) => bindingIdentity(one) === bindingIdentity(binding)) === index,
   );
   // Level 0's queue is the new one already: what it has to do is to be bound.
   if (targetOf(queue.name, live) !== from && live.queues.has(queue.name)) return [];
@@ -82,7 +83,7 @@ function planDetour({ detour, before, after, exchange, queue, from }: MatchingCh
   steps.push(
     { do: "await-ready", queue: detour.queue.name, policy: detour.shield.name },
     ...detour.bindings
-      .filter((binding) => !bound.has(keyOf(binding)))
+      .filter((binding) => !bound.has(bindingIdentity(binding)))
       .map((binding): Step => ({ do: "bind", binding })),
   );
   if (!isSet(detour.policy, live)) steps.push({ do: "set-policy", policy: detour.policy });
@@ -102,7 +103,7 @@ function planLevel({ queue, from }: MatchingChange, live: LiveMatching): Step[] 
 function planReturn({ before, after }: MatchingChange, bound: ReadonlySet<string>): Step[] {
   const steps = after.map((binding): Step => ({ do: "bind", binding }));
   // A binding to the old end that somebody made meanwhile would bring messages twice.
-  if (bound.has(keyOf(before[1]))) steps.push({ do: "unbind", binding: before[1] });
+  if (bound.has(bindingIdentity(before[1]))) steps.push({ do: "unbind", binding: before[1] });
   return steps;
 }
 
@@ -163,11 +164,11 @@ function checkNetwork(change: MatchingChange, live: LiveMatching): void {
     ...[detour, otherDetour].flatMap((one) => compareQueue(one.queue, live.queues.get(one.queue.name))),
   ];
   if (differences.length > 0) refuse(`${differences[0]}; rabbitmq-delay check says what else differs`);
-  const own = new Set([...before, ...after].map(keyOf));
+  const own = new Set([...before, ...after].map(bindingIdentity));
   const foreign = live.bindings.find(
     (binding) =>
       (binding.source === exchange || (binding.destinationType === "queue" && binding.destination === queue.name)) &&
-      !own.has(keyOf(binding)),
+      !own.has(bindingIdentity(binding)),
   );
   if (foreign === undefined) return;
   const { source, destination, destinationType, routingKey } = foreign;
