@@ -102,8 +102,12 @@ describe("compareAdopted", () => {
           if (part.kind === "endpoint" && changed.how === "missing") {
             const { additions } = compareAdopted(part, found);
             assert.deepEqual(differences, [], "it is made");
-            assert.equal(additions[0], changed.kind === "binding" ? additions[0] : `${changed.kind} ${changed.name}`);
             assert.equal(additions.length, 1);
+            const made =
+              changed.kind === "binding"
+                ? /^the binding of queue Sales to exchange Sales by ""$/
+                : /^(queue|exchange) Sales$/;
+            assert.match(String(additions[0]), made);
             return;
           }
           assert.ok(
