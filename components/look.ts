@@ -10,6 +10,7 @@ import {
 } from "@rabbitmq-delay/broker";
 import type { BindingPlan, EndpointPlan, PolicyPlan } from "@rabbitmq-delay/topology";
 import { checkVhost } from "./checks";
+import { servesOtherLanguages } from "./otherLanguages";
 import { stackState } from "./stackState";
 import { addressOf, valueOf } from "./providerAddress";
 
@@ -24,14 +25,31 @@ export interface Wanted extends Omit<WantedParts, "bindings" | "policies" | "end
 /** The same, with what was awaited. */
 type Known = WantedParts & { policies: PolicyPlan[]; bindings: BindingPlan[]; component: string };
 
-// By the provider, as the broker is before this program makes anything; components share it.
-const looks = new WeakMap<object, Map<string, Promise<FoundParts | undefined>>>();
+/** What the components of one run of a program share. */
+interface Run {
+  /** By the provider, as the broker is before this program makes anything. */
+  looks: WeakMap<object, Map<string, Promise<FoundParts | undefined>>>;
+  /** Where no provider is given: the default one, which is the same for all. */
+  defaultProvider: object;
+  asking: Set<Promise<void>>;
+  /** Queues and exchanges of all components of this program, whether they were looked at or not. */
+  planned: Set<string>;
+}
+
+// By the connection to the engine: a process may run several programs, or one several times, and each refuses and finds for itself. A
+// process that serves another language makes each component by a connection of its own, all of one program.
+const runs = new WeakMap<object, Run>();
+const served = {};
 const lookedBefore = new WeakSet<object>();
-/** Where no provider is given: the default one, which is the same for all. */
-const DEFAULT_PROVIDER = {};
-const asking = new Set<Promise<void>>();
-/** Queues and exchanges of all components of this program, whether they were looked at or not. */
-const planned = new Set<string>();
+
+function thisRun(): Run {
+  const connection = servesOtherLanguages() ? served : pulumi.runtime.getMonitor();
+  const run = connection === undefined ? undefined : runs.get(connection);
+  if (run !== undefined) return run;
+  const started: Run = { looks: new WeakMap(), defaultProvider: {}, asking: new Set(), planned: new Set() };
+  if (connection !== undefined) runs.set(connection, started);
+  return started;
+}
 
 /** Notes that a program looked at a provider's broker itself, for all that it declares there. */
 export function rememberLook(provider: object): void {
@@ -60,14 +78,16 @@ export function lookFirst(
 ): { vhost: pulumi.Output<string>; ready: pulumi.Output<void> } {
   if (typeof vhost === "string") checkVhost(vhost);
   const place = pulumi.output(vhost ?? "/").apply(checkVhost);
-  for (const { name } of [...(wanted.queues ?? []), ...(wanted.exchanges ?? [])]) planned.add(name);
+  const run = thisRun();
+  for (const { name } of [...(wanted.queues ?? []), ...(wanted.exchanges ?? [])]) run.planned.add(name);
   const provider = component.getProvider("rabbitmq:index/exchange:Exchange");
   const hasLooked = provider !== undefined && lookedBefore.has(provider);
-  const ready = pulumi.output(hasLooked ? undefined : look(provider, place, wanted, component.constructor.name));
+  const ready = pulumi.output(hasLooked ? undefined : look(run, provider, place, wanted, component.constructor.name));
   return { vhost: pulumi.all([place, ready]).apply(([known]) => known), ready };
 }
 
 async function look(
+  run: Run,
   provider: pulumi.ProviderResource | undefined,
   place: pulumi.Output<string>,
   wanted: Wanted,
@@ -82,14 +102,14 @@ async function look(
     Promise.all((wanted.bindings ?? []).map((binding) => valueOf(pulumi.output(binding)))),
   ]);
   const bindings = given.filter((binding) => binding !== undefined);
-  const answer = lookAt(provider, broker, vhost, {
+  const answer = lookAt(run, provider, broker, vhost, {
     ...wanted,
     component,
     endpoint: endpoint as EndpointPlan | undefined,
     policies: policies ?? [],
     bindings,
   });
-  asking.add(answer);
+  run.asking.add(answer);
   try {
     await answer;
   } finally {
@@ -97,25 +117,24 @@ async function look(
     // don't ask yet are not waited for: what they need may come of this one.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  await Promise.all(asking);
+  await Promise.all(run.asking);
 }
 
 async function lookAt(
+  run: Run,
   provider: pulumi.ProviderResource | undefined,
   broker: BrokerAddress | undefined,
   vhost: string,
   wanted: Known,
 ): Promise<void> {
-  // A process may run several programs, each with a stack of its own, and the default provider is the same for all of them.
-  const run = provider ?? pulumi.runtime.getStackResource();
-  const warnings = run === undefined ? [] : compareInProgram(run, vhost, wanted);
+  const warnings = compareInProgram(provider ?? run.defaultProvider, vhost, wanted);
   await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
-  const found = broker === undefined ? undefined : await foundOn(provider ?? DEFAULT_PROVIDER, broker, vhost);
+  const found = broker === undefined ? undefined : await foundOn(run, provider ?? run.defaultProvider, broker, vhost);
   if (found === undefined) {
     if (wanted.adopted !== undefined) await refuseUnseen(wanted.adopted.title);
     return;
   }
-  const spoken = await checkWanted(stackState, found, vhost, wanted, planned);
+  const spoken = await checkWanted(stackState, found, vhost, wanted, run.planned);
   await Promise.all(spoken.map((warning) => pulumi.log.warn(warning)));
 }
 
@@ -132,7 +151,12 @@ async function refuseUnseen(title: string): Promise<void> {
   );
 }
 
-function foundOn(provider: object, broker: BrokerAddress, vhost: string): Promise<FoundParts | undefined> {
+function foundOn(
+  { looks }: Run,
+  provider: object,
+  broker: BrokerAddress,
+  vhost: string,
+): Promise<FoundParts | undefined> {
   const ofProvider = looks.get(provider) ?? new Map<string, Promise<FoundParts | undefined>>();
   looks.set(provider, ofProvider);
   const before = ofProvider.get(vhost);

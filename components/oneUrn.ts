@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { BrokerCheckError } from "@rabbitmq-delay/broker";
 import { valueOf } from "./providerAddress";
 import { hasEngine, stackState } from "./stackState";
+import { servesOtherLanguages } from "./otherLanguages";
 
 /** What a resource is on the broker, e.g. a binding's vhost, source, destination and key; undefined where a preview doesn't know it. */
 type Identity = Promise<string | undefined>;
@@ -18,12 +19,6 @@ interface Program {
 
 // By the connection to the engine, as the state.
 const programs = new WeakMap<object, Program>();
-let isProvider = false;
-
-/** Notes that this process makes single components for programs in other languages, and doesn't see what else they declare. */
-export function serveOtherLanguages(): void {
-  isProvider = true;
-}
 
 /** A resource that must not be on the broker under two URNs, and the names under which the engine takes it for the same one. */
 export interface OnlyOne {
@@ -84,7 +79,7 @@ async function checkState(one: OnlyOne, wanted: string, program: Program): Promi
     if (allowed.includes(tailOf(urn))) continue;
     // Still declared, on another broker. Who doesn't see the whole program can't tell, where there are several.
     if (await isStillDeclared(one.type, urn, wanted, program)) continue;
-    if (isProvider && (await countBrokers()) > 1) continue;
+    if (servesOtherLanguages() && (await countBrokers()) > 1) continue;
     await refuse(describeMove(one, urn));
   }
 }

@@ -8,6 +8,7 @@ import { root } from "../../toolchain/dist/paths";
 import type { Review } from "@rabbitmq-delay/review";
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
+import { hostProgram } from "./hostedPrograms";
 import { keyServer, keyServerEnvironment } from "./keyServer";
 import { runFolder } from "./servers";
 
@@ -241,19 +242,35 @@ export class TestStack {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Runs `pulumi`, and accepts any outcome. */
-  run(args: string[], onStart: (child: ChildProcess) => void = () => undefined): Promise<RunEnd> {
+  /**
+   * Runs `pulumi`, and accepts any outcome.
+   * @param onStart gets the process, e.g. to end it; the program then has a process of its own, too
+   */
+  async run(args: string[], onStart?: (child: ChildProcess) => void): Promise<RunEnd> {
+    const isHosted = onStart === undefined && RUNS_PROGRAM.includes(args[0] ?? "") && this.isPlain;
+    const hosted = isHosted ? await hostProgram(this.program) : undefined;
+    const more = [
+      ...(isConfigured(args) ? ["--config-file", this.configFile] : []),
+      ...(hosted === undefined ? [] : [`--client=${hosted.address}`]),
+    ];
+    return this.spawn([...args, ...more], onStart).finally(() => hosted?.end());
+  }
+
+  /** Whether the program is Node's, and needs no environment of its own. */
+  private get isPlain(): boolean {
+    const { folders, variables } = this.more;
+    const file = readFileSync(join(this.program, "Pulumi.yaml"), "utf8");
+    return folders.length + Object.keys(variables).length === 0 && /name: nodejs/.test(file);
+  }
+
+  private spawn(args: string[], onStart: (child: ChildProcess) => void = () => undefined): Promise<RunEnd> {
     return new Promise((resolve, reject) => {
-      const child = spawn(
-        "pulumi",
-        [...args, "--config-file", this.configFile].slice(0, isConfigured(args) ? undefined : args.length),
-        {
-          cwd: this.program,
-          env: this.environment,
-          stdio: ["ignore", "pipe", "pipe"],
-          detached: true,
-        },
-      );
+      const child = spawn("pulumi", args, {
+        cwd: this.program,
+        env: this.environment,
+        stdio: ["ignore", "pipe", "pipe"],
+        detached: true,
+      });
       let [output, errors] = ["", ""];
       child.stdout.on("data", (data: Buffer) => (output += data.toString()));
       child.stderr.on("data", (data: Buffer) => (errors += data.toString()));
@@ -331,6 +348,9 @@ function replaceAll<T>(value: T, names: Record<string, string>): T {
 }
 
 /** Whether a command reads the stack's config. */
+/** What runs the program, beside what only reads the config. */
+const RUNS_PROGRAM = ["up", "preview"];
+
 function isConfigured(args: string[]): boolean {
   return ["up", "preview", "destroy", "refresh"].includes(args[0] ?? "");
 }

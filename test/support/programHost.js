@@ -1,0 +1,83 @@
+"use strict";
+
+// Runs programs for the engine, one after the other, in one process: loading the SDK and the components takes more processor time than all
+// the rest of a small program. The engine is real, and talks to this process as to the Automation API's inline programs.
+const { existsSync, readFileSync } = require("node:fs");
+const { join, sep } = require("node:path");
+const grpc = require("@grpc/grpc-js");
+const { LanguageServer } = require("@pulumi/pulumi/automation/server");
+const proto = require("@pulumi/pulumi/proto/language_pb");
+const services = require("@pulumi/pulumi/proto/language_grpc_pb");
+const { grpcChannelOptions } = require("@pulumi/pulumi/runtime");
+
+const root = join(__dirname, "..", "..");
+/** By which Pulumi's Node host tells the engine that the reason was logged already. */
+const EXIT_AFTER_LOGGED_ERROR = 32;
+const exit = process.exit.bind(process);
+
+class ProgramHost extends LanguageServer {
+  /** A program that ends its process ends its run alone. */
+  run(call, callback) {
+    let isAnswered = false;
+    const answer = (error, response) => {
+      if (isAnswered) return;
+      isAnswered = true;
+      process.exit = exit;
+      callback(error, response);
+    };
+    process.exit = (code) => {
+      const response = new proto.RunResponse();
+      response.setBail(code === EXIT_AFTER_LOGGED_ERROR);
+      if (code !== 0 && code !== EXIT_AFTER_LOGGED_ERROR) response.setError(`the program ended with ${code}`);
+      answer(undefined, response);
+    };
+    return super.run(call, answer);
+  }
+}
+
+/** The program's own modules run anew each time; what they share with others stays loaded. */
+function programIn(folder) {
+  const main = folder === root ? join(root, "dist", "index.js") : join(folder, mainOf(folder));
+  return () => {
+    for (const file of Object.keys(require.cache)) {
+      if (file === main || (folder !== root && file.startsWith(folder + sep) && !file.includes("node_modules")))
+        delete require.cache[file];
+    }
+    const exported = require(main);
+    return typeof exported === "function" ? exported() : exported;
+  };
+}
+
+function mainOf(folder) {
+  const named = /^main: (.*)$/m.exec(readFileSync(join(folder, "Pulumi.yaml"), "utf8"))?.[1];
+  if (named !== undefined) return named;
+  const file = join(folder, "package.json");
+  return (existsSync(file) && JSON.parse(readFileSync(file, "utf8")).main) || "index.js";
+}
+
+async function serve(folder) {
+  const server = new grpc.Server({ ...grpcChannelOptions });
+  server.addService(services.LanguageRuntimeService, new ProgramHost(programIn(folder)));
+  const port = await new Promise((resolve, reject) =>
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
+  );
+  return { server, port };
+}
+
+let current;
+process.on("message", ({ folder }) => {
+  if (folder === undefined) {
+    current?.forceShutdown();
+    return;
+  }
+  serve(folder).then(
+    ({ server, port }) => {
+      current = server;
+      process.send({ port });
+    },
+    (error) => process.send({ error: String(error) }),
+  );
+});
+process.on("disconnect", () => exit(0));
