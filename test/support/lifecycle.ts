@@ -1,14 +1,18 @@
 import { join } from "node:path";
+import type { Context } from "mocha";
 import { stopAllBrokers } from "./brokers";
 import { cleanUp } from "./cleanup";
 import { stopSharedControlPlane } from "./controlPlanes";
 import { stopAllDatabases } from "./databases";
-import { hearRejections, openRejections } from "./rejections";
+import { hearRejections, noteRunningTest, openRejections } from "./rejections";
 import { closeRegisters, openRegisters, runFolder } from "./servers";
 
 export const mochaHooks = {
   /** Once for each file: a process that runs several files forgets its listeners after each, and would miss unhandled rejections. */
   beforeAll: hearRejections,
+  beforeEach(this: Context): void {
+    noteRunningTest(this.currentTest?.fullTitle() ?? "");
+  },
   afterEach: cleanUp,
 };
 

@@ -12,10 +12,19 @@ export function openRejections(): void {
   process.env[FOLDER] = mkdtempSync(join(tmpdir(), "rabbitmq-delay-rejections-"));
 }
 
+/** A rejection that nobody caught. */
+export interface Rejection {
+  /** What it was rejected with, and from where. */
+  reason: string;
+  /** The full title of the test that ran then, which need not be the one that caused it. */
+  running: string;
+}
+
 /** The unhandled rejections so far, in all processes. */
-export function listRejections(): string[] {
+export function listRejections(): Rejection[] {
   const folder = process.env[FOLDER];
-  return folder === undefined ? [] : readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
+  if (folder === undefined) return [];
+  return readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as Rejection);
 }
 
 /** Called in the first process, at the end; returns how many there were. */
@@ -34,6 +43,12 @@ export function hearRejections(): void {
 }
 
 const noted = new WeakSet<Promise<unknown>>();
+let running = "no test yet";
+
+/** Called before each test: a rejection is recorded with the test that ran then. */
+export function noteRunningTest(title: string): void {
+  running = title;
+}
 
 /** Records a rejection. It may belong to an earlier file than the one that runs, so it does not make a test fail, but the run. */
 function note(reason: unknown, promise: Promise<unknown>): void {
@@ -41,5 +56,6 @@ function note(reason: unknown, promise: Promise<unknown>): void {
   if (noted.has(promise)) return;
   noted.add(promise);
   const folder = process.env[FOLDER];
-  if (folder !== undefined) writeFileSync(join(folder, randomUUID()), inspect(reason));
+  const rejection: Rejection = { reason: inspect(reason), running };
+  if (folder !== undefined) writeFileSync(join(folder, randomUUID()), JSON.stringify(rejection));
 }

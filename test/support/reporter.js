@@ -17,6 +17,8 @@ module.exports = class CountingReporter extends reporters.Spec {
     this.ended = [];
     this.busyAtStart = processorSeconds();
     runner.on("test end", (test) => this.ended.push(test));
+    this.failed = [];
+    runner.on("fail", (test, error) => this.failed.push({ error, title: test.fullTitle() }));
   }
 
   epilogue() {
@@ -25,7 +27,12 @@ module.exports = class CountingReporter extends reporters.Spec {
     super.epilogue();
     const { passes, failures, pending } = this.stats;
     const rejections = listRejections();
-    for (const reason of rejections) console.log(`nobody caught a rejection, which would end a service: ${reason}\n`);
+    const reasons = new Set(rejections.map(({ reason }) => reason));
+    for (const reason of reasons) console.log(`nobody caught a rejection, which would end a service: ${reason}\n`);
+    // Once more and short: of a long log, often only the last lines are kept.
+    for (const { error, title } of this.failed) console.log(`  failed: ${title}: ${firstLine(error.message)}`);
+    for (const { reason, running } of rejections)
+      console.log(`  failed: a rejection while this ran: ${running}: ${firstLine(reason)}`);
     console.log(`${passes} passed, ${failures + rejections.length} failed, ${pending} skipped`);
   }
 
@@ -57,6 +64,13 @@ function processorSeconds() {
   if (process.platform !== "linux") return NaN;
   const [, user, nice, system] = readFileSync("/proc/stat", "utf8").split(/\s+/).map(Number);
   return (user + nice + system) / TICKS_PER_SECOND;
+}
+
+const LINE_LENGTH = 200;
+
+function firstLine(text) {
+  const [line] = String(text).split("\n");
+  return line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH)}…` : line;
 }
 
 function print(title, timed) {
