@@ -2,25 +2,46 @@ import { ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-let host: ChildProcess | undefined;
+// Each host runs one program at a time; a test that runs two at once gets two.
+const idle: ChildProcess[] = [];
 
-/** Where the engine reaches a program of this folder; one at a time. */
-export async function hostProgram(folder: string): Promise<{ address: string; end: () => void }> {
-  if (host === undefined || host.exitCode !== null || host.signalCode !== null || !host.connected) {
-    host = fork(join(__dirname, "programHost.js"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-    host.unref();
-    host.channel?.unref();
-  }
-  const used = host;
-  used.send({ folder });
-  used.channel?.ref();
-  const [answer] = (await once(used, "message")) as [{ port?: number; error?: string }];
-  used.channel?.unref();
+/** A program that the engine can run. */
+export interface HostedProgram {
+  /** Where its host listens, for `pulumi --client`. */
+  address: string;
+  /** Gives the host back. */
+  end(): void;
+}
+
+/** Offers the program of a folder to the engine, in a process that runs others before and after. */
+export async function hostProgram(folder: string): Promise<HostedProgram> {
+  const host = takeIdle() ?? startHost();
+  host.channel?.ref();
+  const answered = once(host, "message") as Promise<[{ port?: number; error?: string }]>;
+  const ended = once(host, "exit").then(() => Promise.reject(new Error("the process that hosts programs ended")));
+  ended.catch(() => undefined);
+  host.send({ folder });
+  const [answer] = await Promise.race([answered, ended]);
+  host.channel?.unref();
   if (answer.port === undefined) throw new Error(`no program can be hosted: ${answer.error}`);
   return {
     address: `127.0.0.1:${answer.port}`,
     end: () => {
-      if (used.connected) used.send({});
+      if (!host.connected) return;
+      host.send({});
+      idle.push(host);
     },
   };
+}
+
+function takeIdle(): ChildProcess | undefined {
+  let host = idle.pop();
+  while (host !== undefined && !host.connected) host = idle.pop();
+  return host;
+}
+
+function startHost(): ChildProcess {
+  const host = fork(join(__dirname, "programHost.js"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  host.unref();
+  return host;
 }

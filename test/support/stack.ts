@@ -347,10 +347,10 @@ function replaceAll<T>(value: T, names: Record<string, string>): T {
   return JSON.parse(text) as T;
 }
 
-/** Whether a command reads the stack's config. */
 /** What runs the program, beside what only reads the config. */
 const RUNS_PROGRAM = ["up", "preview"];
 
+/** Whether a command reads the stack's config. */
 function isConfigured(args: string[]): boolean {
   return ["up", "preview", "destroy", "refresh"].includes(args[0] ?? "");
 }
