@@ -10,6 +10,7 @@ import {
 } from "@rabbitmq-delay/topology/stack";
 import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
+import { declareDelayedExchanges } from "./program/delayedExchanges";
 import { expectationOf } from "./program/expectation";
 import { checkPlaces, declareNetworks } from "./program/networks";
 import { checkProduction } from "./program/production";
@@ -49,12 +50,18 @@ async function declareStack(): Promise<Record<string, unknown>> {
     errorQueues.length > 0 &&
     new ErrorQueues("errors", { names: errorQueues, vhost, removal, brokerVersion }, { provider });
   const store = declareStore(config, { vhost, brokerVersion, outputs: ways }, { provider });
+  const exchanges = declareDelayedExchanges(
+    config,
+    { vhost, brokerVersion },
+    { provider, dependsOn: store.store === undefined ? [] : [store.store] },
+  );
   const outputs: Record<string, unknown> = {
     ...declared.outputs,
     vhost,
     ...retries.outputs,
     ...(errors && { errorQueues: errors.names }),
-    ...store,
+    ...exchanges,
+    ...store.outputs,
     ...ways,
   };
   // An endpoint that is one of the shared queues is bound once that is there.

@@ -56,6 +56,11 @@ export class Declarer {
     return new Declarer(this.name, vhost, this.options);
   }
 
+  /** The same, for what must not be made before some resources are there. */
+  afterAll(resources: pulumi.Resource[]): Declarer {
+    return new Declarer(this.name, this.vhost, { ...this.options, dependsOn: this.dependencies(resources) });
+  }
+
   /** Refuses what of a plan the state has under other URNs; what waits for it is not made before. */
   async checkPlan({ exchanges, queues, bindings }: Pick<EntityPlan, "bindings"> & Partial<EntityPlan>): Promise<void> {
     await Promise.all([
@@ -143,7 +148,11 @@ export class Declarer {
    */
   binding(
     label: string,
-    plan: { destinationType: pulumi.Input<BindingPlan["destinationType"]>; routingKey: pulumi.Input<string> },
+    plan: {
+      destinationType: pulumi.Input<BindingPlan["destinationType"]>;
+      routingKey: pulumi.Input<string>;
+      arguments?: BindingPlan["arguments"];
+    },
     source: pulumi.Input<string>,
     destination: pulumi.Input<string>,
     former?: string,
@@ -153,9 +162,10 @@ export class Declarer {
     const component = this.options.parent as pulumi.Resource;
     const aliases =
       former === undefined ? [] : [formerName(`${this.name}-${former}`, name, pulumi.output(routingKey), component)];
+    const values = plan.arguments === undefined ? {} : { argumentsJson: argumentsJson(plan.arguments) };
     return new rabbitmq.Binding(
       name,
-      { source, vhost: this.vhost, destination, destinationType, routingKey },
+      { source, vhost: this.vhost, destination, destinationType, routingKey, ...values },
       { ...this.options, aliases },
     );
   }
@@ -207,6 +217,42 @@ export function declareEntities(
   }
   const bound = [...queues].filter(([name]) => used.includes(name)).map(([, queue]) => queue);
   return [...[...exchanges.values(), ...bound].map(({ name }) => name), ...ways];
+}
+
+/**
+ * Declares a plan with one exchange last, and its bindings after it: what is published to it before they are there meets all the rest.
+ * @param front the exchange
+ * @param policies which have to be there before exchanges and queues
+ * @returns resolves when everything is there
+ */
+export function declareBehind(
+  front: string,
+  plan: EntityPlan,
+  declarer: Declarer,
+  policies: pulumi.Resource[],
+): pulumi.Output<string>[] {
+  const after = declarer.afterAll(policies);
+  const exchanges = new Map<string, rabbitmq.Exchange>();
+  for (const exchange of plan.exchanges.filter(({ name }) => name !== front))
+    exchanges.set(exchange.name, after.exchange(exchange));
+  const queues = new Map(plan.queues.map((queue) => [queue.name, after.queue(queue)]));
+  const bind = (declared: Declarer, binding: BindingPlan): rabbitmq.Binding => {
+    const { source, destination, destinationType } = binding;
+    const targets = destinationType === "queue" ? queues : exchanges;
+    const { label } = labelOf(binding, plan.bindings);
+    // What is not declared here belongs to others, and is there.
+    const ends = [exchanges.get(source)?.name ?? source, targets.get(destination)?.name ?? destination] as const;
+    return declared.binding(label, binding, ...ends);
+  };
+  const behind = plan.bindings.filter(({ source }) => source !== front).map((binding) => bind(after, binding));
+  const last = declarer.afterAll([...policies, ...exchanges.values(), ...queues.values(), ...behind]);
+  for (const exchange of plan.exchanges.filter(({ name }) => name === front))
+    exchanges.set(front, last.exchange(exchange));
+  const before = plan.bindings.filter(({ source }) => source === front).map((binding) => bind(declarer, binding));
+  return [
+    ...[...exchanges.values(), ...queues.values()].map(({ name }) => name),
+    ...[...behind, ...before].map(({ id }) => id),
+  ];
 }
 
 /**

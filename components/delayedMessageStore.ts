@@ -19,6 +19,8 @@ export interface StoreForwardArgs {
   delivery: string;
   /** Type of the delivery exchange, as `x-delayed-type` was: `topic` (default), `direct`, `fanout` or `headers`. */
   type?: DeliveryType;
+  /** Whether both exchanges are declared here; default true. False for those of a `DelayedExchange` whose `otherwise` is the store's intake exchange. */
+  declare?: boolean;
 }
 
 /** The broker's side of an external store of delayed messages. */
@@ -86,6 +88,8 @@ export interface StoreForwardDescriptor {
   delivery: string;
   /** Type of the delivery exchange. */
   type: string;
+  /** False where others declare both exchanges. */
+  declare?: boolean;
 }
 
 /**

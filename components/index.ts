@@ -2,6 +2,7 @@ export { DelayLevelTopology, DelayLevelTopologyArgs } from "./delayLevelTopology
 export { EndpointDelayBinding, EndpointDelayBindingArgs } from "./endpointDelayBinding";
 export { RetryIntervalQueues, RetryIntervalQueuesArgs, RetryIntervalsDescriptor } from "./retryIntervalQueues";
 export { WorkRetryQueues, WorkRetryQueuesArgs, WorkRetryDescriptor } from "./workRetryQueues";
+export { DelayedExchange, DelayedExchangeArgs, DelayedExchangeDescriptor } from "./delayedExchange";
 export { ErrorQueues, ErrorQueuesArgs } from "./errorQueues";
 export { HoldDestinationArgs, HoldQueues, HoldQueuesArgs, HoldQueuesDescriptor } from "./holdQueues";
 export { DelayedRetryDescriptor, DelayedRetryQueue, DelayedRetryQueueArgs } from "./delayedRetryQueue";

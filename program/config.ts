@@ -13,6 +13,7 @@ import {
 type WithDefault =
   | "workQueues"
   | "delayedRetryQueues"
+  | "delayedExchanges"
   | "errorQueues"
   | "createVhost"
   | "removal"
@@ -75,6 +76,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     removal: given.removal ?? "retain",
     workQueues: given.workQueues ?? [],
     delayedRetryQueues: given.delayedRetryQueues ?? [],
+    delayedExchanges: given.delayedExchanges ?? [],
     errorQueues: given.errorQueues ?? [],
     formerOwners: given.formerOwners ?? [],
   };

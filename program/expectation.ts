@@ -1,10 +1,12 @@
 import type { Expectation, VersionNeed } from "@rabbitmq-delay/broker";
 import {
+  BindingPlan,
   DelayNetwork,
   EntityPlan,
   PolicyPlan,
   RetryDescriptor,
   delayedRetryVersion,
+  planDelayedExchange,
   parkingPolicy,
   planErrorQueue,
   planRetry,
@@ -47,9 +49,12 @@ export function expectationOf(
   const plans = parts.map(({ entities }) => entities);
   const declared = created.map(({ entities }) => entities);
   const others = parts.filter(({ place }) => networks.every((one) => one.place !== place));
-  const own = [...shapes.map(parkingPolicy), ...retries.map((descriptor) => planRetry(descriptor).policy)].filter(
-    (policy) => policy !== undefined,
-  );
+  const delaying = plan.exchanges.map(planDelayedExchange);
+  const own = [
+    ...shapes.map(parkingPolicy),
+    ...retries.map((descriptor) => planRetry(descriptor).policy),
+    ...delaying.flatMap(({ policies }) => policies),
+  ].filter((policy) => policy !== undefined);
   const ofNetwork = (network: DelayNetwork): PolicyPlan[] =>
     [parkingPolicy(network), ...networkLimitPolicies(network, { brokerVersion })].filter(
       (policy) => policy !== undefined,
@@ -105,6 +110,7 @@ export function expectationOf(
       }),
     ],
     bindings: [...declared, ...bound].flatMap(({ bindings }) => bindings),
+    leads: delaying.flatMap(toOthers),
     needs: retries.flatMap(versionNeed),
     minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
     replaceable: config.removal === "delete",
@@ -122,6 +128,12 @@ export function expectationOf(
     createsVhost: config.createVhost,
     allowedFaults: config.allow,
   };
+}
+
+/** The bindings of a plan that lead to what others declare. */
+function toOthers({ exchanges, queues, bindings }: EntityPlan): BindingPlan[] {
+  const own = new Set([...exchanges, ...queues].map(({ name }) => name));
+  return bindings.filter(({ destination }) => !own.has(destination));
 }
 
 function versionNeed(descriptor: RetryDescriptor): VersionNeed[] {

@@ -89,6 +89,7 @@ describe("the table of what components make", () => {
     ["RetryIntervalQueues", "", (from) => new from.RetryIntervalQueues("d", { intervals: [1000] })],
     ["WorkRetryQueues", "", (from) => new from.WorkRetryQueues("e", { queue: "work", delays: [1000] })],
     ["HoldQueues", "", (from) => new from.HoldQueues("f", { delays: [1000], destinations })],
+    ["DelayedExchange", "", (from) => new from.DelayedExchange("m", { exchange: "orders", delays: [1000] })],
     ["ErrorQueues", "", (from) => new from.ErrorQueues("l", { names: ["error"] })],
     [
       "DelayedRetryQueue",

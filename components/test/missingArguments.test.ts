@@ -22,6 +22,10 @@ const components: Record<keyof typeof componentKinds, { needed: object; more: ob
     needed: { delays: [1000], destinations: [{ exchange: "", routingKey: "a" }] },
     more: { removal: "retain" },
   },
+  DelayedExchange: {
+    needed: { exchange: "a", delays: [1000] },
+    more: { type: "direct", removal: "retain", vhost: "/" },
+  },
   ErrorQueues: { needed: { names: ["error"] }, more: { queueType: "quorum", removal: "retain", vhost: "/" } },
   DelayedRetryQueue: { needed: { queue: "a", minMs: 1000, broker }, more: { maxMs: 2000, removal: "retain" } },
   EndpointUser: { needed: { user: "a", credentials }, more: { consumes: ["a"], network, formerOwners: [] } },

@@ -28,6 +28,7 @@ describe("the schema for other languages", () => {
     assert.deepEqual(Object.keys(components.RetryIntervalQueues?.outputs ?? {}), ["retryIntervals"]);
     assert.deepEqual(Object.keys(components.WorkRetryQueues?.outputs ?? {}), ["workRetry"]);
     assert.deepEqual(Object.keys(components.HoldQueues?.outputs ?? {}), ["holdQueues"]);
+    assert.deepEqual(Object.keys(components.DelayedExchange?.outputs ?? {}), ["delayedExchange"]);
     assert.deepEqual(Object.keys(components.ErrorQueues?.outputs ?? {}), ["names"]);
     assert.deepEqual(Object.keys(components.DelayedRetryQueue?.outputs ?? {}), ["delayedRetry"]);
     assert.deepEqual(Object.keys(components.DelayedMessageStore?.outputs ?? {}).sort(), [

@@ -17,11 +17,14 @@ export interface HostedProgram {
 export async function hostProgram(folder: string): Promise<HostedProgram> {
   const host = takeIdle() ?? startHost();
   host.channel?.ref();
-  const answered = once(host, "message") as Promise<[{ port?: number; error?: string }]>;
-  const ended = once(host, "exit").then(() => Promise.reject(new Error("the process that hosts programs ended")));
-  ended.catch(() => undefined);
+  const heard = new AbortController();
+  const answered = once(host, "message", heard) as Promise<[{ port?: number; error?: string }]>;
+  const ended = once(host, "exit", heard).then(() => {
+    throw new Error("the process that hosts programs ended");
+  });
+  [answered, ended].forEach((one) => void one.catch(() => undefined));
   host.send({ folder });
-  const [answer] = await Promise.race([answered, ended]);
+  const [answer] = await Promise.race([answered, ended]).finally(() => heard.abort());
   host.channel?.unref();
   if (answer.port === undefined) throw new Error(`no program can be hosted: ${answer.error}`);
   return {

@@ -46,6 +46,7 @@ export interface StackConfig {
   workQueues?: unknown[];
   holdQueues?: Record<string, unknown>;
   delayedRetryQueues?: unknown[];
+  delayedExchanges?: unknown[];
   errorQueues?: string[];
   delayedStore?: Record<string, unknown>;
   storePassword?: string;

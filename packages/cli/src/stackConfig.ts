@@ -47,7 +47,7 @@ export function readStackFile(file: string): ConfiguredStack {
 function configuredStack(config: StackConfig): ConfiguredStack {
   const { endpoints = [], errorQueues, broker, allow = [] } = config;
   const vhost = broker?.vhost ?? "/";
-  const { networks, retries, store } = planStack(config, vhost);
+  const { networks, retries, exchanges, store } = planStack(config, vhost);
   return {
     networks: networks.networks.map((one) => ({
       network: one.network,
@@ -60,6 +60,7 @@ function configuredStack(config: StackConfig): ConfiguredStack {
       retries: isRetried,
     })),
     retries,
+    exchanges,
     store,
     errorQueues,
     vhost,

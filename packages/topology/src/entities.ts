@@ -22,6 +22,8 @@ export interface BindingPlan {
   destination: string;
   destinationType: "queue" | "exchange";
   routingKey: string;
+  /** What a headers exchange compares, in the broker's own words; none at exchanges of other types. */
+  arguments?: Record<string, string | number>;
 }
 
 /** A policy, in the broker's own words. */
@@ -124,8 +126,9 @@ function topic(name: string): ExchangePlan {
 }
 
 /** What a binding is told by: two of one identity are one on the broker. */
-export function bindingIdentity({ source, destination, destinationType, routingKey }: BindingPlan): string {
-  return JSON.stringify([source, destinationType, destination, routingKey]);
+export function bindingIdentity({ source, destination, destinationType, routingKey, ...more }: BindingPlan): string {
+  const values = Object.entries(more.arguments ?? {}).sort(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([source, destinationType, destination, routingKey, ...values]);
 }
 
 /** A text as a part of a regular expression that matches it alone. */

@@ -36,5 +36,8 @@ export { brokerLimits, utf8Length } from "./names";
 // Ways to retry and to hold, for consumers.
 export * from "./retry";
 
+// A delayed exchange, for whoever publishes to it.
+export * from "./exchange";
+
 // A store, for its process.
 export * from "./store";

@@ -170,6 +170,7 @@ export const componentKinds = {
   WorkRetryQueues: { subject: "work queue", makes: [exchange, queue, binding, policy] },
   HoldQueues: { subject: "hold queues", makes: [exchange, queue, binding, policy] },
   DelayedRetryQueue: { subject: "delayed retry queue", makes: [exchange, queue, binding, policy] },
+  DelayedExchange: { subject: "delayed exchange", makes: [exchange, queue, binding, policy] },
   ErrorQueues: { subject: "error queues", makes: [exchange, queue, binding, policy] },
   DelayedMessageStore: {
     subject: "external store",

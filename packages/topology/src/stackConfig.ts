@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { DelayTopologyError, shownName } from "./errors";
+import { delayedExchangeSchema } from "./exchange/delayedExchange";
 import { endpointClients, routingTopologies } from "./network/clientEndpoint";
 import { queueTypes } from "./network/delayNetwork";
 import { networkSchema } from "./network/options";
@@ -161,6 +162,12 @@ export const stackConfigSchema = lazily(() =>
       .array(delayedRetrySchema(), { error: "it must be a list" })
       .optional()
       .describe("Queues with the broker's own delayed retry, from RabbitMQ 4.3.0; default: none."),
+    delayedExchanges: zod()
+      .array(delayedExchangeSchema(), { error: "it must be a list" })
+      .optional()
+      .describe(
+        "Exchanges that delay what is published to them with the header `x-delay`, as those of the delayed-message plugin did; default: none.",
+      ),
     errorQueues: listBy(text(), checkErrorQueueNames)
       .optional()
       .describe(
@@ -233,7 +240,8 @@ export const emptiedParts: readonly string[] = [
 ];
 
 /** Parts in which a text that is not allowed is shown, as their own options do: names and words, and never a way to a broker. */
-const SHOWN = /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|errorQueues|delayedStore|allow)\b/;
+const SHOWN =
+  /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedExchanges|errorQueues|delayedStore|allow)\b/;
 
 /**
  * Reads a stack's config; what follows from several of its parts is left to whoever uses it.

@@ -1,6 +1,7 @@
 import { checkOwnedName, ownedNames } from "./access/ownership";
 import { EntityPlan, planEntities } from "./entities";
 import { DelayTopologyError } from "./errors";
+import { DelayedExchange, delayedExchange, planDelayedExchange } from "./exchange/delayedExchange";
 import { boundType, checkClientNetwork, planOwnEntities, sendsTo } from "./network/clientEndpoint";
 import { ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
 import { EndpointPlan, planBinding } from "./network/endpoint";
@@ -23,8 +24,9 @@ export interface StackPart {
 export interface StackPlan {
   networks: ConfiguredNetworks;
   retries: RetryDescriptor[];
+  exchanges: DelayedExchange[];
   store: DelayedStore | undefined;
-  /** Networks, retries, the store, shared error queues and those of endpoints: all but the endpoints' own queues. */
+  /** Networks, retries, delayed exchanges, the store, shared error queues and those of endpoints: all but the endpoints' own queues. */
   parts: StackPart[];
   /** The endpoints that the stack declares itself, and what it declares for each: a queue, and what its client has with it. */
   created: { endpoint: EndpointConfig; entities: EntityPlan }[];
@@ -40,6 +42,9 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   const { endpoints = [] } = config;
   const networks = configuredNetworks(config, vhost);
   const retries = retryDescriptors(config);
+  const exchanges = (config.delayedExchanges ?? []).map((options, index) =>
+    at(`delayedExchanges[${index}]`, () => delayedExchange(options)),
+  );
   const store = delayedStoreOf(config.delayedStore);
   checkEndpointNames(endpoints);
   endpoints.flatMap(ownedNames).forEach((name) => checkOwnedName("endpoint", name));
@@ -48,6 +53,10 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   const parts = [
     ...networks.networks.map(({ place, network }) => ({ place, entities: planEntities(network) })),
     ...retryParts(config, retries),
+    ...exchanges.map((descriptor, index) => ({
+      place: `delayedExchanges[${index}]`,
+      entities: planDelayedExchange(descriptor),
+    })),
     ...(store === undefined ? [] : [{ place: "delayedStore", entities: planDelayedStore(store) }]),
     ...errorParts(config),
   ];
@@ -57,7 +66,7 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   }));
   checkDeclaredOnce([...parts, ...own]);
   endpoints.forEach((endpoint, index) => at(`endpoints[${index}]`, () => checkClient(endpoint, networks)));
-  return { networks, retries, store, parts, created };
+  return { networks, retries, exchanges, store, parts, created };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { BindingPlan } from "@rabbitmq-delay/topology";
+import { bindingIdentity } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
 import type { ManagementApi, ManagementApiError } from "./managementApi";
 
@@ -8,23 +9,25 @@ export interface FoundBinding {
   destination: string;
   destination_type: string;
   routing_key: string;
+  arguments?: Record<string, string | number>;
 }
 
 /** The bindings of exchanges in the form of plans; those of the default exchange, which every queue has, are left out. */
 export function asPlans(found: readonly FoundBinding[]): BindingPlan[] {
   return found
     .filter(({ source }) => source !== "")
-    .map(({ source, destination, destination_type: type, routing_key: routingKey }) => ({
+    .map(({ source, destination, destination_type: type, routing_key: routingKey, arguments: values = {} }) => ({
       source,
       destination,
       destinationType: type as BindingPlan["destinationType"],
       routingKey,
+      ...(Object.keys(values).length === 0 ? {} : { arguments: values }),
     }));
 }
 
 /** @throws BrokerCheckError if the broker does not say */
 export async function readBindings(api: ManagementApi, vhost: string): Promise<FoundBinding[]> {
-  const path = `bindings/${encodeURIComponent(vhost)}?columns=source,destination,destination_type,routing_key`;
+  const path = `bindings/${encodeURIComponent(vhost)}?columns=source,destination,destination_type,routing_key,arguments`;
   return api.get<FoundBinding[]>(path).catch(({ status, message }: ManagementApiError) => {
     // The program makes the vhost in the same update.
     if (status === 404) return [];
@@ -34,13 +37,6 @@ export async function readBindings(api: ManagementApi, vhost: string): Promise<F
 
 /** The planned bindings that are not on the broker yet. */
 export function missingBindings(planned: readonly BindingPlan[], found: readonly FoundBinding[]): BindingPlan[] {
-  const texts = new Set(found.map((one) => textOf(one.source, one.destination, one.destination_type, one.routing_key)));
-  return planned.filter(
-    ({ source, destination, destinationType, routingKey }) =>
-      !texts.has(textOf(source, destination, destinationType, routingKey)),
-  );
-}
-
-function textOf(...parts: string[]): string {
-  return JSON.stringify(parts);
+  const there = new Set(asPlans(found).map(bindingIdentity));
+  return planned.filter((binding) => !there.has(bindingIdentity(binding)));
 }

@@ -1,15 +1,22 @@
 import {
   DelayNetwork,
+  DelayedExchange,
   DelayedStore,
   RetryDescriptor,
   parkingPolicy,
+  planDelayedExchange,
   planDelayedStore,
   planEntities,
   planErrorQueue,
   planRetry,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
-import { AuditFinding, deliveryLimitPolicies, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import {
+  AuditFinding,
+  bindingIdentity,
+  deliveryLimitPolicies,
+  networkLimitPolicies,
+} from "@rabbitmq-delay/topology/stack";
 import { PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
 import { otherNetworks } from "./brokerFindings";
 import type { Checked } from "./checked";
@@ -17,16 +24,18 @@ import type { Found } from "./readVhost";
 
 /** Compares everything that is planned with what the broker has, and the other networks of the vhost with what their names tell. */
 export function auditParts(checked: Checked, found: Found): AuditFinding[] {
-  const { networks, retries, store, errorQueues = [] } = checked;
+  const { networks, retries, exchanges = [], store, errorQueues = [] } = checked;
   const own = networks.map(({ network }) => network);
   return [
     ...own.flatMap((network) => auditNetworkPart(network, found)),
     ...otherNetworks(own, found).flatMap((other) => auditOther(other, found)),
     ...[
       ...retries.map((descriptor) => retryPart(descriptor, checked, found)),
+      ...exchanges.map((descriptor) => exchangePart(descriptor, found)),
       ...(store === undefined ? [] : [storePart(store, found)]),
       ...errorQueues.map((name) => errorPart(name, found)),
     ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [findAbsent(part)])),
+    ...exchanges.flatMap((descriptor) => auditStrangers(descriptor, found)),
   ];
 }
 
@@ -93,6 +102,36 @@ function subjectOf(descriptor: RetryDescriptor): string {
     case "delayed-retry":
       return `delayed retry of queue ${descriptor.queue}`;
   }
+}
+
+function exchangePart(descriptor: DelayedExchange, { version }: Found): PlannedPart {
+  const { policies, ...entities } = planDelayedExchange(descriptor);
+  return {
+    subject: `delayed exchange ${descriptor.exchange}`,
+    entities,
+    policies: [...policies, ...deliveryLimitPolicies(entities.queues, { brokerVersion: version }, policies)],
+    // A service may have declared it first.
+    shared: [descriptor.delivery],
+  };
+}
+
+/**
+ * Bindings of others at a delayed exchange: consumers of the delayed-message plugin bound their queues to the exchange that publishers use.
+ * Here, a binding without arguments takes each message at once, and a delayed one comes again when its time is over.
+ */
+function auditStrangers(descriptor: DelayedExchange, found: Found): AuditFinding[] {
+  const { exchange, delivery } = descriptor;
+  const planned = new Set(planDelayedExchange(descriptor).bindings.map(bindingIdentity));
+  return found.bindings
+    .filter((binding) => binding.source === exchange && !planned.has(bindingIdentity(binding)))
+    .map(({ destination, destinationType, routingKey }) => ({
+      rule: "shortcut",
+      severity: "error",
+      subject: `delayed exchange ${exchange}`,
+      message:
+        `${destinationType} ${destination} is bound to it by ${JSON.stringify(routingKey)}: it gets messages before their time is over, ` +
+        `and without arguments all of them; bind it to ${delivery} instead`,
+    }));
 }
 
 function storePart(store: DelayedStore, { version }: Found): PlannedPart {

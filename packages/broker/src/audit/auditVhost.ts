@@ -3,6 +3,7 @@ import {
   EntityPlan,
   PolicyPlan,
   parkingPolicy,
+  planDelayedExchange,
   planDelayedStore,
   planEntities,
   planErrorQueue,
@@ -58,7 +59,7 @@ function auditNetworkOn(
 
 /** Checks other people's policies, for what is declared here and for each network in the vhost. */
 function auditPolicies(
-  { networks: own, endpoints, retries, store, errorQueues = [] }: Checked,
+  { networks: own, endpoints, retries, exchanges: delayed = [], store, errorQueues = [] }: Checked,
   found: Found,
 ): AuditFinding[] {
   const names = new Set(found.policies.filter(({ isOperator }) => !isOperator).map(({ name }) => name));
@@ -66,9 +67,11 @@ function auditPolicies(
   const networks = [...ownNetworks, ...otherNetworks(ownNetworks, found)];
   const parking = ownNetworks.map(({ parkingExchange }) => parkingExchange);
   const retryPlans = retries.map(planRetry);
+  const delayedPlans = delayed.map(planDelayedExchange);
   const plans: EntityPlan[] = [
     ...networks.map(planEntities),
     ...retryPlans,
+    ...delayedPlans,
     ...(store === undefined ? [] : [planDelayedStore(store)]),
     ...errorQueues.map((name) => planErrorQueue(name)),
   ];
@@ -78,6 +81,7 @@ function auditPolicies(
       .map(parkingPolicy)
       .filter((policy) => policy !== undefined && (names.has(policy.name) || parking.includes(policy.name))),
     ...retryPlans.map(({ policy }) => policy),
+    ...delayedPlans.flatMap((plan) => plan.policies),
   ].filter((policy): policy is PolicyPlan => policy !== undefined);
   const planned = plans.flatMap(({ queues }) => queues);
   const endpointQueues = endpoints.filter(({ type = "queue" }) => type === "queue").map(({ name }) => name);

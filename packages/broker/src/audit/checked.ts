@@ -1,4 +1,4 @@
-import type { DelayNetwork, DelayedStore, Endpoint, RetryDescriptor } from "@rabbitmq-delay/topology";
+import type { DelayNetwork, DelayedExchange, DelayedStore, Endpoint, RetryDescriptor } from "@rabbitmq-delay/topology";
 
 /** The topology to check: what a stack's config or a network declares, or nothing, to check a vhost as it is. */
 export interface Checked {
@@ -7,6 +7,8 @@ export interface Checked {
   /** `retries` says whether an endpoint's queue gets messages back from the interval queues. */
   endpoints: (Endpoint & { retries?: boolean })[];
   retries: RetryDescriptor[];
+  /** Exchanges that delay by the header `x-delay`. */
+  exchanges?: readonly DelayedExchange[];
   /** The broker's side of an external store. */
   store?: DelayedStore;
   /** Names of the error queues that the stack declares for all services. */

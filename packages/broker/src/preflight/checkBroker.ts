@@ -54,6 +54,8 @@ export interface Expectation {
   needs?: VersionNeed[];
   /** Bindings to queues and exchanges; those that are not planned must exist. */
   bindings?: BindingPlan[];
+  /** Bindings to exchanges of others, which have to be there. */
+  leads?: BindingPlan[];
   /**
    * Whether a network that these components declared before may differ, because the engine then replaces it (`removal: "delete"`). Things
    * that others declared may never differ.
@@ -280,7 +282,7 @@ function differsAlone(
 }
 
 function checkDestinations(
-  { entities, bindings = [], vhost }: Expectation,
+  { entities, bindings = [], leads = [], vhost }: Expectation,
   found: { exchanges: Map<string, unknown>; queues: Map<string, unknown> },
 ): void {
   const planned = { exchanges: byName(entities.exchanges), queues: byName(entities.queues) };
@@ -292,4 +294,9 @@ function checkDestinations(
         (destinationType === "queue" ? "; declare it first, or set createQueue: true" : "; declare it first"),
     );
   }
+  const absent = leads.find(({ destination: name }) => !planned.exchanges.has(name) && !found.exchanges.has(name));
+  if (absent === undefined) return;
+  throw new BrokerCheckError(
+    `delayedExchanges: there is no exchange ${absent.destination} in vhost ${vhost}, to which ${absent.source} leads; declare it first`,
+  );
 }

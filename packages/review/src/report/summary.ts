@@ -36,6 +36,7 @@ const components: Record<ComponentName, Describe> = {
   WorkRetryQueues: describeWaiting("WorkRetryQueues"),
   HoldQueues: describeWaiting("HoldQueues"),
   DelayedRetryQueue: describeWaiting("DelayedRetryQueue"),
+  DelayedExchange: describeWaiting("DelayedExchange"),
   ErrorQueues: describeWaiting("ErrorQueues"),
   DelayedMessageStore: describeWaiting("DelayedMessageStore"),
   EndpointUser: describeUser,

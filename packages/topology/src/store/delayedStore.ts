@@ -22,6 +22,8 @@ export interface StoreForward {
   delivery: string;
   /** Type of the delivery exchange. */
   type: DeliveryType;
+  /** False where others declare both exchanges, and lead the one into the store; undefined: the store's side does. */
+  declare?: boolean;
 }
 
 /** The descriptor of an external delayed-message store's side of the broker: plain JSON that a stack exports. */
@@ -50,6 +52,11 @@ const forwardSchema = lazily(() =>
       "Where due messages go, under the routing key that they were published with; queues are bound here.",
     ),
     type: oneOf(deliveryTypes).default("topic").describe("Type of the delivery exchange."),
+    declare: flag()
+      .optional()
+      .describe(
+        "Whether both exchanges are declared here; default true. False for those of a delayed exchange whose `otherwise` is the store's intake exchange.",
+      ),
   }),
 );
 
@@ -129,9 +136,13 @@ function checkApart(store: DelayedStore, at: (name: string) => string): void {
   store.exchanges.forEach((exchange, index) => check(`exchanges[${index}]`, exchange));
 }
 
-/** The exchanges that lead into the store: its own, and those that stand for a delayed exchange. */
+/** The exchanges that lead into the store: its own, and those that stand for a delayed exchange, unless others declare them. */
 export function intakeExchangesOf({ name, forwards }: DelayedStore): string[] {
-  return [name, ...forwards.map(({ exchange }) => exchange)];
+  return [name, ...forwards.filter(isDeclared).map(({ exchange }) => exchange)];
+}
+
+function isDeclared({ declare }: StoreForward): boolean {
+  return declare !== false;
 }
 
 /** The exchanges that due messages may be published to; the empty name is the default exchange. */
@@ -150,7 +161,7 @@ export function planDelayedStore(store: DelayedStore): EntityPlan {
   return {
     exchanges: [
       ...[errorQueue, controlQueue, ...intakes].map((name) => durable(name, "fanout")),
-      ...forwards.map(({ delivery, type }) => durable(delivery, type)),
+      ...forwards.filter(isDeclared).map(({ delivery, type }) => durable(delivery, type)),
     ],
     queues: [
       { name: errorQueue, durable: true, arguments: quorum },

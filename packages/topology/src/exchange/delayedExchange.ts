@@ -1,0 +1,227 @@
+import type { z } from "zod";
+import { BindingPlan, EntityPlan, PolicyPlan, escapeRegex } from "../entities";
+import { DelayTopologyError } from "../errors";
+import { checkEntityName } from "../names";
+import type { QueueType } from "../network/delayNetwork";
+import { checkQueueKind, waitingArguments } from "../queueKind";
+import { sortedDelays } from "../retry/delays";
+import { atLeastOnce, delayList, queueType } from "../retry/fields";
+import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
+import { flag, object, oneOf, textBy } from "../schema/fields";
+import { Source, byHand, readOptions } from "../schema/options";
+import { lazily } from "../schema/zod";
+import { DeliveryType, deliveryTypes } from "../store/delayedStore";
+
+/** The descriptor of a delayed exchange of plain topology: plain JSON that a stack exports. */
+export interface DelayedExchange {
+  kind: "delayed-exchange";
+  version: 1;
+  /** What publishers publish to, with the header `x-delay`; start of all other names. */
+  exchange: string;
+  /** Where messages go when their time is over, under the routing key that they were published with; queues are bound here. */
+  delivery: string;
+  /** Type of the delivery exchange; undefined: it belongs to others, and is not declared along. */
+  type?: DeliveryType;
+  /** The declared delays, in milliseconds, ascending. */
+  delaysMs: number[];
+  queueType: QueueType;
+  atLeastOnce: boolean;
+  /** The exchange of others that gets what has another delay, or none; undefined: that is parked. */
+  otherwise?: string;
+  /** The exchange and the queue, of one name, for what nobody takes. */
+  parkingQueue: string;
+}
+
+/** Each message is compared with all bindings, two for each delay, one after the other. */
+const MOST_DELAYS = 300;
+
+/** A delayed exchange, as a stack's config, a component and a program of one's own write it. */
+export const delayedExchangeSchema = lazily(() =>
+  object({
+    exchange: textBy(checkEntityName).describe(
+      "What publishers publish to, with the header `x-delay` in milliseconds; start of all other names.",
+    ),
+    delays: delayList()
+      .max(MOST_DELAYS, { error: `it must be a list of at most ${MOST_DELAYS} delays` })
+      .describe(
+        "The delays that messages may ask for: texts like `5m` or `PT5M`, or milliseconds; each once, in any order, at most 300.",
+      ),
+    delivery: textBy(checkEntityName)
+      .optional()
+      .describe(
+        "Where messages go when their time is over, under their own routing key; queues are bound here, never to `exchange`. Default: `EXCHANGE.delivery`.",
+      ),
+    type: oneOf(deliveryTypes)
+      .optional()
+      .describe(
+        "Type of the delivery exchange, as `x-delayed-type` was; default `topic`. Left out where `declareDelivery` is false.",
+      ),
+    declareDelivery: flag()
+      .default(true)
+      .describe(
+        "Whether the delivery exchange is declared along, default true; false where it belongs to others. What it takes to no queue is then not parked.",
+      ),
+    queueType: queueType("quorum"),
+    atLeastOnce: atLeastOnce(),
+    otherwise: textBy(checkEntityName)
+      .optional()
+      .describe(
+        "An exchange that gets what has another delay, or none, as the intake of a store. Default: a parking queue, `EXCHANGE.parking`.",
+      ),
+  }),
+);
+
+/** What a delayed exchange is made from; {@link delayedExchangeSchema} describes each property. */
+export type DelayedExchangeOptions = z.input<ReturnType<typeof delayedExchangeSchema>>;
+
+/**
+ * Makes the descriptor of a delayed exchange from options.
+ * @throws DelayTopologyError naming the property, the value and what is allowed
+ */
+export function delayedExchange(options: DelayedExchangeOptions): DelayedExchange {
+  return makeDelayedExchange(options, byHand);
+}
+
+/** What the descriptor calls options that it has under another name. */
+const IN_DESCRIPTOR = { delays: "delaysMs" };
+
+/**
+ * Reads a descriptor that came from elsewhere.
+ * @throws DelayTopologyError for another kind or version, or a part that is missing or malformed
+ */
+export function parseDelayedExchange(value: unknown, property = "delayedExchange"): DelayedExchange {
+  return readDescriptor<DelayedExchange>(value, "delayed-exchange", property, (given, source) => {
+    const options = {
+      ...optionsIn(delayedExchangeSchema(), given, IN_DESCRIPTOR),
+      declareDelivery: given.type !== undefined,
+    };
+    return makeDelayedExchange(options, namedAs(source, IN_DESCRIPTOR));
+  });
+}
+
+function makeDelayedExchange(options: unknown, source: Source): DelayedExchange {
+  const { at } = source;
+  const read = readOptions(delayedExchangeSchema(), options, "delayedExchange", source);
+  const { exchange, delivery = `${exchange}.delivery`, type, declareDelivery, otherwise } = read;
+  if (!declareDelivery && type !== undefined)
+    throw new DelayTopologyError(at("type"), type, "the delivery exchange is not declared here; leave it out");
+  const delaysMs = sortedDelays(read.delays);
+  const descriptor: DelayedExchange = {
+    kind: "delayed-exchange",
+    version: 1,
+    exchange,
+    delivery,
+    ...(declareDelivery ? { type: type ?? "topic" } : {}),
+    delaysMs,
+    ...checkQueueKind(read, at),
+    ...(otherwise === undefined ? {} : { otherwise }),
+    parkingQueue: `${exchange}.parking`,
+  };
+  const { exchanges, queues, policies } = planDelayedExchange(descriptor);
+  [...exchanges, ...queues, ...policies].forEach(({ name }) => checkEntityName(at("exchange"), name));
+  checkApart(descriptor, at);
+  return descriptor;
+}
+
+/** What leads back to the exchange itself would go round for ever. */
+function checkApart(descriptor: DelayedExchange, at: (name: string) => string): void {
+  const { exchange, delivery, otherwise, parkingQueue } = descriptor;
+  const own = [exchange, parkingQueue, otherNameOf(descriptor)];
+  if (own.includes(delivery))
+    throw new DelayTopologyError(at("delivery"), delivery, `it is this exchange's own; name another one`);
+  if (otherwise === undefined) return;
+  if (own.includes(otherwise))
+    throw new DelayTopologyError(at("otherwise"), otherwise, `it is this exchange's own; name another one`);
+  if (otherwise === delivery) {
+    const allowed = "a message with a delay that is not declared would be delivered at once; name another exchange";
+    throw new DelayTopologyError(at("otherwise"), otherwise, allowed);
+  }
+}
+
+/** The queue in which messages of one delay wait. */
+function queueOf({ exchange }: Pick<DelayedExchange, "exchange">, delayMs: number): string {
+  return `${exchange}.delay-${delayMs}`;
+}
+
+/** The exchange before that of others, and the policy that leads to it. */
+function otherNameOf({ exchange }: Pick<DelayedExchange, "exchange">): string {
+  return `${exchange}.otherwise`;
+}
+
+/**
+ * Plans what a delayed exchange needs on the broker. Publishers may use the exchange as soon as it is there, so it is the last: what comes
+ * before a delay's binding is made goes where other delays go.
+ */
+export function planDelayedExchange(descriptor: DelayedExchange): EntityPlan & { policies: PolicyPlan[] } {
+  const { exchange, delivery, type, delaysMs, otherwise, parkingQueue, queueType } = descriptor;
+  const durable = true as const;
+  const other = otherNameOf(descriptor);
+  return {
+    exchanges: [
+      { name: parkingQueue, type: "fanout", durable },
+      ...(type === undefined ? [] : [{ name: delivery, type, durable }]),
+      ...(otherwise === undefined ? [] : [{ name: other, type: "fanout" as const, durable }]),
+      { name: exchange, type: "headers", durable },
+    ],
+    queues: [
+      { name: parkingQueue, durable, arguments: { "x-queue-type": queueType } },
+      ...delaysMs.map((delayMs) => ({
+        name: queueOf(descriptor, delayMs),
+        durable,
+        arguments: waitingArguments(descriptor, delayMs, { exchange: delivery }),
+      })),
+    ],
+    bindings: [
+      { source: parkingQueue, destination: parkingQueue, destinationType: "queue", routingKey: "" },
+      // An alternate exchange that is not there drops what should go there, without a word; a binding to one can't be made.
+      ...(otherwise === undefined
+        ? []
+        : [{ source: other, destination: otherwise, destinationType: "exchange" as const, routingKey: "" }]),
+      ...byDelay(exchange, 0, { destination: delivery, destinationType: "exchange" }),
+      ...delaysMs.flatMap((delayMs) =>
+        byDelay(exchange, delayMs, { destination: queueOf(descriptor, delayMs), destinationType: "queue" }),
+      ),
+    ],
+    policies: alternates(descriptor),
+  };
+}
+
+/**
+ * The bindings that take messages of one delay: a number in the header is compared with numbers, of whatever width, and a text with texts. A
+ * headers exchange reads no routing key; here it tells the two apart.
+ */
+function byDelay(
+  source: string,
+  delayMs: number,
+  to: Pick<BindingPlan, "destination" | "destinationType">,
+): BindingPlan[] {
+  const keys: [string, number | string][] = [
+    [`x-delay.${delayMs}`, delayMs],
+    [`x-delay.text.${delayMs}`, `${delayMs}`],
+  ];
+  return keys.map(([routingKey, delay]) => ({
+    source,
+    ...to,
+    routingKey,
+    // Without -with-x, RabbitMQ passes over headers that start with x-.
+    arguments: { "x-match": "all-with-x", "x-delay": delay },
+  }));
+}
+
+/** By policy, so that a client that declares one of the exchanges itself, without arguments, is not refused. */
+function alternates(descriptor: DelayedExchange): PolicyPlan[] {
+  const { exchange, delivery, type, otherwise, parkingQueue } = descriptor;
+  const other = otherNameOf(descriptor);
+  const lead = (name: string, from: string[], to: string): PolicyPlan => ({
+    name,
+    pattern: `^(?:${from.map(escapeRegex).join("|")})$`,
+    applyTo: "exchanges",
+    priority: 100,
+    definition: { "alternate-exchange": to },
+  });
+  const parked = [...(type === undefined ? [] : [delivery]), ...(otherwise === undefined ? [exchange] : [other])];
+  return [
+    ...(otherwise === undefined ? [] : [lead(other, [exchange], other)]),
+    lead(parkingQueue, parked, parkingQueue),
+  ];
+}

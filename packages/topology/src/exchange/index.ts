@@ -1,0 +1,7 @@
+export {
+  DelayedExchange,
+  DelayedExchangeOptions,
+  delayedExchange,
+  parseDelayedExchange,
+  planDelayedExchange,
+} from "./delayedExchange";
