@@ -50,11 +50,8 @@ async function declareStack(): Promise<Record<string, unknown>> {
     errorQueues.length > 0 &&
     new ErrorQueues("errors", { names: errorQueues, vhost, removal, brokerVersion }, { provider });
   const store = declareStore(config, { vhost, brokerVersion, outputs: ways }, { provider });
-  const exchanges = declareDelayedExchanges(
-    config,
-    { vhost, brokerVersion },
-    { provider, dependsOn: store.store === undefined ? [] : [store.store] },
-  );
+  const others = [store.store, errors || undefined].filter((component) => component !== undefined);
+  const exchanges = declareDelayedExchanges(config, { vhost, brokerVersion }, { provider }, others);
   const outputs: Record<string, unknown> = {
     ...declared.outputs,
     vhost,

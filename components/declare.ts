@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import { BrokerCheckError } from "@rabbitmq-delay/broker";
 import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
-import { OwnershipPlan, topicMatches } from "@rabbitmq-delay/topology/stack";
+import { OwnershipPlan, escapeRegex, topicMatches } from "@rabbitmq-delay/topology/stack";
 import { aliasNames, checkOneUrn, nameOf, renamed } from "./oneUrn";
 import { hasEngine, stackState } from "./stackState";
 
@@ -220,39 +220,44 @@ export function declareEntities(
 }
 
 /**
- * Declares a plan with one exchange last, and its bindings after it: what is published to it before they are there meets all the rest.
- * @param front the exchange
- * @param policies which have to be there before exchanges and queues
+ * Declares a plan step by step: what stands in one is made once all of the step before is there.
+ * @param limits policies of single queues, each of which has to be there before its queue
  * @returns resolves when everything is there
  */
-export function declareBehind(
-  front: string,
-  plan: EntityPlan,
+export function declareSteps(
+  steps: readonly Partial<EntityPlan & { policies: PolicyPlan[] }>[],
   declarer: Declarer,
-  policies: pulumi.Resource[],
+  limits: readonly PolicyPlan[],
 ): pulumi.Output<string>[] {
-  const after = declarer.afterAll(policies);
   const exchanges = new Map<string, rabbitmq.Exchange>();
-  for (const exchange of plan.exchanges.filter(({ name }) => name !== front))
-    exchanges.set(exchange.name, after.exchange(exchange));
-  const queues = new Map(plan.queues.map((queue) => [queue.name, after.queue(queue)]));
-  const bind = (declared: Declarer, binding: BindingPlan): rabbitmq.Binding => {
-    const { source, destination, destinationType } = binding;
-    const targets = destinationType === "queue" ? queues : exchanges;
-    const { label } = labelOf(binding, plan.bindings);
-    // What is not declared here belongs to others, and is there.
-    const ends = [exchanges.get(source)?.name ?? source, targets.get(destination)?.name ?? destination] as const;
-    return declared.binding(label, binding, ...ends);
-  };
-  const behind = plan.bindings.filter(({ source }) => source !== front).map((binding) => bind(after, binding));
-  const last = declarer.afterAll([...policies, ...exchanges.values(), ...queues.values(), ...behind]);
-  for (const exchange of plan.exchanges.filter(({ name }) => name === front))
-    exchanges.set(front, last.exchange(exchange));
-  const before = plan.bindings.filter(({ source }) => source === front).map((binding) => bind(declarer, binding));
-  return [
-    ...[...exchanges.values(), ...queues.values()].map(({ name }) => name),
-    ...[...behind, ...before].map(({ id }) => id),
-  ];
+  const queues = new Map<string, rabbitmq.Queue>();
+  const limitsByPattern = new Map(limits.map((policy) => [policy.pattern, declarer.policy(policy)]));
+  const limitOf = (queue: string): pulumi.Resource[] =>
+    [limitsByPattern.get(`^${escapeRegex(queue)}$`)].filter((policy) => policy !== undefined);
+  const all = steps.flatMap(({ bindings = [] }) => bindings);
+  const ids: pulumi.Output<string>[] = [];
+  let before: pulumi.Resource[] = [];
+  for (const step of steps) {
+    const next = declarer.afterAll(before);
+    const set = (step.policies ?? []).map((policy) => next.policy(policy));
+    for (const exchange of step.exchanges ?? []) exchanges.set(exchange.name, next.exchange(exchange));
+    for (const queue of step.queues ?? []) queues.set(queue.name, next.queue(queue, limitOf(queue.name)));
+    const bound = (step.bindings ?? []).map((binding) => {
+      const { source, destination, destinationType } = binding;
+      const targets = destinationType === "queue" ? queues : exchanges;
+      const [from, to] = [exchanges.get(source)?.name ?? source, targets.get(destination)?.name ?? destination];
+      return next.binding(labelOf(binding, all).label, binding, from, to);
+    });
+    const made: pulumi.CustomResource[] = [
+      ...set,
+      ...(step.exchanges ?? []).map(({ name }) => exchanges.get(name) as rabbitmq.Exchange),
+      ...(step.queues ?? []).map(({ name }) => queues.get(name) as rabbitmq.Queue),
+      ...bound,
+    ];
+    if (made.length > 0) before = made;
+    ids.push(...made.map(({ id }) => id));
+  }
+  return ids;
 }
 
 /**

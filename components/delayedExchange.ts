@@ -2,10 +2,11 @@ import * as pulumi from "@pulumi/pulumi";
 import {
   DelayedExchange as DelayedExchangePlain,
   delayedExchange,
+  delayedExchangeSteps,
   planDelayedExchange,
 } from "@rabbitmq-delay/topology";
 import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
-import { Declarer, declareBehind } from "./declare";
+import { Declarer, declareSteps } from "./declare";
 import { DeliveryType, QueueType, Removal } from "./enums";
 import { givenArguments } from "./knownArguments";
 import { vhostOnceLooked } from "./look";
@@ -30,7 +31,10 @@ export interface DelayedExchangeArgs {
   queueType?: QueueType;
   /** Whether a message leaves a queue only when the next one has confirmed it; default true for `quorum`, `classic` can't. */
   atLeastOnce?: boolean;
-  /** An exchange that gets what has another delay, or none, as the intake of a store. Default: a parking queue, `EXCHANGE.parking`. */
+  /**
+   * An exchange that gets what has another delay, or none, as the intake of a store. It has to be there; where this program declares it, give
+   * that resource in `dependsOn`. Default: a parking queue, `EXCHANGE.parking`.
+   */
   otherwise?: string;
   /** What happens to exchanges and queues that leave the program: `retain` (default) or `delete`, with the messages in them. */
   removal?: Removal;
@@ -83,13 +87,13 @@ export class DelayedExchange extends pulumi.ComponentResource {
     const descriptor = delayedExchange(shape);
     const options = removalOptions(removal);
     const { policies: own, ...plan } = planDelayedExchange(descriptor);
-    const policies = [...own, ...deliveryLimitPolicies(plan.queues, { brokerVersion }, own)];
+    const limits = deliveryLimitPolicies(plan.queues, { brokerVersion }, own);
     super("rabbitmq-delay:index:DelayedExchange", name, {}, opts);
 
     const wanted = {
       ...plan,
-      destination: "existing" as const,
-      policies,
+      delayedExchange: descriptor,
+      policies: [...own, ...limits],
       brokerVersion,
       replaceable: isReplaced(removal),
     };
@@ -97,8 +101,7 @@ export class DelayedExchange extends pulumi.ComponentResource {
     const waiting = { ...options, parent: this, dependsOn: opts?.dependsOn };
     const looked = new Declarer(name, vhostOnceLooked(this, vhost, wanted), waiting);
     const declarer = looked.after(looked.checkPlan(plan));
-    const set = policies.map((policy) => declarer.policy(policy));
-    const ready = declareBehind(descriptor.exchange, plan, declarer, set);
+    const ready = declareSteps(delayedExchangeSteps(descriptor), declarer, limits);
 
     this.delayedExchange = pulumi.all(ready).apply(() => toDescriptor(descriptor));
     this.registerOutputs({ delayedExchange: this.delayedExchange });

@@ -1,5 +1,6 @@
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { checkKnown } from "@rabbitmq-delay/topology/stack";
+import { keepOnFailure } from "./keptOnFailure";
 
 /** Every property of a type once; fails to compile when one is missing. */
 export type Properties<T> = Record<keyof T, true>;
@@ -18,10 +19,12 @@ export function checkArguments(known: Record<string, true>, args: unknown, what:
 
 /**
  * A component's arguments, or a part of them, as its constructor reads them: what is null is not given, because programs in other languages
- * write so what they leave out. No arguments at all are as an empty object, so that the first one that is needed is named.
+ * write so what they leave out. No arguments at all are as an empty object, so that the first one that is needed is named. Each component
+ * begins with this, so that from here on a failed run keeps what is there.
  * @throws DelayTopologyError for what is no object
  */
 export function givenArguments<T extends object>(args: T | null | undefined, what = "args"): T {
+  keepOnFailure();
   if (args !== null && args !== undefined && (typeof args !== "object" || Array.isArray(args)))
     throw new DelayTopologyError(what, args, "it must be an object");
   return Object.fromEntries(Object.entries(args ?? {}).filter(([, value]) => value !== null)) as T;

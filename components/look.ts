@@ -10,7 +10,6 @@ import {
 } from "@rabbitmq-delay/broker";
 import type { BindingPlan, EndpointPlan, PolicyPlan } from "@rabbitmq-delay/topology";
 import { checkVhost } from "./checks";
-import { keepOnFailure } from "./keptOnFailure";
 import { servesOtherLanguages } from "./otherLanguages";
 import { stackState } from "./stackState";
 import { addressOf, valueOf } from "./providerAddress";
@@ -48,10 +47,7 @@ function thisRun(): Run {
   const run = connection === undefined ? undefined : runs.get(connection);
   if (run !== undefined) return run;
   const started: Run = { looks: new WeakMap(), defaultProvider: {}, asking: new Set(), planned: new Set() };
-  if (connection !== undefined) {
-    runs.set(connection, started);
-    keepOnFailure(connection);
-  }
+  if (connection !== undefined) runs.set(connection, started);
   return started;
 }
 

@@ -1,6 +1,5 @@
 import type { Expectation, VersionNeed } from "@rabbitmq-delay/broker";
 import {
-  BindingPlan,
   DelayNetwork,
   EntityPlan,
   PolicyPlan,
@@ -110,7 +109,7 @@ export function expectationOf(
       }),
     ],
     bindings: [...declared, ...bound].flatMap(({ bindings }) => bindings),
-    leads: delaying.flatMap(toOthers),
+    delayedExchanges: plan.exchanges,
     needs: retries.flatMap(versionNeed),
     minimumNodes: config.production && !config.allow.includes("single-node") ? PRODUCTION_NODES : undefined,
     replaceable: config.removal === "delete",
@@ -128,12 +127,6 @@ export function expectationOf(
     createsVhost: config.createVhost,
     allowedFaults: config.allow,
   };
-}
-
-/** The bindings of a plan that lead to what others declare. */
-function toOthers({ exchanges, queues, bindings }: EntityPlan): BindingPlan[] {
-  const own = new Set([...exchanges, ...queues].map(({ name }) => name));
-  return bindings.filter(({ destination }) => !own.has(destination));
 }
 
 function versionNeed(descriptor: RetryDescriptor): VersionNeed[] {

@@ -145,6 +145,72 @@ describe("an exchange that delays by x-delay", () => {
       await stack.destroy();
     });
 
+    // An exchange that led to another one before that was there dropped what came meanwhile; the former way, left there, delivered twice.
+    for (const removal of ["retain", "delete"] as const) {
+      it(`changes under traffic, with removal: ${removal}: nothing is lost, early, doubled or elsewhere`, async () => {
+        const stack = await TestStack.inNewVhost(broker());
+        const shop = { exchange: "shop", delays: DELAYS_MS, type: "direct" };
+        const channel = await openChannel(broker(), stack.vhost);
+        for (const name of ["one", "other"]) {
+          await channel.assertExchange(name, "fanout", { durable: true });
+          await channel.assertQueue(name, { durable: true });
+          await channel.bindQueue(name, name, "");
+        }
+        const more = { ...shop, delays: [...DELAYS_MS, 700] };
+        // Under removal: delete, a delay that leaves takes what waits along, as the review says.
+        const less = removal === "retain" ? shop : more;
+        const changes = [
+          shop,
+          { ...shop, otherwise: "one" },
+          { ...more, otherwise: "other" },
+          less,
+          { ...more, otherwise: "one" },
+        ];
+        stack.configure({ network, removal, delayedExchanges: [changes[0]] });
+        await stack.up();
+        await channel.assertQueue("paid", { durable: true });
+        await channel.bindQueue("paid", "shop.delivery", "paid");
+        const receiver = await Receiver.on(await openChannel(broker(), stack.vhost), [
+          "paid",
+          "shop.parking",
+          "one",
+          "other",
+        ]);
+        const sent = new Map<string, { delayMs: number | undefined; atMs: number }>();
+        let isOver = false;
+        const publishing = (async () => {
+          for (let index = 0; !isOver; index++) {
+            const delayMs = [300, 1500, 0, 700, undefined, 999][index % 6];
+            const body = `${index} after ${delayMs}`;
+            sent.set(body, { delayMs, atMs: Date.now() });
+            await publish(channel, "paid", body, delayMs === undefined ? {} : { "x-delay": delayMs });
+          }
+        })();
+        for (const change of changes.slice(1)) {
+          stack.configure({ network, removal, delayedExchanges: [change] });
+          await stack.up();
+          assert.deepEqual(await stack.preview("--refresh"), []);
+        }
+        isOver = true;
+        await publishing;
+        const arrivals = await receiver.until(sent.size);
+        // What is delivered twice would come before a message that is sent last and waits longest.
+        await publish(channel, "paid", "last", { "x-delay": 1500 });
+        await receiver.until(sent.size + 1);
+        assert.equal(new Set(arrivals.map(({ message }) => message.content.toString())).size, sent.size + 1);
+        assert.equal(arrivals.length, sent.size + 1);
+        for (const { queue, message, atMs } of arrivals) {
+          const one = sent.get(message.content.toString());
+          if (one === undefined) continue;
+          if ([300, 1500].includes(one.delayMs ?? -1)) assert.equal(queue, "paid", message.content.toString());
+          if (one.delayMs === undefined || one.delayMs === 999) assert.notEqual(queue, "paid");
+          if (queue === "paid")
+            assert.ok(atMs >= one.atMs + (one.delayMs ?? Infinity), `${message.content.toString()} came early`);
+        }
+        await stack.destroy();
+      });
+    }
+
     it("is not made where the exchange for other delays is nobody's, or where a part of it is there otherwise", async () => {
       const stack = await TestStack.inNewVhost(broker());
       const { management } = broker();
@@ -156,16 +222,25 @@ describe("an exchange that delays by x-delay", () => {
         assert.match(output.replaceAll(/\s+/g, " "), message);
         assert.deepEqual(await management.queues(stack.vhost), []);
       };
-      await refused(
-        { ...shop, otherwise: "nobody" },
-        /there is no exchange nobody in vhost .*, to which shop\.otherwise leads/,
-      );
+      await refused({ ...shop, otherwise: "nobody" }, /there is no exchange nobody in vhost .*, to which shop leads/);
       await refused(
         { ...shop, delivery: "nobody", declareDelivery: false },
         /there is no exchange nobody in vhost .*, to which shop leads/,
       );
       await refused({ ...shop, delays: ["5x"] }, /delayedExchanges\[0\]\.delays\[0\]: "5x" is not allowed/);
+      await refused(
+        { ...shop, delivery: "amq.topic", declareDelivery: true },
+        /delayedExchanges\[0\]\.delivery: "amq\.topic" is not allowed/,
+      );
       const channel = await openChannel(broker(), stack.vhost);
+      await channel.assertExchange("shop", "headers", { durable: true });
+      // The plugin's consumers bound their queues there: each message would come at once, and again when its time is over.
+      await channel.bindExchange("amq.fanout", "shop", "paid");
+      await refused(
+        shop,
+        /exchange amq\.fanout is bound to exchange shop by "paid", and gets messages before .*shop\.delivery instead/,
+      );
+      await channel.deleteExchange("shop");
       await channel.assertExchange("shop", "topic", { durable: true });
       await refused(shop, /exchange shop exists with type "topic" \(declared here: "headers"\)/);
     });

@@ -1,5 +1,6 @@
 import { ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 
 // Each host runs one program at a time; a test that runs two at once gets two.
@@ -9,13 +10,16 @@ const idle: ChildProcess[] = [];
 export interface HostedProgram {
   /** Where its host listens, for `pulumi --client`. */
   address: string;
-  /** Gives the host back. */
-  end(): void;
+  /** Gives the host back; returns what the program has written meanwhile. */
+  end(): string;
 }
 
 /** Offers the program of a folder to the engine, in a process that runs others before and after. */
 export async function hostProgram(folder: string): Promise<HostedProgram> {
   const host = takeIdle() ?? startHost();
+  let written = "";
+  const note = (data: Buffer): void => void (written += data.toString());
+  for (const stream of [host.stdout, host.stderr]) stream?.on("data", note);
   host.channel?.ref();
   const heard = new AbortController();
   const answered = once(host, "message", heard) as Promise<[{ port?: number; error?: string }]>;
@@ -30,9 +34,12 @@ export async function hostProgram(folder: string): Promise<HostedProgram> {
   return {
     address: `127.0.0.1:${answer.port}`,
     end: () => {
-      if (!host.connected) return;
-      host.send({});
-      idle.push(host);
+      for (const stream of [host.stdout, host.stderr]) stream?.off("data", note);
+      if (host.connected) {
+        host.send({});
+        idle.push(host);
+      }
+      return written;
     },
   };
 }
@@ -44,7 +51,14 @@ function takeIdle(): ChildProcess | undefined {
 }
 
 function startHost(): ChildProcess {
-  const host = fork(join(__dirname, "programHost.js"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  // What a developer's shell has for brokers is not a program's.
+  const environment = Object.entries(process.env).filter(([name]) => !/^(RABBITMQ_(?!DELAY_TEST)|PULUMI)/.test(name));
+  const host = fork(join(__dirname, "programHost.js"), {
+    env: Object.fromEntries(environment),
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
   host.unref();
+  // A pipe would keep this process from its end.
+  for (const stream of [host.stdout, host.stderr]) (stream as Socket | null)?.unref();
   return host;
 }

@@ -9,6 +9,10 @@ const { LanguageServer } = require("@pulumi/pulumi/automation/server");
 const proto = require("@pulumi/pulumi/proto/language_pb");
 const services = require("@pulumi/pulumi/proto/language_grpc_pb");
 const { grpcChannelOptions } = require("@pulumi/pulumi/runtime");
+const { grpcClientOptions } = require("@pulumi/pulumi/runtime/settings");
+
+// An engine may get the port of an earlier one, to which a connection is given up in this process; by itself, gRPC shares connections by address.
+grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
 
 const root = join(__dirname, "..", "..");
 /** By which Pulumi's Node host tells the engine that the reason was logged already. */
@@ -30,6 +34,8 @@ class ProgramHost extends LanguageServer {
       response.setBail(code === EXIT_AFTER_LOGGED_ERROR);
       if (code !== 0 && code !== EXIT_AFTER_LOGGED_ERROR) response.setError(`the program ended with ${code}`);
       answer(undefined, response);
+      // What stands after it in the program does not run; the SDK says nothing of an error of this code.
+      throw Object.assign(new Error("the program has ended"), { code: grpc.status.CANCELLED });
     };
     return super.run(call, answer);
   }

@@ -254,7 +254,12 @@ export class TestStack {
       ...(isConfigured(args) ? ["--config-file", this.configFile] : []),
       ...(hosted === undefined ? [] : [`--client=${hosted.address}`]),
     ];
-    return this.spawn([...args, ...more], onStart).finally(() => hosted?.end());
+    const run = await this.spawn([...args, ...more], onStart).catch((error: unknown) => {
+      hosted?.end();
+      throw error;
+    });
+    const written = hosted?.end() ?? "";
+    return args.includes("--json") && run.code === 0 ? run : { ...run, output: run.output + written };
   }
 
   /** Whether the program is Node's, and needs no environment of its own. */

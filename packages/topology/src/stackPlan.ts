@@ -10,7 +10,7 @@ import { planErrorQueue } from "./retry/errorQueue";
 import { retryDescriptors } from "./retry/retryConfig";
 import { RetryDescriptor, planRetry } from "./retry/retryDescriptor";
 import type { EndpointConfig, StackConfig } from "./stackConfig";
-import { DelayedStore, planDelayedStore } from "./store/delayedStore";
+import { DelayedStore, intakeExchangesOf, planDelayedStore } from "./store/delayedStore";
 import { delayedStoreOf } from "./store/storeConfig";
 
 /** What one part of a stack's config declares. */
@@ -46,6 +46,7 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
     at(`delayedExchanges[${index}]`, () => delayedExchange(options)),
   );
   const store = delayedStoreOf(config.delayedStore);
+  checkOtherwise(exchanges, store);
   checkEndpointNames(endpoints);
   endpoints.flatMap(ownedNames).forEach((name) => checkOwnedName("endpoint", name));
   if (config.delayedStore?.user !== undefined) checkOwnedName("user", config.delayedStore.user);
@@ -96,6 +97,38 @@ function retryParts(config: StackConfig, retries: readonly RetryDescriptor[]): S
     ...delayedRetryQueues.map((_, index) => `delayedRetryQueues[${index}]`),
   ];
   return retries.map((descriptor, index) => ({ place: places[index] as string, entities: planRetry(descriptor) }));
+}
+
+/**
+ * Messages that go round between exchanges would be dropped by the broker; and a store delivers what comes from an exchange that it has no
+ * forward for to a queue, by the message's routing key.
+ */
+function checkOtherwise(exchanges: readonly DelayedExchange[], store: DelayedStore | undefined): void {
+  const byName = new Map(exchanges.map((descriptor) => [descriptor.exchange, descriptor]));
+  exchanges.forEach(({ exchange, delivery, otherwise }, index) => {
+    const place = `delayedExchanges[${index}]`;
+    if (byName.has(delivery))
+      throw new DelayTopologyError(
+        `${place}.delivery`,
+        delivery,
+        "it is a delayed exchange, too, and would delay again",
+      );
+    const ways = [exchange];
+    for (let next = otherwise; next !== undefined; next = byName.get(next)?.otherwise) {
+      if (ways.includes(next))
+        throw new DelayTopologyError(
+          `${place}.otherwise`,
+          otherwise,
+          `it leads back to ${next}; messages would be dropped`,
+        );
+      ways.push(next);
+    }
+    const isStored = store !== undefined && intakeExchangesOf(store).includes(ways.at(-1) as string);
+    if (!isStored || store.forwards.some((one) => one.exchange === exchange && one.delivery === delivery)) return;
+    const forward = `{ exchange: ${exchange}, delivery: ${delivery}, declare: false }`;
+    const allowed = `it leads to the store, which must know where to deliver: give delayedStore.forwards ${forward}`;
+    throw new DelayTopologyError(`${place}.otherwise`, otherwise, allowed);
+  });
 }
 
 /** Endpoints may share an error queue, with each other or with the whole stack, which declares it first. */

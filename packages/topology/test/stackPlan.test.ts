@@ -139,6 +139,29 @@ describe("the plan of a stack", () => {
       /endpoints\[0\]: "work\.retry-60000" is not allowed/,
     ],
     [
+      "delayed exchanges of which each leads to the other",
+      {
+        delayedExchanges: [
+          { exchange: "a", delays: [5], otherwise: "b" },
+          { exchange: "b", delays: [5], otherwise: "a" },
+        ],
+      },
+      /delayedExchanges\[0\]\.otherwise: "b" is not allowed; it leads back to a/,
+    ],
+    [
+      "a delayed exchange that leads to a store, which does not know where its messages go",
+      { delayedStore: { toQueues: false }, delayedExchanges: [{ exchange: "a", delays: [5], otherwise: "delayed" }] },
+      /otherwise: "delayed" is not allowed; .*forwards \{ exchange: a, delivery: a\.delivery, declare: false \}/,
+    ],
+    [
+      "a delayed exchange that a store declares, too",
+      {
+        delayedStore: { forwards: [{ exchange: "a", delivery: "a.delivery" }] },
+        delayedExchanges: [{ exchange: "a", delays: [5] }],
+      },
+      /delayedStore: "a" is not allowed; delayedExchanges\[0\] declares the exchange/,
+    ],
+    [
       "a queue of two mechanisms",
       { workQueues: [work], delayedRetryQueues: [{ queue: "work", minMs: 5 }] },
       /delayedRetryQueues\[0\]: "work\.dead" is not allowed; workQueues\[0\] declares the queue/,

@@ -3,6 +3,7 @@ import {
   DelayedExchange,
   DelayedStore,
   RetryDescriptor,
+  foreignBindings,
   parkingPolicy,
   planDelayedExchange,
   planDelayedStore,
@@ -11,12 +12,7 @@ import {
   planRetry,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
-import {
-  AuditFinding,
-  bindingIdentity,
-  deliveryLimitPolicies,
-  networkLimitPolicies,
-} from "@rabbitmq-delay/topology/stack";
+import { AuditFinding, deliveryLimitPolicies, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
 import { otherNetworks } from "./brokerFindings";
 import type { Checked } from "./checked";
@@ -35,7 +31,7 @@ export function auditParts(checked: Checked, found: Found): AuditFinding[] {
       ...(store === undefined ? [] : [storePart(store, found)]),
       ...errorQueues.map((name) => errorPart(name, found)),
     ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [findAbsent(part)])),
-    ...exchanges.flatMap((descriptor) => auditStrangers(descriptor, found)),
+    ...exchanges.flatMap((descriptor) => [...auditStrangers(descriptor, found), ...auditOthers(descriptor, found)]),
   ];
 }
 
@@ -115,22 +111,40 @@ function exchangePart(descriptor: DelayedExchange, { version }: Found): PlannedP
   };
 }
 
-/**
- * Bindings of others at a delayed exchange: consumers of the delayed-message plugin bound their queues to the exchange that publishers use.
- * Here, a binding without arguments takes each message at once, and a delayed one comes again when its time is over.
- */
 function auditStrangers(descriptor: DelayedExchange, found: Found): AuditFinding[] {
-  const { exchange, delivery } = descriptor;
-  const planned = new Set(planDelayedExchange(descriptor).bindings.map(bindingIdentity));
-  return found.bindings
-    .filter((binding) => binding.source === exchange && !planned.has(bindingIdentity(binding)))
-    .map(({ destination, destinationType, routingKey }) => ({
-      rule: "shortcut",
+  return foreignBindings(descriptor, found.bindings).map(({ binding, harm }) => ({
+    rule: "shortcut",
+    severity: "error",
+    subject: `delayed exchange ${descriptor.exchange}`,
+    message:
+      `${binding.destinationType} ${binding.destination} is bound to exchange ${binding.source} by ` +
+      `${JSON.stringify(binding.routingKey)}: it ${harm}`,
+  }));
+}
+
+/** Exchanges of others to which a delayed exchange leads, and which are gone: the broker has deleted the bindings to them with them. */
+function auditOthers(
+  { exchange, delivery, type, otherwise, parkingQueue }: DelayedExchange,
+  found: Found,
+): AuditFinding[] {
+  const there = new Set(found.exchanges.map(({ name }) => name));
+  // What is not on the broker at all is told once.
+  if (!there.has(exchange)) return [];
+  const needed = [
+    ...(type === undefined
+      ? [{ name: delivery, harm: "messages whose time is over wait, or are dropped by classic queues" }]
+      : []),
+    ...(otherwise === undefined
+      ? []
+      : [{ name: otherwise, harm: `messages with another delay, or none, are parked in ${parkingQueue}` }]),
+  ];
+  return needed
+    .filter(({ name }) => !there.has(name))
+    .map(({ name, harm }) => ({
+      rule: "missing-part",
       severity: "error",
       subject: `delayed exchange ${exchange}`,
-      message:
-        `${destinationType} ${destination} is bound to it by ${JSON.stringify(routingKey)}: it gets messages before their time is over, ` +
-        `and without arguments all of them; bind it to ${delivery} instead`,
+      message: `exchange ${name}, to which it leads, is not on the broker: ${harm}; declare it again, and run pulumi up --refresh`,
     }));
 }
 

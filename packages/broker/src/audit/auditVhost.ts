@@ -22,7 +22,7 @@ import { auditParts } from "./auditParts";
 
 /** Finds what in a vhost would misroute, lose or hold back messages, both for the checked topology and for everything else in the vhost. */
 export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
-  const { networks, endpoints, allow = [] } = checked;
+  const { networks, endpoints, exchanges = [], allow = [] } = checked;
   const own = networks.map(({ network }) => network);
   return [
     ...networks.flatMap(({ network, endpoints: joining }) => auditNetworkOn(network, joining, found, own.length > 1)),
@@ -37,7 +37,12 @@ export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
     ),
     ...auditEnforced(found),
     ...auditDelayQueues(found),
-    ...auditLeftovers(found, own, errorQueuesOf(checked)),
+    ...auditLeftovers(
+      found,
+      own,
+      errorQueuesOf(checked),
+      exchanges.map(({ parkingQueue }) => parkingQueue),
+    ),
     ...faultsOf(found.version, allow).map((fault): AuditFinding => ({
       rule: "broker-fault",
       severity: "warning",

@@ -60,6 +60,7 @@ export function auditLeftovers(
   found: VhostOnBroker,
   own: readonly DelayNetwork[],
   errorQueues: readonly string[],
+  parkingOfExchanges: readonly string[] = [],
 ): AuditFinding[] {
   const networks = [...own, ...networksOn(found)];
   const parking = new Set(networks.map(({ parkingQueue }) => parkingQueue).filter((name) => name !== undefined));
@@ -71,6 +72,9 @@ export function auditLeftovers(
     const holds = `holds ${messages} ${messages === 1 ? "message" : "messages"}`;
     if (parking.has(name)) {
       const message = `${holds} that no endpoint of the network took when their delay was over; bind the endpoint, and move them to it`;
+      findings.push({ rule: "parked", severity: "warning", subject, message });
+    } else if (parkingOfExchanges.includes(name)) {
+      const message = `${holds} that nobody was bound for, or that had no declared delay; bind the queue or declare the delay, and move them`;
       findings.push({ rule: "parked", severity: "warning", subject, message });
     } else if (errors.has(name) || ERROR_QUEUE.test(name)) {
       const message = `${holds} that used up their tries or could not be read, and nothing consumes it; look at them, and move them back or drop them`;

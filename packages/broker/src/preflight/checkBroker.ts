@@ -1,4 +1,4 @@
-import { BindingPlan, EntityPlan, PolicyPlan } from "@rabbitmq-delay/topology";
+import { BindingPlan, DelayedExchange, EntityPlan, PolicyPlan } from "@rabbitmq-delay/topology";
 import {
   AdoptedPart,
   DeclaredExchange,
@@ -16,6 +16,7 @@ import { PolicyAnswer, PolicyTarget, checkPolicies } from "./checkPolicies";
 import { adoptedQueues, checkAdopted } from "./checkAdopted";
 import { areDifferencesOwn, checkDifferences, redeclaredQueues } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
+import { checkDelayedExchanges } from "./delayedExchanges";
 import { checkClaims, lostClaims, warnOfLost } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
 import { checkMatchingChange, warnOfEnforced } from "./matchingChange";
@@ -54,8 +55,8 @@ export interface Expectation {
   needs?: VersionNeed[];
   /** Bindings to queues and exchanges; those that are not planned must exist. */
   bindings?: BindingPlan[];
-  /** Bindings to exchanges of others, which have to be there. */
-  leads?: BindingPlan[];
+  /** Exchanges that delay by the header `x-delay`; what they lead to has to be there, or to be planned. */
+  delayedExchanges?: readonly DelayedExchange[];
   /**
    * Whether a network that these components declared before may differ, because the engine then replaces it (`removal: "delete"`). Things
    * that others declared may never differ.
@@ -123,6 +124,13 @@ export async function checkBroker(
     policies,
     bindings: async () => asPlans(await readBound()),
   });
+  const ways = await checkDelayedExchanges(
+    state,
+    expectation.vhost,
+    expectation.delayedExchanges ?? [],
+    { exchanges: found.exchanges, bindings: async () => asPlans(await readBound()) },
+    expectation.replaceable === true,
+  );
   const own = new Set((expectation.policies ?? []).map(({ name }) => name));
   const isOurs = policies.some(({ name }) => own.has(name)) && !differsAlone(expectation, found);
   const isReplaced =
@@ -164,6 +172,7 @@ export async function checkBroker(
     ...(await warnOfOtherBroker(state, broker, expectation.vhost, there)),
     ...warnOfLost(await lostClaims(state, broker.managementUrl, expectation.vhost, claims, there.exchanges)),
     ...adoption,
+    ...ways,
     ...(await warnOfTakenOver(
       state,
       expectation.vhost,
@@ -282,7 +291,7 @@ function differsAlone(
 }
 
 function checkDestinations(
-  { entities, bindings = [], leads = [], vhost }: Expectation,
+  { entities, bindings = [], delayedExchanges = [], vhost }: Expectation,
   found: { exchanges: Map<string, unknown>; queues: Map<string, unknown> },
 ): void {
   const planned = { exchanges: byName(entities.exchanges), queues: byName(entities.queues) };
@@ -294,9 +303,11 @@ function checkDestinations(
         (destinationType === "queue" ? "; declare it first, or set createQueue: true" : "; declare it first"),
     );
   }
-  const absent = leads.find(({ destination: name }) => !planned.exchanges.has(name) && !found.exchanges.has(name));
-  if (absent === undefined) return;
-  throw new BrokerCheckError(
-    `delayedExchanges: there is no exchange ${absent.destination} in vhost ${vhost}, to which ${absent.source} leads; declare it first`,
-  );
+  for (const { exchange, delivery, otherwise = delivery } of delayedExchanges) {
+    const absent = [delivery, otherwise].find((name) => !planned.exchanges.has(name) && !found.exchanges.has(name));
+    if (absent === undefined) continue;
+    throw new BrokerCheckError(
+      `delayedExchanges: there is no exchange ${absent} in vhost ${vhost}, to which ${exchange} leads; declare it first`,
+    );
+  }
 }

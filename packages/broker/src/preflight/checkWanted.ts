@@ -1,4 +1,11 @@
-import type { BindingPlan, EndpointPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
+import type {
+  BindingPlan,
+  DelayedExchange,
+  EndpointPlan,
+  ExchangePlan,
+  PolicyPlan,
+  QueuePlan,
+} from "@rabbitmq-delay/topology";
 import type { AdoptedPart, DeclaredExchange, DeclaredQueue, OwnershipPlan } from "@rabbitmq-delay/topology/stack";
 import { checkList } from "../api/answers";
 import { FoundBinding, asPlans, missingBindings, readBindings } from "../api/bindings";
@@ -9,6 +16,7 @@ import { shapes } from "./checkBroker";
 import { adoptedQueues, checkAdopted } from "./checkAdopted";
 import { areDifferencesOwn, checkDifferences, redeclaredQueues } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
+import { checkDelayedExchanges } from "./delayedExchanges";
 import { PolicyAnswer, checkPolicies } from "./checkPolicies";
 import { FORGET, checkClaims, lostClaims, warnOfLost } from "./claims";
 import { checkJoinedEnds, checkMatchingChange, warnOfEnforced } from "./matchingChange";
@@ -33,6 +41,8 @@ export interface WantedParts {
    */
   destination?: "existing" | "output";
   policies?: PolicyPlan[];
+  /** The exchange that delays by the header `x-delay`, of which all of this is a part. */
+  delayedExchange?: DelayedExchange;
   claims?: OwnershipPlan[];
   /** The messages that an endpoint takes from a network that this program does not make; for its own networks this is compared earlier. */
   endpoint?: EndpointPlan;
@@ -146,11 +156,15 @@ export async function checkWanted(
   const bindings = async (): Promise<FoundBinding[]> => (found.bindings ??= readBindings(api, vhost));
   const adopted = wanted.adopted === undefined ? [] : [{ ...wanted.adopted, policies: ownPolicies }];
   const taken = adoptedQueues(adopted, policies, wanted.replaceable);
-  const adoption = await checkAdopted(state, vhost, adopted, {
-    ...byNames,
-    policies,
-    bindings: () => (found.plannedBindings ??= bindings().then(asPlans)),
-  });
+  const plannedBindings = (): Promise<BindingPlan[]> => (found.plannedBindings ??= bindings().then(asPlans));
+  const adoption = await checkAdopted(state, vhost, adopted, { ...byNames, policies, bindings: plannedBindings });
+  const ways = await checkDelayedExchanges(
+    state,
+    vhost,
+    wanted.delayedExchange === undefined ? [] : [wanted.delayedExchange],
+    { exchanges: byNames.exchanges, bindings: plannedBindings },
+    wanted.replaceable === true,
+  );
   if (wanted.areBindingsClaimed && !isClaimed && !adopt) checkUnclaimed(wanted.bindings, await bindings());
   const { keptQueues = [] } = wanted;
   const moved = wanted.replaceable === true ? entities.queues.map(({ name }) => name) : keptQueues;
@@ -169,6 +183,7 @@ export async function checkWanted(
   const warnings = [
     ...warnOfLost(lost),
     ...adoption,
+    ...ways,
     ...(await warnOfTakenOver(
       state,
       vhost,

@@ -196,6 +196,7 @@ export function brokerIdentity(change: EntityChange, side: "before" | "after"): 
         text(values.destination),
         text(values.destinationType),
         text(values.routingKey),
+        ...(values.argumentsJson === undefined ? [] : [text(values.argumentsJson)]),
       ]);
     default:
       return undefined;

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { BindingPlan, EntityPlan, PolicyPlan, escapeRegex } from "../entities";
+import { BindingPlan, EntityPlan, PolicyPlan, bindingIdentity, escapeRegex } from "../entities";
 import { DelayTopologyError } from "../errors";
 import { checkEntityName } from "../names";
 import type { QueueType } from "../network/delayNetwork";
@@ -46,7 +46,7 @@ export const delayedExchangeSchema = lazily(() =>
       .describe(
         "The delays that messages may ask for: texts like `5m` or `PT5M`, or milliseconds; each once, in any order, at most 300.",
       ),
-    delivery: textBy(checkEntityName)
+    delivery: textBy(checkExchangeOfOthers)
       .optional()
       .describe(
         "Where messages go when their time is over, under their own routing key; queues are bound here, never to `exchange`. Default: `EXCHANGE.delivery`.",
@@ -63,13 +63,18 @@ export const delayedExchangeSchema = lazily(() =>
       ),
     queueType: queueType("quorum"),
     atLeastOnce: atLeastOnce(),
-    otherwise: textBy(checkEntityName)
+    otherwise: textBy(checkExchangeOfOthers)
       .optional()
       .describe(
         "An exchange that gets what has another delay, or none, as the intake of a store. Default: a parking queue, `EXCHANGE.parking`.",
       ),
   }),
 );
+
+/** An exchange that is there: the broker's own may be meant, too. */
+function checkExchangeOfOthers(property: string, name: unknown): void {
+  checkEntityName(property, typeof name === "string" ? name.replace(/^amq\.(?=.)/, "amq-") : name);
+}
 
 /** What a delayed exchange is made from; {@link delayedExchangeSchema} describes each property. */
 export type DelayedExchangeOptions = z.input<ReturnType<typeof delayedExchangeSchema>>;
@@ -117,6 +122,7 @@ function makeDelayedExchange(options: unknown, source: Source): DelayedExchange 
     ...(otherwise === undefined ? {} : { otherwise }),
     parkingQueue: `${exchange}.parking`,
   };
+  if (declareDelivery) checkEntityName(at("delivery"), delivery);
   const { exchanges, queues, policies } = planDelayedExchange(descriptor);
   [...exchanges, ...queues, ...policies].forEach(({ name }) => checkEntityName(at("exchange"), name));
   checkApart(descriptor, at);
@@ -126,7 +132,7 @@ function makeDelayedExchange(options: unknown, source: Source): DelayedExchange 
 /** What leads back to the exchange itself would go round for ever. */
 function checkApart(descriptor: DelayedExchange, at: (name: string) => string): void {
   const { exchange, delivery, otherwise, parkingQueue } = descriptor;
-  const own = [exchange, parkingQueue, otherNameOf(descriptor)];
+  const own = [exchange, parkingQueue, ...(otherwise === undefined ? [] : [otherNameOf(descriptor)])];
   if (own.includes(delivery))
     throw new DelayTopologyError(at("delivery"), delivery, `it is this exchange's own; name another one`);
   if (otherwise === undefined) return;
@@ -143,47 +149,74 @@ function queueOf({ exchange }: Pick<DelayedExchange, "exchange">, delayMs: numbe
   return `${exchange}.delay-${delayMs}`;
 }
 
-/** The exchange before that of others, and the policy that leads to it. */
-function otherNameOf({ exchange }: Pick<DelayedExchange, "exchange">): string {
-  return `${exchange}.otherwise`;
+/**
+ * The exchange before that of others, which parks what finds no way there. Its name has theirs: where another one takes its place, no message
+ * goes both ways, though the former way may be left on the broker.
+ */
+function otherNameOf({ exchange, otherwise }: Pick<DelayedExchange, "exchange" | "otherwise">): string {
+  return `${exchange}.otherwise.${otherwise}`;
+}
+
+/** All that a delayed exchange needs on the broker. */
+export type DelayedExchangePlan = EntityPlan & { policies: PolicyPlan[] };
+
+/** Plans what a delayed exchange needs on the broker. */
+export function planDelayedExchange(descriptor: DelayedExchange): DelayedExchangePlan {
+  const steps = delayedExchangeSteps(descriptor);
+  return {
+    exchanges: steps.flatMap(({ exchanges = [] }) => exchanges),
+    queues: steps.flatMap(({ queues = [] }) => queues),
+    bindings: steps.flatMap(({ bindings = [] }) => bindings),
+    policies: steps.flatMap(({ policies = [] }) => policies),
+  };
 }
 
 /**
- * Plans what a delayed exchange needs on the broker. Publishers may use the exchange as soon as it is there, so it is the last: what comes
- * before a delay's binding is made goes where other delays go.
+ * The same in the order in which it is declared, each step once the ones before are there: parking first, then what leads there, and the
+ * exchange that publishers use last. What comes before the binding of its delay is there goes where other delays go; nothing leads to an
+ * exchange that is not there yet, which would drop it.
  */
-export function planDelayedExchange(descriptor: DelayedExchange): EntityPlan & { policies: PolicyPlan[] } {
+export function delayedExchangeSteps(descriptor: DelayedExchange): Partial<DelayedExchangePlan>[] {
   const { exchange, delivery, type, delaysMs, otherwise, parkingQueue, queueType } = descriptor;
   const durable = true as const;
-  const other = otherNameOf(descriptor);
-  return {
-    exchanges: [
-      { name: parkingQueue, type: "fanout", durable },
-      ...(type === undefined ? [] : [{ name: delivery, type, durable }]),
-      ...(otherwise === undefined ? [] : [{ name: other, type: "fanout" as const, durable }]),
-      { name: exchange, type: "headers", durable },
-    ],
-    queues: [
-      { name: parkingQueue, durable, arguments: { "x-queue-type": queueType } },
-      ...delaysMs.map((delayMs) => ({
+  const other = otherwise === undefined ? parkingQueue : otherNameOf(descriptor);
+  const parked = [...(type === undefined ? [] : [delivery]), ...(otherwise === undefined ? [] : [other])];
+  return [
+    {
+      exchanges: [{ name: parkingQueue, type: "fanout", durable }],
+      queues: [{ name: parkingQueue, durable, arguments: { "x-queue-type": queueType } }],
+      bindings: [{ source: parkingQueue, destination: parkingQueue, destinationType: "queue", routingKey: "" }],
+    },
+    { policies: parked.length === 0 ? [] : [alternate(parkingQueue, parked, parkingQueue)] },
+    {
+      exchanges: [
+        ...(type === undefined ? [] : [{ name: delivery, type, durable }]),
+        ...(otherwise === undefined ? [] : [{ name: other, type: "fanout" as const, durable }]),
+      ],
+    },
+    {
+      queues: delaysMs.map((delayMs) => ({
         name: queueOf(descriptor, delayMs),
         durable,
         arguments: waitingArguments(descriptor, delayMs, { exchange: delivery }),
       })),
-    ],
-    bindings: [
-      { source: parkingQueue, destination: parkingQueue, destinationType: "queue", routingKey: "" },
       // An alternate exchange that is not there drops what should go there, without a word; a binding to one can't be made.
-      ...(otherwise === undefined
-        ? []
-        : [{ source: other, destination: otherwise, destinationType: "exchange" as const, routingKey: "" }]),
-      ...byDelay(exchange, 0, { destination: delivery, destinationType: "exchange" }),
-      ...delaysMs.flatMap((delayMs) =>
-        byDelay(exchange, delayMs, { destination: queueOf(descriptor, delayMs), destinationType: "queue" }),
-      ),
-    ],
-    policies: alternates(descriptor),
-  };
+      bindings:
+        otherwise === undefined
+          ? []
+          : [{ source: other, destination: otherwise, destinationType: "exchange", routingKey: "" }],
+    },
+    { policies: [alternate(`${exchange}.otherwise`, [exchange], other)] },
+    { exchanges: [{ name: exchange, type: "headers", durable }] },
+    {
+      bindings: [
+        ...byDelay(exchange, 0, { destination: delivery, destinationType: "exchange" }),
+        ...delaysMs.flatMap((delayMs) =>
+          byDelay(exchange, delayMs, { destination: queueOf(descriptor, delayMs), destinationType: "queue" }),
+        ),
+      ],
+    },
+  ];
 }
 
 /**
@@ -208,20 +241,68 @@ function byDelay(
   }));
 }
 
-/** By policy, so that a client that declares one of the exchanges itself, without arguments, is not refused. */
-function alternates(descriptor: DelayedExchange): PolicyPlan[] {
-  const { exchange, delivery, type, otherwise, parkingQueue } = descriptor;
-  const other = otherNameOf(descriptor);
-  const lead = (name: string, from: string[], to: string): PolicyPlan => ({
+/**
+ * Where exchanges send what nothing takes there. By policy, so that a client that declares one of them itself, without arguments, is not
+ * refused; and one policy for each way, so that another way is a change of it, with no moment between.
+ */
+function alternate(name: string, from: string[], to: string): PolicyPlan {
+  return {
     name,
     pattern: `^(?:${from.map(escapeRegex).join("|")})$`,
     applyTo: "exchanges",
     priority: 100,
     definition: { "alternate-exchange": to },
-  });
-  const parked = [...(type === undefined ? [] : [delivery]), ...(otherwise === undefined ? [exchange] : [other])];
-  return [
-    ...(otherwise === undefined ? [] : [lead(other, [exchange], other)]),
-    lead(parkingQueue, parked, parkingQueue),
-  ];
+  };
+}
+
+/** A binding of others that lets messages of a delayed exchange skip, repeat or leave a part of their way, and why it does. */
+export interface ForeignBinding {
+  binding: BindingPlan;
+  /** What it does, the end of a sentence, and how to mend it. */
+  harm: string;
+}
+
+/**
+ * Finds bindings of others at the parts of a delayed exchange. Consumers of the delayed-message plugin bound their queues to the exchange
+ * that publishers use; here, such a binding takes messages before their time is over, and without arguments all of them.
+ * @param found all bindings of the vhost
+ */
+export function foreignBindings(descriptor: DelayedExchange, found: readonly BindingPlan[]): ForeignBinding[] {
+  const { exchange, delivery, delaysMs } = descriptor;
+  const plan = planDelayedExchange(descriptor);
+  const planned = new Set(plan.bindings.map(bindingIdentity));
+  const waiting = new Set(delaysMs.map((delayMs) => queueOf(descriptor, delayMs)));
+  const inner = new Set(plan.exchanges.map(({ name }) => name).filter((name) => ![exchange, delivery].includes(name)));
+  const harmOf = (binding: BindingPlan): string | undefined => {
+    const { source, destination, destinationType } = binding;
+    if (source === exchange)
+      return isDelayBinding(descriptor, binding)
+        ? undefined
+        : `gets messages before their time is over, and without arguments all of them; bind it to ${delivery} instead`;
+    if (inner.has(source)) return "gets copies of what has another delay, or of what nobody takes; unbind it";
+    if (destinationType === "queue" && waiting.has(destination))
+      return `delays messages that did not ask for it; publish them to ${exchange}, and unbind it`;
+    if (destinationType === "exchange" && destination === exchange && source === delivery)
+      return "leads messages back whose time is over; unbind it";
+    return undefined;
+  };
+  return found
+    .filter((binding) => !planned.has(bindingIdentity(binding)))
+    .flatMap((binding) => {
+      const harm = harmOf(binding);
+      return harm === undefined ? [] : [{ binding, harm }];
+    });
+}
+
+/** Whether a binding takes messages of one delay to its queue, also one of a delay that is no longer declared, and was left on the broker. */
+function isDelayBinding({ exchange }: DelayedExchange, binding: BindingPlan): boolean {
+  const delayMs = /^x-delay\.(?:text\.)?(\d+)$/.exec(binding.routingKey)?.[1];
+  if (delayMs === undefined) return false;
+  const { "x-match": match, "x-delay": compared } = binding.arguments ?? {};
+  return (
+    match === "all-with-x" &&
+    String(compared) === delayMs &&
+    binding.destinationType === "queue" &&
+    binding.destination === queueOf({ exchange }, Number(delayMs))
+  );
 }

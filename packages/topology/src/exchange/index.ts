@@ -1,7 +1,10 @@
 export {
   DelayedExchange,
   DelayedExchangeOptions,
+  DelayedExchangePlan,
   delayedExchange,
+  delayedExchangeSteps,
+  foreignBindings,
   parseDelayedExchange,
   planDelayedExchange,
 } from "./delayedExchange";

@@ -101,7 +101,7 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
     for (const other of foreign.filter(({ isOperator, replaced }) => !isOperator && replaced !== plan)) {
       const shared = entities.filter((entity) => appliesTo(other, entity.name, entity.queue?.arguments));
       if (shared.length === 0) continue;
-      const what = plan.applyTo === "exchanges" ? "the network's exchanges" : listed("queue", namesOf(shared));
+      const what = listed(plan.applyTo === "exchanges" ? "exchange" : "queue", namesOf(shared));
       if (other.priority < plan.priority) {
         const message =
           `policy ${other.name} no longer applies to ${what}: ${plan.name} goes before it (priority ${plan.priority} over ` +
@@ -132,9 +132,12 @@ function isLifted(limit: unknown): boolean {
 }
 
 /** What one of our policies is for, and how to do without it. */
-function purposeOf({ definition }: PolicyPlan): { effect: string; remedy: string } {
+function purposeOf({ name, definition }: PolicyPlan): { effect: string; remedy: string } {
   if ("alternate-exchange" in definition) {
-    return { effect: "parking unroutable messages", remedy: "set parking: false" };
+    const target = definition["alternate-exchange"];
+    // A network's policy is named for its parking exchange, and a network can do without.
+    const remedy = name === target ? "set parking: false" : `give it alternate-exchange ${target} too`;
+    return { effect: `leading what nobody takes to exchange ${target}`, remedy };
   }
   if ("delayed-retry-type" in definition) {
     return { effect: "delaying its retries", remedy: "set settings: arguments" };
