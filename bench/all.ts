@@ -1,5 +1,6 @@
 import { stopAllBrokers } from "../test/support/brokers";
 import { benchDeclare } from "./declare";
+import { benchDelayedExchange } from "./delayedExchange";
 import { benchEncode } from "./encode";
 import { benchHolds } from "./holds";
 import { benchLateness } from "./lateness";
@@ -17,6 +18,7 @@ const benches: Record<string, () => void | Promise<void>> = {
   lateness: benchLateness,
   retries: benchRetries,
   holds: benchHolds,
+  "delayed-exchange": benchDelayedExchange,
   review: benchReview,
   "store-dispatch": benchStoreDispatch,
   "store-lateness": benchStoreLateness,

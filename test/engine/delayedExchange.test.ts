@@ -207,6 +207,16 @@ describe("an exchange that delays by x-delay", () => {
           if (queue === "paid")
             assert.ok(atMs >= one.atMs + (one.delayMs ?? Infinity), `${message.content.toString()} came early`);
         }
+        if (removal === "delete") {
+          stack.configure({
+            network,
+            removal,
+            delayedExchanges: [{ ...more, type: undefined, declareDelivery: false }],
+          });
+          const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+          assert.notEqual(code, 0, output);
+          assert.match(output.replaceAll(/\s+/g, " "), /would delete it with all bindings of its consumers/);
+        }
         await stack.destroy();
       });
     }

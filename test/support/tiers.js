@@ -35,6 +35,7 @@ const CLIENTS = [
   "test/brokers/adopt.test.ts",
   "test/engine/celery.test.ts",
   "test/engine/adoptionOfCelery.test.ts",
+  "test/brokers/python.test.ts",
   "test/brokers/dotnet.test.ts",
 ];
 

@@ -66,6 +66,7 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
     entities,
   }));
   checkDeclaredOnce([...parts, ...own]);
+  checkLeads(exchanges, [...parts, ...own]);
   endpoints.forEach((endpoint, index) => at(`endpoints[${index}]`, () => checkClient(endpoint, networks)));
   return { networks, retries, exchanges, store, parts, created };
 }
@@ -128,6 +129,23 @@ function checkOtherwise(exchanges: readonly DelayedExchange[], store: DelayedSto
     const forward = `{ exchange: ${exchange}, delivery: ${delivery}, declare: false }`;
     const allowed = `it leads to the store, which must know where to deliver: give delayedStore.forwards ${forward}`;
     throw new DelayTopologyError(`${place}.otherwise`, otherwise, allowed);
+  });
+}
+
+/** A delayed exchange leads to exchanges of others, which are there, or to those of this stack that are declared before it. */
+function checkLeads(exchanges: readonly DelayedExchange[], parts: readonly StackPart[]): void {
+  const fronts = new Set(exchanges.map(({ exchange }) => exchange));
+  exchanges.forEach(({ delivery, type, otherwise }, index) => {
+    const leads = [...(type === undefined ? [["delivery", delivery] as const] : []), ["otherwise", otherwise] as const];
+    for (const [property, name] of leads) {
+      const part = parts.find(({ entities }) => entities.exchanges.some((one) => one.name === name));
+      if (part === undefined || name === undefined) continue;
+      const isBefore =
+        /^(delayedStore|errorQueues\[)/.test(part.place) || (property === "otherwise" && fronts.has(name));
+      if (isBefore) continue;
+      const allowed = `${part.place} declares it in the same update; lead to what is there, to the store, an error queue or another delayed exchange`;
+      throw new DelayTopologyError(`delayedExchanges[${index}].${property}`, name, allowed);
+    }
   });
 }
 

@@ -112,7 +112,7 @@ describe("a delayed exchange", () => {
     );
     assert.deepEqual(
       policies.map(({ pattern }) => pattern),
-      ["^(?:orders)$"],
+      ["^(?:orders\\.otherwise\\..+)$", "^(?:orders)$"],
     );
     assert.deepEqual(parseDelayedExchange(JSON.parse(JSON.stringify(descriptor))), descriptor);
   });

@@ -154,6 +154,26 @@ describe("the plan of a stack", () => {
       /otherwise: "delayed" is not allowed; .*forwards \{ exchange: a, delivery: a\.delivery, declare: false \}/,
     ],
     [
+      "a delayed exchange that leads to what another part declares in the same update",
+      {
+        delayedExchanges: [
+          { exchange: "a", delays: [5], otherwise: "b.delivery" },
+          { exchange: "b", delays: [5] },
+        ],
+      },
+      /delayedExchanges\[0\]\.otherwise: "b\.delivery" is not allowed; delayedExchanges\[1\] declares it in the same update/,
+    ],
+    [
+      "a delayed exchange that delivers to another one",
+      {
+        delayedExchanges: [
+          { exchange: "a", delays: [5], delivery: "b", declareDelivery: false },
+          { exchange: "b", delays: [5] },
+        ],
+      },
+      /delayedExchanges\[0\]\.delivery: "b" is not allowed; it is a delayed exchange, too/,
+    ],
+    [
       "a delayed exchange that a store declares, too",
       {
         delayedStore: { forwards: [{ exchange: "a", delivery: "a.delivery" }] },

@@ -129,7 +129,11 @@ export async function checkBroker(
     expectation.vhost,
     expectation.delayedExchanges ?? [],
     { exchanges: found.exchanges, bindings: async () => asPlans(await readBound()) },
-    expectation.replaceable === true,
+    {
+      managementUrl: broker.managementUrl,
+      isReplaceable: expectation.replaceable === true,
+      planned: new Set(expectation.entities.exchanges.map(({ name }) => name)),
+    },
   );
   const own = new Set((expectation.policies ?? []).map(({ name }) => name));
   const isOurs = policies.some(({ name }) => own.has(name)) && !differsAlone(expectation, found);

@@ -163,7 +163,7 @@ export async function checkWanted(
     vhost,
     wanted.delayedExchange === undefined ? [] : [wanted.delayedExchange],
     { exchanges: byNames.exchanges, bindings: plannedBindings },
-    wanted.replaceable === true,
+    { managementUrl: broker.managementUrl, isReplaceable: wanted.replaceable === true, planned },
   );
   if (wanted.areBindingsClaimed && !isClaimed && !adopt) checkUnclaimed(wanted.bindings, await bindings());
   const { keptQueues = [] } = wanted;

@@ -1,4 +1,4 @@
-import { BindingPlan, DelayedExchange, foreignBindings, planDelayedExchange } from "@rabbitmq-delay/topology";
+import { BindingPlan, DelayedExchange, foreignBindings } from "@rabbitmq-delay/topology";
 import { BrokerCheckError } from "../brokerCheckError";
 import type { StackState } from "./stackState";
 
@@ -12,7 +12,7 @@ interface Found {
 
 /**
  * Checks what others have at a delayed exchange that is there: their bindings take messages before their time is over.
- * @param isReplaceable whether what leaves the program is deleted
+ * @param options `isReplaceable`: whether what leaves the program is deleted; `planned`: names of all exchanges that the program declares
  * @returns warnings, for an exchange that this stack has declared before
  * @throws BrokerCheckError where the exchange is not this stack's yet, and where the delivery exchange would be deleted that others are to declare
  */
@@ -21,17 +21,22 @@ export async function checkDelayedExchanges(
   vhost: string,
   exchanges: readonly DelayedExchange[],
   found: Found,
-  isReplaceable: boolean,
+  {
+    managementUrl,
+    isReplaceable,
+    planned,
+  }: { managementUrl: string; isReplaceable: boolean; planned: ReadonlySet<string> },
 ): Promise<string[]> {
   if (exchanges.length === 0) return [];
-  const own = await state.names(EXCHANGE, vhost);
-  const planned = new Set(exchanges.flatMap((one) => planDelayedExchange(one).exchanges).map(({ name }) => name));
-  const left = exchanges.find(({ delivery }) => isReplaceable && own?.has(delivery) === true && !planned.has(delivery));
-  if (left !== undefined)
+  const own = await ownExchanges(state, vhost, managementUrl);
+  for (const { exchange, delivery, type } of exchanges) {
+    const isOwn = own?.some((one) => one.name === delivery && one.isPart) === true;
+    if (type !== undefined || !isReplaceable || !isOwn || planned.has(delivery)) continue;
     throw new BrokerCheckError(
-      `delayed exchange ${left.exchange}: this stack has declared ${left.delivery}, and would delete it with all bindings of its consumers; ` +
-        "set removal: retain for one update, or keep declareDelivery: true",
+      `delayed exchange ${exchange}: this stack has declared its delivery exchange ${delivery}, and would delete it with all bindings of its ` +
+        "consumers; keep declareDelivery: true, or take it out of the state first, by pulumi state delete",
     );
+  }
   const there = exchanges.filter(({ exchange }) => found.exchanges.has(exchange));
   if (there.length === 0) return [];
   const bindings = await found.bindings();
@@ -42,7 +47,28 @@ export async function checkDelayedExchanges(
         `delayed exchange ${exchange}: ${destinationType} ${destination} is bound to exchange ${source} by ${JSON.stringify(routingKey)}, and ${harm}`,
     );
     const [first] = sentences;
-    if (first !== undefined && own?.has(exchange) !== true) throw new BrokerCheckError(first);
+    if (first !== undefined && own === undefined)
+      throw new BrokerCheckError(
+        `${first}. Whether this stack has declared it can't be told, because its state can't be read`,
+      );
+    if (first !== undefined && own?.every(({ name }) => name !== exchange)) throw new BrokerCheckError(first);
     return sentences;
   });
+}
+
+/** Exchanges that this stack has declared on this broker, and whether each is a part of a delayed exchange; undefined where the state can't be read. */
+async function ownExchanges(
+  state: StackState,
+  vhost: string,
+  managementUrl: string,
+): Promise<{ name: unknown; isPart: boolean }[] | undefined> {
+  const resources = await state.resources();
+  if (resources === undefined) return undefined;
+  if (!(await state.isOf(managementUrl))) return [];
+  return resources
+    .filter(({ type, outputs }) => type === EXCHANGE && outputs.vhost === vhost)
+    .map(({ urn, outputs }) => ({
+      name: outputs.name,
+      isPart: urn.includes(`rabbitmq-delay:index:DelayedExchange$${EXCHANGE}::`),
+    }));
 }

@@ -6,8 +6,8 @@ export async function declarePlan(channel: Channel, { exchanges, queues, binding
   for (const { name, type } of exchanges) await channel.assertExchange(name, type, { durable: true });
   for (const { name, arguments: values } of queues)
     await channel.assertQueue(name, { durable: true, arguments: values });
-  for (const { source, destination, destinationType, routingKey } of bindings) {
-    if (destinationType === "queue") await channel.bindQueue(destination, source, routingKey);
-    else await channel.bindExchange(destination, source, routingKey);
+  for (const { source, destination, destinationType, routingKey, arguments: values } of bindings) {
+    if (destinationType === "queue") await channel.bindQueue(destination, source, routingKey, values);
+    else await channel.bindExchange(destination, source, routingKey, values);
   }
 }

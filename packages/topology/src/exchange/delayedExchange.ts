@@ -150,7 +150,7 @@ function queueOf({ exchange }: Pick<DelayedExchange, "exchange">, delayMs: numbe
 }
 
 /**
- * The exchange before that of others, which parks what finds no way there. Its name has theirs: where another one takes its place, no message
+ * The exchange before that of others, which parks all while that is not there. Its name has theirs: where another one takes its place, no message
  * goes both ways, though the former way may be left on the broker.
  */
 function otherNameOf({ exchange, otherwise }: Pick<DelayedExchange, "exchange" | "otherwise">): string {
@@ -180,14 +180,13 @@ export function delayedExchangeSteps(descriptor: DelayedExchange): Partial<Delay
   const { exchange, delivery, type, delaysMs, otherwise, parkingQueue, queueType } = descriptor;
   const durable = true as const;
   const other = otherwise === undefined ? parkingQueue : otherNameOf(descriptor);
-  const parked = [...(type === undefined ? [] : [delivery]), ...(otherwise === undefined ? [] : [other])];
   return [
     {
       exchanges: [{ name: parkingQueue, type: "fanout", durable }],
       queues: [{ name: parkingQueue, durable, arguments: { "x-queue-type": queueType } }],
       bindings: [{ source: parkingQueue, destination: parkingQueue, destinationType: "queue", routingKey: "" }],
     },
-    { policies: parked.length === 0 ? [] : [alternate(parkingQueue, parked, parkingQueue)] },
+    { policies: [alternate(parkingQueue, parkedPattern(descriptor), parkingQueue)] },
     {
       exchanges: [
         ...(type === undefined ? [] : [{ name: delivery, type, durable }]),
@@ -206,7 +205,7 @@ export function delayedExchangeSteps(descriptor: DelayedExchange): Partial<Delay
           ? []
           : [{ source: other, destination: otherwise, destinationType: "exchange", routingKey: "" }],
     },
-    { policies: [alternate(`${exchange}.otherwise`, [exchange], other)] },
+    { policies: [alternate(`${exchange}.otherwise`, escapeRegex(exchange), other)] },
     { exchanges: [{ name: exchange, type: "headers", durable }] },
     {
       bindings: [
@@ -242,13 +241,22 @@ function byDelay(
 }
 
 /**
+ * The delivery exchange, where it is declared along, and each exchange before one of others: also of a former one, to which messages still go
+ * until an update is through.
+ */
+function parkedPattern({ exchange, delivery, type }: DelayedExchange): string {
+  const others = `${escapeRegex(exchange)}\\.otherwise\\..+`;
+  return type === undefined ? others : `${escapeRegex(delivery)}|${others}`;
+}
+
+/**
  * Where exchanges send what nothing takes there. By policy, so that a client that declares one of them itself, without arguments, is not
  * refused; and one policy for each way, so that another way is a change of it, with no moment between.
  */
-function alternate(name: string, from: string[], to: string): PolicyPlan {
+function alternate(name: string, pattern: string, to: string): PolicyPlan {
   return {
     name,
-    pattern: `^(?:${from.map(escapeRegex).join("|")})$`,
+    pattern: `^(?:${pattern})$`,
     applyTo: "exchanges",
     priority: 100,
     definition: { "alternate-exchange": to },
@@ -274,7 +282,9 @@ export function foreignBindings(descriptor: DelayedExchange, found: readonly Bin
   const waiting = new Set(delaysMs.map((delayMs) => queueOf(descriptor, delayMs)));
   const inner = new Set(plan.exchanges.map(({ name }) => name).filter((name) => ![exchange, delivery].includes(name)));
   const harmOf = (binding: BindingPlan): string | undefined => {
-    const { source, destination, destinationType } = binding;
+    const { source, destination, destinationType, routingKey } = binding;
+    if (source === exchange && /^x-delay\.(?:text\.)?0$/.test(routingKey))
+      return `gets what has an x-delay of 0, besides ${delivery}, as a former delivery exchange that was left on the broker; unbind it`;
     if (source === exchange)
       return isDelayBinding(descriptor, binding)
         ? undefined
