@@ -2,6 +2,7 @@ import { ChildProcess, spawn } from "node:child_process";
 import type { BrokerInstallation, BrokerNode } from "./broker";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import pWaitFor from "p-wait-for";
 import { fetch } from "undici";
@@ -163,7 +164,8 @@ async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> 
   };
   const isThere = async (): Promise<boolean> => {
     interrupted.throwIfAborted();
-    if (await answers(node.managementUrl)) return true;
+    // On 3.10, clients are let in last of all, after the management API has answered.
+    if ((await answers(node.managementUrl)) && (await accepts(node.ports.amqp))) return true;
     return exited ? refuse("ended while starting") : false;
   };
   const late = (): never => refuse(`did not answer within ${START_TIMEOUT_MS / 1000} s`);
@@ -180,6 +182,19 @@ export async function isReady({ managementUrl }: Pick<BrokerNode, "managementUrl
   const late = (): void => void (isLate = true);
   await pWaitFor(isThere, { interval: 100, timeout: { milliseconds: ANSWER_TIMEOUT_MS, fallback: late } });
   return !isLate;
+}
+
+/** Whether somebody listens on a port of loopback. */
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const end = (isThere: boolean): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once("connect", () => end(true));
+    socket.once("error", () => end(false));
+  });
 }
 
 /** Whether the management API answers both requests; they succeed only late in the start, on 4.3 the overview last. */
