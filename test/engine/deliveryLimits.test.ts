@@ -40,7 +40,8 @@ interface FoundQueue {
   type: string;
   messages: number;
   policy: string | null;
-  effective_policy_definition: Record<string, unknown>;
+  /** Left out while nobody has counted the queue. */
+  effective_policy_definition?: Record<string, unknown>;
   arguments: Record<string, unknown>;
 }
 
@@ -57,7 +58,7 @@ describe("delivery limits", () => {
       const end = Date.now() + RETURN_LIMIT_MS;
       for (;;) {
         const queue = (await queuesOf(vhost)).find((other) => other.name === name);
-        const limit = queue?.effective_policy_definition["delivery-limit"];
+        const limit = queue?.effective_policy_definition?.["delivery-limit"];
         if (limit !== undefined || Date.now() > end) return limit;
       }
     }
