@@ -91,7 +91,6 @@ describe("an exchange that delays by x-delay", () => {
       const { report } = await stack.review();
       assert.equal(report?.verdict, "loss", "a queue that may hold messages goes with its delay");
       await stack.up();
-      await broker().management.untilReadable(stack.vhost, parkingQueue);
       assert.deepEqual(await stack.preview("--refresh"), []);
       const queues = (await broker().management.queues(stack.vhost)).map(({ name }) => name);
       assert.ok(queues.includes("shop.delay-300") && !queues.includes("shop.delay-1500"));

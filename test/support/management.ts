@@ -61,14 +61,20 @@ export class Management {
     await this.call("POST", `definitions/${vhost}`, renderDefinitions(networkPlan(network, endpoints), vhost));
   }
 
-  /** Until it is counted, a consumer's channel is an empty list in the management API, at which the provider's reading ends. */
-  async untilReadable(vhost: string, queue: string): Promise<void> {
-    type Consumers = { consumer_details: { channel_details: object }[] };
-    const isCounted = async (): Promise<boolean> =>
-      (await this.get<Consumers>(`queues/${vhost}/${encodeURIComponent(queue)}`)).consumer_details.every(
-        ({ channel_details: details }) => !Array.isArray(details),
+  /**
+   * Until the provider can read each queue of a vhost. While a consumer isn't counted yet, or not as gone, its channel is an empty list
+   * in the management API, at which the provider's reading ends.
+   */
+  async untilReadable(vhost: string): Promise<void> {
+    type Consumers = { consumer_details?: { channel_details: object }[] };
+    const isReadable = async (queue: string): Promise<boolean> => {
+      const { consumer_details: consumers = [] } = await this.get<Consumers>(
+        `queues/${vhost}/${encodeURIComponent(queue)}`,
       );
-    while (!(await isCounted())) await new Promise((resolve) => setTimeout(resolve, 200));
+      return consumers.every(({ channel_details: details }) => !Array.isArray(details));
+    };
+    for (const { name } of await this.get<{ name: string }[]>(`queues/${vhost}?columns=name`))
+      while (!(await isReadable(name))) await new Promise((resolve) => setTimeout(resolve, 200));
   }
 
   /** Until the management API shows no consumer any more: of one that has ended, its channel is an empty list for a while. */

@@ -248,6 +248,9 @@ export class TestStack {
    * @param onStart gets the process, e.g. to end it; the program then has a process of its own, too
    */
   async run(args: string[], onStart?: (child: ChildProcess) => void): Promise<RunEnd> {
+    // What is wrong with the broker, the run itself tells.
+    if (args.includes("--refresh") || args.includes("refresh"))
+      await this.broker.management.untilReadable(this.vhost).catch(() => undefined);
     const isHosted = onStart === undefined && RUNS_PROGRAM.includes(args[0] ?? "") && this.isPlain;
     const hosted = isHosted ? await hostProgram(this.program) : undefined;
     const more = [
