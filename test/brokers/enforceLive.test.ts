@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import type { ConfirmChannel } from "amqplib";
-import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
+import { delayNetwork } from "@rabbitmq-delay/topology";
 import { root } from "../../toolchain/dist/paths";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
+import { differencesOf } from "../support/differences";
 import { declareAsNServiceBus, generations, installEndpoint, sendDelayed } from "../support/nserviceBus";
 import { Receiver } from "../support/receive";
 
@@ -179,19 +180,4 @@ async function fail(
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   const [code, err] = await Promise.all([ended, text(child.stderr)]);
   return { code, err };
-}
-
-/**
- * What of a network is missing on the broker, or differs, but for the policy that the vendor's own network does not have. Of the messages that
- * pass, some are always between two queues, which looks like a stalled one.
- */
-async function differencesOf({ node }: TestBroker, vhost: string, network: DelayNetwork): Promise<string[]> {
-  const management = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
-  const child = spawn(process.execPath, [command, "check", ...management, "--network", "-", "--json"]);
-  child.stdin.end(JSON.stringify(network));
-  const findings = JSON.parse(await text(child.stdout)) as { rule: string; severity: string; message: string }[];
-  return findings
-    .filter(({ rule, severity }) => severity === "error" && rule !== "stalled")
-    .filter(({ message }) => !message.includes("-delivery-limit has no effect"))
-    .map(({ message }) => message);
 }

@@ -128,7 +128,7 @@ function idlePolicy({ subject, entities }: PlannedPart, plan: PolicyPlan, found:
   const [first, ...others] = idle;
   if (first === undefined) return [];
   const where = `${isForExchanges ? "exchange" : "queue"} ${first.name}${others.length > 0 ? ` and ${others.length} more` : ""}`;
-  const message = `policy ${plan.name} has no effect on ${where}: ${harmWithout(plan)}; declare it again, or see which policy goes before it`;
+  const message = `policy ${plan.name} has no effect on ${where}: ${harmWithout(plan)}; see which policy goes before it, or, if none does, give it another priority and the former one again, because a broker that was interrupted while it set a policy applies it only when it changes`;
   return [{ rule: "missing-part", severity: "error", subject, message }];
 }
 

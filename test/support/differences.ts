@@ -1,0 +1,23 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { DelayNetwork } from "@rabbitmq-delay/topology";
+import { root } from "../../toolchain/dist/paths";
+import type { TestBroker } from "./brokers";
+
+const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+
+/**
+ * What of a network is missing on the broker, or differs, but for the policy that the vendor's own network does not have. Of the messages that
+ * pass, some are always between two queues, which looks like a stalled one.
+ */
+export async function differencesOf({ node }: TestBroker, vhost: string, network: DelayNetwork): Promise<string[]> {
+  const management = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
+  const child = spawn(process.execPath, [command, "check", ...management, "--network", "-", "--json"]);
+  child.stdin.end(JSON.stringify(network));
+  const findings = JSON.parse(await text(child.stdout)) as { rule: string; severity: string; message: string }[];
+  return findings
+    .filter(({ rule, severity }) => severity === "error" && rule !== "stalled")
+    .filter(({ message }) => !message.includes("-delivery-limit has no effect"))
+    .map(({ message }) => message);
+}
