@@ -15,7 +15,7 @@ const arrows = Object.entries(rooms).map(([room, known]) => ({
     path: anyRoom,
     pathNot: [
       `^${room}/`,
-      ...known.map((other) => `^${other}/dist/(index|stack|parts|program|service/index)\\.(js|d\\.ts)$`),
+      ...known.map((other) => `^${other}/dist/(index|stack|parts|program|(service|gateway)/index)\\.(js|d\\.ts)$`),
     ],
   },
 }));
@@ -57,7 +57,7 @@ module.exports = {
       from: { path: "^(test|bench)/" },
       to: {
         path: "^(packages/[^/]+|components)/",
-        pathNot: ["/dist/(index|stack|parts|program|testing|service/index)\\.(js|d\\.ts)$", "/test/"],
+        pathNot: ["/dist/(index|stack|parts|program|testing|(service|gateway)/index)\\.(js|d\\.ts)$", "/test/"],
       },
     },
     ...arrows,

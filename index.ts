@@ -12,6 +12,7 @@ import { findBroker } from "./program/broker";
 import { readConfig } from "./program/config";
 import { declareDelayedExchanges } from "./program/delayedExchanges";
 import { expectationOf } from "./program/expectation";
+import { declareGateway } from "./program/gateway";
 import { checkPlaces, declareNetworks } from "./program/networks";
 import { checkProduction } from "./program/production";
 import { declareRetries } from "./program/retries";
@@ -50,7 +51,8 @@ async function declareStack(): Promise<Record<string, unknown>> {
     errorQueues.length > 0 &&
     new ErrorQueues("errors", { names: errorQueues, vhost, removal, brokerVersion }, { provider });
   const store = declareStore(config, { vhost, brokerVersion, outputs: ways }, { provider });
-  const others = [store.store, errors || undefined].filter((component) => component !== undefined);
+  const gateway = declareGateway(config, { vhost, brokerVersion, outputs: ways }, declared.topologyOf, { provider });
+  const others = [store.store, gateway.gateway, errors || undefined].filter((component) => component !== undefined);
   const exchanges = declareDelayedExchanges(config, { vhost, brokerVersion }, { provider }, others);
   const outputs: Record<string, unknown> = {
     ...declared.outputs,
@@ -59,6 +61,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
     ...(errors && { errorQueues: errors.names }),
     ...exchanges,
     ...store.outputs,
+    ...gateway.outputs,
     ...ways,
   };
   // An endpoint that is one of the shared queues is bound once that is there.

@@ -1,14 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayTopologyError, DelayedStore, delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
+import { DelayedStore, delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
 import { deliveryLimitPolicies, planStoreAccess } from "@rabbitmq-delay/topology/stack";
 import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { DeliveryType, Removal } from "./enums";
 import { givenArguments } from "./knownArguments";
-import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
+import { EndpointCredential, claimsOf, declareLogin, processLogins } from "./logins";
 import { lookFirst } from "./look";
+import { declareDeployment } from "./process/deployment";
+import { StoreDeploymentArgs, storeProcess } from "./process/storeDeployment";
 import { isReplaced, removalOptions } from "./removal";
-import { StoreDeploymentArgs, checkDeployment, declareDeployment } from "./store/deployment";
 import { thisStack } from "./thisStack";
 
 /** An exchange that delayed messages are published to as if it delayed them itself, as the archived plugin's did. */
@@ -114,11 +115,11 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const deployment = process === undefined ? undefined : givenArguments(process, "deployment");
     const options = storeName === undefined ? shape : { ...shape, name: storeName };
     const descriptor = delayedStore(options);
-    const logins = loginsOf(user, credentials);
+    const logins = processLogins(user, credentials);
     const guarded = removalOptions(removal);
     const plan = planDelayedStore(descriptor);
     const policies = deliveryLimitPolicies(plan.queues, { brokerVersion });
-    if (deployment !== undefined) checkDeployment(deployment, logins.length > 0);
+    const run = deployment === undefined ? undefined : storeProcess(deployment, logins.length > 0);
     super("rabbitmq-delay:index:DelayedMessageStore", name, {}, opts);
 
     const claims = user === undefined ? [] : claimsOf(user, logins, thisStack());
@@ -141,8 +142,8 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const made = logins.map((login) => declareLogin(name, login, rights, { parent: this, dependsOn: claimed }));
     // Of two logins, the last is the one that stays.
     const login = made.at(-1);
-    if (deployment !== undefined && login !== undefined) {
-      declareDeployment(name, deployment, descriptor, { ...login, vhost: place }, { parent: this });
+    if (deployment !== undefined && run !== undefined && login !== undefined) {
+      declareDeployment(name, run, deployment, descriptor, { ...login, vhost: place }, { parent: this });
     }
 
     this.delayedStore = pulumi.all(ready).apply(() => toDescriptor(descriptor));
@@ -150,15 +151,6 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     this.passwords = pulumi.secret(pulumi.all(made.map((one) => one.password)));
     this.registerOutputs({ delayedStore: this.delayedStore, users: this.users, passwords: this.passwords });
   }
-}
-
-function loginsOf(
-  user: string | undefined,
-  credentials: EndpointCredential[] | undefined,
-): ReturnType<typeof checkCredentials> {
-  if (user !== undefined) return checkCredentials({ user, credentials: credentials as EndpointCredential[] });
-  if (credentials === undefined) return [];
-  throw new DelayTopologyError("user", user, "credentials need the user's name");
 }
 
 /** Fails to compile when the descriptor and the pure core's type drift apart. */

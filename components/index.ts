@@ -24,7 +24,9 @@ export {
   StoreForwardArgs,
   StoreForwardDescriptor,
 } from "./delayedMessageStore";
-export { StoreDeploymentArgs } from "./store/deployment";
+export { StoreDeploymentArgs } from "./process/storeDeployment";
+export { DelayGateway, DelayGatewayArgs, DelayGatewayDescriptor } from "./delayGateway";
+export { GatewayDeploymentArgs } from "./process/gatewayDeployment";
 export { DelayNetworkDescriptor, DelayNetworkSource, JoinedNetwork } from "./descriptor";
 export {
   ClusterMode,

@@ -74,6 +74,13 @@ export function checkCredentials({ user, credentials }: { user: string; credenti
   return logins;
 }
 
+/** The users of a process, which may have none. @throws DelayTopologyError */
+export function processLogins(user: string | undefined, credentials: EndpointCredential[] | undefined): Login[] {
+  if (user !== undefined) return checkCredentials({ user, credentials: credentials as EndpointCredential[] });
+  if (credentials === undefined) return [];
+  throw new DelayTopologyError("user", user, "credentials need the user's name");
+}
+
 /**
  * Claims of the name that logins start with, and of each login: `orders-eu` may be a user of another owner's, too, who has no login
  * but that.

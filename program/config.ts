@@ -38,7 +38,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads the stack's config; what says where the broker is may come from the environment instead (RABBITMQ_MANAGEMENT_URL,
- * RABBITMQ_USERNAME, RABBITMQ_PASSWORD, RABBITMQ_CACERT).
+ * RABBITMQ_USERNAME, RABBITMQ_PASSWORD, RABBITMQ_CACERT), as may the passwords of processes.
  * @throws DelayTopologyError for a value that can't be, ConfigError for values that contradict one another; neither has a text in
  * its message that could be a password
  */
@@ -51,7 +51,9 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   const storePassword = (given.storePassword || undefined) ?? environment.RABBITMQ_STORE_PASSWORD;
   const managementUrl = broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL;
   checkConfigAddresses(given, managementUrl);
-  checkStorePassword(given, storePassword);
+  const gatewayPassword = (given.gatewayPassword || undefined) ?? environment.RABBITMQ_GATEWAY_PASSWORD;
+  checkPassword("delayedStore", given.delayedStore?.user, "storePassword", storePassword);
+  checkPassword("delayGateway", given.delayGateway?.user, "gatewayPassword", gatewayPassword);
   if (production && cluster === undefined && managementUrl === undefined) {
     throw new ConfigError(
       "broker.managementUrl: it is not set; a production stack has no default, give it or RABBITMQ_MANAGEMENT_URL",
@@ -68,6 +70,7 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
     },
     brokerPassword,
     storePassword,
+    gatewayPassword,
     vhost: broker.vhost ?? "/",
     createVhost,
     production,
@@ -105,9 +108,16 @@ function checkPlace(broker: NonNullable<StackConfig["broker"]>, hasCluster: bool
   }
 }
 
-function checkStorePassword({ delayedStore }: StackConfig, storePassword: string | undefined): void {
-  if (delayedStore?.user === undefined || storePassword !== undefined) return;
+/** A user of a process needs a password, from the config or the environment. */
+function checkPassword(
+  part: string,
+  user: string | undefined,
+  key: "storePassword" | "gatewayPassword",
+  password: string | undefined,
+): void {
+  if (user === undefined || password !== undefined) return;
+  const variable = key === "storePassword" ? "RABBITMQ_STORE_PASSWORD" : "RABBITMQ_GATEWAY_PASSWORD";
   throw new ConfigError(
-    `delayedStore.user: ${delayedStore.user} needs a password; pulumi config set --secret storePassword, or give RABBITMQ_STORE_PASSWORD`,
+    `${part}.user: ${user} needs a password; pulumi config set --secret ${key}, or give ${variable}`,
   );
 }

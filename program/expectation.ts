@@ -66,7 +66,9 @@ export function expectationOf(
     const own = ownErrorQueue({ errorQueue }, config.errorQueues);
     return own === undefined ? undefined : planErrorQueue(own);
   };
-  const storeUsers = typeof config.delayedStore?.user === "string" ? [config.delayedStore.user] : [];
+  const processes = [config.delayedStore, config.delayGateway];
+  const users = processes.map((process) => process?.user).filter((user) => user !== undefined);
+  const returnQueues = plan.gateway === undefined ? [] : [plan.gateway.returnQueue];
   return {
     vhost: config.vhost,
     entities: {
@@ -87,12 +89,14 @@ export function expectationOf(
       ...config.endpoints.flatMap((endpoint) =>
         ownedNames(endpoint).map((name) => planOwnership("endpoint", name, owner)),
       ),
-      ...storeUsers.map((user) => planOwnership("user", user, owner)),
+      ...returnQueues.map((name) => planOwnership("endpoint", name, owner)),
+      ...users.map((user) => planOwnership("user", user, owner)),
     ],
     formerOwners: config.formerOwners,
-    makesUsers: storeUsers.length > 0,
-    users: storeUsers,
-    adopt: config.delayedStore?.adopt === true,
+    makesUsers: users.length > 0,
+    users,
+    // One that may not be taken over has to be told from one that may, and both are asked about at once.
+    adopt: processes.every((process) => process?.user === undefined || process.adopt === true),
     adopted: [
       ...networks
         .filter(({ options }) => options.adopt === true)

@@ -11,6 +11,8 @@ export interface DeclaredNetworks {
     network?: DelayLevelTopology;
     furtherNetworks: DelayLevelTopology[];
   };
+  /** The topology of a network, by its name in the config; without a name, the current one. */
+  topologyOf: (name: string | undefined) => DelayLevelTopology;
   /** Stack outputs: the current network, and where there are several all of them by name. */
   outputs: { delayNetwork: pulumi.Output<DelayNetworkDescriptor>; delayNetworks?: object };
 }
@@ -35,6 +37,7 @@ export function declareNetworks(
         furtherNetworks: joined.filter((one) => !isFirst(one)).map(topologyOf),
       };
     },
+    topologyOf: (name) => topologyOf(networks.find((one) => one.name === name) ?? current),
     outputs: {
       delayNetwork: topologyOf(current).network,
       ...(networks.some((one) => !isFirst(one)) && { delayNetworks: Object.fromEntries(byName) as object }),

@@ -106,6 +106,17 @@ describe("the table of what components make", () => {
       "",
       (from) => new from.DelayedMessageStore("i", { user: "store", ...login, deployment } as never),
     ],
+    [
+      "DelayGateway",
+      "",
+      (from) =>
+        new from.DelayGateway("n", {
+          network: descriptor(),
+          user: "gateway",
+          ...login,
+          deployment: { namespace: "messaging", image: "gateway:1.0", amqpUrl: "amqp://b:5672" },
+        } as never),
+    ],
     ["RabbitMqCluster", " (StatefulSet)", (from) => new from.RabbitMqCluster("j", cluster({}))],
     ["RabbitMqCluster", " (operator)", (from) => new from.RabbitMqCluster("k", cluster({ mode: "operator" }))],
   ];

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { DelayedMessageStore, RabbitMqCluster } from "pulumi-rabbitmq-delay";
+import { delayNetwork } from "@rabbitmq-delay/topology";
+import { DelayGateway, DelayedMessageStore, RabbitMqCluster } from "pulumi-rabbitmq-delay";
 import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
 import { RELEASE } from "../dist/cluster/makeObject";
 import { versions } from "../../toolchain/dist/versions";
@@ -40,6 +41,13 @@ const programs: Record<string, () => unknown> = {
     new RabbitMqCluster("rabbit", { namespace: "messaging", storage: { className: "fast" }, mode: "operator" }),
   "a store's process": () =>
     new DelayedMessageStore("store", { user: "later", credentials: [{ password: "the password" }], deployment }),
+  "a gateway's process": () =>
+    new DelayGateway("gateway", {
+      network: delayNetwork({ preset: "custom", prefix: "orders" }),
+      user: "gateway",
+      credentials: [{ password: "the password" }],
+      deployment: { namespace: "messaging", image: "gateway:1.0", amqpUrl: "amqps://rabbit.messaging.svc:5671" },
+    }),
 };
 
 describe("objects on Kubernetes", () => {

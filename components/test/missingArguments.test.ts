@@ -10,6 +10,7 @@ type Maker = new (name: string, args?: unknown) => pulumi.ComponentResource;
 const network = delayNetwork({ preset: "celery" });
 const broker = { managementUrl: "http://127.0.0.1:1", username: "a", password: "b" };
 const credentials = [{ password: "a long password" }];
+const gatewayDeployment = { namespace: "n", image: "gateway:1.0", amqpUrl: "amqp://b:5672" };
 const deployment = { namespace: "n", image: "store:1.0", amqpUrl: "amqp://b:5672", databaseSecret: "db" };
 
 /** Of each component the arguments that it needs, and some that it does not. */
@@ -30,6 +31,10 @@ const components: Record<keyof typeof componentKinds, { needed: object; more: ob
   DelayedRetryQueue: { needed: { queue: "a", minMs: 1000, broker }, more: { maxMs: 2000, removal: "retain" } },
   EndpointUser: { needed: { user: "a", credentials }, more: { consumes: ["a"], network, formerOwners: [] } },
   DelayedMessageStore: { needed: {}, more: { user: "a", credentials, deployment, formerOwners: [], adopt: true } },
+  DelayGateway: {
+    needed: { network },
+    more: { user: "a", credentials, deployment: gatewayDeployment, formerOwners: [], adopt: true, removal: "retain" },
+  },
   RabbitMqCluster: {
     needed: { namespace: "a", storage: { className: "fast" } },
     more: { tls: { issuer: "a" }, replicas: 3, plugins: [] },

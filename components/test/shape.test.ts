@@ -313,6 +313,31 @@ describe("components' children", () => {
     });
   });
 
+  it("a gateway has its queues and exchanges, the way back from its network, and a user that may use no more", async () => {
+    const forwards = [{ exchange: "shop", delivery: "shop.delivery" }];
+    const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 2, levels: 3 });
+    const args = { network, forwards, toQueues: false, user: "gateway", credentials: [{ password: "the password" }] };
+    const children = await childrenOf(() => new components.DelayGateway("gateway", args));
+    assert.deepEqual(
+      ["Exchange", "Queue", "Binding", "User", "Permissions", "Policy"].map((type) => count(children, type)),
+      // Two of the exchanges are claims: of the user, and of the network's endpoint.
+      [6, 3, 4, 1, 1, 3],
+    );
+    assert.equal(children.length, 18);
+    const back = children.find(
+      ({ type, inputs }) => type.endsWith(":Binding") && inputs.destination === "gateway.return",
+    );
+    assert.equal(back?.inputs.source, network.bindingExchange);
+    assert.equal(back?.inputs.routingKey, "*.*.*.gateway.return");
+    const [rights] = children.filter(({ type }) => type.endsWith(":Permissions"));
+    const entries = network.entryExchanges.map((name) => name.replaceAll(".", "\\.")).join("|");
+    assert.deepEqual(rights?.inputs.permissions, {
+      configure: "^$",
+      write: `^(?:gateway\\.error|amq\\.default|shop\\.delivery|${entries})$`,
+      read: "^(?:gateway\\.intake|gateway\\.return)$",
+    });
+  });
+
   it("refuses before the first resource is made", () => {
     const { DelayLevelTopology, EndpointDelayBinding, RetryIntervalQueues } = components;
     const { WorkRetryQueues, HoldQueues, ErrorQueues, DelayedRetryQueue, DelayedMessageStore } = components;
@@ -361,6 +386,14 @@ describe("components' children", () => {
       [() => new DelayedMessageStore("x", { user: "store" }), /credentials: undefined/],
       [() => new DelayedMessageStore("x", { credentials: [{ password: "the secret of a" }] }), /user: undefined/],
       [() => new DelayedRetryQueue("x", { queue: "work", minMs: 0, broker }), /minMs: 0/],
+      [() => new components.DelayGateway("x", {} as never), /^DelayTopologyError: network: undefined/],
+      [() => new components.DelayGateway("x", { network, gatewayName: "amq.x" }), /name: "amq\.x"/],
+      [() => new components.DelayGateway("x", { network, user: "gateway" }), /credentials: undefined/],
+      [
+        () => new components.DelayGateway("x", { network, exchanges: [network.entryExchanges[0] as string] }),
+        /exchanges\[0\].*the network has an exchange/,
+      ],
+      [() => new components.DelayGateway("x", { network, storeName: "x" } as never), /storeName/],
     ];
     for (const [create, message] of refused) assert.throws(create, message);
     assert.deepEqual(made, []);

@@ -15,7 +15,7 @@ export interface ServiceHealth {
   isReady: boolean;
 }
 
-/** A process that runs `rabbitmq-delay store run`, ended after the test. */
+/** A process that runs `rabbitmq-delay store run`, or `gateway run`, ended after the test. */
 export class StoreProcess {
   /** Lines of its log, parsed. */
   readonly log: Record<string, unknown>[] = [];
@@ -26,6 +26,7 @@ export class StoreProcess {
   private constructor(
     private readonly child: ChildProcess,
     private readonly address: string,
+    private readonly verb: "store" | "gateway",
   ) {
     let rest = "";
     child.stdout?.on("data", (data: Buffer) => {
@@ -43,10 +44,11 @@ export class StoreProcess {
     vhost: string,
     flags: string[],
     environment: Record<string, string> = {},
+    verb: "store" | "gateway" = "store",
   ): Promise<StoreProcess> {
     const address = `127.0.0.1:${await freePort()}`;
     const given = [
-      "store",
+      verb,
       "run",
       "--amqp",
       `${node.amqpUrl}/${vhost}`,
@@ -60,7 +62,7 @@ export class StoreProcess {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...environment },
     });
-    const service = new StoreProcess(child, address);
+    const service = new StoreProcess(child, address, verb);
     afterThisTest(() => service.kill());
     return service;
   }
@@ -70,6 +72,11 @@ export class StoreProcess {
     const service = await StoreProcess.start(...parameters);
     await service.untilHealth(({ isReady }) => isReady);
     return service;
+  }
+
+  /** Does the same with a gateway. */
+  static readyGateway(broker: TestBroker, vhost: string, flags: string[]): Promise<StoreProcess> {
+    return StoreProcess.ready(broker, vhost, flags, {}, "gateway");
   }
 
   async health(): Promise<ServiceHealth | undefined> {
@@ -85,7 +92,9 @@ export class StoreProcess {
       const health = await this.health();
       if (health !== undefined && isReached(health)) return;
       if (isOver)
-        throw new Error(`the store ended:\n${this.errors}${this.log.map((line) => JSON.stringify(line)).join("\n")}`);
+        throw new Error(
+          `the ${this.verb} ended:\n${this.errors}${this.log.map((line) => JSON.stringify(line)).join("\n")}`,
+        );
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -104,11 +113,11 @@ export class StoreProcess {
     );
   }
 
-  /** Its metrics, once one of the store's own has at least a given value. */
+  /** Its metrics, once one of its own has at least a given value. */
   async untilMetric(name: string, value: number): Promise<Map<string, number>> {
     for (;;) {
       const metrics = await this.metrics();
-      if ((metrics.get(`rabbitmq_delay_store_${name}`) ?? 0) >= value) return metrics;
+      if ((metrics.get(`rabbitmq_delay_${this.verb}_${name}`) ?? 0) >= value) return metrics;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

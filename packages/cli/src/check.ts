@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import pc from "picocolors";
 import { Checked, auditVhost, brokerFaultIds, readVhost } from "@rabbitmq-delay/broker";
 import { planDelayedExchange, planDelayedStore, planRetry } from "@rabbitmq-delay/topology";
-import { AuditFinding, NAME_PAIR, auditNetwork, auditQueue } from "@rabbitmq-delay/topology/stack";
+import { AuditFinding, NAME_PAIR, auditNetwork, auditQueue, planGatewayQueues } from "@rabbitmq-delay/topology/stack";
 import { addExample, commonOptions } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
 import { orOutOfReach, readerOf } from "./managementApi";
@@ -74,11 +74,12 @@ async function check(options: CheckOptions): Promise<void> {
   const broker = address === undefined ? undefined : readerOf(address, options.ca);
   const { vhost = "/", ...given } = checkedOf(options, broker !== undefined);
   const checked = { ...given, allow: [...(given.allow ?? []), ...(options.allow ?? [])] };
-  const { networks, retries, exchanges = [], store } = checked;
+  const { networks, retries, exchanges = [], store, gateway } = checked;
   const plans = [
     ...retries.map(planRetry),
     ...exchanges.map(planDelayedExchange),
     ...(store === undefined ? [] : [planDelayedStore(store)]),
+    ...(gateway === undefined ? [] : [planGatewayQueues(gateway)]),
   ];
   const findings = [
     ...networks.flatMap(({ network, endpoints }) => auditNetwork(network, endpoints, checked.allow)),

@@ -6,6 +6,7 @@ import { addComment } from "./comment";
 import { addDecode } from "./decode";
 import { addEncode } from "./encode";
 import { addEnforce } from "./enforce";
+import { addGateway } from "./gateway";
 import { addExample, allCommands } from "./commonOptions";
 import { printError, showError } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
@@ -65,6 +66,7 @@ export function createProgram(): Command {
     addEnforce,
     addAdopt,
     addStore,
+    addGateway,
   ])
     add(program);
   return addExample(program, "rabbitmq-delay encode --preset nservicebus --delay 10s --destination Sales");

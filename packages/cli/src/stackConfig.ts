@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { BrokerCheckError, Checked, allowances, checkConfigAddresses } from "@rabbitmq-delay/broker";
-import { DelayTopologyError, Endpoint } from "@rabbitmq-delay/topology";
+import { DelayNetwork, DelayTopologyError, Endpoint } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
   boundType,
@@ -47,13 +47,18 @@ export function readStackFile(file: string): ConfiguredStack {
 function configuredStack(config: StackConfig): ConfiguredStack {
   const { endpoints = [], errorQueues, broker, allow = [] } = config;
   const vhost = broker?.vhost ?? "/";
-  const { networks, retries, exchanges, store } = planStack(config, vhost);
+  const { networks, retries, exchanges, store, gateway } = planStack(config, vhost);
+  const returned = gateway === undefined ? [] : [{ name: gateway.returnQueue }];
+  const isWaitedIn = (network: DelayNetwork): boolean => gateway?.network.deliveryExchange === network.deliveryExchange;
   return {
     networks: networks.networks.map((one) => ({
       network: one.network,
-      endpoints: endpoints
-        .filter((endpoint) => networks.joinedBy(endpoint).includes(one))
-        .map((endpoint) => ({ ...boundEndpoint(endpoint), type: boundType(endpoint) })),
+      endpoints: [
+        ...endpoints
+          .filter((endpoint) => networks.joinedBy(endpoint).includes(one))
+          .map((endpoint) => ({ ...boundEndpoint(endpoint), type: boundType(endpoint) })),
+        ...(isWaitedIn(one.network) ? returned : []),
+      ],
     })),
     endpoints: endpoints.map(({ retries: isRetried, ...endpoint }) => ({
       ...boundEndpoint(endpoint),
@@ -62,6 +67,7 @@ function configuredStack(config: StackConfig): ConfiguredStack {
     retries,
     exchanges,
     store,
+    gateway,
     errorQueues,
     vhost,
     allow,

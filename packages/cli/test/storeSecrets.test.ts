@@ -7,7 +7,7 @@ import { openStore } from "@rabbitmq-delay/store";
 import { serviceSchema, serviceSettings } from "@rabbitmq-delay/store/service";
 import { BrokerConnection } from "@rabbitmq-delay/store/testing";
 import { stringify } from "yaml";
-import { readConfig, readDescriptor, readEnvironment } from "../dist/store/config";
+import { readConfig, readDescriptor, readEnvironment } from "../dist/process/config";
 import { main } from "../dist/main";
 
 type Settings = Record<string, unknown>;
@@ -157,8 +157,8 @@ describe("passwords in a store's settings", () => {
     writeFileSync(file, `{"storePassword": "${password}", `);
     const url = `amqp://user:${password}@broker`;
     const told = [
-      said(() => readDescriptor(file)),
-      said(() => readDescriptor(url)),
+      said(() => readDescriptor(file, "delayedStore")),
+      said(() => readDescriptor(url, "delayedStore")),
       said(() => readConfig(url)),
       said(() => readEnvironment(names, { RABBITMQ_DELAY_STORE_DESCRIPTOR: `{"password": ${password}}` })),
       said(() => serviceSettings(readEnvironment(names, { RABBITMQ_DELAY_STORE_HTTP: url }))),

@@ -18,3 +18,4 @@ export {
 } from "./resilience/breaker";
 export { SteadyClock } from "./resilience/steadyClock";
 export { Control } from "./control/control";
+export { Returned, Sending, Waiting, firstWaitMs, leftMs, unwrap, wrap } from "./gateway/envelope";

@@ -13,7 +13,7 @@ export interface ExchangePlan {
 export interface QueuePlan {
   name: string;
   durable: true;
-  arguments: Record<string, string | number>;
+  arguments: Record<string, string | number | boolean>;
 }
 
 /** A binding between a source exchange and a queue or exchange. */

@@ -162,6 +162,14 @@ const login = [
   "random:index/randomPassword:RandomPassword",
 ] as const;
 
+const deployment = [
+  "random:index/randomUuid:RandomUuid",
+  "kubernetes:core/v1:Secret",
+  "kubernetes:core/v1:ConfigMap",
+  "kubernetes:apps/v1:Deployment",
+  "kubernetes:policy/v1:PodDisruptionBudget",
+] as const;
+
 /** Every component, by its class. */
 export const componentKinds = {
   DelayLevelTopology: { subject: "network", makes: [exchange, queue, binding, policy] },
@@ -174,19 +182,9 @@ export const componentKinds = {
   ErrorQueues: { subject: "error queues", makes: [exchange, queue, binding, policy] },
   DelayedMessageStore: {
     subject: "external store",
-    makes: [
-      exchange,
-      queue,
-      binding,
-      policy,
-      ...login,
-      "random:index/randomUuid:RandomUuid",
-      "kubernetes:core/v1:Secret",
-      "kubernetes:core/v1:ConfigMap",
-      "kubernetes:apps/v1:Deployment",
-      "kubernetes:policy/v1:PodDisruptionBudget",
-    ],
+    makes: [exchange, queue, binding, policy, ...login, ...deployment],
   },
+  DelayGateway: { subject: "gateway", makes: [exchange, queue, binding, policy, ...login, ...deployment] },
   EndpointUser: { subject: "service's user", makes: [exchange, queue, binding, policy, ...login] },
   RabbitMqCluster: {
     subject: "cluster",

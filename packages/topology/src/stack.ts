@@ -15,7 +15,7 @@ export {
 } from "./stackConfig";
 export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
 export { retryDescriptorOf } from "./retry/retryConfig";
-export { delayedStoreOf } from "./store/storeConfig";
+export { delayGatewayOf, delayedStoreOf } from "./store/storeConfig";
 export { StackPart, StackPlan, ownErrorQueue, planEndpoints, planStack } from "./stackPlan";
 export { checkInteger, checkKnown, checkOneOf } from "./errors";
 export { checkEntityName } from "./names";
@@ -35,6 +35,7 @@ export {
 export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./access/ownership";
 export { AccessOptions, AccessPlan, planAccess } from "./access/access";
 export { planStoreAccess } from "./store/delayedStore";
+export { GatewayQueues, gatewayQueues, planGatewayAccess, planGatewayQueues } from "./store/delayGateway";
 export { DeclareRights, DeclaredEntities, planDeclareRights } from "./access/declareRights";
 
 // Policies: those that a plan needs, and which one of a broker's applies.

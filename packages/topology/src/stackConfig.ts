@@ -13,6 +13,7 @@ import { workQueueSchema } from "./retry/workRetry";
 import { flag, listBy, listOf, object, oneOf, text, textBy } from "./schema/fields";
 import { nearest } from "./schema/nearest";
 import { readOptions } from "./schema/options";
+import { delayGatewaySchema } from "./store/delayGateway";
 import { delayedStoreSchema } from "./store/delayedStore";
 import { lazily, zod } from "./schema/zod";
 
@@ -85,6 +86,26 @@ export const storeSchema = lazily(() => {
   });
 });
 
+/** A gateway as a stack's config has it. */
+export const gatewayInStack = lazily(() => {
+  const { name: gatewayName, ...brokerSide } = delayGatewaySchema().shape;
+  return object({
+    gatewayName,
+    network: text()
+      .optional()
+      .describe("Name of the network that messages wait in, one of the stack's; default: `current`."),
+    ...brokerSide,
+    user: text()
+      .optional()
+      .describe("User of the process that runs the gateway, made with the least rights; default: none."),
+    adopt: flag().optional().describe("Whether a user that is on the broker already is taken over; default false."),
+    deployment: zod()
+      .looseObject({}, { error: "it must be an object" })
+      .optional()
+      .describe("Its process on Kubernetes, as `GatewayDeploymentArgs`; default: none."),
+  });
+});
+
 /** A network of a stack, which is in the stack's vhost. */
 export const networkInStack = lazily(() =>
   object({
@@ -125,7 +146,7 @@ function secret(): z.ZodString {
   return zod().string({ error: "it must be a text" });
 }
 
-/** All that a stack's config may have; the last two are secrets. */
+/** All that a stack's config may have; the last three are secrets. */
 export const stackConfigSchema = lazily(() =>
   object({
     broker: brokerSchema().optional().describe("Where the broker is; not for a stack that makes its own cluster."),
@@ -174,6 +195,11 @@ export const stackConfigSchema = lazily(() =>
         "Names of queues that many services share, as NServiceBus's `error` and `audit`: each is declared once, as a quorum queue behind a fanout exchange of its name; default: none.",
       ),
     delayedStore: storeSchema().optional().describe("The broker's side of an external store; default: none."),
+    delayGateway: gatewayInStack()
+      .optional()
+      .describe(
+        "The broker's side of a gateway, which lets messages with any `x-delay` wait in a network; default: none.",
+      ),
     removal: oneOf(removals)
       .optional()
       .describe(
@@ -202,6 +228,9 @@ export const stackConfigSchema = lazily(() =>
     storePassword: secret()
       .optional()
       .describe("Password of `delayedStore.user`, a secret; default `RABBITMQ_STORE_PASSWORD`."),
+    gatewayPassword: secret()
+      .optional()
+      .describe("Password of `delayGateway.user`, a secret; default `RABBITMQ_GATEWAY_PASSWORD`."),
   }),
 );
 
@@ -213,7 +242,7 @@ export type StackConfig = z.output<ReturnType<typeof stackConfigSchema>>;
 export type EndpointConfig = z.output<ReturnType<typeof endpointSchema>>;
 
 /** Keys whose values are secrets. */
-export const secretKeys: readonly string[] = ["brokerPassword", "storePassword"];
+export const secretKeys: readonly string[] = ["brokerPassword", "storePassword", "gatewayPassword"];
 /** Keys whose values are texts, also where they look like something else. */
 const TEXT_KEYS = ["removal", "current", ...secretKeys];
 
@@ -237,11 +266,12 @@ export const emptiedParts: readonly string[] = [
   "retryIntervals",
   "holdQueues",
   "delayedStore",
+  "delayGateway",
 ];
 
 /** Parts in which a text that is not allowed is shown, as their own options do: names and words, and never a way to a broker. */
 const SHOWN =
-  /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedExchanges|errorQueues|delayedStore|allow)\b/;
+  /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedExchanges|errorQueues|delayedStore|delayGateway|allow)\b/;
 
 /**
  * Reads a stack's config; what follows from several of its parts is left to whoever uses it.

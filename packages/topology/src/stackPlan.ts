@@ -10,8 +10,10 @@ import { planErrorQueue } from "./retry/errorQueue";
 import { retryDescriptors } from "./retry/retryConfig";
 import { RetryDescriptor, planRetry } from "./retry/retryDescriptor";
 import type { EndpointConfig, StackConfig } from "./stackConfig";
-import { DelayedStore, intakeExchangesOf, planDelayedStore } from "./store/delayedStore";
-import { delayedStoreOf } from "./store/storeConfig";
+import { DelayGateway, planGatewayQueues } from "./store/delayGateway";
+import { DelayedStore, planDelayedStore } from "./store/delayedStore";
+import { MessageIntake, intakeExchangesOf } from "./store/intake";
+import { delayGatewayOf, delayedStoreOf } from "./store/storeConfig";
 
 /** What one part of a stack's config declares. */
 export interface StackPart {
@@ -26,7 +28,8 @@ export interface StackPlan {
   retries: RetryDescriptor[];
   exchanges: DelayedExchange[];
   store: DelayedStore | undefined;
-  /** Networks, retries, delayed exchanges, the store, shared error queues and those of endpoints: all but the endpoints' own queues. */
+  gateway: DelayGateway | undefined;
+  /** Networks, retries, delayed exchanges, the store, the gateway without what leads back to it, shared error queues and those of endpoints: all but the endpoints' own queues. */
   parts: StackPart[];
   /** The endpoints that the stack declares itself, and what it declares for each: a queue, and what its client has with it. */
   created: { endpoint: EndpointConfig; entities: EntityPlan }[];
@@ -46,10 +49,12 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
     at(`delayedExchanges[${index}]`, () => delayedExchange(options)),
   );
   const store = delayedStoreOf(config.delayedStore);
-  checkOtherwise(exchanges, store);
+  const gateway = at("delayGateway", () => delayGatewayOf(config.delayGateway, networks));
+  checkOtherwise(exchanges, { delayedStore: store, delayGateway: gateway });
   checkEndpointNames(endpoints);
   endpoints.flatMap(ownedNames).forEach((name) => checkOwnedName("endpoint", name));
-  if (config.delayedStore?.user !== undefined) checkOwnedName("user", config.delayedStore.user);
+  for (const user of [config.delayedStore?.user, config.delayGateway?.user])
+    if (user !== undefined) checkOwnedName("user", user);
   const created = createdBy(endpoints);
   const parts = [
     ...networks.networks.map(({ place, network }) => ({ place, entities: planEntities(network) })),
@@ -59,6 +64,7 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
       entities: planDelayedExchange(descriptor),
     })),
     ...(store === undefined ? [] : [{ place: "delayedStore", entities: planDelayedStore(store) }]),
+    ...(gateway === undefined ? [] : [{ place: "delayGateway", entities: planGatewayQueues(gateway) }]),
     ...errorParts(config),
   ];
   const own = created.map(({ endpoint, entities }) => ({
@@ -68,20 +74,25 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   checkDeclaredOnce([...parts, ...own]);
   checkLeads(exchanges, [...parts, ...own]);
   endpoints.forEach((endpoint, index) => at(`endpoints[${index}]`, () => checkClient(endpoint, networks)));
-  return { networks, retries, exchanges, store, parts, created };
+  return { networks, retries, exchanges, store, gateway, parts, created };
 }
 
 /**
- * Plans the bindings of a stack's endpoints at all networks that they join.
+ * Plans the bindings of a stack's endpoints, and of its gateway's return queue, at all networks that they join.
  * @throws DelayTopologyError for a name or a pattern that can't be bound, and for endpoints that a network can't tell apart
  */
 export function planEndpoints(
-  { networks: { networks, joinedBy } }: StackPlan,
+  { networks: { networks, joinedBy }, gateway }: StackPlan,
   { endpoints = [], allow = [] }: Pick<StackConfig, "endpoints" | "allow">,
 ): EndpointPlan[] {
   return networks.flatMap((one) => {
     const joining = endpoints.filter((endpoint) => joinedBy(endpoint).includes(one));
-    const plans = joining.map((endpoint) => planBinding(one.network, { ...endpoint, type: boundType(endpoint) }));
+    const returned =
+      gateway?.network.deliveryExchange === one.network.deliveryExchange ? [{ name: gateway.returnQueue }] : [];
+    const plans = [
+      ...joining.map((endpoint) => planBinding(one.network, { ...endpoint, type: boundType(endpoint) })),
+      ...returned.map((endpoint) => planBinding(one.network, endpoint)),
+    ];
     const bound = plans.flatMap((plan) => plan.bound);
     checkEndpointsApart(bound, allow);
     return plans;
@@ -101,10 +112,13 @@ function retryParts(config: StackConfig, retries: readonly RetryDescriptor[]): S
 }
 
 /**
- * Messages that go round between exchanges would be dropped by the broker; and a store delivers what comes from an exchange that it has no
- * forward for to a queue, by the message's routing key.
+ * Messages that go round between exchanges would be dropped by the broker; and a store or a gateway delivers what comes from an exchange that it
+ * has no forward for to a queue, by the message's routing key.
  */
-function checkOtherwise(exchanges: readonly DelayedExchange[], store: DelayedStore | undefined): void {
+function checkOtherwise(
+  exchanges: readonly DelayedExchange[],
+  intakes: Record<string, MessageIntake | undefined>,
+): void {
   const byName = new Map(exchanges.map((descriptor) => [descriptor.exchange, descriptor]));
   exchanges.forEach(({ exchange, delivery, otherwise }, index) => {
     const place = `delayedExchanges[${index}]`;
@@ -124,11 +138,14 @@ function checkOtherwise(exchanges: readonly DelayedExchange[], store: DelayedSto
         );
       ways.push(next);
     }
-    const isStored = store !== undefined && intakeExchangesOf(store).includes(ways.at(-1) as string);
-    if (!isStored || store.forwards.some((one) => one.exchange === exchange && one.delivery === delivery)) return;
-    const forward = `{ exchange: ${exchange}, delivery: ${delivery}, declare: false }`;
-    const allowed = `it leads to the store, which must know where to deliver: give delayedStore.forwards ${forward}`;
-    throw new DelayTopologyError(`${place}.otherwise`, otherwise, allowed);
+    for (const [name, intake] of Object.entries(intakes)) {
+      if (intake === undefined || !intakeExchangesOf(intake).includes(ways.at(-1) as string)) continue;
+      if (intake.forwards.some((one) => one.exchange === exchange && one.delivery === delivery)) continue;
+      const forward = `{ exchange: ${exchange}, delivery: ${delivery}, declare: false }`;
+      const what = name === "delayedStore" ? "store" : "gateway";
+      const allowed = `it leads to the ${what}, which must know where to deliver: give ${name}.forwards ${forward}`;
+      throw new DelayTopologyError(`${place}.otherwise`, otherwise, allowed);
+    }
   });
 }
 
@@ -141,9 +158,9 @@ function checkLeads(exchanges: readonly DelayedExchange[], parts: readonly Stack
       const part = parts.find(({ entities }) => entities.exchanges.some((one) => one.name === name));
       if (part === undefined || name === undefined) continue;
       const isBefore =
-        /^(delayedStore|errorQueues\[)/.test(part.place) || (property === "otherwise" && fronts.has(name));
+        /^(delayedStore|delayGateway|errorQueues\[)/.test(part.place) || (property === "otherwise" && fronts.has(name));
       if (isBefore) continue;
-      const allowed = `${part.place} declares it in the same update; lead to what is there, to the store, an error queue or another delayed exchange`;
+      const allowed = `${part.place} declares it in the same update; lead to what is there, to the store, the gateway, an error queue or another delayed exchange`;
       throw new DelayTopologyError(`delayedExchanges[${index}].${property}`, name, allowed);
     }
   });

@@ -1,4 +1,5 @@
 import {
+  DelayGateway,
   DelayNetwork,
   DelayedExchange,
   DelayedStore,
@@ -12,7 +13,12 @@ import {
   planRetry,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
-import { AuditFinding, deliveryLimitPolicies, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import {
+  AuditFinding,
+  deliveryLimitPolicies,
+  networkLimitPolicies,
+  planGatewayQueues,
+} from "@rabbitmq-delay/topology/stack";
 import { PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
 import { otherNetworks } from "./brokerFindings";
 import type { Checked } from "./checked";
@@ -20,7 +26,7 @@ import type { Found } from "./readVhost";
 
 /** Compares everything that is planned with what the broker has, and the other networks of the vhost with what their names tell. */
 export function auditParts(checked: Checked, found: Found): AuditFinding[] {
-  const { networks, retries, exchanges = [], store, errorQueues = [] } = checked;
+  const { networks, retries, exchanges = [], store, gateway, errorQueues = [] } = checked;
   const own = networks.map(({ network }) => network);
   return [
     ...own.flatMap((network) => auditNetworkPart(network, found)),
@@ -29,6 +35,7 @@ export function auditParts(checked: Checked, found: Found): AuditFinding[] {
       ...retries.map((descriptor) => retryPart(descriptor, checked, found)),
       ...exchanges.map((descriptor) => exchangePart(descriptor, found)),
       ...(store === undefined ? [] : [storePart(store, found)]),
+      ...(gateway === undefined ? [] : [gatewayPart(gateway, found)]),
       ...errorQueues.map((name) => errorPart(name, found)),
     ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [findAbsent(part)])),
     ...exchanges.flatMap((descriptor) => [...auditStrangers(descriptor, found), ...auditOthers(descriptor, found)]),
@@ -156,6 +163,16 @@ function storePart(store: DelayedStore, { version }: Found): PlannedPart {
     policies: deliveryLimitPolicies(entities.queues, { brokerVersion: version }),
     // The exchange to which due messages are published may be the service's own.
     shared: store.forwards.map(({ delivery }) => delivery),
+  };
+}
+
+function gatewayPart(gateway: DelayGateway, { version }: Found): PlannedPart {
+  const entities = planGatewayQueues(gateway);
+  return {
+    subject: `gateway ${gateway.name}`,
+    entities,
+    policies: deliveryLimitPolicies(entities.queues, { brokerVersion: version }),
+    shared: gateway.forwards.map(({ delivery }) => delivery),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   planErrorQueue,
   planRetry,
 } from "@rabbitmq-delay/topology";
-import { AuditFinding, auditBroker, judgePolicies } from "@rabbitmq-delay/topology/stack";
+import { AuditFinding, auditBroker, judgePolicies, planGatewayQueues } from "@rabbitmq-delay/topology/stack";
 import { auditCollisions } from "./bindingCollisions";
 import { auditDelayQueues } from "./delayQueueFindings";
 import { auditLeftovers, auditUncounted, otherNetworks } from "./brokerFindings";
@@ -64,7 +64,7 @@ function auditNetworkOn(
 
 /** Checks other people's policies, for what is declared here and for each network in the vhost. */
 function auditPolicies(
-  { networks: own, endpoints, retries, exchanges: delayed = [], store, errorQueues = [] }: Checked,
+  { networks: own, endpoints, retries, exchanges: delayed = [], store, gateway, errorQueues = [] }: Checked,
   found: Found,
 ): AuditFinding[] {
   const names = new Set(found.policies.filter(({ isOperator }) => !isOperator).map(({ name }) => name));
@@ -78,6 +78,7 @@ function auditPolicies(
     ...retryPlans,
     ...delayedPlans,
     ...(store === undefined ? [] : [planDelayedStore(store)]),
+    ...(gateway === undefined ? [] : [planGatewayQueues(gateway)]),
     ...errorQueues.map((name) => planErrorQueue(name)),
   ];
   const policies = [
@@ -104,11 +105,12 @@ function auditPolicies(
   }));
 }
 
-function errorQueuesOf({ retries, store, errorQueues = [] }: Checked): string[] {
+function errorQueuesOf({ retries, store, gateway, errorQueues = [] }: Checked): string[] {
   const dead = retries.flatMap((retry) =>
     "deadQueue" in retry && retry.deadQueue !== undefined ? [retry.deadQueue] : [],
   );
   // What is audited has not failed.
   const shared = errorQueues.filter((name) => !/audit/i.test(name));
-  return [...dead, ...shared, ...(store === undefined ? [] : [store.errorQueue])];
+  const intakes = [store, gateway].filter((intake) => intake !== undefined);
+  return [...dead, ...shared, ...intakes.map(({ errorQueue }) => errorQueue)];
 }

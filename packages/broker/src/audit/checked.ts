@@ -1,4 +1,11 @@
-import type { DelayNetwork, DelayedExchange, DelayedStore, Endpoint, RetryDescriptor } from "@rabbitmq-delay/topology";
+import type {
+  DelayGateway,
+  DelayNetwork,
+  DelayedExchange,
+  DelayedStore,
+  Endpoint,
+  RetryDescriptor,
+} from "@rabbitmq-delay/topology";
 
 /** The topology to check: what a stack's config or a network declares, or nothing, to check a vhost as it is. */
 export interface Checked {
@@ -11,6 +18,8 @@ export interface Checked {
   exchanges?: readonly DelayedExchange[];
   /** The broker's side of an external store. */
   store?: DelayedStore;
+  /** The broker's side of a gateway; its return queue is among the endpoints of its network, too. */
+  gateway?: DelayGateway;
   /** Names of the error queues that the stack declares for all services. */
   errorQueues?: readonly string[];
   /** Accepted risks: the broker's own faults by their names, and pairs of endpoints that a vendor's clients mix up. */

@@ -1,13 +1,11 @@
 import { Command, Option } from "commander";
-import type { ServiceOptions } from "@rabbitmq-delay/store/service";
-import { addExample, commonOptions, wholeNumber } from "../commonOptions";
-import { showText } from "../errorText";
+import { addExample } from "../commonOptions";
 import { CommandError, exitCodes } from "../failure";
-import { StoreAccessOptions, addDatabase, withExitCodes, withDatabase } from "./access";
-import { readConfig, readDescriptor, readEnvironment } from "./config";
+import { readDescriptor } from "../process/config";
+import { addBrokerOptions, addProcessOptions, gatherForward, runProcess } from "../process/runProcess";
+import { StoreAccessOptions, addDatabase, withDatabase } from "./access";
 
 interface RunOptions {
-  config?: string;
   descriptor?: string;
   name?: string;
   forward?: object[];
@@ -15,21 +13,12 @@ interface RunOptions {
   [setting: string]: unknown;
 }
 
-const logLevels: NonNullable<ServiceOptions["logLevel"]>[] = [
-  ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const),
-];
-const starts: NonNullable<ServiceOptions["countFrom"]>[] = ["intake", "timestamp"];
-
 /** `store run`: the service that takes delayed messages in and dispatches them when they are due. */
 export function addRun(store: Command): void {
   const command = store
     .command("run")
     .description("take delayed messages in, and deliver them when they are due, until SIGTERM");
-  addDatabase(command)
-    .addOption(commonOptions.amqp())
-    .addOption(commonOptions.management("the management API, for the part of --declare that AMQP can't do"))
-    .addOption(commonOptions.ca())
-    .option("--config <file>", "settings as YAML or JSON; flags and environment come before it")
+  addBrokerOptions(addDatabase(command))
     .addOption(
       new Option("--descriptor <file>", "the broker's side: a stack's outputs, or the descriptor in them").conflicts([
         ...["name", "forward", "toExchange"],
@@ -44,21 +33,8 @@ export function addRun(store: Command): void {
     .option("--to-exchange <names...>", "instead of --descriptor: exchanges that messages may name in a header")
     .option("--declare", "declare the broker's side, too")
     .option("--no-set-up", "don't create or migrate tables")
-    .option("--moved", "accept another vhost or broker than the one that the stored messages are for; for one start")
-    .option("--http <host:port>", "health and metrics; off for none; default: 127.0.0.1:9478")
-    .option(
-      "--number-of-retries <number>",
-      "tries after the first, before a message goes to the error queue; default: 0",
-      wholeNumber(),
-    )
-    .addOption(
-      new Option(
-        "--count-from <start>",
-        "when a delay begins: when the store takes the message, or at the publisher's AMQP timestamp; default: intake",
-      ).choices(starts),
-    )
-    .option("--exit-on-critical", "end with 3 when there were only failures for a while")
-    .addOption(new Option("--log-level <level>", "default: info").choices(logLevels))
+    .option("--moved", "accept another vhost or broker than the one that the stored messages are for; for one start");
+  addProcessOptions(command, { http: "127.0.0.1:9478", takes: "store" })
     .addHelpText(
       "after",
       "\nAll settings also come from the file, and from RABBITMQ_DELAY_STORE_NAME, e.g. RABBITMQ_DELAY_STORE_BATCH_SIZE.",
@@ -87,52 +63,19 @@ export function addSetUp(store: Command): void {
 
 async function run(given: RunOptions, command: Command): Promise<void> {
   const { runStoreService, serviceSchema, serviceSettings } = await import("@rabbitmq-delay/store/service");
-  const names = Object.keys(serviceSchema.shape);
-  const from = (source: string): string[] => names.filter((name) => command.getOptionValueSource(name) === source);
-  const valuesOf = (chosen: string[]): object => Object.fromEntries(chosen.map((name) => [name, given[name]]));
-  const hasOwnVariable = (name: string): boolean =>
-    command.options.some((option) => option.attributeName() === name && option.envVar !== undefined);
-  const descriptor = descriptorOf(given);
-  const options = {
-    ...(given.config === undefined ? {} : readConfig(given.config)),
-    ...readEnvironment(
-      names.filter((name) => !hasOwnVariable(name)),
-      process.env,
-    ),
-    ...valuesOf(from("env")),
-    ...valuesOf(from("cli")),
-    ...(descriptor === undefined ? {} : { descriptor }),
+  const store = {
+    verb: "store run",
+    variables: "RABBITMQ_DELAY_STORE",
+    settings: Object.keys(serviceSchema.shape),
+    check: serviceSettings,
+    run: runStoreService,
   };
-  const settings = await withExitCodes("--config", async () => serviceSettings(options));
-  const ending = new AbortController();
-  const end = (): void => {
-    // Somebody who asks twice doesn't want to wait.
-    if (ending.signal.aborted) process.exit(130);
-    ending.abort();
-  };
-  const signals = ["SIGTERM", "SIGINT"] as const;
-  for (const signal of signals) process.on(signal, end);
-  try {
-    await withExitCodes("store run", () => runStoreService(settings, ending.signal));
-  } finally {
-    for (const signal of signals) process.off(signal, end);
-  }
+  await runProcess(store, given, command, descriptorOf(given));
 }
 
 /** The broker's side, if flags give it. */
 function descriptorOf({ descriptor, name, forward, toExchange }: RunOptions): Record<string, unknown> | undefined {
-  if (descriptor !== undefined) return readDescriptor(descriptor);
+  if (descriptor !== undefined) return readDescriptor(descriptor, "delayedStore");
   if (name === undefined && forward === undefined && toExchange === undefined) return undefined;
   return { ...(name === undefined ? {} : { name }), forwards: forward ?? [], exchanges: toExchange ?? [] };
-}
-
-function gatherForward(text: string, all: object[] = []): object[] {
-  const [, exchange, delivery, type] = /^([^=]+)=(.+?)(?::(direct|topic|fanout|headers))?$/.exec(text) ?? [];
-  if (exchange === undefined) {
-    throw new CommandError(
-      exitCodes.badInput,
-      `--forward: ${JSON.stringify(showText(text))} is not allowed; write EXCHANGE=DELIVERY or EXCHANGE=DELIVERY:TYPE`,
-    );
-  }
-  return [...all, { exchange, delivery, ...(type === undefined ? {} : { type }) }];
 }

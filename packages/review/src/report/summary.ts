@@ -39,6 +39,7 @@ const components: Record<ComponentName, Describe> = {
   DelayedExchange: describeWaiting("DelayedExchange"),
   ErrorQueues: describeWaiting("ErrorQueues"),
   DelayedMessageStore: describeWaiting("DelayedMessageStore"),
+  DelayGateway: describeWaiting("DelayGateway"),
   EndpointUser: describeUser,
   RabbitMqCluster: describeCluster,
 };

@@ -38,9 +38,9 @@ export function parkedCopy(
   };
 }
 
-/** Makes the same copy from a stored message, with the headers that are needed to publish it to the store once more. */
+/** Makes the same copy from a message that was due, with the headers that are needed to publish it to the intake once more. */
 export function undeliveredCopy(
-  message: DelayedMessage,
+  message: NewDelayedMessage,
   parking: Parking,
   failure: { error: unknown; tries: number },
 ): NewDelayedMessage {

@@ -35,6 +35,9 @@ export const dispatchSettings = z.object({
   confirmTimeoutMs: timeMs.default(30_000),
 });
 
+/** How a failed delivery is tried again. */
+export type RetrySettings = Pick<DispatchSettings, "numberOfRetries" | "retryDelayMs">;
+
 /** See {@link dispatchSettings}. */
 export type DispatchSettings = z.infer<typeof dispatchSettings>;
 /** The same, with optional properties. */
@@ -81,6 +84,6 @@ function describeValue(value: unknown, show: (text: string) => string): string {
 const LONGEST_RETRY_DELAY_MS = 60_000;
 
 /** When a message that has failed this often is tried again. */
-export function retryTime(failureCount: number, { retryDelayMs }: DispatchSettings, nowMs: number): Date {
+export function retryTime(failureCount: number, { retryDelayMs }: RetrySettings, nowMs: number): Date {
   return new Date(nowMs + Math.min(LONGEST_RETRY_DELAY_MS, retryDelayMs * 2 ** Math.min(failureCount, 20)));
 }

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
-import type { DelayedStore } from "@rabbitmq-delay/topology";
+import type { DelayGateway, DelayedStore } from "@rabbitmq-delay/topology";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { MessageLimits, NewDelayedMessage } from "../delayedMessage";
 import type { DelayedMessageStore, IntakeReceipts, TakenMessage } from "../delayedMessageStore";
 import type { BatchPublisher } from "../dispatch/batchPublisher";
-import { parkedCopy } from "../dispatch/parking";
-import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
+import { RefusalEvents, Refusals } from "../dispatch/refusals";
+import { Breaker, BreakerEvents, BreakerName, LastingFailures, watchConsumer } from "../resilience/breaker";
 import { Pace, pause } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { SWEEP_MS } from "../sql/receipts";
@@ -16,25 +16,22 @@ import { earlierDeliveriesOf, fingerprintOf, hasMessageId } from "./fingerprint"
 import { DelayCounting, interpret } from "./interpret";
 
 /** Events of an intake. */
-export interface IntakeEvents extends BreakerEvents, ConsumerEvents {
+export interface IntakeEvents extends BreakerEvents, ConsumerEvents, RefusalEvents {
   onStored?: (messages: NewDelayedMessage[]) => void;
   /** The broker has delivered messages again that are or were stored; they are acknowledged, and not stored once more. */
   onRecognized?: (deliveries: OpenDelivery[]) => void;
   /** Nothing is taken in for this long, in milliseconds, until it is known what another process, which may have crashed, has stored. */
   onWaiting?: (waitMs: number) => void;
-  /** A message can't be stored, and is in the error queue. */
-  onRefused?: (delivery: OpenDelivery, error: Error) => void;
-  /** A message that can't be stored could not be put into the error queue either; it stays in hand, and is tried again. */
-  onStuck?: (delivery: OpenDelivery, error: unknown) => void;
 }
 
 /** The parts that an intake works with. */
 export interface IntakeParts {
   connection: BrokerConnection;
-  store: DelayedMessageStore;
+  /** Where messages are stored: a store, or a delay network. */
+  store: Pick<DelayedMessageStore, "storeAll" | "receipts">;
   publisher: BatchPublisher;
   clock: SteadyClock;
-  descriptor: DelayedStore;
+  descriptor: DelayedStore | DelayGateway;
   limits: MessageLimits;
   /** From when delays count; default: from the intake. */
   counting?: DelayCounting;
@@ -44,13 +41,9 @@ export interface IntakeParts {
     timeToTriggerStoreBreakerMs: number;
     timeToTriggerConsumeBreakerMs: number;
   };
+  /** What the breaker is called that watches storing; default `store`. */
+  storeBreaker?: BreakerName;
   events?: IntakeEvents;
-}
-
-/** A message that can't be stored, and the reason. */
-interface Refused {
-  delivery: OpenDelivery;
-  error: MessageRefusedError;
 }
 
 interface Accepted {
@@ -77,17 +70,19 @@ export class Intake {
   private answered: string[] = [];
   /** The settling in progress. The next one, above all the last of a session, waits for it. */
   private settling: Promise<void> = Promise.resolve();
-  /** Messages that the error queue has not accepted yet, in hand of the current session. */
-  private stuck: Refused[] = [];
+  private readonly refusals: Refusals;
 
   constructor(private readonly parts: IntakeParts) {
-    const { settings, events } = parts;
+    const { settings, events, descriptor, storeBreaker = "store" } = parts;
     const { timeToTriggerConsumeBreakerMs, timeToTriggerStoreBreakerMs } = settings;
+    const refuse = new Breaker("refuse", new LastingFailures(timeToTriggerConsumeBreakerMs), events);
     this.breakers = {
       consume: new Breaker("consume", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
-      store: new Breaker("store", new LastingFailures(timeToTriggerStoreBreakerMs), events),
-      refuse: new Breaker("refuse", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
+      store: new Breaker(storeBreaker, new LastingFailures(timeToTriggerStoreBreakerMs), events),
+      refuse,
     };
+    const parking = { exchange: descriptor.errorQueue, source: descriptor.intakeQueue };
+    this.refusals = new Refusals({ ...parts, parking, breaker: refuse });
   }
 
   /** Works until the signal; resolves when nothing is in hand any more. */
@@ -120,8 +115,7 @@ export class Intake {
     this.sessions = [...ended, id].slice(-ENDED_SESSIONS);
     // Those of a channel that broke may come back, so they stay.
     this.acknowledged = [];
-    this.stuck = [];
-    void this.keepRefusing(session);
+    this.refusals.begin(session);
     if (receipts === undefined) return;
     await this.waitAndRun((isPatient) => receipts.begin(id, ended, isPatient), closing);
     void this.keepSettling(session, receipts);
@@ -190,7 +184,7 @@ export class Intake {
         accepted.push({ delivery, message: interpret(delivery, descriptor, limits, nowMs, counting, delaysFromMs) });
       } catch (error) {
         if (!(error instanceof MessageRefusedError)) throw error;
-        await this.refuse(delivery, error);
+        await this.refusals.refuse(delivery, error);
       }
     }
     return accepted;
@@ -287,51 +281,8 @@ export class Intake {
     storeOne: (one: Accepted) => Promise<unknown>,
   ): Promise<void> {
     const [only] = part;
-    if (part.length === 1 && only !== undefined) return this.refuse(only.delivery, error);
+    if (part.length === 1 && only !== undefined) return this.refusals.refuse(only.delivery, error);
     for (const one of part) await storeOne(one);
-  }
-
-  /** Sends a delivery to the error queue, as it came; if the error queue does not accept it, it stays in hand while others are stored. */
-  private async refuse(delivery: OpenDelivery, error: MessageRefusedError): Promise<void> {
-    const refused = { delivery, error };
-    // Each try may take as long as a confirm may.
-    if (this.stuck.length > 0 || !(await this.park(refused))) this.stuck.push(refused);
-  }
-
-  /** Tries again, while a session lasts, messages that the error queue has not accepted. */
-  private async keepRefusing({ closing }: ConsumerSession): Promise<void> {
-    const pace = new Pace();
-    while (!closing.aborted) {
-      await pace.pauseAfterFailure(closing);
-      const [first] = this.stuck;
-      // Messages in hand of a session that broke are tried anew when they come again.
-      if (first === undefined && this.breakers.refuse.isTriggered)
-        await this.breakers.refuse.execute(async () => undefined);
-      if (first === undefined || closing.aborted || !(await this.park(first))) continue;
-      this.stuck = this.stuck.filter((one) => one !== first);
-      pace.reset();
-    }
-  }
-
-  /** @returns whether the error queue has it */
-  private async park({ delivery, error }: Refused): Promise<boolean> {
-    const { publisher, descriptor, clock, events } = this.parts;
-    const { exchange, routingKey, body, properties } = delivery;
-    const { messageId = "", ...others } = properties;
-    const message = { messageId, dueAt: new Date(clock.now()), exchange, routingKey, body, properties: others };
-    const parking = { exchange: descriptor.errorQueue, source: descriptor.intakeQueue };
-    try {
-      await this.breakers.refuse.execute(async () => {
-        const [outcome] = await publisher.publishAll([parkedCopy(message, parking, { error, tries: 1 })]);
-        if (outcome?.error !== undefined) throw outcome.error;
-      });
-    } catch (failure) {
-      events?.onStuck?.(delivery, failure);
-      return false;
-    }
-    delivery.acknowledge();
-    events?.onRefused?.(delivery, error);
-    return true;
   }
 }
 

@@ -1,6 +1,6 @@
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { Delivery, withoutBrokerHeaders } from "@rabbitmq-delay/publish/parts";
-import { DelayedStore, deliveryExchangesOf } from "@rabbitmq-delay/topology";
+import { DelayGateway, DelayedStore, deliveryExchangesOf } from "@rabbitmq-delay/topology";
 import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMessage";
 import { furtherKeyHeaders, storeHeaders } from "../headers";
 import { hasMessageId } from "./fingerprint";
@@ -34,7 +34,7 @@ export const defaultCounting = {
  */
 export function interpret(
   delivery: Delivery,
-  store: DelayedStore,
+  descriptor: DelayedStore | DelayGateway,
   limits: MessageLimits,
   nowMs: number,
   counting: DelayCounting = {},
@@ -54,7 +54,7 @@ export function interpret(
       ...passedOn,
       ...(hasMessageId(delivery) ? { messageId } : {}),
       ...due,
-      ...destinationOf(delivery, headers, store),
+      ...destinationOf(delivery, headers, descriptor),
       body,
       headers: {
         ...Object.fromEntries(kept),
@@ -104,19 +104,36 @@ function timeOf(value: unknown): Date | undefined {
 function destinationOf(
   delivery: Delivery,
   headers: Record<string, unknown>,
-  store: DelayedStore,
-): { exchange: string; routingKey: string } {
-  const forward = store.forwards.find(({ exchange }) => exchange === delivery.exchange);
+  descriptor: DelayedStore | DelayGateway,
+): Destination {
+  const forward = descriptor.forwards.find(({ exchange }) => exchange === delivery.exchange);
   const exchange = textOf(storeHeaders.exchange, headers) ?? forward?.delivery ?? "";
   const routingKey = textOf(storeHeaders.routingKey, headers) ?? delivery.routingKey;
-  const own = [store.intakeQueue, store.controlQueue, ""];
-  const allowed = deliveryExchangesOf(store);
+  return checkDestination({ exchange, routingKey }, headers, descriptor);
+}
+
+/** Where a due message goes. */
+export interface Destination {
+  exchange: string;
+  routingKey: string;
+}
+
+/**
+ * Checks where a message goes when it is due; a queue that its own process consumes would lead it round in circles.
+ * @throws MessageRefusedError naming the header and what is allowed
+ */
+export function checkDestination(
+  { exchange, routingKey }: Destination,
+  headers: Record<string, unknown>,
+  descriptor: DelayedStore | DelayGateway,
+): Destination {
+  const consumed = descriptor.kind === "delay-gateway" ? descriptor.returnQueue : descriptor.controlQueue;
+  const own = [descriptor.intakeQueue, consumed, ""];
+  const allowed = deliveryExchangesOf(descriptor);
   if (!allowed.includes(exchange)) {
-    throw headerRefusal(
-      storeHeaders.exchange,
-      exchange,
-      `the store may publish to ${allowed.map(describeExchange).join(", ") || "none"}`,
-    );
+    const names = allowed.map(describeExchange).join(", ") || "none";
+    const process = descriptor.kind === "delay-gateway" ? "gateway" : "store";
+    throw headerRefusal(storeHeaders.exchange, exchange, `the ${process} may publish to ${names}`);
   }
   if (exchange !== "") return { exchange, routingKey };
   if (own.includes(routingKey)) {
@@ -125,7 +142,8 @@ function destinationOf(
   for (const name of furtherKeyHeaders) {
     const keys = headers[name];
     const found = Array.isArray(keys) ? keys.find((key) => own.includes(key as string)) : undefined;
-    if (found !== undefined) throw headerRefusal(name, found, "it must name a queue that is not the store's own");
+    if (found !== undefined)
+      throw headerRefusal(name, found, "it must name another queue than those of the process itself");
   }
   return { exchange, routingKey };
 }

@@ -1,7 +1,8 @@
 import type { ConsumerEvents } from "../broker/consumer";
 
 /** The operation that a breaker watches. */
-export type BreakerName = "consume" | "store" | "fetch" | "dispatch" | "removal" | "recovery" | "refuse" | "control";
+export type BreakerName =
+  ("consume" | "store" | "fetch" | "dispatch" | "removal" | "recovery" | "refuse" | "control") | ("network" | "return");
 
 /** Called when a breaker triggers, and when the operation works again. */
 export interface BreakerEvents {

@@ -5,7 +5,9 @@ const ADDRESSES = ["store", "amqp", "management"];
 /** The keys of a descriptor, or of the options from which one is made. */
 const DESCRIPTOR_KEYS = [
   ...["kind", "version", "name", "intakeQueue", "errorQueue", "controlQueue", "forwards", "toQueues", "exchanges"],
-  ...["exchange", "delivery", "type"],
+  ...["exchange", "delivery", "type", "declare", "returnQueue", "singleActiveConsumer", "network"],
+  ...["vhost", "preset", "prefix", "radix", "levels", "unitMs", "queueType", "matching", "maximumDelayMs"],
+  ...["entryExchanges", "deliveryExchange", "bindingExchange", "parkingExchange", "parkingQueue"],
 ];
 /** Names that people give by mistake, and that are not secrets themselves. */
 const COMMON_NAMES = ["password", "user", "username", "login", "host", "hostname", "port", "vhost", "database", "url"];

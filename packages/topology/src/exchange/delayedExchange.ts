@@ -10,7 +10,7 @@ import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
 import { flag, object, oneOf, textBy } from "../schema/fields";
 import { Source, byHand, readOptions } from "../schema/options";
 import { lazily } from "../schema/zod";
-import { DeliveryType, deliveryTypes } from "../store/delayedStore";
+import { DeliveryType, deliveryTypes } from "../store/intake";
 
 /** The descriptor of a delayed exchange of plain topology: plain JSON that a stack exports. */
 export interface DelayedExchange {

@@ -1,11 +1,3 @@
-export {
-  DelayedStore,
-  DelayedStoreOptions,
-  DeliveryType,
-  StoreForward,
-  delayedStore,
-  deliveryExchangesOf,
-  intakeExchangesOf,
-  parseDelayedStore,
-  planDelayedStore,
-} from "./delayedStore";
+export { DelayGateway, DelayGatewayOptions, delayGateway, parseDelayGateway, planDelayGateway } from "./delayGateway";
+export { DelayedStore, DelayedStoreOptions, delayedStore, parseDelayedStore, planDelayedStore } from "./delayedStore";
+export { DeliveryType, MessageIntake, StoreForward, deliveryExchangesOf, intakeExchangesOf } from "./intake";

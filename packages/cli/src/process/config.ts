@@ -18,9 +18,10 @@ export function readConfig(file: string): Settings {
 /**
  * Reads the broker's side from a file: a stack's outputs, which may hold secrets, or the descriptor in them.
  * @param file its name; `-` is standard input
+ * @param output name of the output that holds the descriptor
  * @throws CommandError
  */
-export function readDescriptor(file: string): Settings {
+export function readDescriptor(file: string, output: string): Settings {
   const text = readText(file, "--descriptor");
   let value: unknown;
   try {
@@ -28,30 +29,35 @@ export function readDescriptor(file: string): Settings {
   } catch {
     throw new CommandError(exitCodes.badInput, `--descriptor: ${showText(file)} is not JSON`);
   }
-  const descriptor = isObject(value) && value.kind === undefined ? (value.delayedStore ?? value) : value;
+  const descriptor = isObject(value) && value.kind === undefined ? (value[output] ?? value) : value;
   if (isObject(descriptor)) return descriptor;
   throw new CommandError(
     exitCodes.badInput,
-    `--descriptor: ${showText(file)} holds no descriptor; give a stack's outputs (pulumi stack output --json), or delayedStore of them`,
+    `--descriptor: ${showText(file)} holds no descriptor; give a stack's outputs (pulumi stack output --json), or ${output} of them`,
   );
 }
 
 /**
  * Reads settings from the environment; numbers, truth values and objects are written as in JSON, everything else is text.
  * @param names of the settings, without those that have an option with a variable of its own
+ * @param start of the variables' names
  * @throws CommandError
  */
-export function readEnvironment(names: string[], environment: NodeJS.ProcessEnv): Settings {
+export function readEnvironment(
+  names: string[],
+  environment: NodeJS.ProcessEnv,
+  start = "RABBITMQ_DELAY_STORE",
+): Settings {
   const given = names
-    .map((name) => [name, variableOf(name)] as const)
+    .map((name) => [name, variableOf(name, start)] as const)
     .filter(([, variable]) => (environment[variable] ?? "") !== "");
   return Object.fromEntries(
     given.map(([name, variable]) => [name, valueOf(variable, environment[variable] as string)]),
   );
 }
 
-function variableOf(name: string): string {
-  return `RABBITMQ_DELAY_STORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+function variableOf(name: string, start: string): string {
+  return `${start}_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
 function valueOf(variable: string, text: string): unknown {

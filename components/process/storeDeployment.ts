@@ -1,0 +1,61 @@
+import * as pulumi from "@pulumi/pulumi";
+import { Properties, checkArguments } from "../knownArguments";
+import { DeployedProcess, checkDeployment } from "./deployment";
+
+const KNOWN: Properties<StoreDeploymentArgs> = {
+  namespace: true,
+  image: true,
+  amqpUrl: true,
+  databaseSecret: true,
+  databaseSecretKey: true,
+  replicas: true,
+  memoryMiB: true,
+  caSecret: true,
+};
+
+/** The store's process on Kubernetes, beside its database. */
+export interface StoreDeploymentArgs {
+  /** Namespace, which exists. */
+  namespace: string;
+  /** Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`. */
+  image: string;
+  /** The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`. */
+  amqpUrl: pulumi.Input<string>;
+  /** Name of the Secret with the address of the database, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. */
+  databaseSecret: string;
+  /** Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`). */
+  databaseSecretKey?: string;
+  /** Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice. */
+  replicas?: number;
+  /** Memory of each in MiB, at least 256; default 512. */
+  memoryMiB?: number;
+  /** Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none. */
+  caSecret?: string;
+}
+
+/**
+ * The store's process as it is deployed.
+ * @throws DelayTopologyError that names the refused property, its value and what is allowed
+ */
+export function storeProcess(args: StoreDeploymentArgs, hasUser: boolean): DeployedProcess {
+  checkArguments(KNOWN, args, "deployment", "deployment.");
+  const { databaseSecret, databaseSecretKey = "url" } = args;
+  const process: DeployedProcess = {
+    kind: "delayed-store",
+    container: "store",
+    command: ["rabbitmq-delay", "store", "run", "--exit-on-critical"],
+    httpPort: 9478,
+    // The store takes 270 MiB with a million messages pending (measured, bench/storeLateness.ts), so 256 is for small ones.
+    memoryMiB: { least: 256, default: 512 },
+    descriptor: { folder: "/etc/delayed-store", file: "store.json" },
+    objects: { databaseSecret },
+    env: [
+      {
+        name: "RABBITMQ_DELAY_STORE",
+        valueFrom: { secretKeyRef: { name: databaseSecret, key: databaseSecretKey } },
+      },
+    ],
+  };
+  checkDeployment(process, args, hasUser);
+  return process;
+}

@@ -1,0 +1,95 @@
+import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
+import type { ConsumerSession } from "../broker/consumer";
+import type { NewDelayedMessage } from "../delayedMessage";
+import type { Breaker } from "../resilience/breaker";
+import { Pace } from "../resilience/pace";
+import type { SteadyClock } from "../resilience/steadyClock";
+import type { BatchPublisher } from "./batchPublisher";
+import { Parking, parkedCopy } from "./parking";
+
+/** What happens to consumed messages that are refused. */
+export interface RefusalEvents {
+  /** A message is refused, and is in the error queue. */
+  onRefused?: (delivery: OpenDelivery, error: Error) => void;
+  /** A refused message could not be put into the error queue either; it stays in hand, and is tried again. */
+  onStuck?: (delivery: OpenDelivery, error: unknown) => void;
+}
+
+/** The parts that refusals work with. */
+export interface RefusalParts {
+  publisher: BatchPublisher;
+  clock: SteadyClock;
+  /** The error queue, and the queue that messages come from. */
+  parking: Parking;
+  /** Watches the error queue. */
+  breaker: Breaker;
+  events?: RefusalEvents;
+}
+
+/** A refused message, and the reason. */
+interface Refused {
+  delivery: OpenDelivery;
+  error: Error;
+  copy: NewDelayedMessage;
+}
+
+/** Puts consumed messages that are refused into the error queue; those that it does not accept stay in hand while others are handled. */
+export class Refusals {
+  /** Messages that the error queue has not accepted yet, in hand of the current session. */
+  private stuck: Refused[] = [];
+
+  constructor(private readonly parts: RefusalParts) {}
+
+  /** Begins a session. Messages in hand of one that broke are tried anew when they come again. */
+  begin(session: ConsumerSession): void {
+    this.stuck = [];
+    void this.keepTrying(session);
+  }
+
+  /**
+   * Sends a delivery to the error queue, and acknowledges it then.
+   * @param copy what is put there; default: the delivery as it came, with the reason
+   */
+  async refuse(delivery: OpenDelivery, error: Error, copy = this.copyOf(delivery, error)): Promise<void> {
+    const refused = { delivery, error, copy };
+    // Each try may take as long as a confirm may.
+    if (this.stuck.length > 0 || !(await this.park(refused))) this.stuck.push(refused);
+  }
+
+  private async keepTrying({ closing }: ConsumerSession): Promise<void> {
+    const { breaker } = this.parts;
+    const pace = new Pace();
+    while (!closing.aborted) {
+      await pace.pauseAfterFailure(closing);
+      const [first] = this.stuck;
+      if (first === undefined && breaker.isTriggered) await breaker.execute(async () => undefined);
+      if (first === undefined || closing.aborted || !(await this.park(first))) continue;
+      this.stuck = this.stuck.filter((one) => one !== first);
+      pace.reset();
+    }
+  }
+
+  private copyOf({ exchange, routingKey, body, properties }: OpenDelivery, error: Error): NewDelayedMessage {
+    const { clock, parking } = this.parts;
+    const { messageId = "", ...others } = properties;
+    const message = { messageId, dueAt: new Date(clock.now()), exchange, routingKey, body, properties: others };
+    return parkedCopy(message, parking, { error, tries: 1 });
+  }
+
+  /** @returns whether the error queue has it */
+  private async park({ delivery, error, copy }: Refused): Promise<boolean> {
+    const { publisher, breaker, events } = this.parts;
+    try {
+      await breaker.execute(async () => {
+        const [outcome] = await publisher.publishAll([copy]);
+        if (outcome?.error !== undefined) throw outcome.error;
+      });
+    } catch (failure) {
+      events?.onStuck?.(delivery, failure);
+      return false;
+    }
+    delivery.acknowledge();
+    events?.onRefused?.(delivery, error);
+    return true;
+  }
+}

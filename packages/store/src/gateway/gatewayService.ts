@@ -1,0 +1,119 @@
+import pino, { Logger } from "pino";
+import { planDelayGateway } from "@rabbitmq-delay/topology";
+import { Intake, IntakeEvents } from "../intake/intake";
+import type { Breaker } from "../resilience/breaker";
+import { BrokerProcess } from "../service/brokerProcess";
+import { GatewayMetrics } from "./gatewayMetrics";
+import type { GatewaySettings } from "./gatewayOptions";
+import { NetworkEntry } from "./networkEntry";
+import { ReturnEvents, Returns } from "./returns";
+
+/**
+ * Runs a gateway until the signal: takes messages in, lets them wait in its delay network, delivers what comes back, serves health and
+ * metrics. Resolves when nothing is in hand any more.
+ * @param options checked ones
+ * @throws StoreMismatchError for what the broker refuses to declare; CriticalError if the options ask for it
+ */
+export async function runGateway(options: GatewaySettings, signal: AbortSignal, logger?: Logger): Promise<void> {
+  const log = logger ?? pino({ level: options.logLevel, name: "rabbitmq-delay-gateway" });
+  try {
+    await new GatewayService(options, log).run(signal);
+  } finally {
+    log.info("ended");
+  }
+}
+
+class GatewayService extends BrokerProcess<GatewayMetrics> {
+  protected override readonly metrics: GatewayMetrics;
+  protected override readonly breakers: Breaker[];
+  private readonly entry: NetworkEntry;
+  private readonly intake: Intake;
+  private readonly returns: Returns;
+
+  constructor(
+    private readonly options: GatewaySettings,
+    log: Logger,
+  ) {
+    super("gateway", options, log);
+    const { descriptor: gateway } = options;
+    const { publisher, clock } = this;
+    const connection = this.connections.intake;
+    this.entry = new NetworkEntry({ publisher, clock, gateway });
+    this.intake = new Intake({
+      connection,
+      store: this.entry,
+      publisher,
+      clock,
+      descriptor: gateway,
+      limits: options,
+      counting: options,
+      settings: {
+        ...options,
+        prefetch: options.intakePrefetch,
+        timeToTriggerStoreBreakerMs: options.timeToTriggerNetworkBreakerMs,
+      },
+      storeBreaker: "network",
+      events: this.intakeEvents(),
+    });
+    this.returns = new Returns({
+      connection,
+      publisher,
+      entry: this.entry,
+      clock,
+      gateway,
+      settings: { ...options, prefetch: options.intakePrefetch },
+      events: this.returnEvents(),
+    });
+    this.breakers = [...Object.values(this.intake.breakers), ...Object.values(this.returns.breakers)];
+    this.metrics = new GatewayMetrics({ clock, breakers: this.breakers, isConnected: () => this.isConnected });
+  }
+
+  protected override async work(): Promise<void> {
+    const { options, log, ending } = this;
+    const { descriptor: gateway } = options;
+    const { store: network } = this.intake.breakers;
+    if (options.declare) await this.tryPersistently("broker", network, () => this.declare(planDelayGateway(gateway)));
+    // Without a way back, messages would be lost when their time is over.
+    await this.tryPersistently("network", network, () => this.entry.checkReturn());
+    log.info({ gateway: gateway.name, network: gateway.network.prefix, http: options.http }, "running");
+    await Promise.all([this.intake, this.returns].map((part) => part.run(ending.signal)));
+  }
+
+  private intakeEvents(): IntakeEvents {
+    return {
+      ...this.breakerEvents(),
+      ...this.refusalEvents(),
+      onConsuming: () => (this.isConsuming = true),
+      onStored: (messages) => {
+        this.isConsuming = true;
+        this.metrics.taken.inc(messages.length);
+      },
+      onFault: (error) => {
+        this.isConsuming = false;
+        this.reportFault("intake", error);
+      },
+    };
+  }
+
+  private returnEvents(): ReturnEvents {
+    const { log } = this;
+    return {
+      ...this.breakerEvents(),
+      onDelivered: (messages, latenessMs) => this.reportDelivered(messages, latenessMs),
+      onRetry: ({ messageId }, failures, error, retryAt) => {
+        this.metrics.retried.inc();
+        log.warn({ messageId, failures, retryAt, reason: error.message }, "delivery failed");
+      },
+      onWaitingOn: (count) => this.metrics.rounds.inc(count),
+      onRefused: ({ properties: { messageId } }, error) => {
+        this.metrics.parked.inc();
+        log.error({ messageId, reason: error.message }, "put into the error queue");
+      },
+      onStuck: ({ properties: { messageId } }, error) => {
+        this.metrics.stuck.inc();
+        log.error({ messageId, reason: (error as Error).message }, "could not be put into the error queue");
+      },
+      onFault: (error) => this.reportFault("return", error),
+    };
+  }
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
+import type { DelayGateway } from "@rabbitmq-delay/topology";
+import type { NewDelayedMessage } from "../delayedMessage";
+import type { BatchPublisher } from "../dispatch/batchPublisher";
+import type { SteadyClock } from "../resilience/steadyClock";
+import { Sending, Waiting, firstWaitMs, probe, wrap } from "./envelope";
+
+/** Publishes messages into a delay network, where an intake has a store. */
+export class NetworkEntry {
+  private readonly sender = randomUUID();
+  /** Messages that the network has, so that a repeated try of a batch sends none of them again. */
+  private readonly entered = new WeakSet<NewDelayedMessage>();
+
+  constructor(private readonly parts: { publisher: BatchPublisher; clock: SteadyClock; gateway: DelayGateway }) {}
+
+  /**
+   * Publishes new messages; resolves when the network has all of them.
+   * @throws MessageRefusedError for one that can't be sent, or any other error; a repeated call sends only what the network has not confirmed
+   */
+  storeAll(messages: readonly NewDelayedMessage[]): Promise<void> {
+    const nowMs = this.parts.clock.now();
+    const waitOf = (message: NewDelayedMessage): number => firstWaitMs(message, nowMs);
+    return this.enter(messages.map((message) => ({ message, waitMs: waitOf(message), failureCount: 0 })));
+  }
+
+  /** This process and its clocks now. */
+  get now(): Sending {
+    return { sender: this.sender, elapsedMs: performance.now(), timeMs: Date.now() };
+  }
+
+  /** Whether the network has confirmed a message. */
+  has(message: NewDelayedMessage): boolean {
+    return this.entered.has(message);
+  }
+
+  /**
+   * Makes sure that what waits in the network will come back. The network's exchanges drop what no binding takes, if there is no parking
+   * queue, and only a message without a delay is told so.
+   * @throws NetworkFaultError if nothing is bound to it, BrokerFaultError
+   */
+  async checkReturn(): Promise<void> {
+    const { publisher, gateway } = this.parts;
+    if (gateway.network.parkingExchange !== undefined) return;
+    const [outcome] = await publisher.publishAll([probe(gateway)]);
+    if (outcome?.error !== undefined) throw new NetworkFaultError(gateway, outcome.error);
+  }
+
+  /** Does the same with messages that wait once more. */
+  async enter(all: readonly Waiting[]): Promise<void> {
+    const { publisher, gateway } = this.parts;
+    const open = all.filter(({ message }) => !this.entered.has(message));
+    if (open.length === 0) return;
+    const { now } = this;
+    const originals = new Map(open.map((one) => [wrap(one, gateway, now), one.message]));
+    const failures: Error[] = [];
+    for (const { message, error } of await publisher.publishAll([...originals.keys()])) {
+      if (error === undefined) this.entered.add(originals.get(message) as NewDelayedMessage);
+      else failures.push(error);
+    }
+    const [first] = failures;
+    if (first === undefined) return;
+    throw failures.find((error) => error instanceof MessageRefusedError) ?? new NetworkFaultError(gateway, first);
+  }
+}
+
+/** The network does not take messages: it isn't there, or refuses them. */
+export class NetworkFaultError extends Error {
+  override readonly name = "NetworkFaultError";
+
+  constructor({ network }: DelayGateway, cause: Error) {
+    super(`the network ${network.prefix} does not take messages: ${cause.message}`, { cause });
+  }
+}

@@ -1,0 +1,199 @@
+import type { Logger } from "pino";
+import type { EntityPlan } from "@rabbitmq-delay/topology";
+import { BrokerConnection, ConnectionEvents } from "../broker/brokerConnection";
+import { declarePlan } from "../broker/declarePlan";
+import { hasDeliveryLimit, liftDeliveryLimits } from "../broker/deliveryLimit";
+import type { NewDelayedMessage } from "../delayedMessage";
+import { BatchPublisher } from "../dispatch/batchPublisher";
+import type { RefusalEvents } from "../dispatch/refusals";
+import { StoreMismatchError } from "../errors";
+import type { Breaker, BreakerEvents, BreakerName } from "../resilience/breaker";
+import { Pace } from "../resilience/pace";
+import { SteadyClock } from "../resilience/steadyClock";
+import { readCertificate } from "./certificate";
+import { Health, serveHttp } from "./httpServer";
+import type { ProcessMetrics } from "./processMetrics";
+import type { ProcessSettings } from "./processSettings";
+
+/** A breaker has triggered, and the process was told to end then. */
+export class CriticalError extends Error {
+  override readonly name = "CriticalError";
+
+  constructor(breaker: BreakerName, cause: unknown) {
+    super(`nothing but failures of ${breaker}: ${(cause as Error | undefined)?.message}`, { cause });
+  }
+}
+
+/** A process that takes messages in, delivers them, and serves health and metrics, until a signal: a store, or a gateway. */
+export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
+  protected readonly clock = new SteadyClock();
+  protected readonly ending = new AbortController();
+  protected readonly connections: Record<"intake" | "dispatch", BrokerConnection>;
+  protected readonly publisher: BatchPublisher;
+  protected isConsuming = false;
+  /** Why it has ended without being told to. */
+  protected reason: CriticalError | StoreMismatchError | undefined;
+  private readonly ca: Buffer | undefined;
+
+  protected abstract readonly metrics: Metrics;
+  protected abstract readonly breakers: Breaker[];
+
+  /** @param process what runs, for its log and the names of its connections */
+  constructor(
+    private readonly process: "store" | "gateway",
+    private readonly settings: ProcessSettings,
+    protected readonly log: Logger,
+  ) {
+    const { confirmTimeoutMs, ca, amqp, management = "" } = settings;
+    const isEncrypted = amqp.startsWith("amqps:") || management.startsWith("https:");
+    this.ca = ca === undefined || !isEncrypted ? undefined : readCertificate(ca);
+    // Separate connections, because the broker stops reading from one that publishes when it is short of memory or disk.
+    this.connections = { intake: this.connect("intake"), dispatch: this.connect("dispatch") };
+    this.publisher = new BatchPublisher(this.connections.dispatch, confirmTimeoutMs);
+  }
+
+  /** Works until the signal; resolves when nothing is in hand any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { ending, settings } = this;
+    const stop = (): void => ending.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    const server =
+      settings.http === "off" ? undefined : await serveHttp(settings.http, () => this.health(), this.metrics.registry);
+    try {
+      await this.work();
+    } finally {
+      // If one part fails because of a fault of its own, the others end, too.
+      stop();
+      signal.removeEventListener("abort", stop);
+      for (const connection of Object.values(this.connections)) await connection.close();
+      await server?.close();
+    }
+    if (this.reason !== undefined) throw this.reason;
+  }
+
+  /** Works until `ending`. */
+  protected abstract work(): Promise<void>;
+
+  /** Called before a new connection is used; if it rejects, the connection is not used. */
+  protected admit(_connection: BrokerConnection): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Called when a connection is there. */
+  protected connected(_purpose: "intake" | "dispatch"): void {
+    // Nothing by itself.
+  }
+
+  /** Tries again and again while the other side is away; a mismatch won't pass later. */
+  protected async tryPersistently(what: string, breaker: Breaker, work: () => Promise<void>): Promise<void> {
+    const pace = new Pace();
+    while (!this.ending.signal.aborted) {
+      try {
+        return await breaker.execute(work);
+      } catch (error) {
+        if (error instanceof StoreMismatchError) throw error;
+        this.reportFault(what, error);
+        await pace.pauseAfterFailure(this.ending.signal);
+      }
+    }
+  }
+
+  /** Declares the broker's side, and lifts its delivery limits. @throws StoreMismatchError for what the broker refuses */
+  protected async declare(plan: EntityPlan): Promise<void> {
+    const channel = await this.connections.intake.channel();
+    let refusal: (Error & { code?: number }) | undefined;
+    channel.on("error", (error: Error) => (refusal = error));
+    try {
+      await declarePlan(channel, plan);
+      await channel.close();
+    } catch (error) {
+      // Other arguments, or no permission: neither passes without a change.
+      if (refusal !== undefined) throw new StoreMismatchError("declare", refusal.message);
+      throw error;
+    }
+    if (hasDeliveryLimit(this.connections.intake.brokerVersion) === false) return;
+    const { management, amqp } = this.settings;
+    if (management !== undefined) {
+      const kept = await liftDeliveryLimits(plan, management, amqp, this.ca);
+      for (const { queue, by } of kept)
+        this.log.warn(
+          { queue, policy: by },
+          "this queue keeps a delivery limit, because another policy applies to it; give that policy delivery-limit -1, or a lower priority",
+        );
+      return;
+    }
+    this.log.warn(
+      { queues: plan.queues.map(({ name }) => name) },
+      `these queues keep RabbitMQ 4's delivery limit: a message that was in hand in 21 crashes of a ${this.process} goes to the error queue, ` +
+        "or is dropped out of it; give --management, or declare them by a stack",
+    );
+  }
+
+  protected get isConnected(): boolean {
+    return Object.values(this.connections).every(({ isConnected }) => isConnected);
+  }
+
+  protected breakerEvents(): BreakerEvents {
+    const { log } = this;
+    return {
+      onTriggered: (breaker, error) => {
+        log.fatal({ breaker, reason: (error as Error | undefined)?.message }, "critical: nothing but failures");
+        if (!this.settings.exitOnCritical) return;
+        this.reason ??= new CriticalError(breaker, error);
+        this.ending.abort();
+      },
+      onRecovered: (breaker) => log.info({ breaker }, "recovered"),
+    };
+  }
+
+  /** What an intake tells, whatever is behind it. */
+  protected refusalEvents(): RefusalEvents {
+    const { log } = this;
+    return {
+      onRefused: ({ properties }, error) => {
+        this.metrics.refused.inc();
+        log.error({ messageId: properties.messageId, reason: error.message }, "refused, put into the error queue");
+      },
+      onStuck: ({ properties }, error) => {
+        this.metrics.stuck.inc();
+        const reason = (error as Error).message;
+        log.error({ messageId: properties.messageId, reason }, "refused, and could not be put into the error queue");
+      },
+    };
+  }
+
+  protected reportDelivered(messages: readonly NewDelayedMessage[], latenessMs: readonly number[]): void {
+    this.metrics.delivered.inc(messages.length);
+    for (const lateMs of latenessMs) this.metrics.lateness.observe(lateMs / 1000);
+    this.log.debug({ count: messages.length }, "delivered");
+  }
+
+  protected reportFault(what: string, error: unknown): void {
+    this.metrics?.faults.inc();
+    this.log.warn({ what, reason: (error as Error).message }, "failed; trying again");
+  }
+
+  private health(): Health {
+    const triggered = this.breakers.filter(({ isTriggered }) => isTriggered).map(({ name }) => name);
+    const isReady = this.isConsuming && this.connections.intake.isConnected && !this.ending.signal.aborted;
+    return { status: triggered.length === 0 ? "green" : "red", triggered, isReady };
+  }
+
+  private connect(purpose: "intake" | "dispatch"): BrokerConnection {
+    const { log } = this;
+    const events: ConnectionEvents = {
+      admit: (connection) => this.admit(connection),
+      onConnected: () => {
+        log.info({ purpose }, "broker connected");
+        this.connected(purpose);
+      },
+      onDisconnected: (error) => log.warn({ purpose, reason: error?.message }, "broker disconnected"),
+      onBlocked: (reason) =>
+        reason === undefined
+          ? log.info({ purpose }, "broker takes messages again")
+          : log.warn({ purpose, reason }, "broker takes no messages"),
+    };
+    return new BrokerConnection(this.settings.amqp, `rabbitmq-delay-${this.process} ${purpose}`, events, this.ca);
+  }
+}

@@ -1,0 +1,157 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import { delayGateway, delayNetwork } from "@rabbitmq-delay/topology";
+import { Returned, Sending, Waiting, firstWaitMs, leftMs, unwrap, wrap } from "@rabbitmq-delay/store/testing";
+
+const network = delayNetwork({ preset: "custom", prefix: "fine", radix: 4, levels: 6, unitMs: 10 });
+const gateway = delayGateway({
+  network,
+  forwards: [{ exchange: "shop", delivery: "shop.delivery" }],
+  exchanges: ["x"],
+});
+const NOW_MS = Date.parse("2030-01-01T00:00:00Z");
+const now: Sending = { sender: "me", elapsedMs: 5000, timeMs: NOW_MS };
+
+const word = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => text !== "!" && !text.includes("\0"));
+const properties = fc.record(
+  {
+    contentType: word,
+    priority: fc.nat(9),
+    correlationId: word,
+    expiration: fc.nat(100_000).map(String),
+    headers: fc.dictionary(word, fc.oneof(word, fc.integer(), fc.boolean(), fc.array(word)), { noNullPrototype: true }),
+  },
+  { requiredKeys: ["headers"], noNullPrototype: true },
+);
+const waiting: fc.Arbitrary<Waiting> = fc
+  .record({
+    exchange: fc.constantFrom("shop.delivery", "x", ""),
+    routingKey: word,
+    body: fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)),
+    properties,
+    messageId: word,
+    waitMs: fc.nat(10_000_000),
+    failureCount: fc.nat(5),
+  })
+  .map(({ waitMs, failureCount, ...message }) => ({
+    message: { ...message, dueAt: new Date(NOW_MS + waitMs) },
+    waitMs,
+    failureCount,
+  }));
+
+/** What comes back of a message that was sent. */
+function back(one: Waiting, sent = now): Returned {
+  const { messageId, properties: carried, ...delivery } = wrap(one, gateway, sent);
+  return unwrap({ ...delivery, properties: { ...carried, messageId } }, gateway);
+}
+
+describe("a message on its way through a network", () => {
+  it("comes back as it was, whatever it carries", () => {
+    fc.assert(
+      fc.property(waiting, (one) => {
+        const roundMs = Math.min(one.waitMs, network.maximumDelayMs);
+        assert.deepEqual(back(one), { ...one, roundMs, sent: now });
+      }),
+    );
+  });
+
+  it("waits at least its time, or the network's longest, and carries nothing that ends its wait or leads it elsewhere", () => {
+    fc.assert(
+      fc.property(waiting, (one) => {
+        const sent = wrap(one, gateway, now);
+        assert.deepEqual(Object.keys(sent.properties.headers ?? {}), ["rabbitmq-delay.gateway"]);
+        assert.equal(sent.properties.expiration, undefined);
+        const digits = sent.routingKey.split(".").slice(0, network.levels);
+        const keptMs = Number.parseInt(digits.join(""), network.radix) * network.unitMs;
+        assert.ok(keptMs >= Math.min(one.waitMs, network.maximumDelayMs), `${keptMs} ms for ${one.waitMs}`);
+        assert.ok(keptMs < one.waitMs + network.unitMs || one.waitMs === 0);
+        assert.equal(sent.routingKey.split(".").slice(network.levels).join("."), "gateway.return");
+      }),
+    );
+  });
+
+  it("waits all of its time in rounds, whatever the time of day says, and however often another process sends it on", () => {
+    const rounds = fc.array(
+      fc.record({
+        isOther: fc.boolean(),
+        lateMs: fc.nat(2000),
+        jumpMs: fc.integer({ min: -10_000_000, max: 10_000_000 }),
+      }),
+    );
+    fc.assert(
+      fc.property(waiting, rounds, (one, steps) => {
+        let [wait, trueMs, count] = [one.waitMs, 0, 0];
+        let clock = now;
+        for (;;) {
+          const { isOther, lateMs, jumpMs } = steps[count] ?? { isOther: count % 2 === 0, lateMs: 0, jumpMs: 0 };
+          const returned = back({ ...one, waitMs: wait }, clock);
+          trueMs += returned.roundMs + lateMs;
+          const sender = isOther ? `other ${count}` : clock.sender;
+          const elapsedMs = isOther ? 17 : clock.elapsedMs + returned.roundMs + lateMs;
+          // A clock that jumps back may make it wait once more, and none shortens a wait.
+          clock = { sender, elapsedMs, timeMs: Math.max(0, clock.timeMs + returned.roundMs + lateMs + jumpMs) };
+          wait = leftMs(returned, clock);
+          if (wait === 0 || ++count > 1000) break;
+        }
+        assert.equal(wait, 0, "it ends");
+        assert.ok(trueMs >= one.waitMs - 2, `${trueMs} of ${one.waitMs} ms`);
+      }),
+    );
+  });
+
+  it("waits once more if it came back too early, by the process that sent it exactly", () => {
+    const sent = back({ message: sample(), waitMs: 4000, failureCount: 0 });
+    const at = (passedMs: number, sender = "me"): number =>
+      leftMs(sent, { sender, elapsedMs: 5000 + passedMs, timeMs: NOW_MS + passedMs });
+    assert.equal(at(20), 3980);
+    assert.equal(at(3999), 0);
+    assert.equal(at(20, "another"), 3980);
+    assert.equal(at(3500, "another"), 0);
+  });
+
+  it("waits for the delay that it asks for, and not for what is left of it, unless it has been here for long", () => {
+    const one = { ...sample(), dueAt: new Date(NOW_MS + 300), properties: { headers: { "x-delay": -300 } } };
+    assert.equal(firstWaitMs(one, NOW_MS + 40), 300);
+    assert.equal(firstWaitMs({ ...one, dueAt: new Date(NOW_MS + 600) }, NOW_MS + 40), 560);
+    const long = { ...one, dueAt: new Date(NOW_MS + 9000), properties: { headers: { "x-delay": -9000 } } };
+    assert.equal(firstWaitMs(long, NOW_MS + 5000), 4000);
+    assert.equal(firstWaitMs({ ...one, properties: {} }, NOW_MS + 40), 260);
+    assert.equal(firstWaitMs({ ...one, properties: {} }, NOW_MS + 400), 0);
+  });
+
+  it("is refused if no gateway has sent it, or it names a place that the gateway may not publish to", () => {
+    const delivery = { exchange: "", routingKey: "gateway.return", body: Buffer.from("x") };
+    const wait = { waitMs: 1, roundMs: 1, ...now };
+    const envelope = {
+      exchange: "x",
+      routingKey: "k",
+      headers: {},
+      failureCount: 0,
+      dueAt: "2030-01-01T00:00:00Z",
+      wait,
+    };
+    const read = (given: unknown): unknown =>
+      unwrap({ ...delivery, properties: { headers: { "rabbitmq-delay.gateway": given } } }, gateway);
+    assert.ok(read(envelope));
+    assert.throws(() => unwrap({ ...delivery, properties: {} }, gateway), /rabbitmq-delay\.gateway: it is missing/);
+    assert.throws(() => read({ ...envelope, dueAt: "soon" }), /no time at which the message is due/);
+    assert.throws(() => read({ ...envelope, wait: { ...wait, waitMs: -1 } }), /how long the message waits/);
+    assert.throws(() => read({ ...envelope, exchange: 1 }), /lacks exchange/);
+    const entry = network.entryExchanges[0];
+    assert.throws(() => read({ ...envelope, exchange: entry }), /the gateway may publish to/);
+    assert.throws(
+      () => read({ ...envelope, exchange: "", routingKey: "gateway.return" }),
+      /x-deliver-routing-key.*must name the queue/,
+    );
+    assert.throws(
+      () => read({ ...envelope, exchange: "", headers: { CC: ["gateway.intake"] } }),
+      /CC.*another queue than those of the process itself/,
+    );
+    const odd = { ...sample(), properties: { headers: { "!": 1 } } };
+    assert.throws(() => wrap({ message: odd, waitMs: 0, failureCount: 0 }, gateway, now), /headers\.!/);
+  });
+});
+
+function sample(): Waiting["message"] {
+  return { messageId: "m", dueAt: new Date(0), exchange: "x", routingKey: "k", body: Buffer.alloc(0), properties: {} };
+}

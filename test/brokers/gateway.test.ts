@@ -1,0 +1,209 @@
+import { strict as assert } from "node:assert";
+import type { ConfirmChannel, Options } from "amqplib";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DelayNetwork, delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
+import { TestBroker, onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
+import { Receiver } from "../support/receive";
+import { StoreProcess } from "../support/storeService";
+
+const shape = { preset: "custom", prefix: "wait", radix: 8, levels: 4, unitMs: 10 } as const;
+
+/** A vhost with a network, an exchange `shop` that a gateway takes from, and queues bound to `shop.delivery` by their names. */
+async function openShop(
+  broker: TestBroker,
+  more: { network?: DelayNetwork; flags?: string[]; queues?: string[] } = {},
+): Promise<{ vhost: string; channel: ConfirmChannel; start: () => Promise<StoreProcess>; flags: string[] }> {
+  const vhost = await broker.management.createVhost();
+  const network = more.network ?? delayNetwork({ ...shape, parking: false, vhost });
+  const channel = await openChannel(broker, vhost, { isExpectedToBreak: true });
+  await declareOverAmqp(channel, planEntities(network));
+  const parking = parkingPolicy(network);
+  if (parking !== undefined) await broker.management.call("PUT", `policies/${vhost}/parking`, parking);
+  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-gateway-"));
+  afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "network.json");
+  writeFileSync(file, JSON.stringify(network));
+  await channel.assertExchange("shop.delivery", "topic", { durable: true });
+  for (const queue of more.queues ?? ["work"]) {
+    await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
+    await channel.bindQueue(queue, "shop.delivery", queue);
+  }
+  const flags = [
+    ...["--network", file, "--forward", "shop=shop.delivery", "--declare", "--management", broker.node.managementUrl],
+    ...(more.flags ?? []),
+  ];
+  return { vhost, channel, flags, start: () => StoreProcess.readyGateway(broker, vhost, flags) };
+}
+
+/** Publishes to `shop`, and waits for the confirm. */
+function publish(channel: ConfirmChannel, key: string, body: string, options: Options.Publish = {}): Promise<void> {
+  return new Promise((resolve, reject) =>
+    channel.publish(
+      "shop",
+      key,
+      Buffer.from(body),
+      { mandatory: true, persistent: true, ...options },
+      (error: unknown) => (error instanceof Error ? reject(error) : resolve()),
+    ),
+  );
+}
+
+const delayed = (delay: unknown, headers: object = {}): Options.Publish => ({
+  headers: { "x-delay": delay, ...headers },
+});
+
+describe("a gateway", function () {
+  this.timeout(240_000);
+
+  onEachBroker((broker) => {
+    it("delays by any x-delay, and delivers each message once, not early, as it was published", async () => {
+      const { channel, start } = await openShop(broker(), { queues: ["work", "copies"] });
+      await start();
+      const receiver = await Receiver.on(channel, ["work", "copies"]);
+      const sentMs = Date.now();
+      const delays: Record<string, number> = { "no header": 0, negative: 0, text: 455, fraction: 301 };
+      await publish(channel, "work", "no header");
+      await publish(channel, "work", "negative", delayed(-5));
+      await publish(channel, "work", "text", delayed("455"));
+      await publish(channel, "work", "fraction", delayed(300.5));
+      for (let index = 0; index < 50; index++) {
+        const delayMs = (index * 397) % 3000;
+        delays[`delay ${index}`] = delayMs;
+        await publish(channel, "work", `delay ${index}`, delayed(delayMs));
+      }
+      delays.everything = 700;
+      await publish(channel, "work", "everything", {
+        ...delayed(700, { CC: ["copies"], tenant: { id: 7 }, list: [1, "two"] }),
+        expiration: "60000",
+        messageId: "an id",
+        correlationId: "a correlation",
+        contentType: "text/plain",
+        type: "a type",
+        priority: 3,
+      });
+      const arrivals = await receiver.until(Object.keys(delays).length + 1);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.deepEqual(
+        arrivals.map(({ queue, message }) => `${queue}: ${message.content.toString()}`).sort(),
+        [...Object.keys(delays).map((body) => `work: ${body}`), "copies: everything"].sort(),
+      );
+      for (const { message, atMs } of arrivals) {
+        const body = message.content.toString();
+        const earlyMs = sentMs + (delays[body] as number) - atMs;
+        assert.ok(earlyMs <= 0, `${body} came ${earlyMs} ms early`);
+        assert.equal(message.fields.exchange, "shop.delivery");
+        assert.equal(message.fields.routingKey, "work");
+        assert.equal(message.properties.headers?.["rabbitmq-delay.gateway"], undefined);
+        assert.equal(message.properties.headers?.["x-death"], undefined);
+      }
+      const last = arrivals.find(({ queue }) => queue === "copies")?.message.properties;
+      assert.deepEqual(
+        { ...last?.headers, expiration: last?.expiration, id: last?.messageId, type: last?.type },
+        {
+          "x-delay": -700,
+          CC: ["copies"],
+          tenant: { id: 7 },
+          list: [1, "two"],
+          expiration: "60000",
+          id: "an id",
+          type: "a type",
+        },
+      );
+      assert.deepEqual(
+        [last?.correlationId, last?.contentType, last?.priority, last?.deliveryMode],
+        ["a correlation", "text/plain", 3, 2],
+      );
+    });
+
+    it("lets a message wait in rounds beyond the network's longest delay, and again if something shortens its wait", async () => {
+      const { vhost, channel, start } = await openShop(broker(), {
+        network: delayNetwork({ ...shape, radix: 2, levels: 3, unitMs: 100, parking: false }),
+      });
+      const service = await start();
+      const receiver = await Receiver.on(channel, ["work"]);
+      const longMs = Date.now();
+      await publish(channel, "work", "long", delayed(2950));
+      const [long] = await receiver.until(1);
+      assert.ok((long?.atMs as number) >= longMs + 2950, "early");
+      const shortening = {
+        pattern: "^wait\\.",
+        "apply-to": "queues",
+        definition: { "message-ttl": 20 },
+        priority: 9,
+      };
+      await broker().management.call("PUT", `policies/${vhost}/shorter`, shortening);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const shortMs = Date.now();
+      await publish(channel, "work", "shortened", delayed(2500));
+      const shortened = (await receiver.until(2))[1];
+      assert.ok((shortened?.atMs as number) >= shortMs + 2500, "early");
+      assert.ok(((await service.metrics()).get("rabbitmq_delay_gateway_further_rounds_total") ?? 0) > 4);
+    });
+
+    it("tries a failed delivery again, and puts what nobody takes, or what can't be read, into the error queue", async () => {
+      const { channel, start } = await openShop(broker(), { flags: ["--number-of-retries", "2"] });
+      const service = await start();
+      await publish(channel, "late", "bound later", delayed(100));
+      await publish(channel, "nobody", "for nobody", delayed(100));
+      await publish(channel, "work", "unreadable", delayed("soon"));
+      await publish(channel, "work", "elsewhere", delayed(1, { "x-deliver-exchange": "wait.r8x4u10.level-00" }));
+      channel.sendToQueue("gateway.return", Buffer.from("forged"), {});
+      await service.untilMetric("retries_total", 2);
+      await channel.assertQueue("late", { durable: true });
+      await channel.bindQueue("late", "shop.delivery", "late");
+      const receiver = await Receiver.on(channel, ["late", "gateway.error"]);
+      const arrivals = await receiver.until(5);
+      const told = arrivals.map(({ queue, message }) => {
+        const headers = message.properties.headers ?? {};
+        return `${queue}: ${message.content.toString()} ${String(headers["x-deliver-exchange"])}`;
+      });
+      assert.deepEqual(told.sort(), [
+        "gateway.error: elsewhere wait.r8x4u10.level-00",
+        "gateway.error: for nobody shop.delivery",
+        "gateway.error: forged undefined",
+        "gateway.error: unreadable undefined",
+        "late: bound later undefined",
+      ]);
+      assert.equal((await service.metrics()).get("rabbitmq_delay_gateway_parked_total"), 2);
+    });
+
+    it("takes nothing while its network would lead nothing back, and what waited meanwhile then", async () => {
+      const { vhost, channel, start, flags } = await openShop(broker());
+      await (await start()).stop();
+      await channel.unbindQueue("gateway.return", "wait.r8x4u10.delivery", `${"*.".repeat(4)}gateway.return`);
+      const declareless = flags.filter((flag) => flag !== "--declare");
+      const service = await StoreProcess.start(broker(), vhost, declareless, {}, "gateway");
+      await publish(channel, "work", "waits", delayed(10));
+      while (!service.log.some(({ reason }) => /wait.* does not take messages/.test(String(reason))))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.equal(await service.statusOf("/readyz"), 503);
+      assert.equal((await channel.checkQueue("gateway.intake")).messageCount, 1);
+      await channel.bindQueue("gateway.return", "wait.r8x4u10.delivery", `${"*.".repeat(4)}gateway.return`);
+      const receiver = await Receiver.on(channel, ["work"]);
+      await receiver.until(1);
+      assert.equal(await service.stop(), 0);
+    });
+
+    it("keeps the order of one delay with one active process of two, and the other takes over", async () => {
+      const { channel, start } = await openShop(broker(), { flags: ["--single-active-consumer"] });
+      const [first, second] = [await start(), await start()];
+      const receiver = await Receiver.on(channel, ["work"]);
+      const bodies = Array.from({ length: 400 }, (_, index) => String(index));
+      await Promise.all(bodies.map((body) => publish(channel, "work", body, delayed(300))));
+      const arrivals = await receiver.until(bodies.length);
+      assert.deepEqual(
+        arrivals.map(({ message }) => message.content.toString()),
+        bodies,
+      );
+      await first.stop();
+      await publish(channel, "work", "afterwards", delayed(50));
+      await receiver.until(bodies.length + 1);
+      await second.stop();
+    });
+  });
+});
