@@ -37,6 +37,7 @@ const CLIENTS = [
   "test/engine/adoptionOfCelery.test.ts",
   "test/brokers/python.test.ts",
   "test/brokers/go.test.ts",
+  "test/brokers/java.test.ts",
   "test/brokers/dotnet.test.ts",
 ];
 
