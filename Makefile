@@ -43,7 +43,7 @@ down:
 clean:
 	@test -f toolchain/dist/main.js || test ! -f .local/broker.json || $(MAKE) build
 	@test ! -f toolchain/dist/main.js || node toolchain/dist/main.js clean
-	rm -rf dist */dist packages/*/dist clients/dotnet/*/bin clients/dotnet/*/obj .local
+	rm -rf dist */dist packages/*/dist clients/dotnet/*/bin clients/dotnet/*/obj clients/java/target .local
 
 # What is published: without the command's package, which nobody imports.
 LIBRARIES := components $(filter-out packages/cli,$(wildcard packages/*))

@@ -2,6 +2,7 @@ import { stopAllBrokers } from "../test/support/brokers";
 import { benchDeclare } from "./declare";
 import { benchDelayedExchange } from "./delayedExchange";
 import { benchEncode } from "./encode";
+import { benchEncodeClients } from "./encodeClients";
 import { benchHolds } from "./holds";
 import { benchLateness } from "./lateness";
 import { benchOpenTofu } from "./openTofu";
@@ -13,6 +14,7 @@ import { benchStoreLateness } from "./storeLateness";
 
 const benches: Record<string, () => void | Promise<void>> = {
   encode: benchEncode,
+  "encode-clients": benchEncodeClients,
   declare: benchDeclare,
   opentofu: benchOpenTofu,
   lateness: benchLateness,

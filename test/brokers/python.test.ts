@@ -1,42 +1,7 @@
 import { strict as assert } from "node:assert";
-import { join } from "node:path";
-import { delayNetwork, planBinding, planEntities } from "@rabbitmq-delay/topology";
-import { getCached } from "../../toolchain/dist/cache";
-import { root } from "../../toolchain/dist/paths";
-import { run } from "../../toolchain/dist/run";
 import { onEachBroker } from "../support/brokers";
-import { openChannel } from "../support/connect";
-import { declareOverAmqp } from "../support/declare";
-
-const client = join(root, "clients", "python");
-const shape = { preset: "custom", radix: 16, levels: 3, unitMs: 10 } as const;
-
-/** Runs the client's own tests with pika and aio-pika; gives what they say of themselves. */
-async function runTests(environment: Record<string, string> = {}): Promise<string> {
-  const install = {
-    name: "pip",
-    fill: async (folder: string): Promise<void> => {
-      const flags = ["--quiet", "--disable-pip-version-check", "--no-deps", "--target", folder];
-      await run("python3", [
-        "-m",
-        "pip",
-        "install",
-        ...flags,
-        "--requirement",
-        join(client, "tests", "requirements.txt"),
-      ]);
-    },
-  };
-  const libraries = await getCached("pika-1.4.4-aio-pika-10.2.1", [install], () => undefined);
-  const env = {
-    ...process.env,
-    PYTHONPATH: [join(client, "src"), libraries].join(":"),
-    PYTHONDONTWRITEBYTECODE: "1",
-    RABBITMQ_URL: "",
-    ...environment,
-  };
-  return run("python3", ["-m", "unittest", "discover", "-s", join(client, "tests")], { env });
-}
+import { declareForPublishHelpers } from "../support/publishHelpers";
+import { runPythonClient } from "../support/pythonClient";
 
 describe("the Python client", function () {
   // The first run fetches its libraries.
@@ -44,28 +9,8 @@ describe("the Python client", function () {
 
   onEachBroker((broker) => {
     it("passes all its tests, among them all vectors", async () => {
-      const vhost = await broker().management.createVhost();
-      const networks = {
-        PARKED: delayNetwork({ ...shape, prefix: "parked", parking: true, vhost }),
-        BARE: delayNetwork({ ...shape, prefix: "bare", parking: false, vhost }),
-        NSERVICEBUS: delayNetwork({ preset: "nservicebus", vhost }),
-      };
-      const channel = await openChannel(broker(), vhost);
-      for (const name of ["billing", "billing-bare"]) await channel.assertQueue(name, { durable: true });
-      for (const [name, network] of Object.entries(networks)) {
-        await declareOverAmqp(channel, planEntities(network));
-        const endpoint = name === "BARE" ? "billing-bare" : "billing";
-        for (const { source, destination, routingKey } of planBinding(network, { name: endpoint }).bindings)
-          await channel.bindQueue(destination, source, routingKey);
-      }
-      const descriptors = Object.entries(networks).map(([name, network]) => [
-        `${name}_NETWORK`,
-        JSON.stringify(network),
-      ]);
-      const said = await runTests({
-        RABBITMQ_URL: `${broker().node.amqpUrl}/${vhost}`,
-        ...(Object.fromEntries(descriptors) as Record<string, string>),
-      });
+      const environment = await declareForPublishHelpers(broker());
+      const said = await runPythonClient(["-m", "unittest", "discover", "-s", "tests"], environment);
       assert.match(said, /^Ran 11 tests in .*\n\nOK$/m);
     });
   });

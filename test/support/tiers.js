@@ -36,6 +36,8 @@ const CLIENTS = [
   "test/engine/celery.test.ts",
   "test/engine/adoptionOfCelery.test.ts",
   "test/brokers/python.test.ts",
+  "test/brokers/go.test.ts",
+  "test/brokers/java.test.ts",
   "test/brokers/dotnet.test.ts",
 ];
 

@@ -1,0 +1,110 @@
+package rabbitmqdelay;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/** A descriptor of which the kind and the version are checked; each refusal names the property. */
+final class Descriptor {
+  /** The largest {@code x-message-ttl} of RabbitMQ, in milliseconds: ten years. */
+  static final long LONGEST_TTL_MS = 315_360_000_000L;
+
+  private final Map<?, ?> values;
+  private final String name;
+
+  Descriptor(Object given, String kind, String name, int newest) {
+    if (!(given instanceof Map<?, ?> object)) {
+      throw new DescriptorException(name, "it must be an object with kind: " + kind);
+    }
+    this.values = object;
+    this.name = name;
+    oneOf("kind", kind);
+    integer("version", 1, newest);
+  }
+
+  static Object parse(String json, String name) {
+    if (json == null) throw new DescriptorException(name, "it is missing");
+    try {
+      return Json.read(json);
+    } catch (IOException e) {
+      throw new DescriptorException(name, "it must be JSON: " + e.getMessage());
+    }
+  }
+
+  /** The exception for a property, which says what it must be. */
+  DescriptorException refuse(String property, String allowed) {
+    String given = has(property) ? Names.shown(values.get(property)) : "a missing value";
+    return new DescriptorException(name + "." + property, given + " is not allowed; " + allowed);
+  }
+
+  boolean has(String property) {
+    return values.containsKey(property);
+  }
+
+  String text(String property) {
+    if (values.get(property) instanceof String text) return text;
+    throw refuse(property, "it must be a text");
+  }
+
+  String oneOf(String property, String... allowed) {
+    if (values.get(property) instanceof String text && List.of(allowed).contains(text)) return text;
+    throw refuse(property, "it must be one of " + String.join(", ", allowed));
+  }
+
+  String entity(String property) {
+    String text = text(property);
+    String reason = Names.whyNoEntity(text, Names.SHORT_STRING_BYTES);
+    if (reason != null) throw refuse(property, reason);
+    return text;
+  }
+
+  /** Null where the property is not there. */
+  String optionalEntity(String property) {
+    return has(property) ? entity(property) : null;
+  }
+
+  boolean flag(String property, boolean otherwise) {
+    if (!has(property)) return otherwise;
+    if (values.get(property) instanceof Boolean flag) return flag;
+    throw refuse(property, "it must be true or false");
+  }
+
+  long integer(String property, long minimum, long maximum) {
+    return integerOf(values.get(property), minimum, maximum)
+        .orElseThrow(() -> refuse(property, "it must be a whole number from " + minimum + " to " + maximum));
+  }
+
+  List<Long> integers(String property, long minimum, long maximum) {
+    List<Long> found = new ArrayList<>();
+    for (Object given : list(property)) {
+      found.add(
+          integerOf(given, minimum, maximum)
+              .orElseThrow(() -> refuse(property, "each must be a whole number from " + minimum + " to " + maximum)));
+    }
+    return found;
+  }
+
+  List<String> texts(String property) {
+    List<String> found = new ArrayList<>();
+    for (Object given : list(property)) {
+      if (!(given instanceof String text)) throw refuse(property, "it must be a list of texts");
+      found.add(text);
+    }
+    return found;
+  }
+
+  private List<?> list(String property) {
+    if (values.get(property) instanceof List<?> list && !list.isEmpty()) return list;
+    throw refuse(property, "it must be a list of at least one");
+  }
+
+  /** JSON has one kind of number: 1000, 1000.0 and 1e3 are the same. */
+  private static OptionalLong integerOf(Object given, long minimum, long maximum) {
+    if (!(given instanceof Number number)) return OptionalLong.empty();
+    double value = number.doubleValue();
+    boolean isAllowed = value == Math.rint(value) && value >= minimum && value <= maximum;
+    return isAllowed ? OptionalLong.of((long) value) : OptionalLong.empty();
+  }
+}
