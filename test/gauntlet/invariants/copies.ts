@@ -39,7 +39,7 @@ function explanations(lifetime: Lifetime): Faulted[] {
   const { part, publications, arrivals } = lifetime;
   // A clock that jumps makes no copy by itself.
   const faults = lifetime.faults.filter((fault) => !isClockJump(fault));
-  if (part.mechanism !== "store" || mayBeStoredTwice(lifetime)) return faults;
+  if (part.mechanism !== "store" || part.database === "network" || mayBeStoredTwice(lifetime)) return faults;
   const dueAt = Math.min(...publications.map(({ at, delayMs }) => at + delayMs));
   const firstAt = Math.min(...arrivals.map(({ at }) => at));
   const since = Math.min(dueAt, firstAt) - BEFORE_DUE_MS;

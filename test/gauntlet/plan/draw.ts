@@ -22,7 +22,14 @@ export interface Aim {
 /** Rounds on one broker before the other's turn: starting one takes as long as a round. */
 const ROUNDS_A_BROKER = 4;
 
-const mechanismWeights: Record<Mechanism, number> = { network: 4, retry: 4, hold: 2, store: 4, command: 0.7 };
+const mechanismWeights: Record<Mechanism, number> = {
+  network: 4,
+  retry: 4,
+  hold: 2,
+  store: 4,
+  gateway: 2,
+  command: 0.7,
+};
 
 /** The broker of a seed's round. */
 export function brokerOf(seed: number, aim: Aim = {}): BrokerLine {
@@ -71,6 +78,8 @@ function drawPart(
         name,
         others.every((part) => part.mechanism !== "store" || part.database !== "postgres"),
       );
+    case "gateway":
+      return { ...drawStore(random, name, false), database: "network", requests: [] };
     case "command":
       return {
         mechanism,
@@ -106,7 +115,7 @@ function describePart(part: Part): string {
     case "hold":
       return `holds (${part.isDeclared ? "declared" : "on demand"}, ${part.messages.length} messages)`;
     case "store":
-      return `store (${part.database}, ${part.messages.length} messages, ${part.requests.length} requests)`;
+      return `${part.database === "network" ? "gateway" : "store"} (${part.database}, ${part.messages.length} messages, ${part.requests.length} requests)`;
     case "command":
       return `command (${part.mistakes.map(({ mistake }) => mistake).join(", ")})`;
   }

@@ -63,9 +63,10 @@ export function possibleFor(part: Part): FaultKind[] {
     case "hold":
       return [...consumer, "channel-error"];
     case "store": {
-      const dispatcher: FaultKind[] = ["dispatcher-killed", "dispatcher-stopped", "dispatcher-paused", "clock-jump"];
+      const dispatcher: FaultKind[] = ["dispatcher-killed", "dispatcher-stopped", "dispatcher-paused"];
+      if (part.database === "network") return [...consumer, ...dispatcher];
       const database: FaultKind[] = ["database-killed", "database-stopped", "database-paused", "database-answer-lost"];
-      return [...consumer, ...dispatcher, ...(part.database === "postgres" ? database : [])];
+      return [...consumer, ...dispatcher, "clock-jump", ...(part.database === "postgres" ? database : [])];
     }
     case "command":
       return [];

@@ -6,7 +6,7 @@ export const brokerLines = ["3.10", "4.3"] as const;
 export type BrokerLine = (typeof brokerLines)[number];
 
 /** What is used in a round. */
-export const mechanisms = ["network", "retry", "hold", "store", "command"] as const;
+export const mechanisms = ["network", "retry", "hold", "store", "gateway", "command"] as const;
 /** See {@link mechanisms}. */
 export type Mechanism = (typeof mechanisms)[number];
 
@@ -147,12 +147,12 @@ export interface StoreRequest {
   delayMs: number;
 }
 
-/** An external store, run by the command. */
+/** An external store, run by the command; or a gateway, whose messages wait in a delay network. */
 export interface StorePart {
   mechanism: "store";
   name: string;
   declaredBy: DeclaredBy;
-  database: "postgres" | "sqlite";
+  database: "postgres" | "sqlite" | "network";
   numberOfRetries: number;
   batchSize: number;
   instances: number;

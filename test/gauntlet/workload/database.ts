@@ -34,8 +34,8 @@ export async function stopSharedDatabase(): Promise<void> {
 /** Opens a part's database: a file of its own, or the shared server by a way that can be cut. */
 export async function openDatabase(part: StorePart, folder: string, secrets: Secrets): Promise<PartDatabase> {
   const nothing = (): Promise<void> => Promise.resolve();
-  if (part.database === "sqlite") {
-    const address = `sqlite:${join(folder, `${part.name}.db`)}`;
+  if (part.database !== "postgres") {
+    const address = part.database === "network" ? "" : `sqlite:${join(folder, `${part.name}.db`)}`;
     return { address, anew: nothing, pause: nothing, loseAnswer: nothing, close: nothing };
   }
   shared ??= postgresInstallation(() => undefined).then(startPostgres);

@@ -3,7 +3,16 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DeliveryType } from "pulumi-rabbitmq-delay";
 import { askStore } from "@rabbitmq-delay/store";
-import { DelayedStore, delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
+import {
+  DelayGateway,
+  DelayedStore,
+  delayGateway,
+  delayNetwork,
+  delayedStore,
+  planDelayGateway,
+  planDelayedStore,
+  planEntities,
+} from "@rabbitmq-delay/topology";
 import { LastingChannel } from "../channels";
 import { declaredByComponents } from "../declare/components";
 import { Entities, declare, entitiesOf, joined } from "../declare/entities";
@@ -18,12 +27,17 @@ import type { Round, RunningPart } from "./part";
 import { receiver } from "./receiver";
 import { StoreDispatcher } from "./storeDispatcher";
 
+const shape = { preset: "custom", prefix: "waiting", radix: 8, levels: 4, unitMs: 10, parking: false } as const;
+const network = delayNetwork(shape);
 const forward = { exchange: "orders.delayed", delivery: "orders", type: "direct" as const };
 
-/** Declares a store's side of the broker, starts its processes on a database, and who receives. */
+/** Declares a store's or a gateway's side of the broker, starts its processes, and who receives. */
 export async function startStore(round: Round, part: StorePart, vhost: string): Promise<RunningPart> {
   const { broker, history, secrets, folder, faults } = round;
-  const descriptor = delayedStore({ forwards: [forward] });
+  const descriptor =
+    part.database === "network"
+      ? delayGateway({ network, forwards: [forward] })
+      : delayedStore({ forwards: [forward] });
   const ours = await entitiesFor(part, descriptor, broker.line);
   const queues = part.destinations.map((name) => ({ name, arguments: { "x-queue-type": "quorum" } }));
   const bindings = part.destinations.map((name) => ({
@@ -40,13 +54,8 @@ export async function startStore(round: Round, part: StorePart, vhost: string): 
   for (let index = 0; index < part.instances; index++) {
     const port = await freePort();
     const dispatcher = new StoreDispatcher({
-      args: ["store", "run", "--descriptor", file, "--http", `127.0.0.1:${port}`, "--table-prefix", vhost],
-      environment: {
-        RABBITMQ_URL: url,
-        RABBITMQ_DELAY_STORE: database.address,
-        RABBITMQ_DELAY_STORE_BATCH_SIZE: String(part.batchSize),
-        RABBITMQ_DELAY_STORE_NUMBER_OF_RETRIES: String(part.numberOfRetries),
-      },
+      args: argsOf(descriptor, file, port, vhost),
+      environment: { RABBITMQ_URL: url, ...environmentOf(part, database.address) },
       port,
       clock: hasJumps ? await FakeClock.make(join(folder, `${part.name}-${index}.clock`)) : undefined,
       onOutput: (text) => secrets.read(part.name, "the store's output", text),
@@ -70,12 +79,33 @@ export async function startStore(round: Round, part: StorePart, vhost: string): 
       const stored = message as StoreMessage;
       return noted(history, part.name, stored, () => sendOn(channels[0], descriptor, stored));
     },
-    request: (request) => ask(history, part, channels[1], descriptor, request),
+    request: async (request) => {
+      if (descriptor.kind === "delayed-store") await ask(history, part, channels[1], descriptor, request);
+    },
     stop: () => database.close(),
   };
 }
 
-async function entitiesFor(part: StorePart, descriptor: DelayedStore, broker: BrokerLine): Promise<Entities> {
+function argsOf({ kind }: DelayedStore | DelayGateway, file: string, port: number, vhost: string): string[] {
+  const common = ["run", "--descriptor", file, "--http", `127.0.0.1:${port}`];
+  return kind === "delay-gateway" ? ["gateway", ...common] : ["store", ...common, "--table-prefix", vhost];
+}
+
+function environmentOf({ database, batchSize, numberOfRetries }: StorePart, address: string): Record<string, string> {
+  const start = database === "network" ? "RABBITMQ_DELAY_GATEWAY" : "RABBITMQ_DELAY_STORE";
+  return {
+    ...(database === "network" ? {} : { RABBITMQ_DELAY_STORE: address }),
+    [`${start}_BATCH_SIZE`]: String(batchSize),
+    [`${start}_NUMBER_OF_RETRIES`]: String(numberOfRetries),
+  };
+}
+
+async function entitiesFor(
+  part: StorePart,
+  descriptor: DelayedStore | DelayGateway,
+  broker: BrokerLine,
+): Promise<Entities> {
+  if (descriptor.kind === "delay-gateway") return entitiesForGateway(part, descriptor, broker);
   if (part.declaredBy === "plans") {
     return withoutLimits(entitiesOf(planDelayedStore(descriptor)), broker);
   }
@@ -84,9 +114,26 @@ async function entitiesFor(part: StorePart, descriptor: DelayedStore, broker: Br
   ]);
 }
 
+async function entitiesForGateway(part: StorePart, gateway: DelayGateway, broker: BrokerLine): Promise<Entities> {
+  if (part.declaredBy === "plans") {
+    const [around, plan] = [planEntities(gateway.network), planDelayGateway(gateway)];
+    const entities = {
+      exchanges: [...around.exchanges, ...plan.exchanges],
+      queues: [...around.queues, ...plan.queues],
+      bindings: [...around.bindings, ...plan.bindings],
+    };
+    return withoutLimits(entitiesOf(entities), broker);
+  }
+  return declaredByComponents(({ DelayLevelTopology, DelayGateway: Gateway }) => {
+    const topology = new DelayLevelTopology("waiting", shape);
+    const forwards = [{ ...forward, type: forward.type as DeliveryType }];
+    return [topology, new Gateway("gateway", { network: topology, forwards })];
+  });
+}
+
 function sendOn(
   { channel }: LastingChannel,
-  descriptor: DelayedStore,
+  descriptor: DelayedStore | DelayGateway,
   { n, delayMs, destination, by, forwarded, messageId }: StoreMessage,
 ): (() => Promise<unknown>) | undefined {
   if (channel === undefined) return undefined;
