@@ -1,33 +1,20 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { delayNetwork, planBinding, planEntities } from "@rabbitmq-delay/topology";
-import { getCached } from "../../toolchain/dist/cache";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
+import { pythonPackages } from "../support/pythonPackages";
 
 const client = join(root, "clients", "python");
 const shape = { preset: "custom", radix: 16, levels: 3, unitMs: 10 } as const;
 
 /** Runs the client's own tests with pika and aio-pika; gives what they say of themselves. */
 async function runTests(environment: Record<string, string> = {}): Promise<string> {
-  const install = {
-    name: "pip",
-    fill: async (folder: string): Promise<void> => {
-      const flags = ["--quiet", "--disable-pip-version-check", "--no-deps", "--target", folder];
-      await run("python3", [
-        "-m",
-        "pip",
-        "install",
-        ...flags,
-        "--requirement",
-        join(client, "tests", "requirements.txt"),
-      ]);
-    },
-  };
-  const libraries = await getCached("pika-1.4.4-aio-pika-10.2.1", [install], () => undefined);
+  const requirements = join(client, "tests", "requirements.txt");
+  const libraries = await pythonPackages("pika-1.4.4-aio-pika-10.2.1", requirements);
   const env = {
     ...process.env,
     PYTHONPATH: [join(client, "src"), libraries].join(":"),
