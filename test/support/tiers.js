@@ -37,6 +37,7 @@ const CLIENTS = [
   "test/engine/adoptionOfCelery.test.ts",
   "test/brokers/python.test.ts",
   "test/brokers/dotnet.test.ts",
+  "test/brokers/fromThePlugin.test.ts",
 ];
 
 /** Tests that need more than a single broker that runs all the time, or take long there. */
