@@ -2,10 +2,10 @@ import { ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { getCached } from "../../toolchain/dist/cache";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { afterThisTest } from "./cleanup";
+import { pythonPackages } from "./pythonPackages";
 
 const requirements = join(root, "test", "celery", "requirements.txt");
 /** The service of examples/celery, which tests run as it is. */
@@ -24,14 +24,7 @@ export interface CeleryOptions {
 }
 
 async function environmentOf({ url, queue = "orders", environment = {} }: CeleryOptions): Promise<NodeJS.ProcessEnv> {
-  const install = {
-    name: "pip",
-    fill: async (folder: string): Promise<void> => {
-      const flags = ["--quiet", "--disable-pip-version-check", "--no-deps", "--target", folder];
-      await run("python3", ["-m", "pip", "install", ...flags, "--requirement", requirements]);
-    },
-  };
-  const folder = await getCached("celery-5.7.0", [install], () => undefined);
+  const folder = await pythonPackages("celery-5.7.0", requirements);
   const own = { RABBITMQ_URL: url, QUEUE: queue, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
   return { ...process.env, ...own, ...environment };
 }

@@ -39,6 +39,7 @@ const CLIENTS = [
   "test/brokers/go.test.ts",
   "test/brokers/java.test.ts",
   "test/brokers/dotnet.test.ts",
+  "test/brokers/fromThePlugin.test.ts",
 ];
 
 /** Tests that need more than a single broker that runs all the time, or take long there. */
