@@ -50,6 +50,8 @@ export interface StackConfig {
   errorQueues?: string[];
   delayedStore?: Record<string, unknown>;
   storePassword?: string;
+  delayGateway?: Record<string, unknown>;
+  gatewayPassword?: string;
   removal?: "retain" | "delete";
   production?: boolean;
   allow?: string[];
@@ -313,7 +315,8 @@ export class TestStack {
     return /^name: (.*)$/m.exec(file)?.[1] as string;
   }
 
-  private get configFile(): string {
+  /** Its config, which commands read, too. */
+  get configFile(): string {
     return join(this.folder, `Pulumi.${NAME}.yaml`);
   }
 

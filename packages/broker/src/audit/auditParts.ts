@@ -6,6 +6,7 @@ import {
   RetryDescriptor,
   foreignBindings,
   parkingPolicy,
+  planDelayGateway,
   planDelayedExchange,
   planDelayedStore,
   planEntities,
@@ -13,12 +14,7 @@ import {
   planRetry,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
-import {
-  AuditFinding,
-  deliveryLimitPolicies,
-  networkLimitPolicies,
-  planGatewayQueues,
-} from "@rabbitmq-delay/topology/stack";
+import { AuditFinding, deliveryLimitPolicies, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
 import { otherNetworks } from "./brokerFindings";
 import type { Checked } from "./checked";
@@ -167,7 +163,7 @@ function storePart(store: DelayedStore, { version }: Found): PlannedPart {
 }
 
 function gatewayPart(gateway: DelayGateway, { version }: Found): PlannedPart {
-  const entities = planGatewayQueues(gateway);
+  const entities = planDelayGateway(gateway);
   return {
     subject: `gateway ${gateway.name}`,
     entities,

@@ -1,0 +1,148 @@
+import { strict as assert } from "node:assert";
+import type { ConfirmChannel } from "amqplib";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
+import { Receiver } from "../support/receive";
+import { TestStack } from "../support/stack";
+import { StoreProcess, runCommand } from "../support/storeService";
+
+const network = { preset: "custom", prefix: "waiting", radix: 8, levels: 5, unitMs: 10 };
+const password = "a password of the gateway";
+const shop = { exchange: "shop", delays: [300], otherwise: "gateway" };
+const forwards = [{ exchange: "shop", delivery: "shop.delivery", declare: false }];
+
+/** Publishes to the delayed exchange, and waits for the confirm. */
+function publish(channel: ConfirmChannel, key: string, body: string, delayMs: number | undefined): Promise<void> {
+  const headers = delayMs === undefined ? {} : { "x-delay": delayMs };
+  return new Promise((resolve, reject) =>
+    channel.publish("shop", key, Buffer.from(body), { headers, persistent: true, mandatory: true }, (error: unknown) =>
+      error instanceof Error ? reject(error) : resolve(),
+    ),
+  );
+}
+
+describe("a gateway behind an exchange that delays by x-delay", function () {
+  this.timeout(300_000);
+
+  onEachBroker((broker) => {
+    /** Brings up a stack with a gateway and its user; `start` runs it as that user. */
+    async function bringUp(own: TestBroker): Promise<{ stack: TestStack; start: () => Promise<StoreProcess> }> {
+      const stack = await TestStack.inNewVhost(own);
+      const user = `gateway-${randomUUID()}`;
+      const config = { network, delayedExchanges: [shop], delayGateway: { forwards, toQueues: false, user } };
+      stack.configure({ ...config, gatewayPassword: password });
+      await stack.up();
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-gateway-"));
+      afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+      const file = join(folder, "outputs.json");
+      writeFileSync(file, JSON.stringify(await stack.outputs()));
+      const start = (): Promise<StoreProcess> => {
+        const { host } = new URL(own.node.amqpUrl);
+        const amqpUrl = `amqp://${user}:${encodeURIComponent(password)}@${host}`;
+        return StoreProcess.readyGateway({ ...own, node: { ...own.node, amqpUrl } }, stack.vhost, [
+          "--descriptor",
+          file,
+        ]);
+      };
+      return { stack, start };
+    }
+
+    it("delays what no delay is declared for, as a user of least rights; the checks know it, and the review what its end takes", async () => {
+      const { stack, start } = await bringUp(broker());
+      const channel = await openChannel(broker(), stack.vhost);
+      await channel.assertQueue("bills", { durable: true });
+      await channel.bindQueue("bills", "shop.delivery", "eu.#");
+      const receiver = await Receiver.on(channel, ["bills", "shop.parking", "gateway.error"]);
+      const due = new Map<string, number>();
+      const send = async (body: string, delayMs: number | undefined): Promise<void> => {
+        due.set(body, Date.now() + Math.max(0, delayMs ?? 0));
+        await publish(channel, "eu.1", body, delayMs);
+      };
+      await send("before the gateway", 777);
+      const service = await start();
+      await send("declared", 300);
+      await send("another", 555);
+      await send("at once", undefined);
+      await send("zero", 0);
+      await send("negative", -1);
+      const arrivals = await receiver.until(due.size);
+      for (const { queue, message, atMs } of arrivals) {
+        const body = message.content.toString();
+        assert.deepEqual([queue, message.fields.routingKey], ["bills", "eu.1"], body);
+        assert.ok(atMs >= (due.get(body) ?? Infinity), `${body} came early`);
+      }
+      assert.equal(new Set(arrivals.map(({ message }) => message.content.toString())).size, due.size);
+      assert.equal(await service.stop(), 0);
+      assert.ok(!JSON.stringify(service.log).includes("a password"), "its log has no password");
+
+      const management = broker().node.managementUrl.replace("://", "://guest:guest@");
+      const check = (): Promise<{ code: number | null; out: string }> =>
+        runCommand(["check", "--stack-config", stack.configFile, "--management", management, "--vhost", stack.vhost]);
+      const found = await check();
+      assert.equal(found.code, 0, found.out);
+      await channel.unbindQueue("gateway.return", "waiting.r8x5u10.delivery", `${"*.".repeat(5)}gateway.return`);
+      const unbound = await check();
+      assert.match(unbound.out, /error .*gateway\.return/);
+      await stack.up("--refresh");
+      assert.equal((await check()).code, 0);
+
+      stack.configure({ network, delayedExchanges: [{ exchange: "shop", delays: [300] }], removal: "delete" });
+      const { report } = await stack.review();
+      assert.equal(report?.verdict, "loss", "its queues may hold messages");
+      await stack.destroy();
+    });
+
+    it("loses nothing, and delivers nothing early or elsewhere, while it and the broker are killed", async () => {
+      const own = await ownTestBroker(broker().node.installation);
+      const { stack, start } = await bringUp(own);
+      const opening = await openChannel(own, stack.vhost, { isExpectedToBreak: true });
+      await opening.assertQueue("bills", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      await opening.bindQueue("bills", "shop.delivery", "bills");
+      await untilRegistered(own, stack.vhost);
+      let services = [await start(), await start()];
+      const due = new Map<string, number>();
+      const arrived = new Map<string, number[]>();
+      const take = async (): Promise<void> => {
+        const receiver = await openChannel(own, stack.vhost, { isExpectedToBreak: true });
+        await receiver.consume("bills", (message) => {
+          if (message === null) return;
+          const body = message.content.toString();
+          arrived.set(body, [...(arrived.get(body) ?? []), Date.now()]);
+          receiver.ack(message);
+        });
+      };
+      await take();
+      for (let round = 0; round < 6; round++) {
+        const channel = await openChannel(own, stack.vhost, { isExpectedToBreak: true });
+        const sending = Array.from({ length: 40 }, (_, index) => {
+          const [body, delayMs] = [`${round}-${index}`, (index * 173) % 3000];
+          due.set(body, Date.now() + delayMs);
+          return publish(channel, "bills", body, delayMs);
+        });
+        await Promise.all(sending);
+        if (round === 3) {
+          await crashAndRestart(own);
+          await take();
+        } else {
+          const [killed, ...others] = services as [StoreProcess, ...StoreProcess[]];
+          await killed.kill();
+          services = [...others, await start()];
+        }
+      }
+      while (arrived.size < due.size) await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.deepEqual([...arrived.keys()].sort(), [...due.keys()].sort());
+      for (const [body, [firstMs = 0]] of arrived)
+        assert.ok(firstMs >= (due.get(body) as number), `${body} came ${(due.get(body) as number) - firstMs} ms early`);
+      const reading = await openChannel(own, stack.vhost);
+      for (const queue of ["gateway.error", "gateway.intake", "gateway.return", "shop.parking"])
+        assert.equal((await reading.checkQueue(queue)).messageCount, 0, queue);
+      for (const service of services) assert.equal(await service.stop(), 0);
+    });
+  });
+});
