@@ -3,6 +3,7 @@ import { benchDeclare } from "./declare";
 import { benchDelayedExchange } from "./delayedExchange";
 import { benchEncode } from "./encode";
 import { benchEncodeClients } from "./encodeClients";
+import { benchGateway } from "./gateway";
 import { benchHolds } from "./holds";
 import { benchLateness } from "./lateness";
 import { benchOpenTofu } from "./openTofu";
@@ -21,6 +22,7 @@ const benches: Record<string, () => void | Promise<void>> = {
   retries: benchRetries,
   holds: benchHolds,
   "delayed-exchange": benchDelayedExchange,
+  gateway: benchGateway,
   review: benchReview,
   "store-dispatch": benchStoreDispatch,
   "store-lateness": benchStoreLateness,

@@ -75,6 +75,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     if (options.declare) await this.tryPersistently("broker", network, () => this.declare(planDelayGateway(gateway)));
     // Without a way back, messages would be lost when their time is over.
     await this.tryPersistently("network", network, () => this.entry.checkReturn());
+    await this.publisher.prepare();
     log.info({ gateway: gateway.name, network: gateway.network.prefix, http: options.http }, "running");
     await Promise.all([this.intake, this.returns].map((part) => part.run(ending.signal)));
   }
