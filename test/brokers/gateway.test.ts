@@ -189,6 +189,56 @@ describe("a gateway", function () {
       assert.equal(await service.stop(), 0);
     });
 
+    it("is not held up by a message that can't be sent with its headers, not even to the error queue", async () => {
+      const { channel, start } = await openShop(broker());
+      await start();
+      // As text shorter than as AMQP: the check of their size lets them pass.
+      const poison = Array.from({ length: 12_000 }, () => ({ "!": "float", value: 0.5 }));
+      await publish(channel, "work", "poison", delayed(10, { poison }));
+      for (let index = 0; index < 50; index++) await publish(channel, "work", `refused ${index}`, delayed("soon"));
+      await publish(channel, "work", "good", delayed(10));
+      const receiver = await Receiver.on(channel, ["work", "gateway.error"]);
+      const arrivals = await receiver.until(52);
+      const at = (body: string): string[] =>
+        arrivals.filter(({ message }) => message.content.toString() === body).map(({ queue }) => queue);
+      assert.deepEqual([at("poison"), at("good"), at("refused 49")], [["gateway.error"], ["work"], ["gateway.error"]]);
+    });
+
+    it("is not ready, and takes nothing more, once its network leads nothing back; what comes then waits", async () => {
+      const { channel, start } = await openShop(broker());
+      const service = await start();
+      const receiver = await Receiver.on(channel, ["work"]);
+      await publish(channel, "work", "before", delayed(10));
+      await receiver.until(1);
+      const key = `${"*.".repeat(4)}gateway.return`;
+      await channel.unbindQueue("gateway.return", "wait.r8x4u10.delivery", key);
+      await service.untilHealth(({ isReady }) => !isReady);
+      for (let index = 0; index < 10; index++) await publish(channel, "work", `meanwhile ${index}`, delayed(10));
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      assert.equal(receiver.arrivals.length, 1);
+      await channel.bindQueue("gateway.return", "wait.r8x4u10.delivery", key);
+      await receiver.until(11);
+      await service.untilHealth(({ isReady }) => isReady);
+    });
+
+    it("puts what it may not deliver any more into the error queue as it was published", async () => {
+      const { vhost, channel, start, flags } = await openShop(broker());
+      const service = await start();
+      await publish(channel, "work", "orphan", { ...delayed(2000, { tenant: 7 }), messageId: "an id" });
+      await service.untilMetric("taken_total", 1);
+      await service.stop();
+      const changed = flags.map((flag) => (flag === "shop=shop.delivery" ? "shop=other.delivery" : flag));
+      await StoreProcess.readyGateway(broker(), vhost, changed);
+      const receiver = await Receiver.on(channel, ["gateway.error"]);
+      const [orphan] = await receiver.until(1);
+      const { headers, messageId } = orphan?.message.properties ?? {};
+      assert.equal(orphan?.message.fields.routingKey, "work");
+      assert.deepEqual(
+        [messageId, headers?.tenant, headers?.["x-deliver-exchange"], headers?.["x-deliver-routing-key"]],
+        ["an id", 7, "shop.delivery", "work"],
+      );
+    });
+
     it("keeps the order of one delay with one active process of two, and the other takes over", async () => {
       const { channel, start } = await openShop(broker(), { flags: ["--single-active-consumer"] });
       const [first, second] = [await start(), await start()];

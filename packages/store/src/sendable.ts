@@ -4,7 +4,7 @@ import { furtherKeyHeaders } from "./headers";
 import { propertiesToJson } from "./messageProperties";
 
 /**
- * The size as JSON, which is at least the size as AMQP. RabbitMQ 3.10.8 ends a connection with 541 at 100,000 bytes, and accepts 60,000
+ * The size as JSON, which is at least the size as AMQP but for lists of short fractions; what is too large then is refused as it is sent. RabbitMQ 3.10.8 ends a connection with 541 at 100,000 bytes, and accepts 60,000
  * (measured).
  */
 const LARGEST_HEADERS_BYTES = 50_000;

@@ -18,4 +18,4 @@ export {
 } from "./resilience/breaker";
 export { SteadyClock } from "./resilience/steadyClock";
 export { Control } from "./control/control";
-export { Returned, Sending, Waiting, firstWaitMs, leftMs, unwrap, wrap } from "./gateway/envelope";
+export { Returned, Sending, Waiting, checkReturned, firstWaitMs, leftMs, unwrap, wrap } from "./gateway/envelope";

@@ -1,7 +1,16 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { delayGateway, delayNetwork } from "@rabbitmq-delay/topology";
-import { Returned, Sending, Waiting, firstWaitMs, leftMs, unwrap, wrap } from "@rabbitmq-delay/store/testing";
+import {
+  Returned,
+  Sending,
+  Waiting,
+  checkReturned,
+  firstWaitMs,
+  leftMs,
+  unwrap,
+  wrap,
+} from "@rabbitmq-delay/store/testing";
 
 const network = delayNetwork({ preset: "custom", prefix: "fine", radix: 4, levels: 6, unitMs: 10 });
 const gateway = delayGateway({
@@ -42,7 +51,7 @@ const waiting: fc.Arbitrary<Waiting> = fc
 /** What comes back of a message that was sent. */
 function back(one: Waiting, sent = now): Returned {
   const { messageId, properties: carried, ...delivery } = wrap(one, gateway, sent);
-  return unwrap({ ...delivery, properties: { ...carried, messageId } }, gateway);
+  return unwrap({ ...delivery, properties: { ...carried, messageId } });
 }
 
 describe("a message on its way through a network", () => {
@@ -106,7 +115,7 @@ describe("a message on its way through a network", () => {
     assert.equal(at(20), 3980);
     assert.equal(at(3999), 0);
     assert.equal(at(20, "another"), 3980);
-    assert.equal(at(3500, "another"), 0);
+    assert.equal(at(3950, "another"), 0);
   });
 
   it("waits for the delay that it asks for, and not for what is left of it, unless it has been here for long", () => {
@@ -117,6 +126,7 @@ describe("a message on its way through a network", () => {
     assert.equal(firstWaitMs(long, NOW_MS + 5000), 4000);
     assert.equal(firstWaitMs({ ...one, properties: {} }, NOW_MS + 40), 260);
     assert.equal(firstWaitMs({ ...one, properties: {} }, NOW_MS + 400), 0);
+    assert.equal(firstWaitMs({ ...one, dueAt: new Date(NOW_MS) }, NOW_MS + 40), 0, "a delay that was negative");
   });
 
   it("is refused if no gateway has sent it, or it names a place that the gateway may not publish to", () => {
@@ -130,12 +140,18 @@ describe("a message on its way through a network", () => {
       dueAt: "2030-01-01T00:00:00Z",
       wait,
     };
-    const read = (given: unknown): unknown =>
-      unwrap({ ...delivery, properties: { headers: { "rabbitmq-delay.gateway": given } } }, gateway);
+    const read = (given: unknown): unknown => {
+      const one = unwrap({ ...delivery, properties: { headers: { "rabbitmq-delay.gateway": given } } });
+      checkReturned(one, gateway);
+      return one;
+    };
     assert.ok(read(envelope));
-    assert.throws(() => unwrap({ ...delivery, properties: {} }, gateway), /rabbitmq-delay\.gateway: it is missing/);
+    assert.throws(() => unwrap({ ...delivery, properties: {} }), /rabbitmq-delay\.gateway: it is missing/);
     assert.throws(() => read({ ...envelope, dueAt: "soon" }), /no time at which the message is due/);
     assert.throws(() => read({ ...envelope, wait: { ...wait, waitMs: -1 } }), /how long the message waits/);
+    assert.throws(() => read({ ...envelope, wait: { ...wait, waitMs: Infinity } }), /how long the message waits/);
+    assert.throws(() => read({ ...envelope, failureCount: Number.NaN }), /failureCount/);
+    assert.throws(() => read({ ...envelope, headers: { "!": 1 } }), /no gateway sends/);
     assert.throws(() => read({ ...envelope, exchange: 1 }), /lacks exchange/);
     const entry = network.entryExchanges[0];
     assert.throws(() => read({ ...envelope, exchange: entry }), /the gateway may publish to/);

@@ -53,8 +53,8 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   checkOtherwise(exchanges, { delayedStore: store, delayGateway: gateway });
   checkEndpointNames(endpoints);
   endpoints.flatMap(ownedNames).forEach((name) => checkOwnedName("endpoint", name));
-  for (const user of [config.delayedStore?.user, config.delayGateway?.user])
-    if (user !== undefined) checkOwnedName("user", user);
+  checkUsers(config);
+  checkIntakesApart(endpoints, [store, gateway]);
   const created = createdBy(endpoints);
   const parts = [
     ...networks.networks.map(({ place, network }) => ({ place, entities: planEntities(network) })),
@@ -97,6 +97,28 @@ export function planEndpoints(
     checkEndpointsApart(bound, allow);
     return plans;
   });
+}
+
+/** Each process has a user of its own, because each has its own rights. */
+function checkUsers({ delayedStore, delayGateway }: StackConfig): void {
+  for (const user of [delayedStore?.user, delayGateway?.user]) if (user !== undefined) checkOwnedName("user", user);
+  if (delayGateway?.user === undefined || delayGateway.user !== delayedStore?.user) return;
+  throw new DelayTopologyError("delayGateway.user", delayGateway.user, "delayedStore has this user; give each its own");
+}
+
+/** A process would take what a network delivers to an endpoint that is one of its own queues. */
+function checkIntakesApart(
+  endpoints: readonly EndpointConfig[],
+  intakes: readonly (DelayedStore | DelayGateway | undefined)[],
+): void {
+  for (const intake of intakes) {
+    if (intake === undefined) continue;
+    const own = [intake.intakeQueue, "controlQueue" in intake ? intake.controlQueue : intake.returnQueue];
+    const index = endpoints.findIndex(({ name }) => own.includes(name));
+    if (index < 0) continue;
+    const allowed = `${intake.name} takes messages from the queue of that name`;
+    throw new DelayTopologyError(`endpoints[${index}].name`, endpoints[index]?.name, allowed);
+  }
 }
 
 /** In the order in which the descriptors are made. */

@@ -6,7 +6,7 @@ import {
   parseDelayGateway,
   planDelayGateway,
 } from "@rabbitmq-delay/topology";
-import { planGatewayAccess } from "@rabbitmq-delay/topology/stack";
+import { planEndpoints, planGatewayAccess, planStack, readStackConfig } from "@rabbitmq-delay/topology/stack";
 
 const network = delayNetwork({ preset: "custom", prefix: "fine", radix: 2, levels: 3, unitMs: 10 });
 const forwards = [{ exchange: "shop", delivery: "shop.delivery", type: "direct" as const }];
@@ -79,6 +79,27 @@ describe("delayGateway", () => {
       /delayGateway\.network\.entryExchanges/,
     );
     assert.throws(() => parseDelayGateway({ ...json, kind: "delayed-store" }), /delayGateway\.kind/);
+  });
+
+  it("is planned with its stack, which refuses a user of two processes, and an endpoint that is its own queue", () => {
+    const config = {
+      network: { preset: "custom", prefix: "fine", radix: 2, levels: 3, unitMs: 10 },
+      delayGateway: { toQueues: true },
+    };
+    const plan = (more: object): ReturnType<typeof planStack> =>
+      planStack(readStackConfig({ ...config, ...more }), "/");
+    assert.equal(plan({}).gateway?.network.prefix, network.prefix);
+    const [back] = planEndpoints(plan({}), {});
+    assert.equal(back?.bindings[0]?.destination, "gateway.return");
+    assert.throws(
+      () => plan({ delayGateway: { user: "a" }, delayedStore: { user: "a" } }),
+      /delayGateway\.user: "a" is not allowed; delayedStore has this user/,
+    );
+    for (const name of ["gateway.intake", "gateway.return"])
+      assert.throws(() => plan({ endpoints: [{ name }] }), /endpoints\[0\]\.name: "gateway\.\w+" is not allowed/);
+    assert.throws(() => plan({ delayGateway: { network: "other" } }), /delayGateway\.network: "other" is not allowed/);
+    const exchange = { exchange: "shop", delays: [1000], otherwise: "gateway" };
+    assert.throws(() => plan({ delayedExchanges: [exchange] }), /leads to the gateway.*give delayGateway\.forwards/);
   });
 
   it("refuses names that would lead a message round in circles, and a name too long for the network's keys", () => {

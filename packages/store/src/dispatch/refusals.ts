@@ -1,3 +1,4 @@
+import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 import type { ConsumerSession } from "../broker/consumer";
 import type { NewDelayedMessage } from "../delayedMessage";
@@ -5,7 +6,7 @@ import type { Breaker } from "../resilience/breaker";
 import { Pace } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import type { BatchPublisher } from "./batchPublisher";
-import { Parking, parkedCopy } from "./parking";
+import { Parking, bareCopy, parkedCopy } from "./parking";
 
 /** What happens to consumed messages that are refused. */
 export interface RefusalEvents {
@@ -31,6 +32,10 @@ interface Refused {
   delivery: OpenDelivery;
   error: Error;
   copy: NewDelayedMessage;
+}
+
+function throwIf(error: Error | undefined): void {
+  if (error !== undefined) throw error;
 }
 
 /** Puts consumed messages that are refused into the error queue; those that it does not accept stay in hand while others are handled. */
@@ -63,9 +68,12 @@ export class Refusals {
       await pace.pauseAfterFailure(closing);
       const [first] = this.stuck;
       if (first === undefined && breaker.isTriggered) await breaker.execute(async () => undefined);
-      if (first === undefined || closing.aborted || !(await this.park(first))) continue;
-      this.stuck = this.stuck.filter((one) => one !== first);
-      pace.reset();
+      if (first === undefined || closing.aborted) continue;
+      const isParked = await this.park(first);
+      const others = this.stuck.filter((one) => one !== first);
+      // One that is never accepted does not keep the others from being tried.
+      this.stuck = isParked ? others : [...others, first];
+      if (isParked) pace.reset();
     }
   }
 
@@ -82,7 +90,10 @@ export class Refusals {
     try {
       await breaker.execute(async () => {
         const [outcome] = await publisher.publishAll([copy]);
-        if (outcome?.error !== undefined) throw outcome.error;
+        if (!(outcome?.error instanceof MessageRefusedError)) return throwIf(outcome?.error);
+        // What can't be sent with its headers is there without them.
+        const [bare] = await publisher.publishAll([bareCopy(copy)]);
+        throwIf(bare?.error);
       });
     } catch (failure) {
       events?.onStuck?.(delivery, failure);

@@ -72,13 +72,14 @@ const IN_PROCESS_MS = 250;
  */
 export function firstWaitMs({ dueAt, properties: { headers = {} } }: NewDelayedMessage, nowMs: number): number {
   const leftMs = Math.max(0, dueAt.getTime() - nowMs);
+  if (leftMs === 0) return 0;
   // An intake has turned its sign.
   const askedMs = -(headers[storeHeaders.delay] as number);
   return askedMs >= leftMs && askedMs - leftMs < IN_PROCESS_MS ? askedMs : leftMs;
 }
 
 /** Clocks of two processes may differ by as much without a message being sent round once more. */
-const SKEW_MS = 1000;
+const SKEW_MS = 100;
 /** What a wait may seem shorter by, as the broker and this process count milliseconds. */
 const GRAIN_MS = 2;
 
@@ -89,7 +90,7 @@ const GRAIN_MS = 2;
 export function leftMs({ waitMs, roundMs, sent }: Returned, { sender, elapsedMs, timeMs }: Sending): number {
   if (sent.sender === sender) {
     const left = waitMs - (elapsedMs - sent.elapsedMs);
-    return left > GRAIN_MS ? left : 0;
+    return left > GRAIN_MS ? Math.ceil(left) : 0;
   }
   const early = roundMs - (timeMs - sent.timeMs);
   return waitMs - roundMs + (early > SKEW_MS ? Math.min(early, roundMs) : 0);
@@ -110,10 +111,18 @@ export function isProbe({ properties }: Delivery): boolean {
 }
 
 /**
- * Reads a message that came back from the network.
- * @throws MessageRefusedError for one that no gateway has sent, or that may not go where it says
+ * Checks that a message may go where its envelope says.
+ * @throws MessageRefusedError, e.g. where that was allowed when the message was sent, and is not any more
  */
-export function unwrap({ body, properties }: Delivery, gateway: DelayGateway): Returned {
+export function checkReturned({ message }: Returned, gateway: DelayGateway): void {
+  checkDestination(message, message.properties.headers ?? {}, gateway);
+}
+
+/**
+ * Reads a message that came back from the network.
+ * @throws MessageRefusedError for one that no gateway has sent
+ */
+export function unwrap({ body, properties }: Delivery): Returned {
   const { headers: outer = {}, messageId = "", ...others } = properties;
   const envelope = outer[envelopeHeader];
   if (!isTable(envelope)) throw refusal("it is missing; only what a gateway has sent may come here");
@@ -121,16 +130,16 @@ export function unwrap({ body, properties }: Delivery, gateway: DelayGateway): R
   const dueMs = timeOf(envelope.dueAt);
   if (typeof exchange !== "string" || typeof routingKey !== "string" || !isTable(headers))
     throw refusal("it lacks exchange, routingKey or headers");
-  if (typeof failureCount !== "number" || (expiration !== undefined && typeof expiration !== "string"))
+  if (Object.hasOwn(headers, "!")) throw refusal('no gateway sends a header "!"');
+  if (!isCount(failureCount) || (expiration !== undefined && typeof expiration !== "string"))
     throw refusal("its failureCount or expiration is malformed");
   const inner: DeliveryProperties = {
     ...others,
     headers,
     ...(expiration === undefined ? {} : { expiration }),
   };
-  const destination = checkDestination({ exchange, routingKey }, headers, gateway);
   return {
-    message: { messageId, dueAt: new Date(dueMs), ...destination, body, properties: inner },
+    message: { messageId, dueAt: new Date(dueMs), exchange, routingKey, body, properties: inner },
     failureCount,
     ...waitIn(wait),
   };
@@ -138,10 +147,13 @@ export function unwrap({ body, properties }: Delivery, gateway: DelayGateway): R
 
 function waitIn(wait: unknown): Pick<Returned, "waitMs" | "roundMs" | "sent"> {
   const { waitMs, roundMs, sender, elapsedMs, timeMs } = isTable(wait) ? wait : {};
-  const isNumber = (value: unknown): value is number => typeof value === "number" && value >= 0;
-  if (typeof sender === "string" && isNumber(waitMs) && isNumber(roundMs) && isNumber(elapsedMs) && isNumber(timeMs))
+  if (typeof sender === "string" && isCount(waitMs) && isCount(roundMs) && isCount(elapsedMs) && isCount(timeMs))
     return { waitMs, roundMs, sent: { sender, elapsedMs, timeMs } };
   throw refusal("it does not say how long the message waits");
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }
 
 function timeOf(value: unknown): number {

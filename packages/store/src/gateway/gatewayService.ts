@@ -2,6 +2,7 @@ import pino, { Logger } from "pino";
 import { planDelayGateway } from "@rabbitmq-delay/topology";
 import { Intake, IntakeEvents } from "../intake/intake";
 import type { Breaker } from "../resilience/breaker";
+import { pause } from "../resilience/pace";
 import { BrokerProcess } from "../service/brokerProcess";
 import { GatewayMetrics } from "./gatewayMetrics";
 import type { GatewaySettings } from "./gatewayOptions";
@@ -23,12 +24,19 @@ export async function runGateway(options: GatewaySettings, signal: AbortSignal, 
   }
 }
 
+/** How often it is made sure that the network leads back. */
+const WATCH_MS = 10_000;
+
 class GatewayService extends BrokerProcess<GatewayMetrics> {
   protected override readonly metrics: GatewayMetrics;
   protected override readonly breakers: Breaker[];
   private readonly entry: NetworkEntry;
   private readonly intake: Intake;
   private readonly returns: Returns;
+  /** Whether the return queue is consumed. */
+  private isReturning = false;
+  /** Whether the network leads back to it. */
+  private isLedBack = true;
 
   constructor(
     private readonly options: GatewaySettings,
@@ -77,7 +85,29 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     await this.tryPersistently("network", network, () => this.entry.checkReturn());
     await this.publisher.prepare();
     log.info({ gateway: gateway.name, network: gateway.network.prefix, http: options.http }, "running");
-    await Promise.all([this.intake, this.returns].map((part) => part.run(ending.signal)));
+    await Promise.all([...[this.intake, this.returns].map((part) => part.run(ending.signal)), this.watchReturn()]);
+  }
+
+  /** Says that it is not ready while the network does not lead back to it, also when no message comes. */
+  private async watchReturn(): Promise<void> {
+    const { signal } = this.ending;
+    const { store: network } = this.intake.breakers;
+    for (;;) {
+      await pause(WATCH_MS, signal);
+      if (signal.aborted) return;
+      try {
+        await network.execute(() => this.entry.checkReturn());
+        this.isLedBack = true;
+      } catch (error) {
+        this.isLedBack = false;
+        this.reportFault("network", error);
+      }
+    }
+  }
+
+  protected override get isReady(): boolean {
+    const isBlocked = this.connections.dispatch.blockedReason !== undefined;
+    return super.isReady && this.isReturning && this.isLedBack && !isBlocked;
   }
 
   private intakeEvents(): IntakeEvents {
@@ -114,7 +144,11 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
         this.metrics.stuck.inc();
         log.error({ messageId, reason: (error as Error).message }, "could not be put into the error queue");
       },
-      onFault: (error) => this.reportFault("return", error),
+      onConsuming: () => (this.isReturning = true),
+      onFault: (error) => {
+        this.isReturning = false;
+        this.reportFault("return", error);
+      },
     };
   }
 }

@@ -6,9 +6,14 @@ import type { BatchPublisher } from "../dispatch/batchPublisher";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { Sending, Waiting, firstWaitMs, probe, wrap } from "./envelope";
 
+/** For how long the way back from the network is believed to be there. */
+const CHECK_MS = 3000;
+
 /** Publishes messages into a delay network, where an intake has a store. */
 export class NetworkEntry {
   private readonly sender = randomUUID();
+  /** When the way back was last there. */
+  private checkedMs = Number.NEGATIVE_INFINITY;
   /** Messages that the network has, so that a repeated try of a batch sends none of them again. */
   private readonly entered = new WeakSet<NewDelayedMessage>();
 
@@ -35,15 +40,17 @@ export class NetworkEntry {
   }
 
   /**
-   * Makes sure that what waits in the network will come back. The network's exchanges drop what no binding takes, if there is no parking
-   * queue, and only a message without a delay is told so.
+   * Makes sure that what waits in the network will come back. A network without a parking queue drops, or keeps in its last level, what no
+   * binding takes then, and only a message without a delay is told so.
    * @throws NetworkFaultError if nothing is bound to it, BrokerFaultError
    */
   async checkReturn(): Promise<void> {
     const { publisher, gateway } = this.parts;
-    if (gateway.network.parkingExchange !== undefined) return;
-    const [outcome] = await publisher.publishAll([probe(gateway)]);
-    if (outcome?.error !== undefined) throw new NetworkFaultError(gateway, outcome.error);
+    if (gateway.network.parkingExchange === undefined) {
+      const [outcome] = await publisher.publishAll([probe(gateway)]);
+      if (outcome?.error !== undefined) throw new NetworkFaultError(gateway, outcome.error);
+    }
+    this.checkedMs = performance.now();
   }
 
   /** Does the same with messages that wait once more. */
@@ -51,6 +58,7 @@ export class NetworkEntry {
     const { publisher, gateway } = this.parts;
     const open = all.filter(({ message }) => !this.entered.has(message));
     if (open.length === 0) return;
+    if (performance.now() - this.checkedMs > CHECK_MS) await this.checkReturn();
     const { now } = this;
     const originals = new Map(open.map((one) => [wrap(one, gateway, now), one.message]));
     const failures: Error[] = [];

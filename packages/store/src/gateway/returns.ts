@@ -10,7 +10,7 @@ import { RefusalEvents, Refusals } from "../dispatch/refusals";
 import { RetrySettings, retryTime } from "../dispatch/settings";
 import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
 import type { SteadyClock } from "../resilience/steadyClock";
-import { Returned, isProbe, leftMs, unwrap } from "./envelope";
+import { Returned, checkReturned, isProbe, leftMs, unwrap } from "./envelope";
 import type { NetworkEntry } from "./networkEntry";
 
 /** Events of a gateway's returns. */
@@ -102,11 +102,14 @@ export class Returns {
         delivery.acknowledge();
         continue;
       }
+      let one: Taken | undefined;
       try {
-        returned.push({ delivery, ...unwrap(delivery, this.parts.gateway) });
+        one = { delivery, ...unwrap(delivery) };
+        checkReturned(one, this.parts.gateway);
+        returned.push(one);
       } catch (error) {
         if (!(error instanceof MessageRefusedError)) throw error;
-        await this.refusals.refuse(delivery, error);
+        await this.refuse(delivery, error, one);
       }
     }
     return returned;
@@ -140,15 +143,13 @@ export class Returns {
 
   /** Puts messages whose tries are used up into the error queue. @returns the others */
   private async retryOrRefuse(failed: Taken[], outcomes: Outcomes, nowMs: number): Promise<Taken[]> {
-    const { settings, events, gateway } = this.parts;
+    const { settings, events } = this.parts;
     const retried: Taken[] = [];
     for (const one of failed) {
       const { message, delivery, failureCount } = one;
       const error = outcomes.get(message)?.error as Error;
       if (failureCount >= settings.numberOfRetries) {
-        const parking = { exchange: gateway.errorQueue, source: gateway.name };
-        const copy = undeliveredCopy(message, parking, { error, tries: failureCount + 1 });
-        await this.refusals.refuse(delivery, error, copy);
+        await this.refuse(delivery, error, one);
         continue;
       }
       const retryAt = retryTime(failureCount, settings, nowMs);
@@ -158,14 +159,29 @@ export class Returns {
     return retried;
   }
 
+  /** Sends messages into the network once more; what can't be sent goes to the error queue. */
   private async waitOn(waiting: Taken[]): Promise<void> {
     if (waiting.length === 0) return;
     const { entry } = this.parts;
     try {
       await entry.enter(waiting);
+    } catch (error) {
+      if (!(error instanceof MessageRefusedError)) throw error;
+      const [only] = waiting;
+      if (waiting.length === 1 && only !== undefined) return await this.refuse(only.delivery, error, only);
+      for (const one of waiting) if (!entry.has(one.message)) await this.waitOn([one]);
     } finally {
       for (const { message, delivery } of waiting) if (entry.has(message)) delivery.acknowledge();
     }
+  }
+
+  /** Puts a message into the error queue: as it was published, where that is known, and else as it came. */
+  private refuse(delivery: OpenDelivery, error: Error, known: Taken | undefined): Promise<void> {
+    if (known === undefined) return this.refusals.refuse(delivery, error);
+    const { gateway } = this.parts;
+    const parking = { exchange: gateway.errorQueue, source: gateway.name };
+    const copy = undeliveredCopy(known.message, parking, { error, tries: known.failureCount + 1 });
+    return this.refusals.refuse(delivery, error, copy);
   }
 }
 

@@ -130,6 +130,11 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
     );
   }
 
+  /** Whether it takes messages in, and can deliver them. */
+  protected get isReady(): boolean {
+    return this.isConsuming && this.connections.intake.isConnected && !this.ending.signal.aborted;
+  }
+
   protected get isConnected(): boolean {
     return Object.values(this.connections).every(({ isConnected }) => isConnected);
   }
@@ -176,8 +181,7 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
 
   private health(): Health {
     const triggered = this.breakers.filter(({ isTriggered }) => isTriggered).map(({ name }) => name);
-    const isReady = this.isConsuming && this.connections.intake.isConnected && !this.ending.signal.aborted;
-    return { status: triggered.length === 0 ? "green" : "red", triggered, isReady };
+    return { status: triggered.length === 0 ? "green" : "red", triggered, isReady: this.isReady };
   }
 
   private connect(purpose: "intake" | "dispatch"): BrokerConnection {
