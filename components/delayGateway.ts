@@ -150,7 +150,7 @@ export class DelayGateway extends pulumi.ComponentResource {
     const set = policies.map((policy) => declarer.policy(policy));
     const ready = declareEntities(plan, () => declarer, set, [endpoint.name]);
     const bound = pulumi.all(ready).apply(() => endpoint.name);
-    declareBindings(new Declarer(name, place, { parent: this, dependsOn: [claim] }), returned, bound);
+    const back = declareBindings(new Declarer(name, place, { parent: this, dependsOn: [claim] }), returned, bound);
 
     const access = descriptor.apply(planGatewayAccess);
     const claimed = users.map((one) => new Declarer(name, place, { parent: this }).claim(one));
@@ -159,10 +159,12 @@ export class DelayGateway extends pulumi.ComponentResource {
     // Of two logins, the last is the one that stays.
     const login = made.at(-1);
     if (deployment !== undefined && run !== undefined && login !== undefined) {
-      declareDeployment(name, run, deployment, descriptor, { ...login, vhost: place }, { parent: this });
+      declareDeployment(name, run, deployment, descriptor, { ...login, vhost: place }, { parent: this }, back);
     }
 
-    this.delayGateway = pulumi.all([descriptor, pulumi.all(ready)]).apply(([known]) => toDescriptor(known));
+    this.delayGateway = pulumi
+      .all([descriptor, pulumi.all(ready), pulumi.all(back.map(({ id }) => id))])
+      .apply(([known]) => toDescriptor(known));
     this.users = pulumi.all(made.map((one) => one.user));
     this.passwords = pulumi.secret(pulumi.all(made.map((one) => one.password)));
     this.registerOutputs({ delayGateway: this.delayGateway, users: this.users, passwords: this.passwords });

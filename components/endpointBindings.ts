@@ -184,8 +184,8 @@ export function declareBindings(
   declarer: Declarer,
   bindings: PlannedBinding[],
   destination: pulumi.Input<string>,
-): void {
-  for (const { label, source, destinationType, routingKey } of bindings) {
-    declarer.binding(label, { destinationType, routingKey }, source, destination);
-  }
+): pulumi.CustomResource[] {
+  return bindings.map(({ label, source, destinationType, routingKey }) =>
+    declarer.binding(label, { destinationType, routingKey }, source, destination),
+  );
 }

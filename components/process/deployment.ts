@@ -90,7 +90,10 @@ export interface ProcessLogin {
   vhost: pulumi.Input<string>;
 }
 
-/** Makes the process with its address of the broker in a Secret and its descriptor in a ConfigMap, as children of the component. */
+/**
+ * Makes the process with its address of the broker in a Secret and its descriptor in a ConfigMap, as children of the component.
+ * @param before what has to be there before it starts
+ */
 export function declareDeployment(
   name: string,
   process: DeployedProcess,
@@ -98,6 +101,7 @@ export function declareDeployment(
   descriptor: pulumi.Input<object>,
   { user, password, vhost }: ProcessLogin,
   options: pulumi.CustomResourceOptions,
+  before: pulumi.Resource[] = [],
 ): void {
   const objectName = `${name}-${process.kind}`.toLowerCase();
   const labels = { "app.kubernetes.io/name": objectName, "app.kubernetes.io/component": process.kind };
@@ -114,7 +118,7 @@ export function declareDeployment(
     [DESCRIPTOR_ANNOTATION]: json.apply(hashOf),
     [LOGIN_ANNOTATION]: nameOfLogin(name, url, options),
   };
-  make(deploymentManifest(metadata, process, args, annotations), config);
+  make(deploymentManifest(metadata, process, args, annotations), [...config, ...before]);
   make(budgetManifest(metadata));
 }
 

@@ -1,16 +1,13 @@
 import { strict as assert } from "node:assert";
 import { DelayTopologyError, delayNetwork } from "@rabbitmq-delay/topology";
 import { DelayLevelTopology, EndpointDelayBinding, EndpointUser } from "pulumi-rabbitmq-delay";
-import { StoreDeploymentArgs, checkDeployment } from "../dist/store/deployment";
+import { StoreDeploymentArgs, storeProcess } from "../dist/process/storeDeployment";
 
 const password = "hunter2hunter2";
 const network = delayNetwork({ preset: "celery" });
 /** A store's process, with something in the wrong place. */
-const deploy = (wrong: Partial<StoreDeploymentArgs>): void =>
-  checkDeployment(
-    { namespace: "n", image: "store:1.0", amqpUrl: "amqps://h:5671", databaseSecret: "db", ...wrong },
-    true,
-  );
+const deploy = (wrong: Partial<StoreDeploymentArgs>): unknown =>
+  storeProcess({ namespace: "n", image: "store:1.0", amqpUrl: "amqps://h:5671", databaseSecret: "db", ...wrong }, true);
 
 describe("a password that stands in the wrong place", () => {
   const mistakes: Record<string, () => unknown> = {

@@ -33,9 +33,9 @@ export class EnforceError extends Error {
   override name = "EnforceError";
 }
 
-/** The broker counts messages every five seconds. */
 /** How long a policy that is there may take until it applies. */
 const APPLY_MS = 5000;
+/** The broker counts messages every five seconds. */
 const COUNT_MS = 5000;
 /** How many counts in a row have to find a queue empty. */
 const COUNTS = 3;

@@ -70,6 +70,8 @@ export class Refusals {
       if (first === undefined && breaker.isTriggered) await breaker.execute(async () => undefined);
       if (first === undefined || closing.aborted) continue;
       const isParked = await this.park(first);
+      // Meanwhile the next session may have begun, with a list of its own.
+      if (closing.aborted) return;
       const others = this.stuck.filter((one) => one !== first);
       // One that is never accepted does not keep the others from being tried.
       this.stuck = isParked ? others : [...others, first];

@@ -81,22 +81,27 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     const { descriptor: gateway } = options;
     const { store: network } = this.intake.breakers;
     if (options.declare) await this.tryPersistently("broker", network, () => this.declare(planDelayGateway(gateway)));
-    // Without a way back, messages would be lost when their time is over.
-    await this.tryPersistently("network", network, () => this.entry.checkReturn());
     await this.publisher.prepare();
     log.info({ gateway: gateway.name, network: gateway.network.prefix, http: options.http }, "running");
-    await Promise.all([...[this.intake, this.returns].map((part) => part.run(ending.signal)), this.watchReturn()]);
+    await Promise.all([this.takeIn(), this.returns.run(ending.signal), this.watchReturn()]);
+  }
+
+  /** Without a way back, messages would be lost when their time is over. */
+  private async takeIn(): Promise<void> {
+    await this.tryPersistently("network", this.intake.breakers.store, () => this.entry.checkReturn());
+    await this.intake.run(this.ending.signal);
   }
 
   /** Says that it is not ready while the network does not lead back to it, also when no message comes. */
   private async watchReturn(): Promise<void> {
     const { signal } = this.ending;
-    const { store: network } = this.intake.breakers;
     for (;;) {
       await pause(WATCH_MS, signal);
       if (signal.aborted) return;
+      // A broker that takes nothing says nothing of the way back; and no success here may hide that the network fails otherwise.
+      if (this.connections.dispatch.blockedReason !== undefined) continue;
       try {
-        await network.execute(() => this.entry.checkReturn());
+        await this.entry.checkReturn();
         this.isLedBack = true;
       } catch (error) {
         this.isLedBack = false;

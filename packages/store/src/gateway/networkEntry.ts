@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import type { DelayGateway } from "@rabbitmq-delay/topology";
 import type { NewDelayedMessage } from "../delayedMessage";
-import type { BatchPublisher } from "../dispatch/batchPublisher";
+import { BatchPublisher, BrokerFaultError, Outcome } from "../dispatch/batchPublisher";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { Sending, Waiting, firstWaitMs, probe, wrap } from "./envelope";
 
@@ -61,11 +61,17 @@ export class NetworkEntry {
     if (performance.now() - this.checkedMs > CHECK_MS) await this.checkReturn();
     const { now } = this;
     const originals = new Map(open.map((one) => [wrap(one, gateway, now), one.message]));
-    const failures: Error[] = [];
-    for (const { message, error } of await publisher.publishAll([...originals.keys()])) {
-      if (error === undefined) this.entered.add(originals.get(message) as NewDelayedMessage);
-      else failures.push(error);
-    }
+    const note = (outcomes: readonly Outcome<NewDelayedMessage>[]): Error[] => {
+      for (const { message, error } of outcomes)
+        if (error === undefined) this.entered.add(originals.get(message) as NewDelayedMessage);
+      return outcomes.map(({ error }) => error).filter((error) => error !== undefined);
+    };
+    const failures = note(
+      await publisher.publishAll([...originals.keys()]).catch((error: unknown) => {
+        if (error instanceof BrokerFaultError) note(error.outcomes);
+        throw error;
+      }),
+    );
     const [first] = failures;
     if (first === undefined) return;
     throw failures.find((error) => error instanceof MessageRefusedError) ?? new NetworkFaultError(gateway, first);

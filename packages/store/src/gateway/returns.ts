@@ -163,16 +163,19 @@ export class Returns {
   private async waitOn(waiting: Taken[]): Promise<void> {
     if (waiting.length === 0) return;
     const { entry } = this.parts;
+    let refusal: MessageRefusedError | undefined;
     try {
       await entry.enter(waiting);
     } catch (error) {
       if (!(error instanceof MessageRefusedError)) throw error;
-      const [only] = waiting;
-      if (waiting.length === 1 && only !== undefined) return await this.refuse(only.delivery, error, only);
-      for (const one of waiting) if (!entry.has(one.message)) await this.waitOn([one]);
+      refusal = error;
     } finally {
       for (const { message, delivery } of waiting) if (entry.has(message)) delivery.acknowledge();
     }
+    if (refusal === undefined) return;
+    const [only, ...others] = waiting.filter(({ message }) => !entry.has(message));
+    if (waiting.length === 1 && only !== undefined) return this.refuse(only.delivery, refusal, only);
+    for (const one of only === undefined ? [] : [only, ...others]) await this.waitOn([one]);
   }
 
   /** Puts a message into the error queue: as it was published, where that is known, and else as it came. */
