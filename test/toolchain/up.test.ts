@@ -42,7 +42,7 @@ describe("make up", function () {
     assert.ok(lines.length <= 14, out);
     assert.match(lines.at(-1) as string, /^Stop the broker: +make down$/);
     const log = readFileSync(join(checkout.folder, ".local", "up.log"), "utf8");
-    assert.match(log, /124 created/);
+    assert.match(log, /152 created/);
     assert.ok(log.split("\n").length > 100, "the log has it all");
   });
 
