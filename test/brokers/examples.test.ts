@@ -24,6 +24,9 @@ describe("the examples", () => {
         [["receive.js", "nowhere"], /^.*no queue 'nowhere' .*\n$/],
         [["store/publish.js", "somewhere", "5000", "hello"], /^.*no exchange 'delayed' .*\n$/],
         [["store/publish.js", "somewhere"], /^usage: .*\n$/],
+        [["from-the-plugin/amqplib/publish.js", "paid", "5000", "hello"], /^.*no exchange 'shop' .*\n$/],
+        [["from-the-plugin/amqplib/receive.js", "paid"], /^.*no exchange 'shop\.delivery' .*\n$/],
+        [["from-the-plugin/amqplib/publish.js", "paid"], /^usage: .*\n$/],
         [["retries/work-queue/service.js"], /^errorQueue: "invoices\.dead" is not allowed.*\n$/],
       ];
       for (const [[file, ...args], message] of refused) {

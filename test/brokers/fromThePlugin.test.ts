@@ -27,7 +27,9 @@ describe("a program that used the delayed-message plugin", function () {
   this.timeout(300_000);
 
   it("is run for each folder of recipes", () => {
-    assert.deepEqual(readdirSync(recipesFolder).sort(), recipes.map(({ client }) => client).sort());
+    // What those of amqplib do is in the engine's test of delayed exchanges.
+    const folders = readdirSync(recipesFolder).filter((folder) => folder !== "amqplib");
+    assert.deepEqual(folders.sort(), recipes.map(({ client }) => client).sort());
   });
 
   onEachBroker((broker, { isNewest }) => {
