@@ -4,7 +4,7 @@
 const rooms = require("./.dependency-rooms.json");
 
 /** Folders of which each is a room; what lies in none of them is a library. */
-const anyRoom = "^(packages|components|plugin|program|clients|toolchain|test|bench|examples)/";
+const anyRoom = "^(packages|components|plugin|program|clients|site|toolchain|test|bench|examples)/";
 
 const arrows = Object.entries(rooms).map(([room, known]) => ({
   name: `arrows-of-${room.replace("/", "-")}`,

@@ -4,7 +4,7 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help up down clean test test-types test-quick test-clients lint reference vectors bench bench-faults build review samples gauntlet gauntlet-ci
+.PHONY: help docs up down clean test test-types test-quick test-clients lint reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
@@ -15,7 +15,10 @@ help:
 	@echo "make bench-faults   what faults of a cluster of three nodes do to messages that wait"
 	@echo "make gauntlet  random workloads under random faults, checked by invariants (MINUTES=5 SEED=1); gauntlet-ci takes three minutes"
 	@echo "make review  what the edits of stack dev would do, as a page"
-	@echo "make reference  docs/config.md and the schema for editors, from the schema of a stack's config"
+	@echo "make reference  docs/config.md, docs/reference and the schema for editors, from the code"
+	@echo "make docs    the documentation as a site, in .local/docs (DOCS_BASE=/path/ where it is not at the root)"
+	@echo "make schema  plugin/schema.json, from the components; make schema-compare names what breaks programs since the last release"
+	@echo "make sdks    sdk/, from plugin/schema.json"
 	@echo "make vectors clients/vectors.json, which clients in other languages are tested with"
 	@echo "make samples the sample reviews of docs/reviews, made anew"
 	@echo "make down    stop the local broker"
@@ -43,14 +46,14 @@ down:
 clean:
 	@test -f toolchain/dist/main.js || test ! -f .local/broker.json || $(MAKE) build
 	@test ! -f toolchain/dist/main.js || node toolchain/dist/main.js clean
-	rm -rf dist */dist packages/*/dist clients/dotnet/*/bin clients/dotnet/*/obj clients/java/target .local
+	rm -rf dist */dist packages/*/dist clients/dotnet/*/bin clients/dotnet/*/obj clients/java/target site/pages .local
 
 # What is published: without the command's package, which nobody imports.
 LIBRARIES := components $(filter-out packages/cli,$(wildcard packages/*))
 lint: build
 	npx eslint .
 	npx prettier --check --log-level warn .
-	npx depcruise --config .dependency-cruiser.cjs packages/*/src components plugin program index.ts clients toolchain/src test bench
+	npx depcruise --config .dependency-cruiser.cjs packages/*/src components plugin program site/src index.ts clients toolchain/src test bench
 	@for package in $(LIBRARIES) packages/cli; do npx publint --strict $$package >&2 || exit 1; done
 	@for package in $(LIBRARIES); do npx attw --pack $$package --profile node16 --quiet || exit 1; done
 
@@ -84,6 +87,26 @@ review: build
 
 reference: build
 	@node dist/program/reference/write.js
+	@node dist/site/src/reference/write.js
+
+# VitePress has a lock file of its own, and is installed for this target alone.
+site/node_modules/.package-lock.json: site/package-lock.json site/package.json
+	npm ci --prefix site --no-audit --no-fund --loglevel=error
+	@touch $@
+
+docs: build site/node_modules/.package-lock.json
+	@node dist/site/src/write.js site/pages
+	@cd site && npx --no-install vitepress build
+	@echo "$(CURDIR)/.local/docs"
+
+schema: build
+	@node plugin/dist/commands/writeSchema.js
+
+schema-compare: build
+	@node plugin/dist/commands/compare.js
+
+sdks: schema
+	@node toolchain/dist/main.js sdks
 
 vectors: build
 	@node dist/clients/vectors/write.js

@@ -3,7 +3,7 @@ import prettier from "eslint-config-prettier";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["**/dist/**", "**/node_modules/**", ".local/**"] },
+  { ignores: ["**/dist/**", "**/node_modules/**", ".local/**", "site/pages/**", "sdk/**"] },
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {
@@ -29,6 +29,6 @@ export default tseslint.config(
     rules: { "@typescript-eslint/no-require-imports": "off" },
   },
   { files: ["**/*.mjs"], languageOptions: { sourceType: "module" } },
-  { files: ["packages/cli/src/main.ts"], rules: { "@typescript-eslint/no-require-imports": "off" } },
+  { files: ["packages/cli/src/program.ts"], rules: { "@typescript-eslint/no-require-imports": "off" } },
   prettier,
 );

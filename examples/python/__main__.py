@@ -1,45 +1,34 @@
-"""A delay network, an endpoint and a work queue with retries.
+"""A delay network, an endpoint, a work queue with retries, and the service's user."""
 
-The components run in their own process; here they are classes that name their type, arguments and outputs.
-`pulumi package add ../../plugin` generates such classes with types and documentation.
-"""
+import re
 
 import pulumi
+from pulumi_rabbitmq_delay import DelayLevelTopology, EndpointDelayBinding, EndpointUser, Preset, Removal, WorkRetryQueues
+
+config = pulumi.Config()
 
 
-class DelayLevelTopology(pulumi.ComponentResource):
-    """See `pulumi package get-schema` for all arguments."""
-
-    network: pulumi.Output[dict]
-
-    def __init__(self, name: str, args: pulumi.Inputs, opts: pulumi.ResourceOptions | None = None):
-        super().__init__("rabbitmq-delay:index:DelayLevelTopology", name, {**args, "network": None}, opts, remote=True)
+def descriptor(value):
+    """A descriptor as services and other components read it: the SDK renames `delaysMs` to `delays_ms`, and so on."""
+    if isinstance(value, dict):
+        return {re.sub("_(.)", lambda found: found[1].upper(), key): descriptor(item) for key, item in value.items()}
+    return [descriptor(item) for item in value] if isinstance(value, list) else value
 
 
-class EndpointDelayBinding(pulumi.ComponentResource):
-    """Lets one queue or exchange of a service receive the delayed messages of a network."""
-
-    destination: pulumi.Output[str]
-
-    def __init__(self, name: str, args: pulumi.Inputs, opts: pulumi.ResourceOptions | None = None):
-        super().__init__("rabbitmq-delay:index:EndpointDelayBinding", name, {"destination": None, **args}, opts, remote=True)
-
-
-class WorkRetryQueues(pulumi.ComponentResource):
-    """A work queue with its retry queues and its dead queue."""
-
-    workRetry: pulumi.Output[dict]
-
-    def __init__(self, name: str, args: pulumi.Inputs, opts: pulumi.ResourceOptions | None = None):
-        super().__init__("rabbitmq-delay:index:WorkRetryQueues", name, {**args, "workRetry": None}, opts, remote=True)
-
-
-delay = DelayLevelTopology("delay", {"preset": "custom", "prefix": "orders", "radix": 4, "levels": 4, "removal": "delete"})
+delay = DelayLevelTopology("delay", preset=Preset.CUSTOM, prefix="orders", radix=4, levels=4, removal=Removal.DELETE)
 shipping = EndpointDelayBinding(
-    "shipping",
-    {"endpoint": "Shipping", "network": delay.network, "createQueue": True, "removal": "delete"},
+    "shipping", endpoint="Shipping", network=delay.network, create_queue=True, removal=Removal.DELETE
 )
-work = WorkRetryQueues("work", {"queue": "work", "delays": ["5s", "1m"], "removal": "delete"})
+work = WorkRetryQueues("work", queue="work", delays=["5s", "1m"], removal=Removal.DELETE)
+user = EndpointUser(
+    "user",
+    user="shipping",
+    credentials=[{"password": config.require_secret("password")}],
+    consumes=["Shipping"],
+    network=delay.network,
+    retries=[work.work_retry.apply(descriptor)],
+)
 
-pulumi.export("delayNetwork", delay.network)
-pulumi.export("workRetry", work.workRetry)
+pulumi.export("delayNetwork", delay.network.apply(descriptor))
+pulumi.export("workRetry", work.work_retry.apply(descriptor))
+pulumi.export("users", user.users)

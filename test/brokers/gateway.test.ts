@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DelayNetwork, delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
@@ -186,6 +187,44 @@ describe("a gateway", function () {
       await channel.bindQueue("gateway.return", "wait.r8x4u10.delivery", `${"*.".repeat(4)}gateway.return`);
       const receiver = await Receiver.on(channel, ["work"]);
       await receiver.until(1);
+      assert.equal(await service.stop(), 0);
+    });
+
+    // Sent again at each try, it would come once for each, as soon as the queue works again.
+    it("sends a message once to a queue of the network that does not answer, and others after it", async () => {
+      const { vhost, channel, flags } = await openShop(broker());
+      const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "500" };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
+      const receiver = await Receiver.on(channel, ["work"]);
+      // The first message of a channel to a queue with reject-publish holds the whole channel up until the queue answers.
+      await publish(channel, "work", "first", delayed(10));
+      await receiver.until(1);
+      const resource = `rabbit_misc:r(<<"${vhost}">>, queue, <<"wait.r8x4u10.level-00-1">>)`;
+      const tell = (verb: "suspend" | "resume"): Promise<unknown> =>
+        rabbitmqctl(
+          broker().node,
+          "eval",
+          `{ok, Q} = rabbit_amqqueue:lookup(${resource}), {N, _} = amqqueue:get_pid(Q), sys:${verb}(N).`,
+        );
+      await tell("suspend");
+      try {
+        await publish(channel, "work", "held up", delayed(10));
+        for (let index = 0; index < 20; index++) await publish(channel, "work", `free ${index}`, delayed(0));
+        const isTold = ({ reason }: Record<string, unknown>): boolean =>
+          /no answer for 1 messages/.test(String(reason));
+        // Each line is a try that would have sent a copy.
+        while (service.log.filter(isTold).length < 5) await new Promise((resolve) => setTimeout(resolve, 50));
+        assert.equal(await service.statusOf("/readyz"), 503);
+      } finally {
+        await tell("resume");
+      }
+      await receiver.until(22);
+      await publish(channel, "work", "last", delayed(100));
+      const arrivals = await receiver.until(23);
+      const bodies = arrivals.map(({ message }) => message.content.toString());
+      const expected = ["first", "held up", "last", ...Array.from({ length: 20 }, (_, index) => `free ${index}`)];
+      assert.deepEqual(bodies.slice().sort(), expected.sort());
+      assert.equal(bodies.at(-1), "last");
       assert.equal(await service.stop(), 0);
     });
 

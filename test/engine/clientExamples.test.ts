@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import type { ConfirmChannel } from "amqplib";
 import { encodeDelay, parseDelayNetwork } from "@rabbitmq-delay/topology";
-import { onEachBroker } from "../support/brokers";
+import { TestBroker, onEachBroker } from "../support/brokers";
 import { ClientExample, bringUpExample } from "../support/clientExample";
 import { generations, sendDelayed } from "../support/nserviceBus";
 import { Arrival, Receiver } from "../support/receive";
@@ -25,7 +25,8 @@ function checkArrivals(arrivals: readonly Arrival[], bodies: string[], sentMs: n
   }
 }
 
-async function checkUnchanged({ stack }: ClientExample): Promise<void> {
+async function checkUnchanged(broker: TestBroker, { stack, vhost }: ClientExample): Promise<void> {
+  await broker.management.untilReadable(vhost);
   assert.deepEqual(await stack.preview("--refresh"), []);
   await stack.destroy();
 }
@@ -51,7 +52,7 @@ describe("the examples of stacks for one vendor's clients", () => {
         const bodies = names.flatMap((from) => [`delayed, ${from} to ${to}`, `at once, ${from} to ${to}`]);
         checkArrivals(await (receivers.get(to) as Receiver).until(bodies.length), bodies, sentMs);
       }
-      await checkUnchanged(example);
+      await checkUnchanged(broker(), example);
     });
 
     it("MassTransit: its service gets what it sends and publishes with a delay, as the user that the stack made", async () => {
@@ -73,7 +74,7 @@ describe("the examples of stacks for one vendor's clients", () => {
       await publish(channel, messageType, "", "at once");
       const bodies = ["at once", "delayed, orders", `delayed, ${messageType}`];
       checkArrivals(await receiver.until(3), bodies, sentMs);
-      await checkUnchanged(example);
+      await checkUnchanged(broker(), example);
     });
   });
 });

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createDelayPublisher } from "@rabbitmq-delay/publish";
 import {
@@ -15,7 +15,7 @@ import {
 import { findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
-import { findPythonHost, findYamlHost } from "../../toolchain/dist/languageHosts";
+import { LanguageHost, findGoHost, findPythonHost, findYamlHost } from "../../toolchain/dist/languageHosts";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
@@ -28,6 +28,49 @@ const executable = join(root, "plugin", "pulumi-resource-rabbitmq-delay");
 
 interface Schema {
   resources: Record<string, { isComponent: boolean; inputProperties: Record<string, { plain?: boolean }> }>;
+}
+
+/** A program's language, and what its run needs. */
+interface Language {
+  label: string;
+  /** Of the program, in examples/. */
+  folder: string;
+  runtime: string;
+  endpoint: string;
+  findHost: () => Promise<LanguageHost>;
+  /** Makes another folder of the program's, with its SDK. */
+  prepare?: (example: string) => Promise<string>;
+}
+
+const PASSWORD = "a password of the service";
+
+/** Python with the SDK in a folder, and its metadata beside it, as an editable installation has them. */
+async function pythonWithSdk(): Promise<LanguageHost> {
+  const { folder, variables } = await findPythonHost(quiet);
+  const sdk = temporaryFolder();
+  cpSync(join(root, "sdk", "python"), sdk, { recursive: true });
+  await run("python3", ["-c", "import setuptools; setuptools.setup()", "--quiet", "egg_info"], { cwd: sdk });
+  return { folder, variables: { ...variables, PYTHONPATH: `${variables.PYTHONPATH}:${sdk}` } };
+}
+
+/** A copy of the program with its SDK, compiled as it would be published, and checked against its types. */
+async function typescriptWithSdk(example: string): Promise<string> {
+  const folder = temporaryFolder();
+  cpSync(example, folder, { recursive: true });
+  const project = readFileSync(join(folder, "Pulumi.yaml"), "utf8");
+  writeFileSync(join(folder, "Pulumi.yaml"), project.replace("../../plugin", join(root, "plugin")));
+  const modules = join(folder, "node_modules");
+  const sdk = join(modules, "@rabbitmq-delay", "rabbitmq-delay");
+  mkdirSync(join(modules, "@rabbitmq-delay"), { recursive: true });
+  for (const name of ["@pulumi", "@types"]) symlinkSync(join(root, "node_modules", name), join(modules, name));
+  const sources = join(folder, "sdk");
+  cpSync(join(root, "sdk", "nodejs"), sources, { recursive: true });
+  const compile = (...args: string[]): Promise<string> =>
+    run(join(root, "node_modules", ".bin", "tsc"), ["--types", "node", "--skipLibCheck", ...args], { cwd: folder });
+  await compile("--project", sources, "--outDir", sdk);
+  cpSync(join(sources, "package.json"), join(sdk, "package.json"));
+  await compile("--project", folder, "--noEmit");
+  return folder;
 }
 
 describe("the components in other languages", () => {
@@ -46,16 +89,26 @@ describe("the components in other languages", () => {
     }
   });
 
-  const languages = [
-    { label: "YAML", runtime: "yaml", endpoint: "Billing", findHost: findYamlHost },
-    // Another endpoint: what the broker still says of the first one's consumers confuses the provider on 3.10.
-    { label: "Python", runtime: "python", endpoint: "Shipping", findHost: findPythonHost },
+  // Each with an endpoint of its own: what the broker still says of another one's consumers confuses the provider on 3.10.
+  const languages: Language[] = [
+    { label: "YAML", folder: "yaml", runtime: "yaml", endpoint: "Billing", findHost: () => findYamlHost(quiet) },
+    { label: "Python", folder: "python", runtime: "python", endpoint: "Shipping", findHost: pythonWithSdk },
+    { label: "Go", folder: "go", runtime: "go", endpoint: "Invoicing", findHost: () => findGoHost(quiet) },
+    {
+      label: "TypeScript",
+      folder: "typescript-sdk",
+      runtime: "nodejs",
+      endpoint: "Returns",
+      findHost: async () => ({ folder: (await findEngine(quiet)).binFolder, variables: {} }),
+      prepare: typescriptWithSdk,
+    },
   ];
   onEachBroker((broker) => {
-    for (const { label, runtime, endpoint, findHost } of languages) {
+    for (const { label, folder, runtime, endpoint, findHost, prepare } of languages) {
       it(`a program in ${label} declares what it says, stays the same, and goes without a trace`, async () => {
-        const [engine, host] = [await findEngine(quiet), await findHost(quiet)];
-        const cwd = join(root, "examples", runtime);
+        const [engine, host] = [await findEngine(quiet), await findHost()];
+        const example = join(root, "examples", folder);
+        const cwd = (await prepare?.(example)) ?? example;
         const state = temporaryFolder();
         const { managementUrl } = broker().node;
         const env = {
@@ -71,11 +124,12 @@ describe("the components in other languages", () => {
         const pulumi = (...args: string[]): Promise<string> =>
           run("pulumi", [...args, "--stack", "test"], { cwd, env });
         // From a folder of its own, or the engine would write a config file beside the program.
-        writeFileSync(join(state, "Pulumi.yaml"), `name: delays-in-${runtime}\nruntime: ${runtime}\n`);
+        writeFileSync(join(state, "Pulumi.yaml"), `name: delays-in-${label.toLowerCase()}\nruntime: ${runtime}\n`);
         await run("pulumi", ["stack", "init", "test", "--no-select", "--cwd", state], { cwd, env });
         for (const [key, value] of Object.entries({ endpoint: managementUrl, username: "guest", password: "guest" })) {
           await pulumi("config", "set", `rabbitmq:${key}`, value, ...config);
         }
+        await pulumi("config", "set", "--secret", "password", PASSWORD, ...config);
         afterThisTest(async () => void (await pulumi("destroy", "--yes", "--skip-preview", ...config)));
         await pulumi("up", "--yes", "--skip-preview", ...config);
         const asked = async <T>(...args: string[]): Promise<T> => {
@@ -86,7 +140,7 @@ describe("the components in other languages", () => {
         const steps = await asked<{ changeSummary: object }>("preview", "--json", ...config);
         assert.deepEqual(Object.keys(steps.changeSummary), ["same"]);
 
-        const outputs = await asked<Record<string, unknown>>("stack", "output", "--json");
+        const outputs = await asked<Record<string, unknown> & { users: string[] }>("stack", "output", "--json");
         const network: DelayNetwork = parseDelayNetwork(outputs.delayNetwork);
         assert.deepEqual(
           network,
@@ -103,8 +157,12 @@ describe("the components in other languages", () => {
         assert.deepEqual(found.sort(), [...planned, endpoint].sort());
         const channel = await openChannel(broker(), "%2F");
         const receiver = await Receiver.on(channel, [endpoint]);
-        await createDelayPublisher(channel, network).publish(endpoint, "x", { delayMs: 0 });
+        await createDelayPublisher(channel, network).publish(endpoint, "x", { delayMs: 1000 });
         await receiver.until(1);
+
+        assert.deepEqual(outputs.users, [endpoint.toLowerCase()]);
+        const rights = await broker().management.call<{ read: string }>("GET", `permissions/%2F/${outputs.users[0]}`);
+        assert.ok(new RegExp(rights.read).test(endpoint) && !new RegExp(rights.read).test("another"), rights.read);
 
         await pulumi("destroy", "--yes", "--skip-preview", ...config);
         assert.deepEqual(await broker().management.queues("%2F"), []);

@@ -1,4 +1,4 @@
-import { ChildProcess, spawn } from "node:child_process";
+import { ChildProcess, ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,12 +7,22 @@ import { root } from "../../toolchain/dist/paths";
 import { afterThisTest } from "./cleanup";
 
 /** The files that a checkout needs in its own folder, and those that it may share. */
-const COPIED = ["toolchain/dist", "toolchain/go", "Pulumi.yaml", "Pulumi.dev.yaml", "package.json", "program.js"];
+const COPIED = [
+  "toolchain/dist",
+  "toolchain/go",
+  "Pulumi.yaml",
+  "Pulumi.dev.yaml",
+  "Pulumi.staging.yaml",
+  "Pulumi.prod.yaml",
+  "package.json",
+  "program.js",
+];
 const SHARED = [
   "node_modules",
   "dist",
   "packages",
   "components",
+  "examples",
   "plugin",
   "program",
   "index.ts",
@@ -58,13 +68,8 @@ export class Checkout {
     variables: Record<string, string> = {},
     onStart: (child: ChildProcess) => void = () => undefined,
   ): Promise<CommandEnd> {
-    const none = { RABBITMQ_URL: undefined, RABBITMQ_MANAGEMENT_URL: undefined, RABBITMQ_DELAY_BROKER: undefined };
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, args, {
-        cwd: this.folder,
-        env: { ...process.env, ...none, ...variables, [MARK]: this.folder },
-        detached: true,
-      });
+      const child = this.start(process.execPath, args, variables);
       let [out, err] = ["", ""];
       child.stdout.on("data", (data: Buffer) => (out += data.toString()));
       child.stderr.on("data", (data: Buffer) => (err += data.toString()));
@@ -72,6 +77,16 @@ export class Checkout {
       // Not "close": a process that outlives the command may hold its output open.
       child.once("exit", (code, signal) => resolve({ code, signal, out, err }));
       onStart(child);
+    });
+  }
+
+  /** Starts a program in this checkout, without the addresses of other brokers. */
+  start(program: string, args: string[], variables: Record<string, string> = {}): ChildProcessWithoutNullStreams {
+    const none = { RABBITMQ_URL: undefined, RABBITMQ_MANAGEMENT_URL: undefined, RABBITMQ_DELAY_BROKER: undefined };
+    return spawn(program, args, {
+      cwd: this.folder,
+      env: { ...process.env, ...none, ...variables, [MARK]: this.folder },
+      detached: true,
     });
   }
 

@@ -10,6 +10,7 @@ import { TestStack } from "./stack";
 /** A stack of examples/ for one vendor's client, brought up in a vhost of its own. */
 export interface ClientExample {
   stack: TestStack;
+  vhost: string;
   /** The users that it made, by what it calls them. */
   logins: Record<string, { user: string; password: string }>;
   /** The broker's address with a user's login and the vhost. */
@@ -36,6 +37,7 @@ export async function bringUpExample(broker: TestBroker, client: string): Promis
   };
   return {
     stack,
+    vhost,
     logins,
     url: (login) => `${nodeUrl(login)}/${vhost}`,
     channelOf: (login) =>

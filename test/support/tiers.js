@@ -31,6 +31,8 @@ const CLIENTS = [
   "test/kubernetes/faults.test.ts",
   ...testsOf("test/kubernetes").filter((file) => !/(services|faults)\.test/.test(file)),
   "test/engine/languages.test.ts",
+  "test/toolchain/cleanClone.test.ts",
+  "test/toolchain/sdks.test.ts",
   "test/brokers/kombu.test.ts",
   "test/brokers/adopt.test.ts",
   "test/engine/celery.test.ts",
@@ -40,11 +42,13 @@ const CLIENTS = [
   "test/brokers/java.test.ts",
   "test/brokers/dotnet.test.ts",
   "test/brokers/fromThePlugin.test.ts",
+  "test/site/site.test.ts",
 ];
 
 /** Tests that need more than a single broker that runs all the time, or take long there. */
 const BEYOND_QUICK = [
   /^test\/(engine|store|toolchain)\//,
+  /^test\/site\/reference\.test/,
   /^test\/brokers\/(check|command|enforce(d|Live)|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart)\.test/,
 ];
 

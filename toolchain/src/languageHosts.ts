@@ -52,6 +52,22 @@ export async function findPythonHost(progress: (line: string) => void): Promise<
     },
   };
   const folder = await getCached(`${name}-${versions.nodeHost}`, [build], progress);
-  const packages = await getCached(`pulumi-python-${versions.pulumi}`, [install], progress);
+  const packages = await getCached(`pulumi-python-${versions.pulumi}-parver`, [install], progress);
   return { folder, variables: { PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" } };
+}
+
+/**
+ * Finds the engine's host for Go programs: on PATH, or a stand-in that is built here, for tests only, because no module proxy has the official
+ * one; see toolchain/go/pulumi-stand-ins.
+ */
+export async function findGoHost(progress: (line: string) => void): Promise<LanguageHost> {
+  const name = "pulumi-language-go";
+  const installed = await whichCommand(name);
+  if (installed !== undefined) return { folder: join(installed, ".."), variables: {} };
+  const build = {
+    name: "build a stand-in",
+    fill: (folder: string, show: (line: string) => void) =>
+      goBuild({ module: "pulumi-stand-ins", package: `./cmd/${name}` }, join(folder, name), show),
+  };
+  return { folder: await getCached(`${name}-stand-in`, [build], progress), variables: {} };
 }

@@ -10,6 +10,7 @@ import { findKubernetes } from "./kubernetesPrograms";
 import { findNetworkTools } from "./networkTools";
 import { localFolder } from "./paths";
 import { postgresInstallation } from "./postgresServer";
+import { writeSdks } from "./pulumiSdks";
 import { up } from "./up";
 
 /** Shows at most one line every two seconds if lines add up, as in a log. */
@@ -50,7 +51,10 @@ async function prepareTests(): Promise<void> {
   }
 }
 
-const commands: Record<string, () => Promise<void>> = { up, down, clean, "prepare-tests": prepareTests };
+/** Writes the SDKs for other languages anew. */
+const sdks = (): Promise<void> => writeSdks(throttle((text) => console.log(text)));
+
+const commands: Record<string, () => Promise<void>> = { up, down, clean, "prepare-tests": prepareTests, sdks };
 
 const command = commands[process.argv[2] ?? ""];
 if (command === undefined) {

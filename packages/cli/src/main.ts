@@ -1,20 +1,10 @@
-import { Command, CommanderError } from "commander";
+import { CommanderError } from "commander";
 import pc from "picocolors";
-import { addAdopt } from "./adopt";
-import { addCheck } from "./check";
-import { addComment } from "./comment";
-import { addDecode } from "./decode";
-import { addEncode } from "./encode";
-import { addEnforce } from "./enforce";
-import { addGateway } from "./gateway";
-import { addExample, allCommands } from "./commonOptions";
+import { allCommands } from "./commonOptions";
 import { printError, showError } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
-import { addPublish } from "./publish";
-import { addRender } from "./render";
-import { addReview } from "./review";
+import { createProgram } from "./program";
 import { secretsIn, secretsOf, withoutSecrets } from "@rabbitmq-delay/review";
-import { addStore } from "./store";
 import { suggestFormerName } from "./suggestFormerName";
 
 /**
@@ -44,33 +34,6 @@ export async function main(argv: string[]): Promise<void> {
  * loads it.
  */
 const REFUSALS = ["DelayTopologyError", "MessageRefusedError", "PreviewError"];
-
-/** The command with all its verbs. */
-export function createProgram(): Command {
-  const program = new Command("rabbitmq-delay")
-    .description(
-      "Delayed messages on plain RabbitMQ: keys, plans, publishing, an external store, and reviews of changes",
-    )
-    .version((require("../package.json") as { version: string }).version)
-    // Verbs added from here on inherit this.
-    .exitOverride()
-    .showSuggestionAfterError();
-  for (const add of [
-    addEncode,
-    addDecode,
-    addRender,
-    addPublish,
-    addReview,
-    addComment,
-    addCheck,
-    addEnforce,
-    addAdopt,
-    addStore,
-    addGateway,
-  ])
-    add(program);
-  return addExample(program, "rabbitmq-delay encode --preset nservicebus --delay 10s --destination Sales");
-}
 
 /**
  * Prints what went wrong on standard error.

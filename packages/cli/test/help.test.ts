@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { allCommands } from "../dist/commonOptions";
-import { createProgram } from "../dist/main";
+import { createProgram } from "../dist/program";
 
 /** What `--help` prints of a verb. */
 function helpOf(command: ReturnType<typeof createProgram>): string {

@@ -131,33 +131,38 @@ export class ConfirmedSender {
     await this.confirmation(flight, published, markSettled, timeoutMs);
   }
 
-  /** Settles with the first of these: confirm, nack, return (which comes before its confirm), closed channel, timeout. */
-  private confirmation(
+  /** Settles with the answer, or with a timeout before it. */
+  private async confirmation(
     flight: Flight,
     published: Promise<boolean>,
     settled: () => void,
     timeoutMs: number,
   ): Promise<void> {
     const { exchange, routingKey } = flight;
+    const answer = this.answer(flight, published, settled);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new PublishTimeoutError(exchange, routingKey, timeoutMs)), timeoutMs);
-      const settle = (error?: Error): void => {
-        clearTimeout(timer);
-        if (error === undefined) resolve();
-        else reject(error);
-      };
+      const expire = (): void => reject(new PublishTimeoutError(exchange, routingKey, timeoutMs, true, answer));
+      const timer = setTimeout(expire, timeoutMs);
+      answer.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+  }
+
+  /** Settles with the first of these: confirm, nack, return (which comes before its confirm), closed channel. */
+  private answer(flight: Flight, published: Promise<boolean>, settled: () => void): Promise<void> {
+    const { exchange, routingKey } = flight;
+    return new Promise((resolve, reject) => {
       flight.fail = (reason) => {
         settled();
-        settle(new ChannelClosedError(exchange, routingKey, reason));
+        reject(new ChannelClosedError(exchange, routingKey, reason));
       };
       published.then(
         (taken) => {
-          if (!taken) settle(new MessageNackedError(exchange, routingKey));
-          else if (flight.returned === undefined) settle();
-          else settle(new MessageReturnedError(exchange, routingKey, flight.returned.replyText));
+          if (!taken) reject(new MessageNackedError(exchange, routingKey));
+          else if (flight.returned === undefined) resolve();
+          else reject(new MessageReturnedError(exchange, routingKey, flight.returned.replyText));
         },
         (error: unknown) =>
-          settle(
+          reject(
             error instanceof MessageRefusedError
               ? error
               : new ChannelClosedError(exchange, routingKey, this.inFlight.closeReason),

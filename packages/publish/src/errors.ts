@@ -69,7 +69,8 @@ export class ChannelClosedError extends DelayPublishError {
 /**
  * The broker did not answer in time. A message that was sent may have been accepted: publish it again for at least once. If it was not sent
  * (`wasSent` is false), because the broker accepted nothing on this connection or too many others waited, publishing it again makes no
- * copy.
+ * copy. If it was, `answer` settles when the broker answers after all, as `publish` would have done, or with a ChannelClosedError when the channel
+ * closes: who waits for it, and only then publishes again, makes no copy while the channel lasts.
  */
 export class PublishTimeoutError extends DelayPublishError {
   constructor(
@@ -77,6 +78,7 @@ export class PublishTimeoutError extends DelayPublishError {
     routingKey: string,
     timeoutMs: number,
     readonly wasSent = true,
+    readonly answer?: Promise<void>,
   ) {
     super(
       exchange,

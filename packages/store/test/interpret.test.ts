@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { Delivery } from "@rabbitmq-delay/publish/parts";
 import { NewDelayedMessage, defaultLimits } from "@rabbitmq-delay/store";
-import { interpret } from "@rabbitmq-delay/store/testing";
+import { DelayReading, interpret } from "@rabbitmq-delay/store/testing";
 import { DelayedStoreOptions, delayedStore } from "@rabbitmq-delay/topology";
 import { toSendable } from "../../publish/dist/sendable";
 
@@ -14,6 +14,7 @@ function read(
   more: Partial<Delivery> = {},
   options: DelayedStoreOptions = {},
   limits = {},
+  reading: DelayReading = {},
 ): NewDelayedMessage {
   const delivery: Delivery = {
     exchange: "delayed",
@@ -22,7 +23,7 @@ function read(
     ...more,
     properties: { messageId: "m", ...more.properties, headers },
   };
-  return interpret(delivery, delayedStore(options), { ...defaultLimits, ...limits }, NOW);
+  return interpret(delivery, delayedStore(options), { ...defaultLimits, ...limits }, NOW, reading);
 }
 
 const dueAfter = (message: NewDelayedMessage): number => message.dueAt.getTime() - NOW;
@@ -42,6 +43,35 @@ describe("interpret", () => {
     assert.equal(dueAfter(read({})), 0);
     assert.deepEqual(read({ "x-delay": 5, a: 1 }).properties.headers, { "x-delay": -5, a: 1 });
     assert.deepEqual(read({ "x-delay": -5 }).properties.headers, { "x-delay": -5 });
+  });
+
+  it("by the plugin's rules, cuts fractions off, delivers at once what the plugin took for no delay, and refuses what it failed on", () => {
+    const decimal = { "!": "decimal", value: { digits: 5000, places: 0 } };
+    const plugin = { delayRules: "plugin" } as const;
+    const byPlugin = (value: unknown): NewDelayedMessage => read({ "x-delay": value }, {}, {}, {}, plugin);
+    const longest = 2 ** 32 - 1;
+    for (const [value, ms, sent] of [
+      [5000, 5000, -5000],
+      ["5000", 5000, -5000],
+      ["+5000", 5000, -5000],
+      [1.9, 1, -1],
+      [longest, longest, -longest],
+      [longest + 0.5, longest, -longest],
+      ...[0.9, longest + 1, String(longest + 1), 2 ** 62, 0, -7, "-7", true].map((none) => [none, 0, none] as const),
+      ...[{ a: 5000 }, [5000], Buffer.from("5000")].map((none) => [none, 0, none] as const),
+    ] as const) {
+      const message = byPlugin(value);
+      assert.equal(dueAfter(message), ms, String(value));
+      assert.deepEqual(message.properties.headers, { "x-delay": sent });
+    }
+    for (const value of ["5000.5", "soon", "", " 5000", decimal]) {
+      const names = /headers\.x-delay.*the plugin took no text but that of an integer/;
+      assert.throws(() => byPlugin(value), { name: "MessageRefusedError", message: names });
+    }
+    // Strictly, none of them is delivered before somebody has looked at it.
+    for (const value of [true, { a: 5000 }, [5000], NaN, decimal, 2 ** 62]) {
+      assert.throws(() => read({ "x-delay": value }), MessageRefusedError, String(value));
+    }
   });
 
   it("never makes a message early, nor later by more than a millisecond", () => {

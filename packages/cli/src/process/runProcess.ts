@@ -23,6 +23,7 @@ const logLevels: NonNullable<ServiceOptions["logLevel"]>[] = [
   ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const),
 ];
 const starts: NonNullable<ServiceOptions["countFrom"]>[] = ["intake", "timestamp"];
+const delayRules: NonNullable<ServiceOptions["delayRules"]>[] = ["strict", "plugin"];
 
 /** Adds the options that a store and a gateway share. */
 export function addProcessOptions(command: Command, { http, takes }: { http: string; takes: string }): Command {
@@ -38,6 +39,12 @@ export function addProcessOptions(command: Command, { http, takes }: { http: str
         "--count-from <start>",
         `when a delay begins: when the ${takes} takes the message, or at the publisher's AMQP timestamp; default: intake`,
       ).choices(starts),
+    )
+    .addOption(
+      new Option(
+        "--delay-rules <rules>",
+        "what x-delay may hold: strict, a number of milliseconds; plugin, what the delayed-message plugin took, by its rules; default: strict",
+      ).choices(delayRules),
     )
     .option("--exit-on-critical", "end with 3 when there were only failures for a while")
     .addOption(new Option("--log-level <level>", "default: info").choices(logLevels));

@@ -56,6 +56,8 @@ export class BatchPublisher {
   private readonly silent: SilentDestinations;
   private line: Line | undefined;
   private opening: Promise<Line> | undefined;
+  /** Answers that did not come in time, and may come yet. */
+  private readonly answers = new WeakMap<NewDelayedMessage, Promise<void>>();
 
   /**
    * @param confirmTimeoutMs how long to wait for a confirm, in milliseconds
@@ -116,6 +118,11 @@ export class BatchPublisher {
     return [...outcomes.values()];
   }
 
+  /** The answer to a message that was sent without one in time; it settles when the broker answers after all, or when the channel closes. */
+  answerTo(message: NewDelayedMessage): Promise<void> | undefined {
+    return this.answers.get(message);
+  }
+
   /** Opens its channel before the first message needs it, if possible. */
   async prepare(): Promise<void> {
     await this.open().catch(() => undefined);
@@ -139,6 +146,8 @@ export class BatchPublisher {
       return line.send(message).then(
         () => settle(message),
         (error: Error) => {
+          if (error instanceof PublishTimeoutError && error.answer !== undefined)
+            this.answers.set(message, error.answer);
           if (isOfMessage(error)) settle(message, error);
           else failures.push({ message, error });
         },

@@ -46,7 +46,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     const { descriptor: gateway } = options;
     const { publisher, clock } = this;
     const connection = this.connections.intake;
-    this.entry = new NetworkEntry({ publisher, clock, gateway });
+    this.entry = new NetworkEntry({ publisher, clock, gateway, confirmTimeoutMs: options.confirmTimeoutMs });
     this.intake = new Intake({
       connection,
       store: this.entry,
@@ -54,7 +54,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
       clock,
       descriptor: gateway,
       limits: options,
-      counting: options,
+      reading: options,
       settings: {
         ...options,
         prefetch: options.intakePrefetch,

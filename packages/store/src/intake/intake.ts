@@ -13,7 +13,7 @@ import { Pace, pause } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { SWEEP_MS } from "../sql/receipts";
 import { earlierDeliveriesOf, fingerprintOf, hasMessageId } from "./fingerprint";
-import { DelayCounting, interpret } from "./interpret";
+import { DelayReading, interpret } from "./interpret";
 
 /** Events of an intake. */
 export interface IntakeEvents extends BreakerEvents, ConsumerEvents, RefusalEvents {
@@ -28,13 +28,16 @@ export interface IntakeEvents extends BreakerEvents, ConsumerEvents, RefusalEven
 export interface IntakeParts {
   connection: BrokerConnection;
   /** Where messages are stored: a store, or a delay network. */
-  store: Pick<DelayedMessageStore, "storeAll" | "receipts">;
+  store: Pick<DelayedMessageStore, "storeAll" | "receipts"> & {
+    /** Whether it has a message although storing it together with others failed; default: it never has. */
+    has?(message: NewDelayedMessage): boolean;
+  };
   publisher: BatchPublisher;
   clock: SteadyClock;
   descriptor: DelayedStore | DelayGateway;
   limits: MessageLimits;
-  /** From when delays count; default: from the intake. */
-  counting?: DelayCounting;
+  /** How delays are read, and from when they count; default: strictly, and from the intake. */
+  reading?: DelayReading;
   settings: {
     prefetch: number;
     batchSize: number;
@@ -179,9 +182,9 @@ export class Intake {
     const accepted: Accepted[] = [];
     for (const delivery of batch) {
       try {
-        const { descriptor, limits, clock, counting } = this.parts;
+        const { descriptor, limits, clock, reading } = this.parts;
         const [nowMs, delaysFromMs] = [clock.now(), clock.forDelays()];
-        accepted.push({ delivery, message: interpret(delivery, descriptor, limits, nowMs, counting, delaysFromMs) });
+        accepted.push({ delivery, message: interpret(delivery, descriptor, limits, nowMs, reading, delaysFromMs) });
       } catch (error) {
         if (!(error instanceof MessageRefusedError)) throw error;
         await this.refusals.refuse(delivery, error);
@@ -197,18 +200,26 @@ export class Intake {
     // The same for each try, because a try may have been committed before its answer was lost.
     const lot = { id: randomUUID(), session: session.id };
     let known: readonly TakenMessage[] = [];
+    let open = part;
+    // What is stored need not wait for the rest: unacknowledged, it would come a second time after a crash.
+    const acknowledgeSome = (error: unknown): never => {
+      const stored = open.filter(({ message }) => store.has?.(message) === true);
+      open = open.filter((one) => !stored.includes(one));
+      this.acknowledge(stored);
+      throw error;
+    };
     const work = async (): Promise<number> => {
-      if (receipts === undefined) await store.storeAll(taken.map(({ message }) => message));
-      else known = await receipts.storeLot(taken, lot);
+      if (receipts !== undefined) known = await receipts.storeLot(taken, lot);
+      else await store.storeAll(open.map(({ message }) => message)).catch(acknowledgeSome);
       return 0;
     };
     const result = await this.commitPersistently(work, session.closing);
     if (result === "closing") return;
-    if (result !== "committed") return this.storeApart(part, result, (one) => this.storePart([one], session));
+    if (result !== "committed") return this.storeApart(open, result, (one) => this.storePart([one], session));
     const left = new Set(known.map(({ message }) => message));
     this.acknowledge(
-      part.filter(({ message }) => !left.has(message)),
-      part.filter(({ message }) => left.has(message)),
+      open.filter(({ message }) => !left.has(message)),
+      open.filter(({ message }) => left.has(message)),
     );
     if (receipts !== undefined) this.acknowledged.push(lot.id);
   }

@@ -8,8 +8,13 @@ import { hasMessageId } from "./fingerprint";
 /** Headers that are for the store alone. */
 const NOT_PASSED_ON: string[] = [storeHeaders.deliverAt, storeHeaders.exchange, storeHeaders.routingKey];
 
-/** From when a delay counts. */
-export interface DelayCounting {
+/** How a delay is read, and from when it counts. */
+export interface DelayReading {
+  /**
+   * What the header `x-delay` may hold: `strict`, a number or a numeric text, everything else is refused; or `plugin`, what the delayed-message
+   * plugin took, by its rules: a fraction is cut off, and what it took for no delay is delivered at once. Default `strict`.
+   */
+  delayRules?: DelayRules;
   /** `intake`: from when the store takes the message; `timestamp`: from the time in the publisher's AMQP property. Default `intake`. */
   countFrom?: "intake" | "timestamp";
   /** How far ahead of the store's clock a timestamp may be, in milliseconds; one further ahead is ignored. Default 60000. */
@@ -18,17 +23,22 @@ export interface DelayCounting {
   maximumTimestampAgeMs?: number;
 }
 
-/** Defaults of {@link DelayCounting}. */
-export const defaultCounting = {
+/** See {@link DelayReading}. */
+export const delayRules = ["strict", "plugin"] as const;
+export type DelayRules = (typeof delayRules)[number];
+
+/** Defaults of {@link DelayReading}. */
+export const defaultReading = {
+  delayRules: "strict",
   countFrom: "intake",
   maximumSkewMs: 60_000,
   maximumTimestampAgeMs: 7 * 24 * 3600 * 1000,
-} as const satisfies Required<DelayCounting>;
+} as const satisfies Required<DelayReading>;
 
 /**
  * Reads when a delivered message is due, and where it goes then.
  * @param nowMs the time, in milliseconds since 1970
- * @param counting from when a delay counts
+ * @param reading how a delay is read, and from when it counts
  * @param delaysFromMs the time from which delays count that begin now; default `nowMs`
  * @throws MessageRefusedError naming the header or property and what is allowed
  */
@@ -37,12 +47,12 @@ export function interpret(
   descriptor: DelayedStore | DelayGateway,
   limits: MessageLimits,
   nowMs: number,
-  counting: DelayCounting = {},
+  reading: DelayReading = {},
   delaysFromMs = nowMs,
 ): NewDelayedMessage {
   const { body, properties } = delivery;
   const { headers = {}, userId, messageId, ...passedOn } = properties;
-  const delayMs = delayOf(headers[storeHeaders.delay]);
+  const delayMs = delayOf(headers[storeHeaders.delay], reading);
   const at = timeOf(headers[storeHeaders.deliverAt]);
   if (delayMs !== undefined && at !== undefined) {
     throw new MessageRefusedError(storeHeaders.delay, `give one of it and ${storeHeaders.deliverAt}, not both`);
@@ -66,25 +76,39 @@ export function interpret(
     nowMs,
   );
   if (delayMs === undefined || delayMs <= 0) return message;
-  const dueMs = startOf(properties.timestamp, delaysFromMs, counting) + Math.ceil(delayMs);
+  const dueMs = startOf(properties.timestamp, delaysFromMs, reading) + Math.ceil(delayMs);
   return { ...message, dueAt: new Date(Math.max(nowMs, dueMs)) };
 }
 
 /** When a delay began. AMQP's timestamps are whole seconds; the end of the second is used, so that no message is early. */
-function startOf(timestamp: unknown, nowMs: number, given: DelayCounting): number {
-  const { countFrom, maximumSkewMs, maximumTimestampAgeMs } = { ...defaultCounting, ...given };
+function startOf(timestamp: unknown, nowMs: number, given: DelayReading): number {
+  const { countFrom, maximumSkewMs, maximumTimestampAgeMs } = { ...defaultReading, ...given };
   if (countFrom === "intake" || typeof timestamp !== "number") return nowMs;
   const endMs = (timestamp + 1) * 1000;
   const isBelieved = timestamp * 1000 - nowMs <= maximumSkewMs && nowMs - endMs <= maximumTimestampAgeMs;
   return isBelieved ? endMs : nowMs;
 }
 
-function delayOf(value: unknown): number | undefined {
+function delayOf(value: unknown, { delayRules: rules = defaultReading.delayRules }: DelayReading): number | undefined {
   if (value === undefined || value === null) return undefined;
-  // As the plugin does: a number of any kind, or a numeric text.
+  if (rules === "plugin") return delayByPlugin(value);
   const delayMs = typeof value === "string" && /^\s*-?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
   if (typeof delayMs === "number" && Number.isFinite(delayMs)) return delayMs;
   throw headerRefusal(storeHeaders.delay, value, "it must be a number of milliseconds");
+}
+
+/** The plugin's timers took no more: 2^32 - 1 (its README, "Performance Impact"); a longer delay was none. */
+const PLUGINS_MAXIMUM_MS = 0xffff_ffff;
+
+/** What the plugin took for a delay (its rabbit_delayed_message_utils.erl); on a text that is no integer, or a decimal, it failed. */
+function delayByPlugin(value: unknown): number | undefined {
+  const isText = typeof value === "string";
+  if ((isText && !/^[+-]?\d+$/.test(value)) || (value as { "!"?: unknown })["!"] === "decimal") {
+    throw headerRefusal(storeHeaders.delay, value, "the plugin took no text but that of an integer, and no decimal");
+  }
+  if (!isText && typeof value !== "number") return undefined;
+  const delayMs = Math.trunc(Number(value));
+  return delayMs > 0 && delayMs <= PLUGINS_MAXIMUM_MS ? delayMs : undefined;
 }
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;

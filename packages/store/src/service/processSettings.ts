@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defaultLimits } from "../delayedMessage";
-import { defaultCounting } from "../intake/interpret";
+import { defaultReading, delayRules } from "../intake/interpret";
 
 const DAY_MS = 24 * 3600 * 1000;
 /** RabbitMQ 3's own limit; larger bodies would not fit into a statement's text either. */
@@ -25,19 +25,24 @@ export const processShape = {
   /** Longest delay that is taken, in milliseconds. Default ten years. */
   maximumDelayMs: z.number().int().positive().max(Number.MAX_SAFE_INTEGER).default(defaultLimits.maximumDelayMs),
   /**
+   * What the header `x-delay` may hold: `strict`, a number or a numeric text, and everything else goes to the error queue; or `plugin`, which reads it as the
+   * delayed-message plugin did: a fraction is cut off, and what it took for no delay is delivered at once. Default `strict`.
+   */
+  delayRules: z.enum(delayRules).default(defaultReading.delayRules),
+  /**
    * From when a delay of the header `x-delay` counts: `intake`, when the message is taken, or `timestamp`, the end of the second that
    * the publisher's AMQP property `timestamp` says; a message without one counts from the intake. Default `intake`.
    */
-  countFrom: z.enum(["intake", "timestamp"]).default(defaultCounting.countFrom),
+  countFrom: z.enum(["intake", "timestamp"]).default(defaultReading.countFrom),
   /** How far ahead of the own clock a timestamp may be, in milliseconds; one further ahead is ignored. Default 60000. */
-  maximumSkewMs: z.number().int().min(0).max(DAY_MS).default(defaultCounting.maximumSkewMs),
+  maximumSkewMs: z.number().int().min(0).max(DAY_MS).default(defaultReading.maximumSkewMs),
   /** How old a timestamp may be, in milliseconds, which is the longest outage that is made up for; an older one is ignored. Default a week. */
   maximumTimestampAgeMs: z
     .number()
     .int()
     .min(0)
     .max(3650 * DAY_MS)
-    .default(defaultCounting.maximumTimestampAgeMs),
+    .default(defaultReading.maximumTimestampAgeMs),
   /** Largest body that is taken, in bytes. Default 16 MiB. */
   maximumBodyBytes: z.number().int().positive().max(LARGEST_BODY_BYTES).default(defaultLimits.maximumBodyBytes),
   /** Messages that the broker hands over before they are acknowledged; fewer where bodies are large. Default 1000. */

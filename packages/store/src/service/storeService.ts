@@ -63,7 +63,7 @@ class StoreService extends BrokerProcess<StoreMetrics> {
       connection: this.connections.intake,
       descriptor,
       limits: options,
-      counting: options,
+      reading: options,
       settings: { ...options, prefetch: options.intakePrefetch, batchSize: INTAKE_BATCH },
       events: this.intakeEvents(),
     });

@@ -1,0 +1,56 @@
+// A delay network, an endpoint, a work queue with retries, and the service's user.
+package main
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
+	"github.com/rabbitmq-delay/rabbitmq-delay/sdk/go/rabbitmqdelay"
+)
+
+func main() {
+	pulumi.Run(func(ctx *pulumi.Context) error {
+		gone := rabbitmqdelay.RemovalDelete
+		delay, err := rabbitmqdelay.NewDelayLevelTopology(ctx, "delay", &rabbitmqdelay.DelayLevelTopologyArgs{
+			Preset:  rabbitmqdelay.PresetCustom,
+			Prefix:  pulumi.StringRef("orders"),
+			Radix:   pulumi.Float64Ref(4),
+			Levels:  pulumi.Float64Ref(4),
+			Removal: &gone,
+		})
+		if err != nil {
+			return err
+		}
+		network := delay.Network.ToDelayNetworkDescriptorPtrOutput()
+		_, err = rabbitmqdelay.NewEndpointDelayBinding(ctx, "invoicing", &rabbitmqdelay.EndpointDelayBindingArgs{
+			Endpoint:    "Invoicing",
+			Network:     network,
+			CreateQueue: pulumi.BoolRef(true),
+			Removal:     &gone,
+		})
+		if err != nil {
+			return err
+		}
+		work, err := rabbitmqdelay.NewWorkRetryQueues(ctx, "work", &rabbitmqdelay.WorkRetryQueuesArgs{
+			Queue:   "work",
+			Delays:  []pulumi.Input{pulumi.String("5s"), pulumi.String("1m")},
+			Removal: &gone,
+		})
+		if err != nil {
+			return err
+		}
+		user, err := rabbitmqdelay.NewEndpointUser(ctx, "user", &rabbitmqdelay.EndpointUserArgs{
+			User:        "invoicing",
+			Credentials: []rabbitmqdelay.EndpointCredentialArgs{{Password: config.RequireSecret(ctx, "password").ToStringPtrOutput()}},
+			Consumes:    []string{"Invoicing"},
+			Network:     network,
+			Retries:     []pulumi.Input{work.WorkRetry},
+		})
+		if err != nil {
+			return err
+		}
+		ctx.Export("delayNetwork", delay.Network)
+		ctx.Export("workRetry", work.WorkRetry)
+		ctx.Export("users", user.Users)
+		return nil
+	})
+}

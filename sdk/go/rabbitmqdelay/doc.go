@@ -1,0 +1,2 @@
+// Pulumi components that declare delayed and retried messages on plain RabbitMQ.
+package rabbitmqdelay

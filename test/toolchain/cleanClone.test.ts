@@ -1,0 +1,31 @@
+import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { findEngine } from "../../toolchain/dist/engine";
+import { root } from "../../toolchain/dist/paths";
+import { run } from "../../toolchain/dist/run";
+import { afterThisTest } from "../support/cleanup";
+import { temporaryFolder } from "../support/databases";
+
+// What `pulumi package add` of a Git address runs: nothing compiles the components but npm.
+describe("a clean clone after npm install", () => {
+  it("serves the components and their schema", async () => {
+    const clone = join(temporaryFolder(), "clone");
+    await run("git", ["clone", "--quiet", root, clone]);
+    const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+    await run("npm", ["install", ...flags], { cwd: clone });
+    const host = join(clone, "node_modules", "@pulumi", "pulumi", "cmd", "run-plugin");
+    const child = spawn(process.execPath, [host, join(clone, "plugin"), "127.0.0.1:1"], { cwd: clone });
+    afterThisTest(async () => void child.kill());
+    const line = await new Promise<string>((resolve, reject) => {
+      child.stdout.once("data", (data: Buffer) => resolve(data.toString()));
+      child.once("exit", (code) => reject(new Error(`run-plugin ended with ${code}`)));
+    });
+    assert.match(line, /^\d+\n$/);
+    const engine = await findEngine(() => undefined);
+    const env = { ...process.env, PULUMI_HOME: engine.home, PATH: `${engine.binFolder}:${process.env.PATH}` };
+    const executable = join(clone, "plugin", "pulumi-resource-rabbitmq-delay");
+    const schema = JSON.parse(await run("pulumi", ["package", "get-schema", executable], { env })) as object;
+    assert.ok("pluginDownloadURL" in schema);
+  }).timeout(600_000);
+});
