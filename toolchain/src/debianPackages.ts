@@ -71,7 +71,11 @@ export async function aptGet(
   { settings = [], lockTimeoutMs = LOCK_TIMEOUT_MS }: AptOptions = {},
 ): Promise<void> {
   const seconds = Math.ceil(lockTimeoutMs / 1000);
-  const all = [`DPkg::Lock::Timeout=${seconds}`, ...settings].flatMap((setting) => ["-o", setting]);
+  // A mirror that is updated at this moment has other files than its lists say.
+  const all = [`DPkg::Lock::Timeout=${seconds}`, "Acquire::Retries=3", ...settings].flatMap((setting) => [
+    "-o",
+    setting,
+  ]);
   const deadline = Date.now() + lockTimeoutMs;
   for (;;) {
     const error = await run("apt-get", [...all, ...args], { env: { ...process.env, ...QUIET }, onLine: progress }).then(

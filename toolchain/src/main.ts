@@ -11,6 +11,7 @@ import { findNetworkTools } from "./networkTools";
 import { localFolder } from "./paths";
 import { postgresInstallation } from "./postgresServer";
 import { writeSdks } from "./pulumiSdks";
+import { findShells } from "./shells";
 import { up } from "./up";
 
 /** Shows at most one line every two seconds if lines add up, as in a log. */
@@ -42,7 +43,14 @@ async function prepareTests(): Promise<void> {
   await findYamlHost(line);
   if (isRootOnDebian()) await newestInstallation(line);
   // If something can't be had here, the tests that need it say so.
-  const parts = [postgresInstallation, findNetworkTools, findPythonHost, findKubernetesPlugins, findKubernetes];
+  const parts = [
+    postgresInstallation,
+    findNetworkTools,
+    findShells,
+    findPythonHost,
+    findKubernetesPlugins,
+    findKubernetes,
+  ];
   for (const find of parts) {
     await find(line).catch((error: Error) => {
       interrupted.throwIfAborted();

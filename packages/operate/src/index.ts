@@ -1,5 +1,6 @@
 // Live changes of a network's matching.
-export { EnforceError, EnforceOptions, EnforceResult, enforceMatching } from "./enforce/enforceMatching";
+export { EnforceError } from "./enforce/enforceError";
+export { EnforceOptions, EnforceResult, enforceMatching } from "./enforce/enforceMatching";
 export { Step } from "./enforce/planSteps";
 
 // The plan of such a change, without a broker.

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ManagementApi, ManagementApiError } from "@rabbitmq-delay/broker";
+import { ManagementApi } from "@rabbitmq-delay/broker";
 import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topology";
 import { readLiveMatching } from "./liveMatching";
+import { EnforceError } from "./enforceError";
 import { MatchingChange, planMatchingChange } from "./matchingChange";
 import { Step, planSteps } from "./planSteps";
+import { Requests, told, untilAnswered } from "./requests";
 
 /** How a change of a live network's matching is made. */
 export interface EnforceOptions {
@@ -26,11 +28,6 @@ export interface EnforceResult {
   network: DelayNetwork;
   /** What was done, in its order; of a dry run, what would be. */
   steps: Step[];
-}
-
-/** The change can't go on; what was done so far stays, and another run goes on from there. */
-export class EnforceError extends Error {
-  override name = "EnforceError";
 }
 
 /** How long a policy that is there may take until it applies. */
@@ -58,8 +55,14 @@ export async function enforceMatching(
 ): Promise<EnforceResult> {
   const change = planMatchingChange(network, options.undo);
   const plan = async (): Promise<Step[]> =>
-    planSteps(change, await told("the vhost can't be read", readLiveMatching(api, network.vhost)));
-  const runner = new Runner(api, network.vhost, change, options.timeoutMs ?? 600_000);
+    planSteps(
+      change,
+      await told(
+        "the vhost can't be read",
+        untilAnswered(() => readLiveMatching(api, network.vhost)),
+      ),
+    );
+  const runner = new Runner(new Requests(api), network.vhost, change, options.timeoutMs ?? 600_000);
   const steps = await plan();
   for (let round = 1, left = steps; options.dryRun !== true && left.length > 0; round++) {
     // An endpoint may have been bound meanwhile; what is there at the end is what counts.
@@ -90,7 +93,7 @@ class Runner {
   private readonly at: string;
 
   constructor(
-    private readonly api: ManagementApi,
+    private readonly requests: Requests,
     vhost: string,
     private readonly change: MatchingChange,
     private readonly timeoutMs: number,
@@ -147,7 +150,7 @@ class Runner {
     const path = this.bindingsOf(binding);
     const found = await told(
       `the bindings of ${binding.source} can't be read`,
-      this.api.get<{ routing_key: string; properties_key: string }[]>(path),
+      this.requests.get<{ routing_key: string; properties_key: string }[]>(path),
     );
     for (const one of found.filter(({ routing_key: key }) => key === binding.routingKey)) {
       await this.send("DELETE", `${path}/${encodeURIComponent(one.properties_key)}`);
@@ -157,7 +160,9 @@ class Runner {
   private async awaitPolicy(exchange: string, policy: string): Promise<void> {
     const what = `exchange ${exchange} has the policy ${policy}`;
     await this.untilApplied(what, policy, async () => {
-      const found = await this.api.get<{ policy?: string }>(`exchanges/${this.at}/${encodeURIComponent(exchange)}`);
+      const found = await this.requests.get<{ policy?: string }>(
+        `exchanges/${this.at}/${encodeURIComponent(exchange)}`,
+      );
       return found.policy === policy;
     });
     await pause(SPREAD_MS);
@@ -175,7 +180,7 @@ class Runner {
   }
 
   private queue(name: string): Promise<QueueState> {
-    return this.api.get<QueueState>(`queues/${this.at}/${encodeURIComponent(name)}`);
+    return this.requests.get<QueueState>(`queues/${this.at}/${encodeURIComponent(name)}`);
   }
 
   /**
@@ -197,19 +202,24 @@ class Runner {
   private async drain(queue: string): Promise<void> {
     const path = `queues/${this.at}/${encodeURIComponent(queue)}`;
     let empty = 0;
+    let isGone = false;
     await this.until(
       `queue ${queue} is empty`,
       async () => {
-        const found = await this.api.get<{ messages?: number; messages_dlx?: number }>(path);
+        const found = await this.requests.find<{ messages?: number; messages_dlx?: number }>(path);
+        isGone = found === undefined;
+        // A run that was killed as it deleted it had found it empty.
+        if (found === undefined) return true;
         // A queue that nobody counts is not empty. What was dead-lettered and not accepted yet is counted apart.
         empty = found.messages === 0 && (found.messages_dlx ?? 0) === 0 ? empty + 1 : 0;
         return empty >= COUNTS;
       },
       COUNT_MS,
     );
+    if (isGone) return;
     const bindings = await told(
       `the bindings of queue ${queue} can't be read`,
-      this.api.get<{ source: string }[]>(`${path}/bindings`),
+      this.requests.get<{ source: string }[]>(`${path}/bindings`),
     );
     const again = bindings.find(({ source }) => source !== "");
     if (
@@ -242,7 +252,9 @@ class Runner {
   /** Gives a policy another priority, and the former one again. */
   private async applyAgain(policy: string): Promise<void> {
     const path = `policies/${this.at}/${encodeURIComponent(policy)}`;
-    const { priority, ...rest } = await this.api.get<{ priority: number } & Record<string, unknown>>(path);
+    const found = await this.requests.find<{ priority: number } & Record<string, unknown>>(path);
+    if (found === undefined) throw new EnforceError(`somebody deleted the policy ${policy} meanwhile; run this again`);
+    const { priority, ...rest } = found;
     const body = { pattern: rest.pattern, "apply-to": rest["apply-to"], definition: rest.definition };
     for (const changed of [priority + 1, priority]) await this.send("PUT", path, { ...body, priority: changed });
   }
@@ -261,24 +273,7 @@ class Runner {
     }
   }
 
-  private async send(method: "PUT" | "POST" | "DELETE", path: string, body?: unknown): Promise<void> {
-    await told(`${method} ${decodeURIComponent(path)} failed`, this.api.send(method, path, body));
-  }
-}
-
-/** @throws EnforceError with what could not be done, and why */
-async function told<T>(what: string, answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (!(error instanceof ManagementApiError)) throw error;
-    const { status, message } = error;
-    const rights =
-      status === 401
-        ? "; the user's name or password is wrong, or it lacks the tag policymaker"
-        : status === 403
-          ? "; the user needs the tag policymaker, and the right to configure, write and read the network's entities"
-          : "";
-    throw new EnforceError(`${what} (HTTP ${status}: ${message})${rights}`);
+  private send(method: "PUT" | "POST" | "DELETE", path: string, body?: unknown): Promise<void> {
+    return this.requests.send(method, path, body);
   }
 }

@@ -1,0 +1,73 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { ManagementApi, ManagementApiError } from "@rabbitmq-delay/broker";
+import { EnforceError } from "./enforceError";
+
+/** How often a request without an answer is sent in all. */
+const TRIES = 4;
+/** How long to wait before a request is sent again, in milliseconds: a busy broker needs a moment. */
+const PAUSE_MS = 2000;
+
+/** Requests that may be sent again, because each asks the broker for a state, however often. */
+export class Requests {
+  /** @param api the broker's */
+  constructor(private readonly api: ManagementApi) {}
+
+  /** The answer to a reading. @throws ManagementApiError for a refusal, and if no try had an answer */
+  get<T>(path: string): Promise<T> {
+    return untilAnswered(() => this.api.get<T>(path));
+  }
+
+  /** The answer to a reading, or undefined if there is no such entity. @throws ManagementApiError as {@link get} does */
+  async find<T>(path: string): Promise<T | undefined> {
+    return this.get<T>(path).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+  }
+
+  /** Makes a change. What shall be deleted may be gone. @throws EnforceError for a refusal, and if no try had an answer */
+  async send(method: "PUT" | "POST" | "DELETE", path: string, body?: unknown): Promise<void> {
+    const request = async (): Promise<void> => {
+      try {
+        await this.api.send(method, path, body);
+      } catch (error) {
+        // A run that was killed may have sent it too, and so may a try whose answer was lost.
+        if (method !== "DELETE" || !isMissing(error)) throw error;
+      }
+    };
+    await told(`${method} ${decodeURIComponent(path)} failed`, untilAnswered(request));
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof ManagementApiError && error.status === 404;
+}
+
+/** Asks again when nothing answers, so that one slow answer does not end a change of minutes. A refusal is an answer. */
+export async function untilAnswered<T>(request: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await request();
+    } catch (error) {
+      if (!(error instanceof ManagementApiError) || error.status !== 0 || tries === TRIES) throw error;
+    }
+    await pause(PAUSE_MS);
+  }
+}
+
+/** @throws EnforceError with what could not be done, and why */
+export async function told<T>(what: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof ManagementApiError)) throw error;
+    const { status, message } = error;
+    const rights =
+      status === 401
+        ? "; the user's name or password is wrong, or it lacks the tag policymaker"
+        : status === 403
+          ? "; the user needs the tag policymaker, and the right to configure, write and read the network's entities"
+          : "";
+    throw new EnforceError(`${what} (HTTP ${status}: ${message})${rights}`);
+  }
+}
