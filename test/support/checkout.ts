@@ -25,6 +25,7 @@ const SHARED = [
   "examples",
   "plugin",
   "program",
+  "Makefile",
   "index.ts",
   "tsconfig.json",
   "tsconfig.base.json",

@@ -32,6 +32,7 @@ const CLIENTS = [
   ...testsOf("test/kubernetes").filter((file) => !/(services|faults)\.test/.test(file)),
   "test/engine/languages.test.ts",
   "test/toolchain/cleanClone.test.ts",
+  "test/toolchain/start.test.ts",
   "test/toolchain/sdks.test.ts",
   "test/brokers/kombu.test.ts",
   "test/brokers/adopt.test.ts",
