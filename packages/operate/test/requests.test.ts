@@ -33,6 +33,13 @@ describe("requests of a change of a live network", () => {
     assert.equal(count, 3);
   });
 
+  it("are sent again when the broker fails at them, as a busy one does", async () => {
+    const count = await withApi([500, 503, 200], async (requests) => {
+      assert.deepEqual(await requests.get("queues/%2F/one"), { messages: 0 });
+    });
+    assert.equal(count, 3);
+  });
+
   it("are told of once no try had an answer", async () => {
     const answers = Array<Answer>(20).fill("hang up");
     const count = await withApi(answers, (requests) =>

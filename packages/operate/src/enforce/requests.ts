@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ManagementApi, ManagementApiError } from "@rabbitmq-delay/broker";
 import { EnforceError } from "./enforceError";
 
-/** How often a request without an answer is sent in all. */
+/** How often a request is sent in all that has no answer, or at which the broker fails. */
 const TRIES = 4;
 /** How long to wait before a request is sent again, in milliseconds: a busy broker needs a moment. */
 const PAUSE_MS = 2000;
@@ -39,17 +39,25 @@ export class Requests {
   }
 }
 
+/** Whether the broker answered, and would answer the same again. */
+function isRefusal({ status }: ManagementApiError): boolean {
+  return status !== 0 && status < 500;
+}
+
 function isMissing(error: unknown): boolean {
   return error instanceof ManagementApiError && error.status === 404;
 }
 
-/** Asks again when nothing answers, so that one slow answer does not end a change of minutes. A refusal is an answer. */
+/**
+ * Asks again when nothing answers, or the broker fails at it (HTTP 500 and above, as a busy one does), so that one such answer does not
+ * end a change of minutes. A refusal is an answer.
+ */
 export async function untilAnswered<T>(request: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await request();
     } catch (error) {
-      if (!(error instanceof ManagementApiError) || error.status !== 0 || tries === TRIES) throw error;
+      if (!(error instanceof ManagementApiError) || isRefusal(error) || tries === TRIES) throw error;
     }
     await pause(PAUSE_MS);
   }
