@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import type * as amqp from "amqplib";
 import { createDelayPublisher } from "@rabbitmq-delay/publish";
 import { delayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
-import { crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
+import { crashAndRestart, onEachBroker, ownTestBroker, untilDefined, untilRegistered } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 
@@ -27,6 +27,7 @@ describe("faults", () => {
           dueAt.set(String(index), receipt.dueAt.getTime());
         }),
       );
+      await untilDefined(own, vhost);
       await crashAndRestart(own);
       const reading = await openChannel(own, vhost);
       const seen = new Map<string, number>();

@@ -32,6 +32,8 @@ export interface EnforceResult {
 
 /** How long a policy that is there may take until it applies. */
 const APPLY_MS = 5000;
+/** How long a broker may take until it counts a new queue, in milliseconds; it counts every 5 s. */
+const COUNTED_MS = 20_000;
 /** The broker counts messages every five seconds. */
 const COUNT_MS = 5000;
 /** How many counts in a row have to find a queue empty. */
@@ -83,6 +85,7 @@ const MOST_ROUNDS = 5;
 /** What the broker shows of a queue. */
 interface QueueState {
   state?: string;
+  messages?: number;
   policy?: string;
   operator_policy?: string;
   effective_policy_definition?: Record<string, unknown>;
@@ -169,14 +172,50 @@ class Runner {
   }
 
   private async awaitReady(queue: string, policy: string | undefined): Promise<void> {
-    const state = policy === undefined ? "is running" : `is running, with the policy ${policy}`;
-    await this.untilApplied(`queue ${queue} ${state}`, policy, async () => {
-      const found = await this.queue(queue);
-      if (found.state !== "running" || (policy !== undefined && found.policy !== policy)) return false;
-      if (policy !== undefined) await this.checkOperatorPolicy(queue, found);
-      return true;
-    });
+    await this.untilRunning(queue);
+    if (policy !== undefined) {
+      await this.untilApplied(`queue ${queue} has the policy ${policy}`, policy, async () => {
+        const found = await this.queue(queue);
+        if (found.policy !== policy) return false;
+        await this.checkOperatorPolicy(queue, found);
+        return true;
+      });
+    }
     await pause(SPREAD_MS);
+  }
+
+  /**
+   * Looks until a queue runs. A broker that is cut off while it declares a quorum queue may keep one that never runs, has no count, and holds
+   * up each policy that is set in its vhost (3.10.8, on a busy machine: 3 of 240 connections that ended within 300 ms); it is declared anew.
+   */
+  private async untilRunning(queue: string): Promise<void> {
+    let sinceMs = Date.now();
+    await this.until(`queue ${queue} is running`, async () => {
+      const { state, messages } = await this.queue(queue);
+      if (state === "running") return true;
+      if (state !== undefined || messages !== undefined) sinceMs = Date.now();
+      if (Date.now() - sinceMs > COUNTED_MS) {
+        await this.declareAnew(queue);
+        sinceMs = Date.now();
+      }
+      return false;
+    });
+  }
+
+  /** Deletes a queue that the broker never counted, and declares it again, unless a message may have come to it. */
+  private async declareAnew(queue: string): Promise<void> {
+    const { change } = this;
+    const plan = [change.queue, change.detour.queue, change.otherDetour.queue].find(({ name }) => name === queue);
+    if (plan === undefined || (await this.isBound(queue))) return;
+    await this.send("DELETE", `queues/${this.at}/${encodeURIComponent(queue)}`);
+    await this.run({ do: "declare-queue", queue: plan });
+  }
+
+  private async isBound(queue: string): Promise<boolean> {
+    const found = await this.requests.get<{ source: string }[]>(
+      `queues/${this.at}/${encodeURIComponent(queue)}/bindings`,
+    );
+    return found.some(({ source }) => source !== "");
   }
 
   private queue(name: string): Promise<QueueState> {
