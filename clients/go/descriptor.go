@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -37,6 +38,34 @@ func readDescriptor(given []byte, kind, name string, newest int64) *descriptor {
 	return read
 }
 
+// What is allowed where no text, and no number, can stand.
+var (
+	noText   = regexp.MustCompile(`^(it must be (a whole number|true or false|a list|one of \d|the \d+ exchanges)|each must be|for this shape)`)
+	noNumber = regexp.MustCompile(`^it must be (a (non-empty )?text|true or false|a list|one of \D|the \d+ exchanges)`)
+	// An address with a user, which may have a password in it.
+	withUser = regexp.MustCompile(`(?s)://.*@`)
+)
+
+// shownUnlessSecret is a value for a message, unless it may hold a password that was mistyped: what is of another kind, and an address with
+// a user.
+func shownUnlessSecret(value any, allowed string) string {
+	switch given := value.(type) {
+	case []any:
+		return "this list"
+	case map[string]any:
+		return "this object"
+	case string:
+		if withUser.MatchString(given) || noText.MatchString(allowed) {
+			return "this text"
+		}
+	case float64:
+		if noNumber.MatchString(allowed) {
+			return "this number"
+		}
+	}
+	return shown(value)
+}
+
 // refuse keeps the first error; it names the property, and says what it must be.
 func (d *descriptor) refuse(property, allowed string) {
 	if d.err != nil {
@@ -44,7 +73,7 @@ func (d *descriptor) refuse(property, allowed string) {
 	}
 	given := "a missing value"
 	if value, there := d.values[property]; there {
-		given = shown(value)
+		given = shownUnlessSecret(value, allowed)
 	}
 	d.err = &DescriptorError{d.name + "." + property, given + " is not allowed; " + allowed}
 }

@@ -185,6 +185,41 @@ func TestRefusesTheDescriptorsThatTheReferenceRefuses(t *testing.T) {
 	}
 }
 
+func TestShowsNothingOfADescriptorThatMayBeAPassword(t *testing.T) {
+	all, _ := readVectors(t)
+	count := 0
+	for _, written := range all.Networks {
+		var network map[string]any
+		if err := json.Unmarshal(written, &network); err != nil {
+			t.Fatal(err)
+		}
+		if network["version"] != 2.0 {
+			continue
+		}
+		for property := range network {
+			for _, given := range []any{"amqp://shop:hunter2@broker", []any{"hunter2"}, map[string]any{"password": "hunter2"}} {
+				mistyped := map[string]any{}
+				for name, value := range network {
+					mistyped[name] = value
+				}
+				mistyped[property] = given
+				if property == "vhost" {
+					mistyped["prefix"] = 7
+				}
+				text, _ := json.Marshal(mistyped)
+				_, err := ParseDelayNetwork(text)
+				if err == nil || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s: %v", property, err)
+				}
+				count++
+			}
+		}
+	}
+	if count < 30 {
+		t.Errorf("only %d descriptors", count)
+	}
+}
+
 func TestReadsWhatTheReferenceWrote(t *testing.T) {
 	all, networks := readVectors(t)
 	for index, network := range networks {

@@ -75,6 +75,21 @@ class Vectors(unittest.TestCase):
                     read(vector["json"])
                 self.assertEqual(caught.exception.property.split("[")[0], vector["refused"].split("[")[0])
 
+    def test_shows_nothing_of_a_descriptor_that_may_be_a_password(self) -> None:
+        network = next(json.loads(json.dumps(one)) for one in VECTORS["networks"] if one["version"] == 2)
+        for property in network:
+            for given in ("amqp://shop:hunter2@broker", ["hunter2"], {"password": "hunter2"}):
+                with self.subTest(property=property, given=given):
+                    with self.assertRaises(DescriptorError) as caught:
+                        DelayNetwork({**network, property: given, **({"prefix": 7} if property == "vhost" else {})})
+                    self.assertNotIn("hunter2", str(caught.exception))
+        for property in ("radix", "unitMs", "levels", "maximumDelayMs", "entryExchanges"):
+            with self.assertRaises(DescriptorError) as caught:
+                DelayNetwork({**network, property: "hunter2"})
+            self.assertNotIn("hunter2", str(caught.exception))
+        with self.assertRaisesRegex(DescriptorError, "^network.radix: 3 is not allowed; it must be one of 2, 4, 8, 16$"):
+            DelayNetwork({**network, "radix": 3})
+
     def test_reads_what_the_reference_wrote(self) -> None:
         for network, written in zip(NETWORKS, VECTORS["networks"]):
             self.assertEqual(network.maximum_delay, milliseconds(written["maximumDelayMs"]))

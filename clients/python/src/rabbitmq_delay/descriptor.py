@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from .errors import DescriptorError
@@ -13,6 +14,21 @@ from .names import shown, why_no_entity
 LONGEST_TTL_MS = 315_360_000_000
 
 _MISSING = object()
+
+#: What is allowed where no text, and no number, can stand.
+_NO_TEXT = re.compile(r"it must be (a whole number|true or false|a list|one of \d|the \d+ exchanges)|each must be|for this shape")
+_NO_NUMBER = re.compile(r"it must be (a (non-empty )?text|true or false|a list|one of \D|the \d+ exchanges)")
+
+
+def _shown(value: Any, allowed: str) -> str:
+    """A value for a message, unless it may hold a password that was mistyped: what is of another kind, and an address with a user."""
+    if isinstance(value, (list, Mapping)):
+        return "this list" if isinstance(value, list) else "this object"
+    if isinstance(value, str) and (re.search("://.*@", value, re.DOTALL) or _NO_TEXT.match(allowed)):
+        return "this text"
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and _NO_NUMBER.match(allowed):
+        return "this number"
+    return shown(value)
 
 
 class Descriptor:
@@ -34,7 +50,7 @@ class Descriptor:
     def refuse(self, property: str, allowed: str) -> DescriptorError:
         """The error for a property, which says what it must be."""
         value = self._values.get(property, _MISSING)
-        given = "a missing value" if value is _MISSING else shown(value)
+        given = "a missing value" if value is _MISSING else _shown(value, allowed)
         return DescriptorError(f"{self._name}.{property}", f"{given} is not allowed; {allowed}")
 
     def has(self, property: str) -> bool:

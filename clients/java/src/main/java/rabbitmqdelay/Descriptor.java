@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.regex.Pattern;
 
 /** A descriptor of which the kind and the version are checked; each refusal names the property. */
 final class Descriptor {
@@ -35,8 +36,27 @@ final class Descriptor {
 
   /** The exception for a property, which says what it must be. */
   DescriptorException refuse(String property, String allowed) {
-    String given = has(property) ? Names.shown(values.get(property)) : "a missing value";
+    String given = has(property) ? shown(values.get(property), allowed) : "a missing value";
     return new DescriptorException(name + "." + property, given + " is not allowed; " + allowed);
+  }
+
+  /** What is allowed where no text, and no number, can stand. */
+  private static final Pattern NO_TEXT =
+      Pattern.compile("(it must be (a whole number|true or false|a list|one of \\d|the \\d+ exchanges)|each must be|for this shape).*", Pattern.DOTALL);
+
+  private static final Pattern NO_NUMBER =
+      Pattern.compile("it must be (a (non-empty )?text|true or false|a list|one of \\D|the \\d+ exchanges).*", Pattern.DOTALL);
+
+  /** An address with a user, which may have a password in it. */
+  private static final Pattern WITH_USER = Pattern.compile(".*://.*@.*", Pattern.DOTALL);
+
+  /** A value for a message, unless it may hold a password that was mistyped: what is of another kind, and an address with a user. */
+  private static String shown(Object value, String allowed) {
+    if (value instanceof List) return "this list";
+    if (value instanceof Map) return "this object";
+    if (value instanceof String text && (WITH_USER.matcher(text).matches() || NO_TEXT.matcher(allowed).matches())) return "this text";
+    if (value instanceof Number && NO_NUMBER.matcher(allowed).matches()) return "this number";
+    return Names.shown(value);
   }
 
   boolean has(String property) {

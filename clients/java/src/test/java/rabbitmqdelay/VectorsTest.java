@@ -43,6 +43,24 @@ class VectorsTest {
   }
 
   @Test
+  void showsNothingOfADescriptorThatMayBeAPassword() {
+    int count = 0;
+    for (Map<String, Object> network : Vectors.list("networks")) {
+      for (String property : network.keySet()) {
+        for (Object given : List.of("amqp://shop:hunter2@broker", List.of("hunter2"), Map.of("password", "hunter2"))) {
+          Map<String, Object> mistyped = new HashMap<>(network);
+          mistyped.put(property, given);
+          if (property.equals("vhost")) mistyped.put("prefix", 7L);
+          String message = assertThrows(DescriptorException.class, () -> DelayNetwork.of(mistyped), property).getMessage();
+          assertTrue(!message.contains("hunter2"), message);
+          count++;
+        }
+      }
+    }
+    assertTrue(count > 100);
+  }
+
+  @Test
   void routesIntervalsAsTheReferenceDoes() {
     RetryIntervals intervals = RetryIntervals.of(Vectors.object(Vectors.ALL.get("intervals")));
     for (Map<String, Object> vector : Vectors.list("routes")) {
