@@ -54,6 +54,13 @@ function publish(channel: ConfirmChannel, key: string, body: string, options: Op
   );
 }
 
+/** Makes a quorum queue stop answering, or answer again. */
+function tell(broker: TestBroker, vhost: string, queue: string, verb: "suspend" | "resume"): Promise<unknown> {
+  const resource = `rabbit_misc:r(<<"${vhost}">>, queue, <<"${queue}">>)`;
+  const found = `{ok, Q} = rabbit_amqqueue:lookup(${resource}), {N, _} = amqqueue:get_pid(Q)`;
+  return rabbitmqctl(broker.node, "eval", `${found}, sys:${verb}(N).`);
+}
+
 const delayed = (delay: unknown, headers: object = {}): Options.Publish => ({
   headers: { "x-delay": delay, ...headers },
 });
@@ -201,14 +208,8 @@ describe("a gateway", function () {
       // The first message of a channel to a queue with reject-publish holds the whole channel up until the queue answers.
       await publish(channel, "work", "first", delayed(10));
       await receiver.until(1);
-      const resource = `rabbit_misc:r(<<"${vhost}">>, queue, <<"wait.r8x4u10.level-00-1">>)`;
-      const tell = (verb: "suspend" | "resume"): Promise<unknown> =>
-        rabbitmqctl(
-          broker().node,
-          "eval",
-          `{ok, Q} = rabbit_amqqueue:lookup(${resource}), {N, _} = amqqueue:get_pid(Q), sys:${verb}(N).`,
-        );
-      await tell("suspend");
+      const queue = "wait.r8x4u10.level-00-1";
+      await tell(broker(), vhost, queue, "suspend");
       try {
         await publish(channel, "work", "held up", delayed(10));
         for (let index = 0; index < 20; index++) await publish(channel, "work", `free ${index}`, delayed(0));
@@ -218,7 +219,7 @@ describe("a gateway", function () {
         while (service.log.filter(isTold).length < 5) await new Promise((resolve) => setTimeout(resolve, 50));
         assert.equal(await service.statusOf("/readyz"), 503);
       } finally {
-        await tell("resume");
+        await tell(broker(), vhost, queue, "resume");
       }
       await receiver.until(22);
       await publish(channel, "work", "last", delayed(100));
@@ -227,6 +228,72 @@ describe("a gateway", function () {
       const expected = ["first", "held up", "last", ...Array.from({ length: 20 }, (_, index) => `free ${index}`)];
       assert.deepEqual(bodies.slice().sort(), expected.sort());
       assert.equal(bodies.at(-1), "last");
+      assert.equal(await service.stop(), 0);
+    });
+
+    // Each try gives the messages back, and they come again as other objects of this process.
+    it("sends a further round and a retry once, too, to a queue of the network that does not answer", async () => {
+      const { vhost, channel, flags } = await openShop(broker(), {
+        network: delayNetwork({ ...shape, radix: 2, levels: 3, unitMs: 100, parking: false }),
+        flags: ["--number-of-retries", "2"],
+      });
+      const environment = {
+        RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "500",
+        RABBITMQ_DELAY_GATEWAY_RETRY_DELAY_MS: "500",
+      };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
+      const receiver = await Receiver.on(channel, ["work", "gateway.error"]);
+      const sentMs = Date.now();
+      await publish(channel, "work", "long", delayed(4000));
+      await service.untilMetric("further_rounds_total", 1);
+      const queue = "wait.r2x3u100.level-02-1";
+      await tell(broker(), vhost, queue, "suspend");
+      try {
+        for (let index = 0; index < 10; index++) await publish(channel, "nobody", `nobody ${index}`, delayed(100));
+        await service.untilMetric("retries_total", 10);
+        const isTold = ({ reason }: Record<string, unknown>): boolean =>
+          /no answer for \d+ messages/.test(String(reason));
+        while (service.log.filter(isTold).length < 4) await new Promise((resolve) => setTimeout(resolve, 50));
+        assert.equal(await service.statusOf("/readyz"), 503);
+      } finally {
+        await tell(broker(), vhost, queue, "resume");
+      }
+      await receiver.until(11);
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+      const told = receiver.arrivals.map((arrival) => `${arrival.queue}: ${arrival.message.content.toString()}`);
+      const refused = Array.from({ length: 10 }, (_, index) => `gateway.error: nobody ${index}`);
+      assert.deepEqual(told.sort(), [...refused, "work: long"].sort());
+      const long = receiver.arrivals.find((arrival) => arrival.queue === "work");
+      assert.ok((long?.atMs as number) >= sentMs + 4000, "early");
+      assert.equal((await service.metrics()).get("rabbitmq_delay_gateway_retries_total"), 20);
+      assert.equal(await service.stop(), 0);
+    });
+
+    it("delivers to all others while a destination does not answer, and to that one then", async () => {
+      const { vhost, channel, flags } = await openShop(broker(), { queues: ["work", "other"] });
+      const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "500" };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
+      const quorum = { "x-queue-type": "quorum", "x-overflow": "reject-publish" };
+      await channel.assertQueue("hung", { durable: true, arguments: quorum });
+      await channel.bindQueue("hung", "shop.delivery", "hung");
+      const receiver = await Receiver.on(channel, ["work", "other", "gateway.error"]);
+      const bodies = Array.from({ length: 40 }, (_, index) => `free ${index}`);
+      await tell(broker(), vhost, "hung", "suspend");
+      try {
+        for (const [index, body] of bodies.entries()) {
+          await publish(channel, "hung", `hung ${index}`, delayed(10));
+          await publish(channel, index % 2 === 0 ? "work" : "other", body, delayed(10));
+        }
+        const arrived = (): Set<string> => new Set(receiver.arrivals.map(({ message }) => message.content.toString()));
+        while (arrived().size < bodies.length) await new Promise((resolve) => setTimeout(resolve, 50));
+        assert.deepEqual([...arrived()].sort(), [...bodies].sort());
+      } finally {
+        await tell(broker(), vhost, "hung", "resume");
+      }
+      const hung = await Receiver.on(channel, ["hung"]);
+      const came = (): Set<string> => new Set(hung.arrivals.map(({ message }) => message.content.toString()));
+      while (came().size < bodies.length) await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.equal(receiver.arrivals.filter(({ queue }) => queue === "gateway.error").length, 0);
       assert.equal(await service.stop(), 0);
     });
 

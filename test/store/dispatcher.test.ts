@@ -58,38 +58,48 @@ describe("Dispatcher", () => {
       });
 
       // One queue that hung kept all other messages in the store for as long as it did.
-      it("a queue that does not answer keeps no message of another one, and loses none of its own", async () => {
-        const { vhost, channel } = await declare();
-        const store = await readyStore(await database.address(), ownEndpoint());
-        await channel.assertQueue("hung", { durable: true });
-        const hung = `rabbit_misc:r(<<"${vhost}">>, queue, <<"hung">>)`;
-        const tell = (verb: "suspend" | "resume"): Promise<unknown> =>
-          rabbitmqctl(
-            broker().node,
-            "eval",
-            `{ok, Q} = rabbit_amqqueue:lookup(${hung}), sys:${verb}(amqqueue:get_pid(Q)).`,
-          );
-        const message = (messageId: string, routingKey: string): ReturnType<typeof delayedMessage> =>
-          delayedMessage({ routingKey, body: messageId, messageId, delayMs: 0 });
-        await tell("suspend");
-        try {
-          // As many as are in hand at once.
-          await store.storeAll(Array.from({ length: 10 }, (_, index) => message(`hung${index}`, "hung")));
-          runDispatcher(broker(), vhost, store, { settings: { confirmTimeoutMs: 500, batchSize: 5 } });
-          const receiver = await Receiver.on(channel, ["work"]);
-          await store.store(message("other", "work"));
-          await receiver.until(1);
-          assert.deepEqual(await store.count().then(({ pending, failed }) => [pending >= 10, failed]), [true, 0]);
-        } finally {
-          await tell("resume");
-        }
-        while ((await store.count()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-        const receiver = await Receiver.on(channel, ["hung"]);
-        const ids = (): string[] => [
-          ...new Set(receiver.arrivals.map(({ message: { properties } }) => properties.messageId as string)),
-        ];
-        while (ids().length < 10) await receiver.until(receiver.arrivals.length + 1);
-      });
+      // A quorum queue that refuses what is too much holds up the channel that publishes there for the first time, and a few hundred messages to
+      // such a channel the whole connection.
+      const hanging: [string, number, object][] = [
+        ["classic", 5, {}],
+        ["quorum", 5, { "x-overflow": "reject-publish" }],
+        // Half a minute each.
+        ...(database.isShared ? [] : [["quorum", 500, { "x-overflow": "reject-publish" }] as [string, number, object]]),
+      ];
+      for (const [type, batchSize, more] of hanging)
+        it(`a ${type} queue that does not answer keeps no message of another one, and loses none of its own, ${batchSize} at once`, async () => {
+          const { vhost, channel } = await declare();
+          const store = await readyStore(await database.address(), ownEndpoint());
+          const count = 2 * batchSize;
+          await channel.assertQueue("hung", { durable: true, arguments: { "x-queue-type": type, ...more } });
+          const hung = `rabbit_misc:r(<<"${vhost}">>, queue, <<"hung">>)`;
+          const tell = (verb: "suspend" | "resume"): Promise<unknown> =>
+            rabbitmqctl(
+              broker().node,
+              "eval",
+              `{ok, Q} = rabbit_amqqueue:lookup(${hung}), sys:${verb}(case amqqueue:get_pid(Q) of {N, _} -> N; P -> P end).`,
+            );
+          const message = (messageId: string, routingKey: string): ReturnType<typeof delayedMessage> =>
+            delayedMessage({ routingKey, body: messageId, messageId, delayMs: 0 });
+          await tell("suspend");
+          try {
+            // As many as are in hand at once.
+            await store.storeAll(Array.from({ length: count }, (_, index) => message(`hung${index}`, "hung")));
+            runDispatcher(broker(), vhost, store, { settings: { confirmTimeoutMs: 500, batchSize } });
+            const receiver = await Receiver.on(channel, ["work"]);
+            await store.store(message("other", "work"));
+            await receiver.until(1);
+            assert.deepEqual(await store.count().then(({ pending, failed }) => [pending >= count, failed]), [true, 0]);
+          } finally {
+            await tell("resume");
+          }
+          while ((await store.count()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+          const receiver = await Receiver.on(channel, ["hung"]);
+          const ids = (): string[] => [
+            ...new Set(receiver.arrivals.map(({ message: { properties } }) => properties.messageId as string)),
+          ];
+          while (ids().length < count) await receiver.until(receiver.arrivals.length + 1);
+        });
 
       it("tries again as often as it may, and then parks; one message's fault is not the others'", async () => {
         const { vhost, channel } = await declare();

@@ -4,7 +4,8 @@ export { Intake, IntakeEvents, IntakeParts } from "./intake/intake";
 export { BrokerConnection, ConnectionEvents } from "./broker/brokerConnection";
 export { consumeBatches } from "./broker/consumer";
 export { declarePlan } from "./broker/declarePlan";
-export { BatchPublisher, BrokerFaultError, Outcome } from "./dispatch/batchPublisher";
+export { BatchPublisher, BrokerFaultError } from "./dispatch/batchPublisher";
+export { Outcome } from "./dispatch/outcomes";
 export { Dispatcher, DispatcherEvents, DispatcherParts } from "./dispatch/dispatcher";
 export { DispatchOptions, DispatchSettings, dispatchSettings } from "./dispatch/settings";
 export {

@@ -58,9 +58,11 @@ describe("BatchPublisher", () => {
     const publisher = publisherTo((id) => id === "other");
     await assert.rejects(publisher.publishAll([hung]), BrokerFaultError);
     assert.deepEqual([...publisher.findHeldBack([hung, more, other]).keys()], [hung, more]);
-    // One that is tried beside others fails by no fault of its own.
-    const [taken, tried] = await publisher.publishAll([hung, other]);
-    assert.deepEqual([tried?.isSilent, tried?.isInDoubt, taken?.isSilent], [true, true, undefined]);
+    // One that is tried beside others fails by no fault of its own, and is not sent while an earlier one may still be answered.
+    const outcomes = new Map((await publisher.publishAll([more, other])).map((one) => [one.message, one]));
+    assert.deepEqual(outcomes.get(other), { message: other, error: undefined });
+    assert.deepEqual([outcomes.get(more)?.isSilent, outcomes.get(more)?.isInDoubt], [true, undefined]);
+    assert.match(String(outcomes.get(more)?.error), /queue work has not answered for an earlier message yet/);
 
     const connection = { blockedReason: undefined as string | undefined };
     const channel = (): Promise<unknown> => {
@@ -70,5 +72,61 @@ describe("BatchPublisher", () => {
     const blocked = new BatchPublisher(Object.assign(connection, { channel }) as unknown as BrokerConnection, 50);
     await assert.rejects(blocked.publishAll([hung]), BrokerFaultError);
     assert.equal(blocked.findHeldBack([hung]).size, 0);
+  });
+
+  // One queue that hangs holds up the broker's channel, and with it all that is published there.
+  it("tries destinations that were silent together each on a channel of its own, and uses no silent channel for others", async () => {
+    const channels: string[][] = [];
+    const channel = (): Promise<unknown> => {
+      const sent: string[] = [];
+      channels.push(sent);
+      return Promise.resolve(
+        new SilentChannel((id) => {
+          sent.push(id);
+          return !sent.some((each) => each.startsWith("hung"));
+        }),
+      );
+    };
+    const publisher = new BatchPublisher({ channel } as unknown as BrokerConnection, 50);
+    const to = (messageId: string, routingKey: string): NewDelayedMessage => ({ ...message(messageId), routingKey });
+    const all = [to("hung 1", "hung"), to("a 1", "a"), to("a 2", "a"), to("b 1", "b"), to("hung 2", "hung")];
+    await assert.rejects(publisher.publishAll(all), BrokerFaultError);
+    assert.equal(publisher.findHeldBack(all).size, all.length);
+    await new Promise((resolve) => setTimeout(resolve, 510));
+    const held = publisher.findHeldBack(all);
+    assert.deepEqual(
+      [...held.keys()].map(({ messageId }) => messageId),
+      ["a 2", "hung 2"],
+    );
+    const tried = await publisher.publishAll(all.filter((one) => !held.has(one)));
+    assert.deepEqual(tried.map(({ message: { messageId }, isSilent = false }) => `${messageId} ${isSilent}`).sort(), [
+      "a 1 false",
+      "b 1 false",
+      "hung 1 true",
+    ]);
+    assert.equal(channels.length, 4);
+    const [taken] = await publisher.publishAll([to("a 2", "a")]);
+    assert.deepEqual([taken?.error, channels.length, channels.at(-1)], [undefined, 5, ["a 2"]]);
+    // What hangs is sent one message, and no other one before its answer.
+    const [again] = await publisher
+      .publishAll([to("hung 2", "hung"), to("a 3", "a")])
+      .then((outcomes) => outcomes.filter(({ isSilent }) => isSilent));
+    assert.match(String(again?.error), /has not answered/);
+    assert.equal(channels.flat().filter((id) => id.startsWith("hung")).length, 3);
+  });
+
+  it("leaves the waiting for late answers to a caller that sends each message once", async () => {
+    let count = 0;
+    const channel = (): Promise<unknown> => {
+      count++;
+      return Promise.resolve(new SilentChannel((id) => id === "other"));
+    };
+    const publisher = new BatchPublisher({ channel } as unknown as BrokerConnection, 50, { isEachSentOnce: true });
+    const [hung, other] = [message("hung"), { ...message("other"), routingKey: "other" }];
+    await assert.rejects(publisher.publishAll([hung]), BrokerFaultError);
+    assert.equal(publisher.findHeldBack([hung]).size, 0);
+    assert.ok(publisher.answerTo(hung) instanceof Promise);
+    await publisher.publishAll([other]);
+    assert.equal(count, 1);
   });
 });

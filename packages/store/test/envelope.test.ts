@@ -59,7 +59,10 @@ describe("a message on its way through a network", () => {
     fc.assert(
       fc.property(waiting, (one) => {
         const roundMs = Math.min(one.waitMs, network.maximumDelayMs);
-        assert.deepEqual(back(one), { ...one, roundMs, sent: now });
+        const { roundId, ...returned } = back(one);
+        assert.deepEqual(returned, { ...one, roundMs, sent: now });
+        // Two of one message are two messages.
+        assert.ok(typeof roundId === "string" && roundId !== back(one).roundId);
       }),
     );
   });

@@ -41,4 +41,36 @@ describe("destinations that do not answer", () => {
     silent.note([first]);
     assert.equal(silent.findHeldBack([first]).get(first), 90_000);
   });
+
+  it("that were silent together are soon tried, each alone, and no more than twenty at once", () => {
+    let nowMs = 0;
+    const silent = new SilentDestinations(1000, () => nowMs);
+    const all = Array.from({ length: 25 }, (_, index) => message(`m${index}`, `queue${index}`));
+    silent.note(all);
+    assert.deepEqual([...new Set(silent.findHeldBack(all).values())], [500]);
+    nowMs = 500;
+    assert.equal(silent.findHeldBack(all).size, 5);
+    // The twenty have as much time as a try takes, and then longer pauses.
+    nowMs = 1100;
+    assert.equal(silent.findHeldBack(all).size, 20);
+    silent.note([all[0] as NewDelayedMessage]);
+    assert.equal(silent.findHeldBack(all).get(all[0] as NewDelayedMessage), 1000);
+  });
+
+  it("get no other message before the answer to the last one, or the end of its channel", async () => {
+    let nowMs = 0;
+    const silent = new SilentDestinations(1000, () => nowMs);
+    const answers: { resolve: () => void; reject: (error: Error) => void }[] = [];
+    const answer = (): Promise<void> => new Promise((resolve, reject) => answers.push({ resolve, reject }));
+    for (const end of ["reject", "resolve"] as const) {
+      silent.note([first]);
+      silent.awaitAnswer(first, answer());
+      nowMs += 1_000_000;
+      assert.deepEqual([silent.isAnswerOpen(second), silent.findHeldBack([second]).size], [true, 1]);
+      answers.at(-1)?.[end](new Error("closed"));
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual([silent.isAnswerOpen(second), silent.has(second)], [false, end === "reject"]);
+      assert.equal(silent.findHeldBack([second]).size, 0);
+    }
+  });
 });

@@ -8,6 +8,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A broker that vanished silently is noticed after about this time; the broker's default is a minute. */
 const HEARTBEAT_SECONDS = 15;
 
+/** How long a broker may take to open a channel. */
+const CHANNEL_TIMEOUT_MS = 15_000;
+
 /** How long a broker may take to answer the end of a connection. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -69,12 +72,32 @@ export class BrokerConnection {
     return this.version;
   }
 
-  /** Opens a channel with confirms, on the present connection or on a new one. */
-  async channel(): Promise<amqp.ConfirmChannel> {
-    const channel = await (await this.connection()).createConfirmChannel();
-    // Users of the channel notice the error by failing operations.
-    channel.on("error", () => undefined);
-    return channel;
+  /**
+   * Opens a channel with confirms, on the present connection or on a new one. While a queue holds up a channel to which a few hundred messages
+   * were sent, the broker reads nothing of the whole connection.
+   * @param isCut whether a connection on which no channel opens in time is ended, so that the next call makes a new one; default true
+   */
+  async channel({ isCut = true }: { isCut?: boolean } = {}): Promise<amqp.ConfirmChannel> {
+    const connection = await this.connection();
+    const opening = connection.createConfirmChannel();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        // If it accepts nothing, a new connection would only be given the same messages once more.
+        if (isCut && this.blocked === undefined) socketOf(connection).destroy();
+        else opening.then((channel) => channel.close()).catch(() => undefined);
+        reject(new Error(`the broker opened no channel within ${CHANNEL_TIMEOUT_MS} ms`));
+      }, CHANNEL_TIMEOUT_MS);
+    });
+    opening.catch(() => undefined);
+    try {
+      const channel = await Promise.race([opening, late]);
+      // Users of the channel notice the error by failing operations.
+      channel.on("error", () => undefined);
+      return channel;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**

@@ -1,31 +1,11 @@
 import type { ConfirmChannel } from "amqplib";
-import {
-  ChannelClosedError,
-  MessageNackedError,
-  MessageRefusedError,
-  MessageReturnedError,
-  PublishTimeoutError,
-} from "@rabbitmq-delay/publish";
-import {
-  ConfirmedSender,
-  DeliveryProperties,
-  toConfirmPort,
-  withoutBrokerHeaders,
-} from "@rabbitmq-delay/publish/parts";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { checkTimer } from "../timer";
-import { SilentDestinations } from "./silentDestinations";
-
-/** What became of a message: without an `error`, the broker has it. */
-export interface Outcome<T extends NewDelayedMessage> {
-  message: T;
-  error?: Error;
-  /** Whether the broker may nevertheless have it. */
-  isInDoubt?: boolean;
-  /** Whether its destination is known not to answer; then the message is not at fault, and is tried later. */
-  isSilent?: boolean;
-}
+import { Line } from "./line";
+import { Outcome, Outcomes, SilentDestinationError, isOfMessage, isUnanswered } from "./outcomes";
+import { RefusingExchanges } from "./refusingExchanges";
+import { SilentDestinations, destinationOf } from "./silentDestinations";
 
 /** Messages could not be published because of the broker, and not because of a message. */
 export class BrokerFaultError extends Error {
@@ -49,11 +29,17 @@ const DEADLINE_MARGIN_MS = 1000;
 /** How long an exchange that existed is assumed to exist. */
 const EXCHANGE_MEMORY_MS = 30_000;
 
-/** Publishes batches of messages, waits for each confirm, and finds out which message is to blame when a channel closes. */
+/**
+ * Publishes batches of messages, waits for each confirm, and finds out which message is to blame when a channel closes, or does not answer.
+ *
+ * All messages share a channel, but for two kinds, each of which may spoil it for the others. The broker closes a channel for a message to an
+ * exchange that its user may not publish to; and a queue that does not answer may hold up the whole channel. So such a destination is tried
+ * on a channel of its own, until it takes a message.
+ */
 export class BatchPublisher {
   private readonly known = new Map<string, number>();
   private readonly refusing = new RefusingExchanges();
-  private readonly silent: SilentDestinations;
+  private readonly silent: SilentDestinations | undefined;
   private line: Line | undefined;
   private opening: Promise<Line> | undefined;
   /** Answers that did not come in time, and may come yet. */
@@ -61,61 +47,21 @@ export class BatchPublisher {
 
   /**
    * @param confirmTimeoutMs how long to wait for a confirm, in milliseconds
+   * @param isEachSentOnce whether the caller waits for late answers itself, and sends no message again before: then all share one channel
    * @throws StoreMismatchError for a time that no timer can wait for
    */
   constructor(
     private readonly connection: BrokerConnection,
     private readonly confirmTimeoutMs: number,
+    { isEachSentOnce = false }: { isEachSentOnce?: boolean } = {},
   ) {
     checkTimer("confirmTimeoutMs", confirmTimeoutMs, DEADLINE_MARGIN_MS);
-    this.silent = new SilentDestinations(confirmTimeoutMs + DEADLINE_MARGIN_MS);
+    this.silent = isEachSentOnce ? undefined : new SilentDestinations(confirmTimeoutMs + DEADLINE_MARGIN_MS);
   }
 
   /** The messages that should not be published now, because their destination does not answer; see {@link SilentDestinations}. */
   findHeldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
-    return this.silent.findHeldBack(messages);
-  }
-
-  /**
-   * Publishes all of the messages.
-   * @returns what became of each
-   * @throws BrokerFaultError with what became of some
-   */
-  async publishAll<T extends NewDelayedMessage>(messages: T[]): Promise<Outcome<T>[]> {
-    const outcomes = new Map<T, Outcome<T>>();
-    const sent = new Sent<T>();
-    const settle = (message: T, error?: Error): void => {
-      const isSilent = error instanceof PublishTimeoutError && this.silent.has(message);
-      if (isSilent) this.silent.note([message]);
-      else if (error === undefined || isOfMessage(error)) this.silent.delete(message);
-      outcomes.set(message, {
-        message,
-        error,
-        ...(sent.mayHave(message, error) ? { isInDoubt: true } : {}),
-        ...(isSilent ? { isSilent } : {}),
-      });
-    };
-    try {
-      // A blocked broker would accept messages later, once for each try.
-      const { blockedReason } = this.connection;
-      if (blockedReason !== undefined) throw new Error(blockedReason);
-      const missing = await this.missingExchanges(messages);
-      const open: T[] = [];
-      for (const message of messages) {
-        const error = missing.get(message.exchange);
-        if (error === undefined) open.push(message);
-        else settle(message, error);
-      }
-      // The broker closes a channel for a message without the right to publish, and the messages on their way are then sent a second time.
-      const alone = open.filter((message) => this.refusing.has(message));
-      const together = alone.length === 0 ? open : open.filter((message) => !this.refusing.has(message));
-      const unsettled = await this.publishTogether(together, sent, settle);
-      if (unsettled.length + alone.length > 0) await this.publishOneByOne([...unsettled, ...alone], sent, settle);
-    } catch (error) {
-      const inDoubt = messages.filter((message) => !outcomes.has(message) && sent.has(message));
-      throw new BrokerFaultError(error as Error, [...outcomes.values()], inDoubt);
-    }
-    return [...outcomes.values()];
+    return this.silent?.findHeldBack(messages) ?? new Map<T, number>();
   }
 
   /** The answer to a message that was sent without one in time; it settles when the broker answers after all, or when the channel closes. */
@@ -129,75 +75,164 @@ export class BatchPublisher {
   }
 
   /**
+   * Publishes all of the messages.
+   * @returns what became of each
+   * @throws BrokerFaultError with what became of some
+   */
+  async publishAll<T extends NewDelayedMessage>(messages: T[]): Promise<Outcome<T>[]> {
+    const outcomes = new Outcomes<T>();
+    try {
+      this.checkBlocked();
+      const { together, alone, trials } = this.sort(await this.withoutMissing(messages, outcomes));
+      const shared = this.publishTogether(together, outcomes).then(async (suspects) => {
+        if (suspects.length + alone.length > 0) await this.publishOneByOne([...suspects, ...alone], outcomes);
+      });
+      const tried = [...trials.values()].map((some) => this.tryDestination(some, outcomes));
+      const ends = await Promise.allSettled([shared, ...tried]);
+      for (const end of ends) if (end.status === "rejected") throw end.reason;
+      const [silent] = outcomes.silent;
+      // If one destination never confirms while others do, the broker as a whole is not at fault.
+      if (silent !== undefined && !outcomes.isAnswered) throw silent.error as Error;
+      if (silent !== undefined) this.checkBlocked();
+    } catch (error) {
+      throw new BrokerFaultError(error as Error, outcomes.certain, outcomes.inDoubt(messages));
+    }
+    return outcomes.all;
+  }
+
+  /** @throws Error if the broker has said that it takes nothing: it would take messages later, once for each try */
+  private checkBlocked(): void {
+    const { blockedReason } = this.connection;
+    if (blockedReason !== undefined) throw new Error(blockedReason);
+  }
+
+  /** Sorts messages by the channel that they may use. */
+  private sort<T extends NewDelayedMessage>(messages: readonly T[]): Sorted<T> {
+    const sorted: Sorted<T> = { together: [], alone: [], trials: new Map() };
+    for (const message of messages) {
+      const destination = destinationOf(message);
+      if (this.silent?.has(message) === true)
+        sorted.trials.set(destination, [...(sorted.trials.get(destination) ?? []), message]);
+      else if (this.refusing.has(message)) sorted.alone.push(message);
+      else sorted.together.push(message);
+    }
+    return sorted;
+  }
+
+  /**
    * Publishes all messages at once, over one channel.
    * @returns the messages that were on their way when the channel closed because of one of them
    * @throws Error if no message is to blame
    */
-  private async publishTogether<T extends NewDelayedMessage>(
-    messages: T[],
-    sent: Sent<T>,
-    settle: Settle<T>,
-  ): Promise<T[]> {
+  private async publishTogether<T extends NewDelayedMessage>(messages: T[], outcomes: Outcomes<T>): Promise<T[]> {
     if (messages.length === 0) return [];
     const line = await this.open();
     const failures: { message: T; error: Error }[] = [];
-    const sendOne = (message: T): Promise<void> => {
-      sent.add(message);
-      return line.send(message).then(
-        () => settle(message),
-        (error: Error) => {
-          if (error instanceof PublishTimeoutError && error.answer !== undefined)
-            this.answers.set(message, error.answer);
-          if (isOfMessage(error)) settle(message, error);
-          else failures.push({ message, error });
-        },
-      );
-    };
+    const sendOne = (message: T): Promise<void> =>
+      this.sendOn(line, message, outcomes).catch((error: Error) => void failures.push({ message, error }));
     await this.inTime(line, () => Promise.all(messages.map(sendOne)));
-    const [first] = failures;
-    if (first === undefined) return [];
     if (line.channelError !== undefined) return failures.map(({ message }) => message);
-    // If one destination never confirms while others do, the broker as a whole is not at fault; if a message couldn't be sent, it is.
-    const isTimeout = failures.every(({ error }) => isUnanswered(error));
-    if (isTimeout && failures.length < messages.length) {
-      for (const { message, error } of failures) settle(message, error);
-      return [];
-    }
-    if (isTimeout) this.noteSilence(failures.map(({ message }) => message));
-    throw first.error;
+    const other = failures.find(({ error }) => !isUnanswered(error));
+    // What couldn't even be sent is no fault of its destination.
+    if (other !== undefined) throw other.error;
+    if (failures.length > 0) this.noteSilence(failures, line);
+    for (const { message, error } of failures) outcomes.settleSilent(message, error);
+    return [];
   }
 
-  /** Records destinations that do not answer, unless the broker has said that it accepts nothing: that explains it. */
-  private noteSilence(messages: NewDelayedMessage[]): void {
-    if (this.connection.blockedReason === undefined) this.silent.note(messages);
+  /**
+   * Publishes one message to a destination that has not answered lately, on a channel of its own, and the others when that one was taken.
+   * @throws Error if the broker is to blame
+   */
+  private async tryDestination<T extends NewDelayedMessage>(messages: T[], outcomes: Outcomes<T>): Promise<void> {
+    const [first, ...others] = messages;
+    if (first === undefined) return;
+    if (this.silent?.isAnswerOpen(first) === true) {
+      for (const message of messages) outcomes.settleSilent(message, new SilentDestinationError(message));
+      return;
+    }
+    const line = await this.newLine();
+    try {
+      await this.inTime(line, () => this.sendOn(line, first, outcomes));
+    } catch (error) {
+      if (line.channelError === undefined && isUnanswered(error)) {
+        this.noteSilence([{ message: first, error }], line);
+        outcomes.settleSilent(first, error);
+        for (const message of others) outcomes.settleSilent(message, new SilentDestinationError(message));
+        return;
+      }
+      line.close();
+      if (line.channelError === undefined) throw error;
+      this.refuse(first, line.channelError, outcomes);
+    }
+    line.close();
+    const suspects = await this.publishTogether(others, outcomes);
+    if (suspects.length > 0) await this.publishOneByOne(suspects, outcomes);
   }
 
   /** Publishes one message after the other, each alone on a channel, so that a channel that closes identifies its message. */
-  private async publishOneByOne<T extends NewDelayedMessage>(
-    messages: T[],
-    sent: Sent<T>,
-    settle: Settle<T>,
-  ): Promise<void> {
+  private async publishOneByOne<T extends NewDelayedMessage>(messages: T[], outcomes: Outcomes<T>): Promise<void> {
     let own: Line | undefined;
     try {
       for (const message of messages) {
         if (own?.isClosed !== false) own = await this.newLine();
         const line = own;
-        sent.add(message);
         try {
-          await this.inTime(line, () => line.send(message));
-          settle(message);
+          await this.inTime(line, () => this.sendOn(line, message, outcomes));
           this.refusing.delete(message);
         } catch (error) {
-          if (line.channelError !== undefined) this.refusing.note(message, line.channelError);
-          if (line.channelError === undefined && isUnanswered(error)) this.noteSilence([message]);
-          if (line.channelError === undefined && !isOfMessage(error as Error)) throw error;
-          settle(message, line.channelError ?? (error as Error));
+          if (line.channelError === undefined) {
+            if (!isUnanswered(error)) throw error;
+            own = undefined;
+            this.noteSilence([{ message, error }], line);
+            throw error;
+          }
+          this.refuse(message, line.channelError, outcomes);
         }
       }
     } finally {
       own?.close();
     }
+  }
+
+  /** Sends a message, and settles it if the answer is about it. @throws any other error */
+  private async sendOn<T extends NewDelayedMessage>(line: Line, message: T, outcomes: Outcomes<T>): Promise<void> {
+    outcomes.sending(message);
+    try {
+      await line.send(message);
+    } catch (error) {
+      if (isUnanswered(error) && error.answer !== undefined) this.answers.set(message, error.answer);
+      if (!isOfMessage(error)) throw error;
+      this.silent?.delete(message);
+      return outcomes.settle(message, error);
+    }
+    this.silent?.delete(message);
+    outcomes.settle(message);
+  }
+
+  /** Settles a message for which the broker has closed the channel. */
+  private refuse<T extends NewDelayedMessage>(message: T, error: Error, outcomes: Outcomes<T>): void {
+    this.refusing.note(message, error);
+    this.silent?.delete(message);
+    outcomes.settle(message, error);
+  }
+
+  /**
+   * Records destinations that do not answer, unless the broker has said that it accepts nothing: that explains it. The channel is not used
+   * for others any more, and stays open for the answers that may come yet.
+   */
+  private noteSilence(failures: readonly { message: NewDelayedMessage; error: Error }[], line: Line): void {
+    const { silent } = this;
+    if (silent === undefined) return;
+    if (this.line === line) this.line = undefined;
+    line.retire();
+    if (this.connection.blockedReason !== undefined) return;
+    const messages = failures.map(({ message }) => message);
+    silent.note(messages);
+    const [first] = failures;
+    // One of several destinations may only be held up by another one, and is tried once more.
+    if (new Set(messages.map(destinationOf)).size > 1 || first === undefined || !isUnanswered(first.error)) return;
+    if (first.error.answer !== undefined) silent.awaitAnswer(first.message, first.error.answer);
   }
 
   /** Closes the channel when the work takes too long; messages that still wait for their turn are not sent any more then. */
@@ -230,7 +265,24 @@ export class BatchPublisher {
   }
 
   private async newLine(): Promise<Line> {
-    return new Line(await this.connection.channel(), this.confirmTimeoutMs);
+    return new Line(await this.channel(), this.confirmTimeoutMs);
+  }
+
+  /** Opens a channel. Where each message is sent once, the connection is not cut because that takes long: its answers would be lost. */
+  private channel(): Promise<ConfirmChannel> {
+    return this.connection.channel({ isCut: this.silent !== undefined });
+  }
+
+  /** Settles messages whose exchange is missing, and returns the others. */
+  private async withoutMissing<T extends NewDelayedMessage>(messages: T[], outcomes: Outcomes<T>): Promise<T[]> {
+    const missing = await this.missingExchanges(messages);
+    const open: T[] = [];
+    for (const message of messages) {
+      const error = missing.get(message.exchange);
+      if (error === undefined) open.push(message);
+      else outcomes.settle(message, error);
+    }
+    return open;
   }
 
   /** Finds missing exchanges. A missing exchange would close the channel under all messages, so the question uses another channel. */
@@ -239,7 +291,7 @@ export class BatchPublisher {
     for (const exchange of new Set(messages.map((message) => message.exchange))) {
       const knownUntilMs = this.known.get(exchange) ?? 0;
       if (exchange === "" || performance.now() < knownUntilMs) continue;
-      const probe = await this.connection.channel();
+      const probe = await this.channel();
       let refusal: Error | undefined;
       probe.on("error", (error: Error) => (refusal = error));
       try {
@@ -255,99 +307,12 @@ export class BatchPublisher {
   }
 }
 
-type Settle<T> = (message: T, error?: Error) => void;
-
-/** Removes the headers about the message's way to the store; the broker would take the message for one that goes round in circles. */
-function withoutPathHeaders(properties: DeliveryProperties): DeliveryProperties {
-  return properties.headers === undefined
-    ? properties
-    : { ...properties, headers: withoutBrokerHeaders(properties.headers) };
-}
-
-/** Whether an error is about the message alone. */
-function isOfMessage(error: Error): boolean {
-  return [MessageRefusedError, MessageReturnedError, MessageNackedError].some((kind) => error instanceof kind);
-}
-
-/** Whether the broker was given a message and did not answer in time. */
-function isUnanswered(error: unknown): boolean {
-  return error instanceof PublishTimeoutError && error.wasSent;
-}
-
-const ACCESS_REFUSED = 403;
-const MOST_REFUSING = 10_000;
-
-/** Exchanges, or single routing keys of them, to which the broker did not let the store publish. */
-class RefusingExchanges {
-  private readonly keys = new Set<string>();
-
-  has({ exchange, routingKey }: NewDelayedMessage): boolean {
-    return this.keys.has(exchange) || this.keys.has(`${exchange}\0${routingKey}`);
-  }
-
-  /** Records a refusal; does nothing if the broker closed the channel for another reason. */
-  note({ exchange, routingKey }: NewDelayedMessage, error: Error & { code?: unknown }): void {
-    if (error.code !== ACCESS_REFUSED) return;
-    const isOfKey = /access to topic/.test(error.message);
-    if (this.keys.size < MOST_REFUSING) this.keys.add(isOfKey ? `${exchange}\0${routingKey}` : exchange);
-  }
-
-  delete({ exchange, routingKey }: NewDelayedMessage): void {
-    this.keys.delete(exchange);
-    this.keys.delete(`${exchange}\0${routingKey}`);
-  }
-}
-
-/** Which messages were sent, and how often: an answer belongs to the last time, and says nothing about earlier ones. */
-class Sent<T> {
-  private readonly times = new Map<T, number>();
-
-  add(message: T): void {
-    this.times.set(message, (this.times.get(message) ?? 0) + 1);
-  }
-
-  has(message: T): boolean {
-    return this.times.has(message);
-  }
-
-  /** Whether the broker may have a message whose last answer was this error. One queue may have a message that another one refused. */
-  mayHave(message: T, error: Error | undefined): boolean {
-    if (error === undefined) return false;
-    const isRefusal = error instanceof MessageRefusedError || error instanceof MessageReturnedError;
-    const isSure = isRefusal || typeof (error as { code?: unknown }).code === "number";
-    return (this.times.get(message) ?? 0) > (isSure ? 1 : 0);
-  }
-}
-
-/** A channel, its sender, and why it closed. */
-class Line {
-  isClosed = false;
-  /** The error with which the broker closed the channel, and not the connection. */
-  channelError: Error | undefined;
-  private readonly sender: ConfirmedSender;
-
-  constructor(
-    private readonly channel: ConfirmChannel,
-    confirmTimeoutMs: number,
-  ) {
-    channel.on("error", (error: Error) => (this.channelError = error));
-    channel.on("close", () => (this.isClosed = true));
-    this.sender = new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs, maxUnconfirmed: 10_000 });
-  }
-
-  close(): void {
-    this.isClosed = true;
-    // It doesn't matter if the channel is closed already, or the broker doesn't answer.
-    void Promise.resolve()
-      .then(() => this.channel.close())
-      .catch(() => undefined);
-  }
-
-  send({ exchange, routingKey, body, messageId, properties }: NewDelayedMessage): Promise<void> {
-    return this.sender.inTurn(exchange, routingKey, async (handOver) => {
-      handOver();
-      if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
-      await this.sender.send(exchange, routingKey, body, { ...withoutPathHeaders(properties), messageId });
-    });
-  }
+/** Messages by the channel that they may use. */
+interface Sorted<T> {
+  /** Over the shared one. */
+  together: T[];
+  /** One after the other, because the broker closes the channel for those that it refuses. */
+  alone: T[];
+  /** Those to a destination that has not answered, by destination. */
+  trials: Map<string, T[]>;
 }

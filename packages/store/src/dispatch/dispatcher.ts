@@ -4,7 +4,8 @@ import { Breaker, BreakerEvents, FrequentFailures, LastingFailures } from "../re
 import { Pace, pause } from "../resilience/pace";
 import { SteadyClock } from "../resilience/steadyClock";
 import { Alarm } from "./alarm";
-import { BatchPublisher, BrokerFaultError, Outcome } from "./batchPublisher";
+import { BatchPublisher, BrokerFaultError } from "./batchPublisher";
+import type { Outcome } from "./outcomes";
 import { Parking, isUsedUp, undeliveredCopy } from "./parking";
 import { DispatchSettings, retryTime } from "./settings";
 import { Unremoved } from "./unremoved";

@@ -1,13 +1,21 @@
 import type { NewDelayedMessage } from "../delayedMessage";
 
 const LONGEST_PAUSE_MS = 60_000;
+/** The first pause of a destination that may have been held up by another one. */
+const DOUBT_PAUSE_MS = 500;
 /** Beyond this number, the oldest are forgotten, and tried like all others. */
 const MOST_DESTINATIONS = 10_000;
+/** Each is tried on a channel of its own. */
+const MOST_TRIALS = 20;
 
 interface Pause {
   /** When the next message is tried, by a clock that never jumps. */
   untilMs: number;
   lengthMs: number;
+  /** Until when a message that is being tried has its time. */
+  trialUntilMs: number;
+  /** Whether a message was sent there whose answer may come yet; another one would be a copy, or wait in vain behind it. */
+  isAnswerOpen: boolean;
 }
 
 /**
@@ -19,25 +27,37 @@ export class SilentDestinations {
   private readonly pauses = new Map<string, Pause>();
 
   /**
-   * @param firstPauseMs at least as long as a try takes
+   * @param tryMs how long a try takes
    * @param elapsedMs a clock that never jumps
    */
   constructor(
-    private readonly firstPauseMs: number,
+    private readonly tryMs: number,
     private readonly elapsedMs: () => number = () => performance.now(),
   ) {}
 
   has(message: NewDelayedMessage): boolean {
-    return this.pauses.has(keyOf(message));
+    return this.pauses.has(destinationOf(message));
   }
 
-  /** Records that none of these messages was answered. */
+  /** Whether a message was sent to this one's destination whose answer may come yet. */
+  isAnswerOpen(message: NewDelayedMessage): boolean {
+    return this.pauses.get(destinationOf(message))?.isAnswerOpen === true;
+  }
+
+  /**
+   * Records that none of these messages was answered, which were on one channel. If they have several destinations, one may have held up
+   * the others, and each is soon tried alone.
+   */
   note(messages: readonly NewDelayedMessage[]): void {
     const nowMs = this.elapsedMs();
-    for (const key of new Set(messages.map(keyOf))) {
-      const before = this.pauses.get(key)?.lengthMs ?? 0;
-      const lengthMs = Math.max(this.firstPauseMs, Math.min(LONGEST_PAUSE_MS, 2 * before));
-      this.pauses.set(key, { untilMs: nowMs + lengthMs, lengthMs });
+    const keys = new Set(messages.map(destinationOf));
+    const firstMs = keys.size > 1 ? DOUBT_PAUSE_MS : this.tryMs;
+    for (const key of keys) {
+      const before = this.pauses.get(key);
+      const nextMs = Math.max(this.tryMs, Math.min(LONGEST_PAUSE_MS, 2 * (before?.lengthMs ?? 0)));
+      const lengthMs = before === undefined ? firstMs : nextMs;
+      const isAnswerOpen = before?.isAnswerOpen ?? false;
+      this.pauses.set(key, { untilMs: nowMs + lengthMs, lengthMs, trialUntilMs: nowMs, isAnswerOpen });
     }
     for (const key of this.pauses.keys()) {
       if (this.pauses.size <= MOST_DESTINATIONS) break;
@@ -45,25 +65,49 @@ export class SilentDestinations {
     }
   }
 
+  /** Sends no other message to this one's destination before its answer, or the end of its channel. */
+  awaitAnswer(message: NewDelayedMessage, answer: Promise<void>): void {
+    const pause = this.pauses.get(destinationOf(message));
+    if (pause === undefined) return;
+    pause.isAnswerOpen = true;
+    answer.then(
+      () => this.delete(message),
+      // The channel is gone, or the queue refuses messages again: both can be tried.
+      () => {
+        const now = this.pauses.get(destinationOf(message));
+        if (now !== undefined) now.isAnswerOpen = false;
+      },
+    );
+  }
+
   /** Records that this message was answered. */
   delete(message: NewDelayedMessage): void {
-    this.pauses.delete(keyOf(message));
+    this.pauses.delete(destinationOf(message));
   }
 
   /** The messages that should not be tried now, each with the time, in milliseconds from now, until it may be. */
   findHeldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
     const held = new Map<T, number>();
+    if (this.pauses.size === 0) return held;
     const nowMs = this.elapsedMs();
+    let trials = 0;
     for (const message of messages) {
-      const pause = this.pauses.get(keyOf(message));
+      const pause = this.pauses.get(destinationOf(message));
       if (pause === undefined) continue;
       if (pause.untilMs > nowMs) held.set(message, pause.untilMs - nowMs);
-      else pause.untilMs = nowMs + pause.lengthMs;
+      else if (pause.isAnswerOpen || pause.trialUntilMs > nowMs || trials === MOST_TRIALS)
+        held.set(message, pause.lengthMs);
+      else {
+        trials++;
+        pause.trialUntilMs = nowMs + this.tryMs;
+        pause.untilMs = nowMs + pause.lengthMs;
+      }
     }
     return held;
   }
 }
 
-function keyOf({ exchange, routingKey }: NewDelayedMessage): string {
+/** Where a message goes, as text. */
+export function destinationOf({ exchange, routingKey }: NewDelayedMessage): string {
   return `${exchange}\0${routingKey}`;
 }

@@ -16,6 +16,8 @@ export interface Waiting {
   waitMs: number;
   /** How often its delivery has failed. */
   failureCount: number;
+  /** An id of the envelope in which it came, which is the same when the broker delivers that once more; none before its first round. */
+  roundId?: string;
 }
 
 /** When, and by which process, a message was sent into the network. */
@@ -56,7 +58,7 @@ export function wrap(
     routingKey: message.routingKey,
     dueAt: message.dueAt.toISOString(),
     failureCount,
-    wait: { waitMs, roundMs, sender, elapsedMs, timeMs },
+    wait: { waitMs, roundMs, sender, elapsedMs, timeMs, roundId: randomUUID() },
     headers,
     ...(expiration === undefined ? {} : { expiration }),
   };
@@ -145,10 +147,12 @@ export function unwrap({ body, properties }: Delivery): Returned {
   };
 }
 
-function waitIn(wait: unknown): Pick<Returned, "waitMs" | "roundMs" | "sent"> {
-  const { waitMs, roundMs, sender, elapsedMs, timeMs } = isTable(wait) ? wait : {};
-  if (typeof sender === "string" && isCount(waitMs) && isCount(roundMs) && isCount(elapsedMs) && isCount(timeMs))
-    return { waitMs, roundMs, sent: { sender, elapsedMs, timeMs } };
+function waitIn(wait: unknown): Pick<Returned, "waitMs" | "roundMs" | "sent" | "roundId"> {
+  const { waitMs, roundMs, sender, elapsedMs, timeMs, roundId } = isTable(wait) ? wait : {};
+  if (typeof sender === "string" && isCount(waitMs) && isCount(roundMs) && isCount(elapsedMs) && isCount(timeMs)) {
+    const sent = { sender, elapsedMs, timeMs };
+    return { waitMs, roundMs, sent, ...(typeof roundId === "string" ? { roundId } : {}) };
+  }
   throw refusal("it does not say how long the message waits");
 }
 

@@ -1,5 +1,6 @@
 import pino, { Logger } from "pino";
 import { planDelayGateway } from "@rabbitmq-delay/topology";
+import { BatchPublisher } from "../dispatch/batchPublisher";
 import { Intake, IntakeEvents } from "../intake/intake";
 import type { Breaker } from "../resilience/breaker";
 import { pause } from "../resilience/pace";
@@ -30,6 +31,8 @@ const WATCH_MS = 10_000;
 class GatewayService extends BrokerProcess<GatewayMetrics> {
   protected override readonly metrics: GatewayMetrics;
   protected override readonly breakers: Breaker[];
+  /** Of its own: a queue of the network that does not answer may hold up all that is published over the same connection. */
+  private readonly network = this.connect("network");
   private readonly entry: NetworkEntry;
   private readonly intake: Intake;
   private readonly returns: Returns;
@@ -46,7 +49,9 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     const { descriptor: gateway } = options;
     const { publisher, clock } = this;
     const connection = this.connections.intake;
-    this.entry = new NetworkEntry({ publisher, clock, gateway, confirmTimeoutMs: options.confirmTimeoutMs });
+    const { confirmTimeoutMs } = options;
+    const intoNetwork = new BatchPublisher(this.network, confirmTimeoutMs, { isEachSentOnce: true });
+    this.entry = new NetworkEntry({ publisher: intoNetwork, clock, gateway, confirmTimeoutMs });
     this.intake = new Intake({
       connection,
       store: this.entry,
@@ -99,7 +104,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
       await pause(WATCH_MS, signal);
       if (signal.aborted) return;
       // A broker that takes nothing says nothing of the way back; and no success here may hide that the network fails otherwise.
-      if (this.connections.dispatch.blockedReason !== undefined) continue;
+      if (this.network.blockedReason !== undefined) continue;
       try {
         await this.entry.checkReturn();
         this.isLedBack = true;
@@ -111,7 +116,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
   }
 
   protected override get isReady(): boolean {
-    const isBlocked = this.connections.dispatch.blockedReason !== undefined;
+    const isBlocked = [this.network, this.connections.dispatch].some((one) => one.blockedReason !== undefined);
     return super.isReady && this.isReturning && this.isLedBack && !isBlocked;
   }
 

@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import type { DelayGateway } from "@rabbitmq-delay/topology";
 import type { NewDelayedMessage } from "../delayedMessage";
-import { BatchPublisher, BrokerFaultError, Outcome } from "../dispatch/batchPublisher";
+import { BatchPublisher, BrokerFaultError } from "../dispatch/batchPublisher";
+import type { Outcome } from "../dispatch/outcomes";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { pause } from "../resilience/pace";
 import { Sending, Waiting, firstWaitMs, probe, wrap } from "./envelope";
+import { OpenCopies } from "./openCopies";
 
 /** For how long the way back from the network is believed to be there. */
 const CHECK_MS = 3000;
@@ -15,10 +17,7 @@ export class NetworkEntry {
   private readonly sender = randomUUID();
   /** When the way back was last there. */
   private checkedMs = Number.NEGATIVE_INFINITY;
-  /** Messages that the network has, so that a repeated try of a batch sends none of them again. */
-  private readonly entered = new WeakSet<NewDelayedMessage>();
-  /** What is sent and has no answer yet; sent again, the network would have it twice once it answers. */
-  private readonly unanswered = new WeakMap<NewDelayedMessage, Promise<void>>();
+  private readonly copies = new OpenCopies();
 
   /** The parts, and for how long an answer is waited for each time. */
   constructor(
@@ -45,9 +44,19 @@ export class NetworkEntry {
     return { sender: this.sender, elapsedMs: performance.now(), timeMs: Date.now() };
   }
 
-  /** Whether the network has confirmed a message. */
+  /** Whether the network has confirmed a message of the intake. */
   has(message: NewDelayedMessage): boolean {
-    return this.entered.has(message);
+    return this.copies.has({ message });
+  }
+
+  /** Whether the network has confirmed a message that is to wait once more. */
+  hasEntered(one: Waiting): boolean {
+    return this.copies.has(one);
+  }
+
+  /** Whether a message was sent into the network once more before, and is not to be sent there, or delivered, again. */
+  isUnderway(one: Waiting): boolean {
+    return this.copies.has(one) || this.copies.answerTo(one) !== undefined;
   }
 
   /**
@@ -66,12 +75,12 @@ export class NetworkEntry {
 
   /** Does the same with messages that wait once more. */
   async enter(all: readonly Waiting[]): Promise<void> {
-    const open = all.filter(({ message }) => !this.entered.has(message));
+    const open = all.filter((one) => !this.copies.has(one));
     if (open.length === 0) return;
-    const late = open.filter(({ message }) => this.unanswered.has(message));
+    const late = open.filter((one) => this.copies.answerTo(one) !== undefined);
     const fresh = open.filter((one) => !late.includes(one));
-    const [fault] = await Promise.all([this.publish(fresh), this.awaitAnswers(late.map(({ message }) => message))]);
-    const left = open.filter(({ message }) => !this.entered.has(message));
+    const [fault] = await Promise.all([this.publish(fresh), this.awaitAnswers(late)]);
+    const left = open.filter((one) => !this.copies.has(one));
     if (left.length === 0) return;
     if (fault instanceof Error) throw fault;
     throw new NetworkFaultError(this.parts.gateway, new Error(`no answer for ${left.length} messages`));
@@ -83,7 +92,7 @@ export class NetworkEntry {
     const { publisher, gateway } = this.parts;
     if (performance.now() - this.checkedMs > CHECK_MS) await this.checkReturn();
     const { now } = this;
-    const originals = new Map(open.map((one) => [wrap(one, gateway, now), one.message]));
+    const originals = new Map(open.map((one) => [wrap(one, gateway, now), one]));
     let outcomes: readonly Outcome<NewDelayedMessage>[];
     let fault: unknown;
     try {
@@ -93,30 +102,20 @@ export class NetworkEntry {
       fault = error;
     }
     for (const { message, error } of outcomes)
-      if (error === undefined) this.entered.add(originals.get(message) as NewDelayedMessage);
-    for (const [wrapped, original] of originals) this.noteAnswer(original, publisher.answerTo(wrapped));
+      if (error === undefined) this.copies.enter(originals.get(message) as Waiting);
+    for (const [wrapped, one] of originals) {
+      const answer = publisher.answerTo(wrapped);
+      if (answer !== undefined && !this.copies.has(one)) this.copies.await(one, answer);
+    }
     const failures = outcomes.map(({ error }) => error).filter((error) => error !== undefined);
     const [first] = failures;
     if (fault !== undefined || first === undefined) return fault;
     return failures.find((error) => error instanceof MessageRefusedError) ?? new NetworkFaultError(gateway, first);
   }
 
-  /** Remembers a message until its answer comes: then the network has it, or it is sent again. */
-  private noteAnswer(message: NewDelayedMessage, answer: Promise<void> | undefined): void {
-    if (answer === undefined || this.entered.has(message)) return;
-    const settled = answer.then(
-      () => void this.entered.add(message),
-      () => undefined,
-    );
-    this.unanswered.set(
-      message,
-      settled.finally(() => this.unanswered.delete(message)),
-    );
-  }
-
   /** Waits for answers that are late already, but not for ever: each try says again that the network does not take messages. */
-  private async awaitAnswers(messages: readonly NewDelayedMessage[]): Promise<void> {
-    const answers = messages.map((message) => this.unanswered.get(message)).filter((answer) => answer !== undefined);
+  private async awaitAnswers(late: readonly Waiting[]): Promise<void> {
+    const answers = late.map((one) => this.copies.answerTo(one)).filter((answer) => answer !== undefined);
     if (answers.length === 0) return;
     const patience = new AbortController();
     await Promise.race([Promise.all(answers), pause(this.parts.confirmTimeoutMs, patience.signal)]);

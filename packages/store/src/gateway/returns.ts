@@ -4,7 +4,8 @@ import type { DelayGateway } from "@rabbitmq-delay/topology";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { NewDelayedMessage } from "../delayedMessage";
-import { BatchPublisher, BrokerFaultError, Outcome } from "../dispatch/batchPublisher";
+import { BatchPublisher, BrokerFaultError } from "../dispatch/batchPublisher";
+import type { Outcome } from "../dispatch/outcomes";
 import { undeliveredCopy } from "../dispatch/parking";
 import { RefusalEvents, Refusals } from "../dispatch/refusals";
 import { RetrySettings, retryTime } from "../dispatch/settings";
@@ -74,10 +75,13 @@ export class Returns {
     const returned = await this.read(batch);
     const nowMs = clock.now();
     const { now } = entry;
-    const left = new Map(returned.map((one) => [one, leftMs(one, now)]));
-    const early = returned.filter((one) => left.get(one) !== 0);
+    // The network may have a copy of these already; delivered as well, or sent there again, they would come twice.
+    const underway = returned.filter((one) => entry.isUnderway(one));
+    const fresh = returned.filter((one) => !underway.includes(one));
+    const left = new Map(fresh.map((one) => [one, leftMs(one, now)]));
+    const early = fresh.filter((one) => left.get(one) !== 0);
     if (early.length > 0) events?.onWaitingOn?.(early.length);
-    const due = returned.filter((one) => left.get(one) === 0);
+    const due = fresh.filter((one) => left.get(one) === 0);
     const held = publisher.findHeldBack(due.map(({ message }) => message));
     const open = due.filter(({ message }) => !held.has(message));
     const { outcomes, fault } = await this.publish(open);
@@ -90,7 +94,7 @@ export class Returns {
     const later = postponed.map((one) => ({ ...one, waitMs: held.get(one.message) as number }));
     const failed = open.filter(({ message }) => outcomes.get(message)?.error !== undefined && !held.has(message));
     const retried = await this.retryOrRefuse(failed, outcomes, nowMs);
-    await this.waitOn([...again, ...later, ...retried]);
+    await this.waitOn([...underway, ...again, ...later, ...retried]);
     if (fault !== undefined) throw fault;
   }
 
@@ -170,10 +174,10 @@ export class Returns {
       if (!(error instanceof MessageRefusedError)) throw error;
       refusal = error;
     } finally {
-      for (const { message, delivery } of waiting) if (entry.has(message)) delivery.acknowledge();
+      for (const one of waiting) if (entry.hasEntered(one)) one.delivery.acknowledge();
     }
     if (refusal === undefined) return;
-    const [only, ...others] = waiting.filter(({ message }) => !entry.has(message));
+    const [only, ...others] = waiting.filter((one) => !entry.hasEntered(one));
     if (waiting.length === 1 && only !== undefined) return this.refuse(only.delivery, refusal, only);
     for (const one of only === undefined ? [] : [only, ...others]) await this.waitOn([one]);
   }

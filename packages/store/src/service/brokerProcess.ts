@@ -29,6 +29,7 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
   protected readonly clock = new SteadyClock();
   protected readonly ending = new AbortController();
   protected readonly connections: Record<"intake" | "dispatch", BrokerConnection>;
+  private readonly allConnections: BrokerConnection[] = [];
   protected readonly publisher: BatchPublisher;
   protected isConsuming = false;
   /** Why it has ended without being told to. */
@@ -66,7 +67,7 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
       // If one part fails because of a fault of its own, the others end, too.
       stop();
       signal.removeEventListener("abort", stop);
-      for (const connection of Object.values(this.connections)) await connection.close();
+      for (const connection of this.allConnections) await connection.close();
       await server?.close();
     }
     if (this.reason !== undefined) throw this.reason;
@@ -81,7 +82,7 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
   }
 
   /** Called when a connection is there. */
-  protected connected(_purpose: "intake" | "dispatch"): void {
+  protected connected(_purpose: Purpose): void {
     // Nothing by itself.
   }
 
@@ -136,7 +137,7 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
   }
 
   protected get isConnected(): boolean {
-    return Object.values(this.connections).every(({ isConnected }) => isConnected);
+    return this.allConnections.every(({ isConnected }) => isConnected);
   }
 
   protected breakerEvents(): BreakerEvents {
@@ -184,7 +185,8 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
     return { status: triggered.length === 0 ? "green" : "red", triggered, isReady: this.isReady };
   }
 
-  private connect(purpose: "intake" | "dispatch"): BrokerConnection {
+  /** Makes a connection, which is opened on demand and closed at the end. */
+  protected connect(purpose: Purpose): BrokerConnection {
     const { log } = this;
     const events: ConnectionEvents = {
       admit: (connection) => this.admit(connection),
@@ -198,6 +200,12 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
           ? log.info({ purpose }, "broker takes messages again")
           : log.warn({ purpose, reason }, "broker takes no messages"),
     };
-    return new BrokerConnection(this.settings.amqp, `rabbitmq-delay-${this.process} ${purpose}`, events, this.ca);
+    const name = `rabbitmq-delay-${this.process} ${purpose}`;
+    const connection = new BrokerConnection(this.settings.amqp, name, events, this.ca);
+    this.allConnections.push(connection);
+    return connection;
   }
 }
+
+/** What a connection is for. */
+export type Purpose = "intake" | "dispatch" | "network";

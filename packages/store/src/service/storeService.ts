@@ -9,7 +9,7 @@ import { Intake } from "../intake/intake";
 import { openStore } from "../openStore";
 import type { Breaker } from "../resilience/breaker";
 import { pause } from "../resilience/pace";
-import { BrokerProcess } from "./brokerProcess";
+import { BrokerProcess, Purpose } from "./brokerProcess";
 import { StoreMetrics } from "./metrics";
 import { ServiceSettings } from "./serviceOptions";
 
@@ -117,7 +117,7 @@ class StoreService extends BrokerProcess<StoreMetrics> {
     return this.note(connection);
   }
 
-  protected override connected(purpose: "intake" | "dispatch"): void {
+  protected override connected(purpose: Purpose): void {
     if (purpose !== "dispatch" || !this.isOpen) return;
     this.tellOtherCluster().catch((error: unknown) => this.reportFault("database", error));
   }

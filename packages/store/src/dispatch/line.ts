@@ -1,0 +1,77 @@
+import type { ConfirmChannel } from "amqplib";
+import { ChannelClosedError, PublishTimeoutError } from "@rabbitmq-delay/publish";
+import {
+  ConfirmedSender,
+  DeliveryProperties,
+  toConfirmPort,
+  withoutBrokerHeaders,
+} from "@rabbitmq-delay/publish/parts";
+import type { NewDelayedMessage } from "../delayedMessage";
+
+/** A channel, its sender, and why it closed. */
+export class Line {
+  isClosed = false;
+  /** The error with which the broker closed the channel, and not the connection. */
+  channelError: Error | undefined;
+  private readonly sender: ConfirmedSender;
+  /** Messages without an answer yet, also those whose time is over. */
+  private unanswered = 0;
+  private isRetired = false;
+
+  constructor(
+    private readonly channel: ConfirmChannel,
+    confirmTimeoutMs: number,
+  ) {
+    channel.on("error", (error: Error) => (this.channelError = error));
+    channel.on("close", () => (this.isClosed = true));
+    this.sender = new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs, maxUnconfirmed: 10_000 });
+  }
+
+  close(): void {
+    this.isClosed = true;
+    // It doesn't matter if the channel is closed already, or the broker doesn't answer.
+    void Promise.resolve()
+      .then(() => this.channel.close())
+      .catch(() => undefined);
+  }
+
+  /** Closes the channel as soon as all that was sent has its answer. */
+  retire(): void {
+    this.isRetired = true;
+    this.closeIfDone();
+  }
+
+  /** Sends a message. @throws DelayPublishError, among them PublishTimeoutError with the answer that may come yet */
+  async send({ exchange, routingKey, body, messageId, properties }: NewDelayedMessage): Promise<void> {
+    this.unanswered++;
+    let answer: Promise<void> | undefined;
+    try {
+      await this.sender.inTurn(exchange, routingKey, async (handOver) => {
+        handOver();
+        if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
+        await this.sender.send(exchange, routingKey, body, { ...withoutPathHeaders(properties), messageId });
+      });
+    } catch (error) {
+      if (error instanceof PublishTimeoutError) ({ answer } = error);
+      throw error;
+    } finally {
+      const settled = (): void => {
+        this.unanswered--;
+        this.closeIfDone();
+      };
+      if (answer === undefined) settled();
+      else answer.then(settled, settled);
+    }
+  }
+
+  private closeIfDone(): void {
+    if (this.isRetired && !this.isClosed && this.unanswered === 0) this.close();
+  }
+}
+
+/** Removes the headers about the message's way to the store; the broker would take the message for one that goes round in circles. */
+function withoutPathHeaders(properties: DeliveryProperties): DeliveryProperties {
+  return properties.headers === undefined
+    ? properties
+    : { ...properties, headers: withoutBrokerHeaders(properties.headers) };
+}
