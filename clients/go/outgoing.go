@@ -23,6 +23,8 @@ var deathHeaders = []string{
 	"x-last-death-exchange",
 	"x-last-death-queue",
 	"x-last-death-reason",
+	"x-delivery-count",
+	"x-acquired-count",
 }
 
 // Receipt tells what became of a message that the broker has confirmed.

@@ -1,5 +1,5 @@
 import { DelayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
-import { delayHeaders } from "@rabbitmq-delay/publish/parts";
+import { delayHeaders, isBrokerHeader } from "@rabbitmq-delay/publish/parts";
 
 /** The headers that a delayed message gets, whatever it had before. */
 export interface HeaderVector {
@@ -20,6 +20,14 @@ const DELAYS_MS = [0, 1, 999.5, 1000, 61_001];
 /** A time with leading zeros, one without milliseconds, and one before a new year. */
 const SENT_AT = ["2026-03-04T05:06:07.008Z", "2027-11-12T13:14:15.000Z", "2027-12-31T23:59:59.999Z"];
 
+/** What a message may bring that was received before. */
+const RECEIVED = [
+  "x-death",
+  ...["exchange", "queue", "reason"].flatMap((what) => [`x-first-death-${what}`, `x-last-death-${what}`]),
+  "x-delivery-count",
+  "x-acquired-count",
+];
+
 /** Each delay and time on each network that keeps such a delay. */
 export function headers(networks: DelayNetwork[]): HeaderVector[] {
   return networks.flatMap((network, index) =>
@@ -33,10 +41,11 @@ function headersOf(network: DelayNetwork, givenMs: number, sentAt: string): Pick
   const { delayMs } = encodeDelay(network, givenMs, "Sales");
   const dueAt = new Date(Date.parse(sentAt) + delayMs);
   const entries = Object.entries(delayHeaders(network, delayMs, dueAt));
+  const left = RECEIVED.filter(isBrokerHeader);
   const kept = entries.filter(([, value]) => value !== undefined);
   return {
     expected: Object.fromEntries(kept.map(([name, value]) => [name, typed(value)])),
-    removed: entries.filter(([, value]) => value === undefined).map(([name]) => name),
+    removed: [...left, ...entries.filter(([, value]) => value === undefined).map(([name]) => name)],
   };
 }
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
-from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
 from types import TracebackType
-from typing import Any, AsyncIterator, Dict, Mapping, Optional, Type
+from typing import Any, Awaitable, Callable, Dict, Mapping, Optional, Type
 
 from aio_pika import DeliveryMode, Message
 from aio_pika.abc import AbstractChannel, AbstractConnection
@@ -70,7 +70,7 @@ class DelayPublisher:
 
         `delay` is rounded up to the network's unit, never early; a negative one, and a time in the past, are no delay. `properties` are
         named arguments of `aio_pika.Message`; a missing message id is made up. `timeout` is how long to wait for the confirm, in seconds;
-        default: as long as it takes.
+        default: as long as it takes. After that, `asyncio.TimeoutError` is raised, and the message may arrive nevertheless.
 
         Raises `DelayError` before anything is sent; `MessageReturnedError` if no queue takes the message, and `MessageNackedError` if the
         broker refuses it.
@@ -86,26 +86,46 @@ class DelayPublisher:
         exchange = await self._channel.get_exchange(encoded.exchange, ensure=False)
         to = f"{destination} by exchange {encoded.exchange}"
         try:
-            # aio-pika tells by its id which message was returned: of two under one id, it would be the wrong one.
-            async with self._turn(given["message_id"]):
-                await exchange.publish(Message(body, **given), encoded.routing_key, mandatory=True, timeout=timeout)
+            message = Message(body, **given)
+            await self._in_turn(
+                given["message_id"], lambda: exchange.publish(message, encoded.routing_key, mandatory=True), timeout
+            )
         except ReturnedError as error:
             raise MessageReturnedError(f"no queue takes the message for {to}") from error
         except DeliveryError as error:
             raise MessageNackedError(f"the broker refused the message for {to}") from error
         return Receipt(encoded.exchange, encoded.routing_key, encoded.delay, now + encoded.delay, given["message_id"])
 
-    @asynccontextmanager
-    async def _turn(self, message_id: str) -> AsyncIterator[None]:
+    async def _in_turn(self, message_id: str, publish: Callable[[], Awaitable[Any]], timeout: Optional[float]) -> None:
+        """Publishes when no other message under the same id is without an answer; also one whose caller has stopped waiting has its turn.
+
+        aio-pika tells by its id which message was returned: of two under one id, it would be the wrong one.
+        """
+        begun = time.monotonic()
         turn = self._in_flight.setdefault(message_id, _Turn())
         turn.waiting += 1
-        try:
-            async with turn.lock:
-                yield
-        finally:
+
+        def leave() -> None:
             turn.waiting -= 1
             if turn.waiting == 0:
                 del self._in_flight[message_id]
+
+        def end(answer: asyncio.Future[Any]) -> None:
+            turn.lock.release()
+            leave()
+            # Read here, because nobody else does so after the caller's time is over.
+            if not answer.cancelled():
+                answer.exception()
+
+        try:
+            await asyncio.wait_for(turn.lock.acquire(), timeout)
+        except BaseException:
+            leave()
+            raise
+        answer = asyncio.ensure_future(publish())
+        answer.add_done_callback(end)
+        left = None if timeout is None else max(0.0, timeout - (time.monotonic() - begun))
+        await asyncio.wait_for(asyncio.shield(answer), left)
 
     async def close(self) -> None:
         """Closes the channel, not the connection."""

@@ -24,6 +24,8 @@ _DEATH_HEADERS = (
     "x-last-death-exchange",
     "x-last-death-queue",
     "x-last-death-reason",
+    "x-delivery-count",
+    "x-acquired-count",
 )
 
 

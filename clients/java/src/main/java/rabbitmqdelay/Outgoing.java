@@ -28,7 +28,9 @@ final class Outgoing {
           "x-first-death-reason",
           "x-last-death-exchange",
           "x-last-death-queue",
-          "x-last-death-reason");
+          "x-last-death-reason",
+          "x-delivery-count",
+          "x-acquired-count");
 
   private static final DateTimeFormatter DUE = utc("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'");
   private static final DateTimeFormatter SENT = utc("uuuu-MM-dd HH:mm:ss:SSSSSS 'Z'");
