@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "../../toolchain/dist/paths";
@@ -60,6 +60,35 @@ describe("the command's completions", function () {
       check("rabbitmq-delay completion ", [/\bfish\b/]);
     });
   }
+
+  // What a person sees who presses the tab key: with readline, spaces in names, folders and an = within a word.
+  it("bash completes a file with a space, a folder, a file without an option, and a value after =", () => {
+    const script = join(folder, "script.readline");
+    writeFileSync(script, execFileSync(process.execPath, [COMMAND, "completion", "bash"]));
+    const files = join(folder, "files");
+    mkdirSync(join(files, "folder"), { recursive: true });
+    for (const name of ["my network.json", "folder/inside.json"]) writeFileSync(join(files, name), "{}");
+    const typed = (line: string): string =>
+      execFileSync("python3", [join(root, "test", "support", "pressTab.py"), script, line], {
+        cwd: files,
+        encoding: "utf8",
+        timeout: 30_000,
+      });
+    assert.equal(
+      typed("rabbitmq-delay gateway run --network my"),
+      "rabbitmq-delay gateway run --network my\\ network.json ",
+    );
+    assert.equal(typed("rabbitmq-delay gateway run --network fol"), "rabbitmq-delay gateway run --network folder/");
+    assert.equal(typed("rabbitmq-delay review folder/in"), "rabbitmq-delay review folder/inside.json ");
+    assert.equal(
+      typed("rabbitmq-delay gateway run --delay-rules=pl"),
+      "rabbitmq-delay gateway run --delay-rules=plugin ",
+    );
+    assert.equal(
+      typed("rabbitmq-delay gateway run --delay-rules=s"),
+      "rabbitmq-delay gateway run --delay-rules=strict ",
+    );
+  });
 
   it("is tried with each shell that the tests' preparation looks for", () => {
     assert.deepEqual(Object.keys(askers), shells);

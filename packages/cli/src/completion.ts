@@ -9,7 +9,10 @@ export function addCompletion(program: Command): void {
     .description("a script by which your shell completes this command")
     .addArgument(new Argument("<shell>", "the shell that reads the script").choices(Object.keys(scripts)))
     .action((shell: keyof typeof scripts) => console.log(scripts[shell](completionsOf(describe(program)))));
-  addExample(command, "rabbitmq-delay completion bash > ~/.local/share/bash-completion/completions/rabbitmq-delay");
+  addExample(
+    command,
+    "mkdir -p ~/.local/share/bash-completion/completions && rabbitmq-delay completion bash > ~/.local/share/bash-completion/completions/rabbitmq-delay",
+  );
 }
 
 /** A command as completions need it. */
@@ -20,6 +23,7 @@ function describe(command: Command): Completion {
     summary: command.description(),
     options: visible.visibleOptions(command).map(describeOption),
     values: command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
+    takesFile: command.registeredArguments.some((argument) => argument.name() === "file"),
     // Its own help has no options to complete.
     verbs: command.commands.map(describe),
   };

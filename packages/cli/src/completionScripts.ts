@@ -12,6 +12,8 @@ export interface Completion {
   }[];
   /** The values that it takes without an option. */
   values: string[];
+  /** Whether it takes a file without an option. */
+  takesFile: boolean;
   verbs: Completion[];
 }
 
@@ -40,14 +42,24 @@ function bashScript(commands: Placed[]): string {
     options
       .filter(({ takes }) => takes !== "nothing")
       .map(({ flag, takes, values }) => {
-        const found = takes === "file" ? `compgen -f -- "$word"` : `compgen -W "${values.join(" ")}" -- "$word"`;
-        return `    "${path}:${flag}") COMPREPLY=($(${found})); return ;;`;
+        const found =
+          takes === "file" ? "_rabbitmq_delay_files" : `COMPREPLY=($(compgen -W "${values.join(" ")}" -- "$word"))`;
+        return `    "${path}:${flag}") ${found}; return ;;`;
       }),
   );
   const words = commands.map((command) => `    "${command.path}") words="${wordsOf(command).join(" ")}" ;;`);
+  const withFile = commands.filter(({ takesFile }) => takesFile).map(({ path }) => `"${path}"`);
   return [
+    "_rabbitmq_delay_files() {",
+    // A name may have spaces, and a folder goes on with a slash; zsh does both by itself.
+    "  local IFS=$'\\n'",
+    '  COMPREPLY=($(compgen -f -- "$word"))',
+    "  type compopt > /dev/null 2>&1 && compopt -o filenames 2> /dev/null",
+    "}",
     "_rabbitmq_delay() {",
     '  local word="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" path="" words="" i',
+    // Bash takes the sign in --option=value for a word of its own.
+    '  if [[ "$word" == "=" ]]; then word=""; elif [[ "$previous" == "=" ]]; then previous="${COMP_WORDS[COMP_CWORD-2]}"; fi',
     "  for ((i = 1; i < COMP_CWORD; i++)); do",
     '    case "${path:+$path }${COMP_WORDS[i]}" in',
     `      ${paths.join(" | ")}) path="\${path:+$path }\${COMP_WORDS[i]}" ;;`,
@@ -59,6 +71,13 @@ function bashScript(commands: Placed[]): string {
     '  case "$path" in',
     ...words,
     "  esac",
+    ...(withFile.length === 0
+      ? []
+      : [
+          '  case "$path" in',
+          `    ${withFile.join(" | ")}) [[ "$word" == -* ]] || { _rabbitmq_delay_files; return; } ;;`,
+          "  esac",
+        ]),
     '  COMPREPLY=($(compgen -W "$words" -- "$word"))',
     "}",
     "complete -F _rabbitmq_delay rabbitmq-delay",
@@ -74,11 +93,12 @@ function zshScript(commands: Placed[]): string {
 /** A line for each word that may come. */
 function fishScript(commands: Placed[]): string {
   const paths = commands.slice(1).map(({ path }) => quote(path));
-  const lines = commands.flatMap(({ path, verbs, values, options }) => {
+  const lines = commands.flatMap(({ path, verbs, values, takesFile, options }) => {
     const at = `complete -c rabbitmq-delay -n ${quote(`test "$(__rabbitmq_delay_path)" = "${path}"`)}`;
     return [
       ...verbs.map(({ name, summary }) => `${at} -a ${name} -d ${quote(summary)}`),
       ...values.map((value) => `${at} -a ${value}`),
+      ...(takesFile ? [`${at} -F`] : []),
       ...options.map(({ flag, summary, takes, values: allowed }) => {
         const name = flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
         const list = allowed.length === 0 ? "" : ` -a ${quote(allowed.join(" "))}`;

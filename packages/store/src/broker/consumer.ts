@@ -97,7 +97,11 @@ async function consumeOnce(
   const consume = async (): Promise<void> => {
     cancel = await port.consume(queue, (delivery) => {
       if (delivery === undefined)
-        return close(new Error(`the broker cancelled the consumer; is queue ${queue} still there?`));
+        return close(
+          new Error(
+            `the broker cancelled the consumer of ${queue}: the queue is gone, or messages were in hand for longer than its consumer timeout`,
+          ),
+        );
       waiting.push(trackDelivery(delivery, unsettled));
       wake();
     });

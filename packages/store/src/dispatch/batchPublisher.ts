@@ -64,6 +64,11 @@ export class BatchPublisher {
     return this.silent?.findHeldBack(messages) ?? new Map<T, number>();
   }
 
+  /** How long a message waits of which the outcome says that its destination was silent, in milliseconds. */
+  pauseOf(message: NewDelayedMessage): number {
+    return this.silent?.pauseOf(message) ?? 0;
+  }
+
   /** The answer to a message that was sent without one in time; it settles when the broker answers after all, or when the channel closes. */
   answerTo(message: NewDelayedMessage): Promise<void> | undefined {
     return this.answers.get(message);

@@ -126,8 +126,9 @@ export class Dispatcher {
         const held = this.findHeldBack(due, open);
         const published = await this.publish(open.filter((message) => !held.has(message)));
         fault = published.fault;
-        const silent = published.outcomes.filter(({ isSilent }) => isSilent === true).map(({ message }) => message);
-        for (const [message, ms] of this.findHeldBack(due, silent)) held.set(message, ms);
+        if (due.postpone !== undefined)
+          for (const { message, isSilent } of published.outcomes)
+            if (isSilent === true) held.set(message, this.parts.publisher.pauseOf(message));
         const answered = published.outcomes.filter(({ message }) => !held.has(message));
         await this.settle(due, answered, through);
         await this.postpone(due, held);

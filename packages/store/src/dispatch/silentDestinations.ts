@@ -85,6 +85,12 @@ export class SilentDestinations {
     this.pauses.delete(destinationOf(message));
   }
 
+  /** How long a message waits whose destination has just not answered, in milliseconds; 0 if it has answered meanwhile. */
+  pauseOf(message: NewDelayedMessage): number {
+    const pause = this.pauses.get(destinationOf(message));
+    return pause === undefined ? 0 : Math.max(0, pause.untilMs - this.elapsedMs());
+  }
+
   /** The messages that should not be tried now, each with the time, in milliseconds from now, until it may be. */
   findHeldBack<T extends NewDelayedMessage>(messages: readonly T[]): Map<T, number> {
     const held = new Map<T, number>();

@@ -85,8 +85,8 @@ export class Returns {
     const held = publisher.findHeldBack(due.map(({ message }) => message));
     const open = due.filter(({ message }) => !held.has(message));
     const { outcomes, fault } = await this.publish(open);
-    const silent = [...outcomes.values()].filter(({ isSilent }) => isSilent === true).map(({ message }) => message);
-    for (const [message, ms] of publisher.findHeldBack(silent)) held.set(message, ms);
+    for (const { message, isSilent } of outcomes.values())
+      if (isSilent === true) held.set(message, publisher.pauseOf(message));
 
     this.acknowledgeDelivered(open.filter(({ message }) => isDelivered(outcomes.get(message))));
     const postponed = due.filter(({ message }) => held.has(message));
