@@ -65,12 +65,33 @@ describe("destinations that do not answer", () => {
     for (const end of ["reject", "resolve"] as const) {
       silent.note([first]);
       silent.awaitAnswer(first, answer());
-      nowMs += 1_000_000;
+      nowMs += 59_000;
       assert.deepEqual([silent.isAnswerOpen(second), silent.findHeldBack([second]).size], [true, 1]);
       answers.at(-1)?.[end](new Error("closed"));
       await new Promise((resolve) => setImmediate(resolve));
       assert.deepEqual([silent.isAnswerOpen(second), silent.has(second)], [false, end === "reject"]);
       assert.equal(silent.findHeldBack([second]).size, 0);
     }
+  });
+
+  // Its routing key may be bound to another queue by then, of which the hanging one says nothing.
+  it("get one more message after a minute without an answer, after two, and so on up to an hour", () => {
+    let nowMs = 0;
+    const silent = new SilentDestinations(1000, () => nowMs);
+    const never = new Promise<void>(() => undefined);
+    const afterMs: number[] = [];
+    for (let tries = 0; tries < 9; tries++) {
+      silent.note([first]);
+      silent.awaitAnswer(first, never);
+      const sinceMs = nowMs;
+      while (silent.findHeldBack([second]).size > 0) nowMs += 1000;
+      assert.ok(!silent.isAnswerOpen(second));
+      afterMs.push(nowMs - sinceMs);
+    }
+    const minutes = [1, 2, 4, 8, 16, 32, 60, 60, 60];
+    assert.deepEqual(
+      afterMs,
+      minutes.map((count) => count * 60_000),
+    );
   });
 });

@@ -75,7 +75,8 @@ export class BrokerConnection {
   /**
    * Opens a channel with confirms, on the present connection or on a new one. While a queue holds up a channel to which a few hundred messages
    * were sent, the broker reads nothing of the whole connection.
-   * @param isCut whether a connection on which no channel opens in time is ended, so that the next call makes a new one; default true
+   * @param isCut whether a connection on which no channel opens in time, or can be opened any more, is ended, so that the next call makes a new
+   *   one; default true
    */
   async channel({ isCut = true }: { isCut?: boolean } = {}): Promise<amqp.ConfirmChannel> {
     const connection = await this.connection();
@@ -95,6 +96,10 @@ export class BrokerConnection {
       // Users of the channel notice the error by failing operations.
       channel.on("error", () => undefined);
       return channel;
+    } catch (error) {
+      // Channels that hang stay open, and a connection may only have so many.
+      if (isCut && /no channels left/i.test((error as Error).message)) socketOf(connection).destroy();
+      throw error;
     } finally {
       clearTimeout(timer);
     }

@@ -14,9 +14,15 @@ interface Pause {
   lengthMs: number;
   /** Until when a message that is being tried has its time. */
   trialUntilMs: number;
-  /** Whether a message was sent there whose answer may come yet; another one would be a copy, or wait in vain behind it. */
-  isAnswerOpen: boolean;
+  /** How many messages were sent there whose answers may come yet; another one would be a copy, or wait in vain behind them. */
+  openAnswers: number;
+  /** Since when the last of these has had no answer. */
+  openSinceMs: number;
 }
+
+/** For how long an open answer keeps other messages back at first; twice as long each further time. */
+const FIRST_OPEN_MS = 60_000;
+const LONGEST_OPEN_MS = 3_600_000;
 
 /**
  * Destinations that do not answer, although the broker has not said that it accepts nothing: a queue that hangs, or has lost most of its
@@ -39,9 +45,15 @@ export class SilentDestinations {
     return this.pauses.has(destinationOf(message));
   }
 
-  /** Whether a message was sent to this one's destination whose answer may come yet. */
+  /**
+   * Whether a message to this one's destination has to wait for the answer to an earlier one. It may never come, and the destination have
+   * become another queue meanwhile; so one more is tried after a minute, two minutes, and so on, up to an hour.
+   */
   isAnswerOpen(message: NewDelayedMessage): boolean {
-    return this.pauses.get(destinationOf(message))?.isAnswerOpen === true;
+    const pause = this.pauses.get(destinationOf(message));
+    if (pause === undefined || pause.openAnswers === 0) return false;
+    const openMs = Math.min(LONGEST_OPEN_MS, FIRST_OPEN_MS * 2 ** Math.min(20, pause.openAnswers - 1));
+    return this.elapsedMs() - pause.openSinceMs < openMs;
   }
 
   /**
@@ -56,8 +68,8 @@ export class SilentDestinations {
       const before = this.pauses.get(key);
       const nextMs = Math.max(this.tryMs, Math.min(LONGEST_PAUSE_MS, 2 * (before?.lengthMs ?? 0)));
       const lengthMs = before === undefined ? firstMs : nextMs;
-      const isAnswerOpen = before?.isAnswerOpen ?? false;
-      this.pauses.set(key, { untilMs: nowMs + lengthMs, lengthMs, trialUntilMs: nowMs, isAnswerOpen });
+      const { openAnswers = 0, openSinceMs = nowMs } = before ?? {};
+      this.pauses.set(key, { untilMs: nowMs + lengthMs, lengthMs, trialUntilMs: nowMs, openAnswers, openSinceMs });
     }
     for (const key of this.pauses.keys()) {
       if (this.pauses.size <= MOST_DESTINATIONS) break;
@@ -65,17 +77,18 @@ export class SilentDestinations {
     }
   }
 
-  /** Sends no other message to this one's destination before its answer, or the end of its channel. */
+  /** Sends no other message to this one's destination before its answer, or the end of its channel; see {@link isAnswerOpen}. */
   awaitAnswer(message: NewDelayedMessage, answer: Promise<void>): void {
     const pause = this.pauses.get(destinationOf(message));
     if (pause === undefined) return;
-    pause.isAnswerOpen = true;
+    pause.openAnswers++;
+    pause.openSinceMs = this.elapsedMs();
     answer.then(
       () => this.delete(message),
       // The channel is gone, or the queue refuses messages again: both can be tried.
       () => {
         const now = this.pauses.get(destinationOf(message));
-        if (now !== undefined) now.isAnswerOpen = false;
+        if (now !== undefined) now.openAnswers = Math.max(0, now.openAnswers - 1);
       },
     );
   }
@@ -101,7 +114,7 @@ export class SilentDestinations {
       const pause = this.pauses.get(destinationOf(message));
       if (pause === undefined) continue;
       if (pause.untilMs > nowMs) held.set(message, pause.untilMs - nowMs);
-      else if (pause.isAnswerOpen || pause.trialUntilMs > nowMs || trials === MOST_TRIALS)
+      else if (this.isAnswerOpen(message) || pause.trialUntilMs > nowMs || trials === MOST_TRIALS)
         held.set(message, pause.lengthMs);
       else {
         trials++;
