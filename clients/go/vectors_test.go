@@ -140,7 +140,7 @@ func TestWritesTheHeadersOfTheReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := amqp.Table{}
+		before := amqp.Table{"x-death": "from an earlier publish"}
 		for _, name := range vector.Removed {
 			before[name] = "from an earlier publish"
 		}

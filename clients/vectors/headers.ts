@@ -20,7 +20,7 @@ const DELAYS_MS = [0, 1, 999.5, 1000, 61_001];
 /** A time with leading zeros, one without milliseconds, and one before a new year. */
 const SENT_AT = ["2026-03-04T05:06:07.008Z", "2027-11-12T13:14:15.000Z", "2027-12-31T23:59:59.999Z"];
 
-/** What a message may bring that was received before. */
+/** What a message may bring that was received before; it stands in the first vector of each network alone, because the file is large. */
 const RECEIVED = [
   "x-death",
   ...["exchange", "queue", "reason"].flatMap((what) => [`x-first-death-${what}`, `x-last-death-${what}`]),
@@ -41,7 +41,8 @@ function headersOf(network: DelayNetwork, givenMs: number, sentAt: string): Pick
   const { delayMs } = encodeDelay(network, givenMs, "Sales");
   const dueAt = new Date(Date.parse(sentAt) + delayMs);
   const entries = Object.entries(delayHeaders(network, delayMs, dueAt));
-  const left = RECEIVED.filter(isBrokerHeader);
+  const isFirst = givenMs === DELAYS_MS[0] && sentAt === SENT_AT[0];
+  const left = isFirst ? RECEIVED.filter(isBrokerHeader) : [];
   const kept = entries.filter(([, value]) => value !== undefined);
   return {
     expected: Object.fromEntries(kept.map(([name, value]) => [name, typed(value)])),

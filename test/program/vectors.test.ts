@@ -76,6 +76,13 @@ describe("the vectors for clients in other languages", () => {
     assert.ok(intervalsMs.every((delayMs) => vectors.routes.some((route) => route.delayMs === delayMs)));
   });
 
+  /** By which the broker tells where a message has been, and how often it was delivered. */
+  const received = [
+    ...["x-acquired-count", "x-death", "x-delivery-count"],
+    ...["x-first-death-exchange", "x-first-death-queue", "x-first-death-reason"],
+    ...["x-last-death-exchange", "x-last-death-queue", "x-last-death-reason"],
+  ];
+
   it("have NServiceBus's headers on its networks alone, and a due time on all", () => {
     for (const vector of vectors.headers) {
       const { preset, unitMs } = networkOf(vector);
@@ -94,7 +101,12 @@ describe("the vectors for clients in other languages", () => {
         },
         show(vector),
       );
-      assert.deepEqual(vector.removed, isNServiceBus && delayMs === 0 ? [delay] : [], show(vector));
+      const isFirst = vector === vectors.headers.find(({ network }) => network === vector.network);
+      assert.deepEqual(
+        [...vector.removed].sort(),
+        [...(isFirst ? received : []), ...(isNServiceBus && delayMs === 0 ? [delay] : [])].sort(),
+        show(vector),
+      );
     }
   });
 

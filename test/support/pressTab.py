@@ -4,15 +4,17 @@ import os
 import pty
 import select
 import sys
-import time
 
 PROMPT = b"READY> "
 
 
 def read_until(terminal: int, text: bytes) -> bytes:
-    """What the terminal shows until a text, or until nothing has come for ten seconds."""
+    """What the terminal shows until a text is there, and what came with it.
+
+    Raises `TimeoutError` when nothing has come for ten seconds.
+    """
     seen = b""
-    while not seen.endswith(text):
+    while text not in seen:
         if not select.select([terminal], [], [], 10)[0]:
             raise TimeoutError(repr(seen))
         seen += os.read(terminal, 4096)
@@ -30,10 +32,9 @@ def main(script: str, line: str) -> None:
         os.write(terminal, command.encode() + b"\n")
         read_until(terminal, PROMPT)
     os.write(terminal, line.encode() + b"\t")
-    time.sleep(0.5)
     os.write(terminal, b"\x18s")
     seen = read_until(terminal, b">\r\n")
-    sys.stdout.write(seen.decode().rsplit("<", 1)[1].split(">")[0])
+    sys.stdout.write(seen.decode().split("\n<", 1)[1].split(">\r\n")[0])
     os.close(terminal)
 
 
