@@ -9,10 +9,7 @@ export function addCompletion(program: Command): void {
     .description("a script by which your shell completes this command")
     .addArgument(new Argument("<shell>", "the shell that reads the script").choices(Object.keys(scripts)))
     .action((shell: keyof typeof scripts) => console.log(scripts[shell](completionsOf(describe(program)))));
-  addExample(
-    command,
-    "mkdir -p ~/.local/share/bash-completion/completions && rabbitmq-delay completion bash > ~/.local/share/bash-completion/completions/rabbitmq-delay",
-  );
+  addExample(command, "rabbitmq-delay completion bash >> ~/.bashrc");
 }
 
 /** A command as completions need it. */
