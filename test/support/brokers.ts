@@ -9,6 +9,7 @@ import { BrokerNode } from "../../toolchain/dist/broker";
 import { cacheFolder } from "../../toolchain/dist/paths";
 import { versions } from "../../toolchain/dist/versions";
 import { afterThisTest } from "./cleanup";
+import { keepHalf } from "./halves";
 import { Management } from "./management";
 import { ServerRegister } from "./servers";
 
@@ -54,11 +55,14 @@ export function brokerLabel(series: string, installed: string | undefined): stri
 const shared = new Map<string, Promise<TestBroker>>();
 const running = new ServerRegister<BrokerNode>("brokers", discard);
 
-/** Runs the same tests on each broker, which all files share; tests use different vhosts. */
+/**
+ * Runs the same tests on each broker, which all files share; tests use different vhosts. Tests of the engine are divided between two tiers,
+ * each test on one broker in the first and on the other in the second; see halves.ts.
+ */
 export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest: boolean }) => void): void {
-  for (const { version, root, isNewest, install } of kinds) {
+  const suites = kinds.map(({ version, root, isNewest, install }) => {
     const label = brokerLabel(version, installedVersion(root));
-    describe(`on ${label}`, function () {
+    return describe(`on ${label}`, function () {
       let broker: TestBroker;
       before(async function () {
         if (!shared.has(label))
@@ -77,7 +81,8 @@ export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest
       });
       define(() => broker, { isNewest });
     });
-  }
+  });
+  keepHalf(suites, process.env.RABBITMQ_DELAY_TEST_HALF);
 }
 
 /**

@@ -211,17 +211,21 @@ export class TestStack {
   }
 
   /** Runs the review in a form for readers. */
-  reviewAsText(format: string, ...more: string[]): Promise<RunEnd> {
+  async reviewAsText(format: string, ...more: string[]): Promise<RunEnd> {
     const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
     const args = [command, "review", "--format", format, "--stack", NAME, "--stack-config", this.configFile, ...more];
-    return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, args, { cwd: this.program, env: this.environment });
+    const hosted = this.isPlain ? await hostProgram(this.program) : undefined;
+    const env = hosted === undefined ? this.environment : this.hostedEnvironment(hosted.address);
+    let written = "";
+    const end = await new Promise<RunEnd>((resolve, reject) => {
+      const child = spawn(process.execPath, args, { cwd: this.program, env });
       let output = "";
       for (const stream of [child.stdout, child.stderr])
         stream.on("data", (data: Buffer) => (output += data.toString()));
       child.on("error", reject);
       child.on("close", (code) => resolve({ code, output }));
-    });
+    }).finally(() => (written = hosted?.end() ?? ""));
+    return { ...end, output: end.output + written };
   }
 
   async outputs(): Promise<Record<string, unknown>> {
@@ -267,11 +271,21 @@ export class TestStack {
     return args.includes("--json") && run.code === 0 ? run : { ...run, output: run.output + written };
   }
 
-  /** Whether the program is Node's, and needs no environment of its own. */
+  /** Whether the program is Node's, and needs no environment of its own; folders of plugins are the engine's alone. */
   private get isPlain(): boolean {
-    const { folders, variables } = this.more;
     const file = readFileSync(join(this.program, "Pulumi.yaml"), "utf8");
-    return folders.length + Object.keys(variables).length === 0 && /name: nodejs/.test(file);
+    return Object.keys(this.more.variables).length === 0 && /name: nodejs/.test(file);
+  }
+
+  /** The environment of a command that runs `pulumi` itself, with a program that is hosted elsewhere. */
+  private hostedEnvironment(address: string): NodeJS.ProcessEnv {
+    const { PATH, ...others } = this.environment;
+    return {
+      ...others,
+      PATH: `${join(__dirname, "hostedEngine")}:${PATH}`,
+      RABBITMQ_DELAY_TEST_ENGINE: join(this.engine.binFolder, "pulumi"),
+      RABBITMQ_DELAY_TEST_CLIENT: address,
+    };
   }
 
   private spawn(args: string[], onStart: (child: ChildProcess) => void = () => undefined): Promise<RunEnd> {

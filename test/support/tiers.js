@@ -46,6 +46,9 @@ const CLIENTS = [
   "test/site/site.test.ts",
 ];
 
+/** Files whose tests take each broker in another tier; see halves.ts. Those of CLIENTS take both there. */
+const HALVED = /^test\/engine\//;
+
 /** Tests that need more than a single broker that runs all the time, or take long there. */
 const BEYOND_QUICK = [
   /^test\/(engine|store|toolchain)\//,
@@ -61,8 +64,17 @@ const tiers = {
   quick: () => all.filter((file) => !CLIENTS.includes(file) && !BEYOND_QUICK.some((pattern) => pattern.test(file))),
   /** All tests of the project itself, on both brokers. */
   test: () => [...LONGEST, ...all.filter((file) => !LONGEST.includes(file) && !CLIENTS.includes(file))],
-  clients: () => CLIENTS,
+  /** Those, and the engine's tests on the other broker. */
+  clients: () => [...CLIENTS, ...halvedFiles()],
 };
+
+function halvedFiles() {
+  return tiers.test().filter((file) => HALVED.test(file));
+}
+exports.halvedFiles = halvedFiles;
+
+/** Which half of those a tier runs; the quick one runs none of them. */
+const halves = { test: "first", clients: "second" };
 
 function testsOf(folder) {
   return readdirSync(folder, { recursive: true })
@@ -72,13 +84,17 @@ function testsOf(folder) {
 }
 
 /** Mocha's settings for the files of a tier. */
-exports.configOf = (tier) => ({
-  require: ["ts-node/register/transpile-only", "test/support/lifecycle.ts"],
-  spec: tiers[tier](),
-  reporter: "test/support/reporter.js",
-  parallel: true,
-  // More jobs than cores, because a part of the time is waiting.
-  jobs: 3,
-  timeout: 180_000,
-  slow: 5000,
-});
+exports.configOf = (tier) => {
+  // The processes that run the files read it.
+  if (halves[tier] !== undefined) process.env.RABBITMQ_DELAY_TEST_HALF = halves[tier];
+  return {
+    require: ["ts-node/register/transpile-only", "test/support/lifecycle.ts"],
+    spec: tiers[tier](),
+    reporter: "test/support/reporter.js",
+    parallel: true,
+    // More jobs than cores, because a part of the time is waiting.
+    jobs: 3,
+    timeout: 180_000,
+    slow: 5000,
+  };
+};
