@@ -10,7 +10,7 @@ help:
 	@echo "make up      local broker with the delay network of stack dev"
 	@echo "make test-quick    pure code, stand-ins and one broker"
 	@echo "make test    all packages on RabbitMQ 3.10 and 4.3, the engine, databases"
-	@echo "make test-clients  Kubernetes, other languages' clients and SDK programs"
+	@echo "make test-clients  Kubernetes, other languages' clients and SDKs, vendors' networks, the engine on the other broker"
 	@echo "make bench   all benches, each a ratio"
 	@echo "make bench-faults   what faults of a cluster of three nodes do to messages that wait"
 	@echo "make gauntlet  random workloads under random faults, checked by invariants (MINUTES=5 SEED=1); gauntlet-ci takes three minutes"
@@ -65,12 +65,13 @@ test-types: build
 test-quick: test-types
 	TS_NODE_PROJECT=tsconfig.test.json npx mocha --config test/support/quickTier.js
 
-# All packages on both brokers, with the engine and databases.
+# All packages on both brokers, the engine with one of them for each test, and databases.
 test: test-types
 	@node toolchain/dist/main.js prepare-tests
 	TS_NODE_PROJECT=tsconfig.test.json npx mocha
 
-# What runs programs that are not of Node: Kubernetes, other languages' clients and SDKs.
+# Other programs and vendors: Kubernetes, other languages' clients and SDKs, networks that vendors' clients have in use. And each test of the
+# engine, on the broker that it did not have in make test.
 test-clients: test-types
 	@node toolchain/dist/main.js prepare-tests
 	TS_NODE_PROJECT=tsconfig.test.json npx mocha --config test/support/clientsTier.js

@@ -5,8 +5,6 @@ const { join } = require("node:path");
 
 // Several processes take files from one list, so the longest come first; otherwise one process would run them alone at the end.
 const LONGEST = [
-  "test/brokers/enforceLive.test.ts",
-  "test/engine/enforced.test.ts",
   "test/engine/upgrade.test.ts",
   "test/engine/review.test.ts",
   "test/store/kills.test.ts",
@@ -21,12 +19,16 @@ const LONGEST = [
   "test/brokers/command.test.ts",
   "test/toolchain/up.test.ts",
   "test/engine/examples.test.ts",
-  "test/engine/adoption.test.ts",
   "test/engine/clients.test.ts",
 ];
 
-/** Tests that run programs outside Node: Kubernetes' own, other languages' clients and SDKs. */
+/** Tests of other programs and vendors: Kubernetes, other languages' clients and SDKs, networks that vendors' clients have in use. */
 const CLIENTS = [
+  "test/brokers/enforceLive.test.ts",
+  "test/engine/adoptionOfCelery.test.ts",
+  "test/engine/adoption.test.ts",
+  "test/engine/enforced.test.ts",
+  "test/brokers/enforceHalfDeclared.test.ts",
   "test/kubernetes/services.test.ts",
   "test/kubernetes/faults.test.ts",
   ...testsOf("test/kubernetes").filter((file) => !/(services|faults)\.test/.test(file)),
@@ -37,7 +39,6 @@ const CLIENTS = [
   "test/brokers/kombu.test.ts",
   "test/brokers/adopt.test.ts",
   "test/engine/celery.test.ts",
-  "test/engine/adoptionOfCelery.test.ts",
   "test/brokers/python.test.ts",
   "test/brokers/go.test.ts",
   "test/brokers/java.test.ts",
