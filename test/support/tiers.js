@@ -33,6 +33,7 @@ const CLIENTS = [
   "test/engine/languages.test.ts",
   "test/toolchain/cleanClone.test.ts",
   "test/toolchain/start.test.ts",
+  "test/toolchain/release.test.ts",
   "test/toolchain/sdks.test.ts",
   "test/brokers/kombu.test.ts",
   "test/brokers/adopt.test.ts",

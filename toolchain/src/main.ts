@@ -11,6 +11,7 @@ import { findNetworkTools } from "./networkTools";
 import { localFolder } from "./paths";
 import { postgresInstallation } from "./postgresServer";
 import { writeSdks } from "./pulumiSdks";
+import { dryRun } from "./release/dryRun";
 import { findShells } from "./shells";
 import { up } from "./up";
 
@@ -62,7 +63,17 @@ async function prepareTests(): Promise<void> {
 /** Writes the SDKs for other languages anew. */
 const sdks = (): Promise<void> => writeSdks(throttle((text) => console.log(text)));
 
-const commands: Record<string, () => Promise<void>> = { up, down, clean, "prepare-tests": prepareTests, sdks };
+/** Makes what a release publishes, and tries it out. */
+const releaseDryRun = (): Promise<void> => dryRun(throttle((text) => console.log(text)));
+
+const commands: Record<string, () => Promise<void>> = {
+  up,
+  down,
+  clean,
+  "prepare-tests": prepareTests,
+  sdks,
+  "release-dry-run": releaseDryRun,
+};
 
 const command = commands[process.argv[2] ?? ""];
 if (command === undefined) {

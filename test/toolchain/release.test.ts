@@ -1,0 +1,78 @@
+import { strict as assert } from "node:assert";
+import { findEngine } from "../../toolchain/dist/engine";
+import type { Release } from "../../toolchain/dist/release/artifact";
+import { packPackages, publishedPackages } from "../../toolchain/dist/release/npmPackages";
+import { npmPart } from "../../toolchain/dist/release/npmPart";
+import { releaseParts } from "../../toolchain/dist/release/parts";
+import { releaseVersion } from "../../toolchain/dist/release/releaseVersion";
+import { tableOf } from "../../toolchain/dist/release/table";
+import { tryOut } from "../../toolchain/dist/release/trial";
+import { onEachBroker } from "../support/brokers";
+import { temporaryFolder } from "../support/databases";
+
+const quiet = (): void => undefined;
+const version = releaseVersion();
+
+describe("a release", () => {
+  it("has an artifact for each package, and a line of its table for each artifact", () => {
+    const artifacts = releaseParts(version).flatMap((part) => part.artifacts);
+    const files = artifacts.map(({ file }) => file);
+    assert.equal(new Set(files).size, files.length);
+    for (const { tarball } of publishedPackages()) assert.ok(files.includes(tarball), tarball);
+    const trials = files.map((file, index) => ({ file, bytes: index * 300_000, seconds: index, what: `run ${index}` }));
+    const lines = tableOf(trials).split("\n");
+    assert.match(lines[0] as string, /^artifact +size +install +what was run$/);
+    assert.deepEqual(
+      lines.slice(2).map((line) => line.split(" ")[0]),
+      files,
+    );
+    assert.ok(lines.slice(2).every((line, index) => line.endsWith(` ${index}.0 s  run ${index}`)));
+  });
+
+  it("says at the end of its table what failed", () => {
+    const table = tableOf([{ file: "a.tgz", bytes: 1, what: "", failure: "it has 300 KiB, and 200 are allowed" }]);
+    assert.match(table, /^a\.tgz +0 KiB +– {2}FAILED, see below$/m);
+    assert.match(table, /\n\na\.tgz: it has 300 KiB, and 200 are allowed$/);
+  });
+
+  it("refuses an artifact that is too large, takes too long to install, does not work, or is not there", async () => {
+    const [one] = publishedPackages();
+    assert.ok(one);
+    const folder = temporaryFolder();
+    await packPackages([one], folder);
+    const nowhere = {
+      engine: { binFolder: "", home: "", origin: "" },
+      broker: { amqpUrl: "", managementUrl: "" },
+    };
+    const release: Release = { folder, version, progress: quiet, ...nowhere };
+    const use = { mostSeconds: 1, install: async () => undefined, run: async () => "nothing" };
+    const failureOf = async (change: object): Promise<string | undefined> =>
+      (await tryOut({ file: one.tarball, mostKiB: 1000, use, ...change }, release)).failure;
+    assert.equal(await failureOf({}), undefined);
+    assert.match((await failureOf({ mostKiB: 1 })) ?? "", /^it has \d+ KiB, and 1 are allowed$/);
+    const slow = { ...use, mostSeconds: 0 };
+    assert.match((await failureOf({ use: slow })) ?? "", /^its installation took 0\.0 s, and 0 are allowed$/);
+    const broken = { ...use, run: () => Promise.reject(new Error("it printed nothing")) };
+    assert.equal(await failureOf({ use: broken }), "it printed nothing");
+    assert.match((await failureOf({ file: "another.tgz" })) ?? "", /no such file.*another\.tgz/);
+  });
+
+  onEachBroker((broker, { isNewest }) => {
+    if (isNewest) return;
+    it("has npm packages that work where nothing else is: a service, a stack, the command", async () => {
+      const [folder, engine] = [temporaryFolder(), await findEngine(quiet)];
+      await packPackages(publishedPackages(), folder);
+      const release = { folder, version, engine, broker: broker().node, progress: quiet };
+      const trialOf = async (name: string): Promise<string> => {
+        const artifact = npmPart().artifacts.find(({ file }) => file === `${name}-${version}.tgz`);
+        assert.ok(artifact, name);
+        const { failure, what } = await tryOut(artifact, release);
+        assert.equal(failure, undefined);
+        return what;
+      };
+      assert.match(await trialOf("rabbitmq-delay-publish"), /^a service: .* no database driver, no HTTP server$/);
+      assert.match(await trialOf("pulumi-rabbitmq-delay"), /^a stack: pulumi preview, \d+ to create$/);
+      assert.match(await trialOf("rabbitmq-delay"), /^npx rabbitmq-delay encode /);
+    }).timeout(300_000);
+  });
+});
