@@ -1,7 +1,8 @@
 import type { ReleasePart } from "./artifact";
 import { npmPart } from "./npmPart";
+import { pluginPart } from "./pluginPart";
 
 /** All that a release publishes, in the order in which it is made. */
-export function releaseParts(_version: string): ReleasePart[] {
-  return [npmPart()];
+export function releaseParts(version: string): ReleasePart[] {
+  return [npmPart(), pluginPart(version)];
 }
