@@ -18,7 +18,22 @@ describe("a release", () => {
     const artifacts = releaseParts(version).flatMap((part) => part.artifacts);
     const files = artifacts.map(({ file }) => file);
     assert.equal(new Set(files).size, files.length);
-    for (const { tarball } of publishedPackages()) assert.ok(files.includes(tarball), tarball);
+    const others = [
+      ...["linux", "darwin", "windows"].flatMap((system) =>
+        ["amd64", "arm64"].map((machine) => `pulumi-resource-rabbitmq-delay-v${version}-${system}-${machine}.tar.gz`),
+      ),
+      `rabbitmq-delay-rabbitmq-delay-${version}.tgz`,
+      ...["rabbitmq_delay", "pulumi_rabbitmq_delay"].flatMap((name) => [
+        `${name}-${version}-py3-none-any.whl`,
+        `${name}-${version}.tar.gz`,
+      ]),
+      ...[`client-${version}.tar.gz`, `sdk-${version}.zip`].map((name) => `rabbitmq-delay-go-${name}`),
+      ...["", "-sources", "-javadoc"].map((what) => `rabbitmq-delay-${version}${what}.jar`),
+      `rabbitmq-delay-docs-${version}.tar.gz`,
+      `rabbitmq-delay-${version}.cdx.json`,
+      "SHA256SUMS",
+    ];
+    assert.deepEqual(files, [...publishedPackages().map(({ tarball }) => tarball), ...others]);
     const trials = files.map((file, index) => ({ file, bytes: index * 300_000, seconds: index, what: `run ${index}` }));
     const lines = tableOf(trials).split("\n");
     assert.match(lines[0] as string, /^artifact +size +install +what was run$/);

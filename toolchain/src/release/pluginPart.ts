@@ -5,7 +5,7 @@ import { findYamlHost } from "../languageHosts";
 import { run } from "../run";
 import { writeArchive } from "./archive";
 import type { Artifact, Release, ReleasePart, Use } from "./artifact";
-import { programsFolder } from "./npmUses";
+import { programsFolder } from "./programs";
 import { fillPluginFolder } from "./pluginFolder";
 import { makePulumiHome } from "./pulumiHome";
 import { previewStack } from "./stackPreview";
