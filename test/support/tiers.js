@@ -34,6 +34,7 @@ const CLIENTS = [
   "test/toolchain/cleanClone.test.ts",
   "test/toolchain/start.test.ts",
   "test/toolchain/release.test.ts",
+  "test/toolchain/image.test.ts",
   "test/toolchain/sdks.test.ts",
   "test/brokers/kombu.test.ts",
   "test/brokers/adopt.test.ts",
