@@ -1,13 +1,14 @@
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { findYamlHost } from "../languageHosts";
+import { root } from "../paths";
 import { run } from "../run";
 import { writeArchive } from "./archive";
 import type { Artifact, Release, ReleasePart, Use } from "./artifact";
 import { programsFolder } from "./programs";
 import { fillPluginFolder } from "./pluginFolder";
 import { makePulumiHome } from "./pulumiHome";
+import { inScratch } from "./scratch";
 import { previewStack } from "./stackPreview";
 
 const NAME = "rabbitmq-delay";
@@ -39,9 +40,8 @@ export function ownPluginArchive(version: string): string {
 }
 
 /** Only what starts Node.js differs, and that by the system alone. */
-async function make({ folder, version }: Release): Promise<void> {
-  const staged = mkdtempSync(join(tmpdir(), "rabbitmq-delay-plugin-"));
-  try {
+function make({ folder, version }: Release): Promise<void> {
+  return inScratch(async (staged) => {
     const isOfPlugin = await fillPluginFolder(staged);
     const launcher = `pulumi-resource-${NAME}`;
     for (const name of [launcher, `${launcher}.cmd`]) {
@@ -54,29 +54,46 @@ async function make({ folder, version }: Release): Promise<void> {
       await writeArchive(first, staged, isOfPlugin);
       for (const other of others) copyFileSync(first, other);
     }
-  } finally {
-    rmSync(staged, { recursive: true, force: true });
-  }
+  });
 }
 
 function yamlUse(file: string): Use {
   return {
     mostSeconds: 60,
     install: async (folder, release) => installPlugin(join(folder, "home"), join(release.folder, file), release),
-    run: async (folder, release) => {
-      const home = join(folder, "home");
-      const [program, host] = [join(folder, "program"), await findYamlHost(release.progress)];
-      mkdirSync(program);
-      cpSync(join(programsFolder, "yaml"), program, { recursive: true });
-      const created = await previewStack(program, release, { home, path: [host.folder] });
-      return `pulumi plugin install --file; pulumi preview of a YAML program, ${created} to create`;
-    },
+    run: async (folder, release) =>
+      `pulumi plugin install --file; pulumi preview of a YAML program, ${await previewYaml(folder, release)} to create`,
   };
 }
 
+/** How the plugin is tried out once it is published: the engine fetches it from where the schema says. */
+export function publishedPluginUse(): Use {
+  return {
+    mostSeconds: 120,
+    install: async (folder, release) => {
+      const schema = JSON.parse(readFileSync(join(root, "plugin", "schema.json"), "utf8")) as Record<string, string>;
+      await runPluginInstall(join(folder, "home"), ["--server", schema.pluginDownloadURL as string], release);
+    },
+    run: async (folder, release) =>
+      `pulumi plugin install; pulumi preview of a YAML program, ${await previewYaml(folder, release)} to create`,
+  };
+}
+
+/** @param folder with the plugin in `home` */
+async function previewYaml(folder: string, release: Release): Promise<number> {
+  const [program, host] = [join(folder, "program"), await findYamlHost(release.progress)];
+  mkdirSync(program);
+  cpSync(join(programsFolder, "yaml"), program, { recursive: true });
+  return previewStack(program, release, { home: join(folder, "home"), path: [host.folder] });
+}
+
 /** Installs the plugin from an archive, as a person does who has downloaded it. @param home made for it, as PULUMI_HOME */
-export async function installPlugin(home: string, archive: string, { engine, version }: Release): Promise<void> {
+export function installPlugin(home: string, archive: string, release: Release): Promise<void> {
+  return runPluginInstall(home, ["--file", archive], release);
+}
+
+async function runPluginInstall(home: string, source: string[], { engine, version }: Release): Promise<void> {
   makePulumiHome(home, engine);
   const env = { ...process.env, PULUMI_HOME: home, PATH: `${engine.binFolder}:${process.env.PATH}` };
-  await run("pulumi", ["plugin", "install", "resource", NAME, `v${version}`, "--file", archive], { env });
+  await run("pulumi", ["plugin", "install", "resource", NAME, `v${version}`, ...source], { env });
 }
