@@ -4,9 +4,11 @@ import type { Release } from "../../toolchain/dist/release/artifact";
 import { packPackages, publishedPackages } from "../../toolchain/dist/release/npmPackages";
 import { npmPart } from "../../toolchain/dist/release/npmPart";
 import { releaseParts } from "../../toolchain/dist/release/parts";
+import { releaseNotes } from "../../toolchain/dist/release/releaseNotes";
 import { releaseVersion } from "../../toolchain/dist/release/releaseVersion";
 import { tableOf } from "../../toolchain/dist/release/table";
 import { tryOut } from "../../toolchain/dist/release/trial";
+import { publishedUses } from "../../toolchain/dist/release/verify";
 import { onEachBroker } from "../support/brokers";
 import { temporaryFolder } from "../support/databases";
 
@@ -48,6 +50,20 @@ describe("a release", () => {
     const table = tableOf([{ file: "a.tgz", bytes: 1, what: "", failure: "it has 300 KiB, and 200 are allowed" }]);
     assert.match(table, /^a\.tgz +0 KiB +– {2}FAILED, see below$/m);
     assert.match(table, /\n\na\.tgz: it has 300 KiB, and 200 are allowed$/);
+  });
+
+  it("is noted with what the changelog says of its version, and with nothing else", () => {
+    const changelog =
+      "# Changelog\n\n## Unreleased\n\n- later\n\n## [1.2.0] - 2026-01-02\n\n- this\n\n## 1.1.0\n\n- before\n";
+    assert.equal(releaseNotes("1.2.0", changelog), "- this");
+    assert.equal(releaseNotes("1.1.0", changelog), "- before");
+    assert.throws(() => releaseNotes("1.0.0", changelog), /CHANGELOG\.md says nothing of 1\.0\.0; give it a section/);
+  });
+
+  it("is verified, once it is published, by each package's name and version", () => {
+    const names = publishedUses(version).map(([name]) => name);
+    for (const { name } of publishedPackages()) assert.ok(names.includes(`${name}@${version}`), name);
+    assert.ok(names.includes(`plugin rabbitmq-delay v${version}`));
   });
 
   it("refuses an artifact that is too large, takes too long to install, does not work, or is not there", async () => {

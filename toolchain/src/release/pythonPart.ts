@@ -20,13 +20,25 @@ const SOURCE_DATE_EPOCH = "1767225600";
 export function pythonPart(version: string): ReleasePart {
   const [client, sdk] = [`rabbitmq_delay-${version}`, `pulumi_rabbitmq_delay-${version}`];
   const artifacts: Artifact[] = [
-    { file: `${client}-py3-none-any.whl`, mostKiB: CLIENT_KIB, use: clientUse(`${client}-py3-none-any.whl`) },
-    { file: `${client}.tar.gz`, mostKiB: CLIENT_KIB, use: clientUse(`${client}.tar.gz`) },
-    { file: `${sdk}-py3-none-any.whl`, mostKiB: SDK_KIB, use: sdkUse(`${sdk}-py3-none-any.whl`) },
-    { file: `${sdk}.tar.gz`, mostKiB: SDK_KIB, use: sdkUse(`${sdk}.tar.gz`) },
+    { file: `${client}-py3-none-any.whl`, mostKiB: CLIENT_KIB, use: clientUse(fileOf(`${client}-py3-none-any.whl`)) },
+    { file: `${client}.tar.gz`, mostKiB: CLIENT_KIB, use: clientUse(fileOf(`${client}.tar.gz`)) },
+    { file: `${sdk}-py3-none-any.whl`, mostKiB: SDK_KIB, use: sdkUse(fileOf(`${sdk}-py3-none-any.whl`)) },
+    { file: `${sdk}.tar.gz`, mostKiB: SDK_KIB, use: sdkUse(fileOf(`${sdk}.tar.gz`)) },
   ];
   const missing = async (): Promise<string | undefined> => ((await hasCommand("python3")) ? undefined : "python3");
   return { title: "Python packages", artifacts, make, missing };
+}
+
+/** What pip installs: a file, or a name with a version. */
+type Requirement = (release: Release) => string;
+
+function fileOf(file: string): Requirement {
+  return ({ folder }) => join(folder, file);
+}
+
+/** How the publisher is tried out once it is published. */
+export function publishedPythonUse(): Use {
+  return clientUse(({ version }) => `rabbitmq-delay==${version}`);
 }
 
 /** Builds a source package, and the wheel from that. */
@@ -59,10 +71,10 @@ function buildTools(progress: (line: string) => void): Promise<string> {
 }
 
 /** Installs a package with what it needs, as its users do. */
-async function pipInstall(folder: string, file: string, release: Release): Promise<void> {
+async function pipInstall(folder: string, requirement: string): Promise<void> {
   await run("python3", ["-m", "venv", join(folder, "venv")]);
   const flags = ["--quiet", "--disable-pip-version-check"];
-  await run(pythonOf(folder), ["-m", "pip", "install", ...flags, join(release.folder, file)], { cwd: folder });
+  await run(pythonOf(folder), ["-m", "pip", "install", ...flags, requirement], { cwd: folder });
 }
 
 function pythonOf(folder: string): string {
@@ -70,10 +82,10 @@ function pythonOf(folder: string): string {
   return existsSync(windows) ? windows : join(folder, "venv", "bin", "python");
 }
 
-function clientUse(file: string): Use {
+function clientUse(requirementOf: Requirement): Use {
   return {
     mostSeconds: 90,
-    install: (folder, release) => pipInstall(folder, file, release),
+    install: (folder, release) => pipInstall(folder, requirementOf(release)),
     run: async (folder) => {
       copyEncodeProgram("python", folder);
       checkKey(await run(pythonOf(folder), ["encode.py"], { cwd: folder }));
@@ -82,10 +94,10 @@ function clientUse(file: string): Use {
   };
 }
 
-function sdkUse(file: string): Use {
+function sdkUse(requirementOf: Requirement): Use {
   return {
     mostSeconds: 180,
-    install: (folder, release) => pipInstall(folder, file, release),
+    install: (folder, release) => pipInstall(folder, requirementOf(release)),
     run: async (folder, release) => {
       const [home, program] = [join(folder, "home"), join(folder, "program")];
       await installPlugin(home, join(release.folder, ownPluginArchive(release.version)), release);

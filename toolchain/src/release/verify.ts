@@ -5,6 +5,7 @@ import type { Release, Use } from "./artifact";
 import { publishedPackages } from "./npmPackages";
 import { useOf } from "./npmUses";
 import { publishedPluginUse } from "./pluginPart";
+import { publishedPythonUse } from "./pythonPart";
 import { withBroker } from "./releaseBroker";
 import { releaseVersion } from "./releaseVersion";
 import { tableOf } from "./table";
@@ -41,7 +42,11 @@ export function publishedUses(version: string): [name: string, use: Use][] {
     };
     return [specOf(one), { ...use, mostSeconds: use.mostSeconds + WAIT.timeout / 1000, install }];
   });
-  return [...packages, [`plugin rabbitmq-delay v${version}`, publishedPluginUse()]];
+  return [
+    ...packages,
+    [`plugin rabbitmq-delay v${version}`, publishedPluginUse()],
+    [`rabbitmq-delay ${version} for Python`, publishedPythonUse()],
+  ];
 }
 
 async function untilPublished(spec: string): Promise<void> {
