@@ -46,6 +46,7 @@ const CLIENTS = [
   "test/brokers/dotnet.test.ts",
   "test/brokers/fromThePlugin.test.ts",
   "test/site/site.test.ts",
+  "test/site/registryPages.test.ts",
 ];
 
 /** Tests that need more than a single broker that runs all the time, or take long there. */
