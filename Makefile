@@ -4,7 +4,7 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help docs up down clean test test-types test-quick test-clients lint reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci
+.PHONY: help docs up down clean test test-types test-quick test-clients lint reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
@@ -19,6 +19,8 @@ help:
 	@echo "make docs    the documentation as a site, in .local/docs (DOCS_BASE=/path/ where it is not at the root)"
 	@echo "make schema  plugin/schema.json, from the components; make schema-compare names what breaks programs since the last release"
 	@echo "make sdks    sdk/, from plugin/schema.json"
+	@echo "make release-dry-run  all that a release publishes, in .local/release, each installed and used, as a table"
+	@echo "make release-verify  the same with what was published"
 	@echo "make vectors clients/vectors.json, which clients in other languages are tested with"
 	@echo "make samples the sample reviews of docs/reviews, made anew"
 	@echo "make down    stop the local broker"
@@ -108,6 +110,14 @@ schema-compare: build
 
 sdks: schema
 	@node toolchain/dist/main.js sdks
+
+# Everything that the release workflow does, but for the upload.
+release-dry-run: build
+	@node toolchain/dist/main.js release-dry-run
+
+# The same with what was published, once it is.
+release-verify: build
+	@node toolchain/dist/main.js release-verify
 
 vectors: build
 	@node dist/clients/vectors/write.js

@@ -17,7 +17,7 @@ const KNOWN: Properties<StoreDeploymentArgs> = {
 export interface StoreDeploymentArgs {
   /** Namespace, which exists. */
   namespace: string;
-  /** Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`. */
+  /** Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes. */
   image: string;
   /** The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`. */
   amqpUrl: pulumi.Input<string>;

@@ -11,6 +11,7 @@ export interface TypeSpec {
 /** A property with its type. */
 export interface PropertySpec extends TypeSpec {
   description?: string;
+  secret?: boolean;
   deprecationMessage?: string;
 }
 

@@ -67,6 +67,10 @@ namespace RabbitMqDelay.Infrastructure
             {
                 Version = Utilities.Version,
                 PluginDownloadURL = "github://api.github.com/rabbitmq-delay/rabbitmq-delay",
+                AdditionalSecretOutputs =
+                {
+                    "password",
+                },
             };
             var merged = ComponentResourceOptions.Merge(defaultOptions, options);
             // Override the ID if one was specified for consistency with other language SDKs.
@@ -127,11 +131,21 @@ namespace RabbitMqDelay.Infrastructure
         [Input("deadLetterPrefetch")]
         public double? DeadLetterPrefetch { get; set; }
 
+        [Input("erlangCookie")]
+        private Input<string>? _erlangCookie;
+
         /// <summary>
         /// What the nodes know each other by, a secret of 20 to 200 letters and digits; default: one is generated, once.
         /// </summary>
-        [Input("erlangCookie")]
-        public Input<string>? ErlangCookie { get; set; }
+        public Input<string>? ErlangCookie
+        {
+            get => _erlangCookie;
+            set
+            {
+                var emptySecret = Output.CreateSecret(0);
+                _erlangCookie = Output.Tuple<Input<string>?, int>(value, emptySecret).Apply(t => t.Item1);
+            }
+        }
 
         /// <summary>
         /// The broker's image with a tag of its version, 4.1 or newer; default `rabbitmq:4.3.6`.
@@ -182,11 +196,21 @@ namespace RabbitMqDelay.Infrastructure
         [Input("namespace", required: true)]
         public string Namespace { get; set; } = null!;
 
+        [Input("password")]
+        private Input<string>? _password;
+
         /// <summary>
         /// Its password, a secret of 16 to 200 letters, digits and `. _ ~ -`; default: one is generated, once.
         /// </summary>
-        [Input("password")]
-        public Input<string>? Password { get; set; }
+        public Input<string>? Password
+        {
+            get => _password;
+            set
+            {
+                var emptySecret = Output.CreateSecret(0);
+                _password = Output.Tuple<Input<string>?, int>(value, emptySecret).Apply(t => t.Item1);
+            }
+        }
 
         [Input("plugins")]
         private List<string>? _plugins;

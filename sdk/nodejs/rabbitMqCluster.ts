@@ -72,7 +72,7 @@ export class RabbitMqCluster extends pulumi.ComponentResource {
             resourceInputs["cpu"] = args?.cpu;
             resourceInputs["createNamespace"] = args?.createNamespace;
             resourceInputs["deadLetterPrefetch"] = args?.deadLetterPrefetch;
-            resourceInputs["erlangCookie"] = args?.erlangCookie;
+            resourceInputs["erlangCookie"] = args?.erlangCookie ? pulumi.secret(args.erlangCookie) : undefined;
             resourceInputs["image"] = args?.image;
             resourceInputs["ingress"] = args?.ingress;
             resourceInputs["managementUrl"] = args?.managementUrl;
@@ -81,7 +81,7 @@ export class RabbitMqCluster extends pulumi.ComponentResource {
             resourceInputs["mode"] = args?.mode;
             resourceInputs["monitoring"] = args?.monitoring;
             resourceInputs["namespace"] = args?.namespace;
-            resourceInputs["password"] = args?.password;
+            resourceInputs["password"] = args?.password ? pulumi.secret(args.password) : undefined;
             resourceInputs["plugins"] = args?.plugins;
             resourceInputs["readyTimeoutSeconds"] = args?.readyTimeoutSeconds;
             resourceInputs["removal"] = args?.removal;
@@ -100,6 +100,8 @@ export class RabbitMqCluster extends pulumi.ComponentResource {
             resourceInputs["username"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
+        const secretOpts = { additionalSecretOutputs: ["password"] };
+        opts = pulumi.mergeOptions(opts, secretOpts);
         super(RabbitMqCluster.__pulumiType, name, resourceInputs, opts, true /*remote*/);
     }
 }

@@ -5,6 +5,9 @@ import { anchorsOf, linksOf, mapLinks } from "./links";
 /** Where files lie that are in the project and not on the site. */
 export const REPOSITORY = "https://github.com/rabbitmq-delay/rabbitmq-delay";
 
+/** Pages for Pulumi's registry, which are in its form. */
+const FOR_REGISTRY = ["_index.md", "installation-configuration.md"];
+
 /**
  * The pages of the site.
  * @param root folder of the project
@@ -12,7 +15,7 @@ export const REPOSITORY = "https://github.com/rabbitmq-delay/rabbitmq-delay";
  */
 export function sitePages(root: string): Map<string, string> {
   const docs = readdirSync(`${root}/docs`, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
+    .filter((name) => name.endsWith(".md") && !FOR_REGISTRY.includes(name))
     .sort();
   const clients = readdirSync(`${root}/clients`).filter((name) => existsSync(`${root}/clients/${name}/README.md`));
   return new Map([

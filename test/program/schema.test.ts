@@ -5,11 +5,25 @@ import { inferSchema } from "../../plugin/dist/inferSchema";
 import { withMetadata } from "../../plugin/dist/metadata";
 import { PackageSchema, ResourceSpec } from "../../plugin/dist/packageSchema";
 import { schemaFile, schemaText } from "../../plugin/dist/schemaFile";
+import { withSecrets } from "../../plugin/dist/secrets";
 
 describe("the package's schema", () => {
   it("is current; make schema writes it anew", async () => {
     assert.equal(readFileSync(schemaFile, "utf8"), schemaText(await inferSchema()));
   }).timeout(60_000);
+
+  it("marks as secrets what the components keep as such, but for plain values, which can be none", () => {
+    const { types, resources } = JSON.parse(readFileSync(schemaFile, "utf8")) as Required<PackageSchema>;
+    const cluster = resources["rabbitmq-delay:index:RabbitMqCluster"];
+    for (const name of ["password", "erlangCookie"]) assert.equal(cluster?.inputProperties?.[name]?.secret, true, name);
+    assert.equal(cluster?.properties?.password?.secret, true);
+    assert.equal(cluster?.properties?.credentialsSecret?.secret, undefined);
+    assert.equal(resources["rabbitmq-delay:index:EndpointUser"]?.properties?.passwords?.secret, true);
+    assert.equal(types["rabbitmq-delay:index:EndpointCredential"]?.properties?.password?.secret, true);
+    const plain = { password: { type: "string", plain: true } };
+    const [type] = Object.values(withSecrets({ name: "p", types: { T: { properties: plain } } }).types ?? {});
+    assert.deepEqual(type?.properties, plain);
+  });
 
   it("keeps what was inferred, and adds to each language what it is called there", () => {
     const resources = { "rabbitmq-delay:index:Thing": {} };

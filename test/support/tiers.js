@@ -35,6 +35,8 @@ const CLIENTS = [
   "test/engine/languages.test.ts",
   "test/toolchain/cleanClone.test.ts",
   "test/toolchain/start.test.ts",
+  "test/toolchain/release.test.ts",
+  "test/toolchain/image.test.ts",
   "test/toolchain/sdks.test.ts",
   "test/brokers/kombu.test.ts",
   "test/brokers/adopt.test.ts",
@@ -45,6 +47,7 @@ const CLIENTS = [
   "test/brokers/dotnet.test.ts",
   "test/brokers/fromThePlugin.test.ts",
   "test/site/site.test.ts",
+  "test/site/registryPages.test.ts",
 ];
 
 /** Files whose tests take each broker in another tier; see halves.ts. Those of CLIENTS take both there. */

@@ -11,6 +11,10 @@ import { findNetworkTools } from "./networkTools";
 import { localFolder } from "./paths";
 import { postgresInstallation } from "./postgresServer";
 import { writeSdks } from "./pulumiSdks";
+import { dryRun } from "./release/dryRun";
+import { releaseNotes } from "./release/releaseNotes";
+import { releaseVersion } from "./release/releaseVersion";
+import { verifyPublished } from "./release/verify";
 import { findShells } from "./shells";
 import { up } from "./up";
 
@@ -62,7 +66,27 @@ async function prepareTests(): Promise<void> {
 /** Writes the SDKs for other languages anew. */
 const sdks = (): Promise<void> => writeSdks(throttle((text) => console.log(text)));
 
-const commands: Record<string, () => Promise<void>> = { up, down, clean, "prepare-tests": prepareTests, sdks };
+/** Makes what a release publishes, and tries it out. */
+const releaseDryRun = (): Promise<void> => dryRun(throttle((text) => console.log(text)));
+
+/** Tries out what a release has published. */
+const releaseVerify = (): Promise<void> => verifyPublished(throttle((text) => console.log(text)));
+
+/** Prints what the changelog says of this version. */
+async function printReleaseNotes(): Promise<void> {
+  console.log(releaseNotes(releaseVersion()));
+}
+
+const commands: Record<string, () => Promise<void>> = {
+  up,
+  down,
+  clean,
+  "prepare-tests": prepareTests,
+  sdks,
+  "release-dry-run": releaseDryRun,
+  "release-verify": releaseVerify,
+  "release-notes": printReleaseNotes,
+};
 
 const command = commands[process.argv[2] ?? ""];
 if (command === undefined) {

@@ -26,7 +26,7 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         public string? CaSecret { get; set; }
 
         /// <summary>
-        /// Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+        /// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
         /// </summary>
         [Input("image", required: true)]
         public string Image { get; set; } = null!;

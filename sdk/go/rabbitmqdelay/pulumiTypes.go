@@ -2148,7 +2148,7 @@ type GatewayDeploymentArgs struct {
 	AmqpUrl string `pulumi:"amqpUrl"`
 	// Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
 	CaSecret *string `pulumi:"caSecret"`
-	// Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
 	// Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
 	MemoryMiB *float64 `pulumi:"memoryMiB"`
@@ -2174,7 +2174,7 @@ type GatewayDeploymentArgsArgs struct {
 	AmqpUrl pulumi.StringInput `pulumi:"amqpUrl"`
 	// Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
 	CaSecret *string `pulumi:"caSecret"`
-	// Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
 	// Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
 	MemoryMiB *float64 `pulumi:"memoryMiB"`
@@ -2271,7 +2271,7 @@ func (o GatewayDeploymentArgsOutput) CaSecret() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v GatewayDeploymentArgs) *string { return v.CaSecret }).(pulumi.StringPtrOutput)
 }
 
-// Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 func (o GatewayDeploymentArgsOutput) Image() pulumi.StringOutput {
 	return o.ApplyT(func(v GatewayDeploymentArgs) string { return v.Image }).(pulumi.StringOutput)
 }
@@ -2335,7 +2335,7 @@ func (o GatewayDeploymentArgsPtrOutput) CaSecret() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 func (o GatewayDeploymentArgsPtrOutput) Image() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *GatewayDeploymentArgs) *string {
 		if v == nil {
@@ -2894,7 +2894,7 @@ type StoreDeploymentArgs struct {
 	DatabaseSecret string `pulumi:"databaseSecret"`
 	// Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`).
 	DatabaseSecretKey *string `pulumi:"databaseSecretKey"`
-	// Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
 	// Memory of each in MiB, at least 256; default 512.
 	MemoryMiB *float64 `pulumi:"memoryMiB"`
@@ -2924,7 +2924,7 @@ type StoreDeploymentArgsArgs struct {
 	DatabaseSecret string `pulumi:"databaseSecret"`
 	// Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`).
 	DatabaseSecretKey *string `pulumi:"databaseSecretKey"`
-	// Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
 	// Memory of each in MiB, at least 256; default 512.
 	MemoryMiB *float64 `pulumi:"memoryMiB"`
@@ -3031,7 +3031,7 @@ func (o StoreDeploymentArgsOutput) DatabaseSecretKey() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v StoreDeploymentArgs) *string { return v.DatabaseSecretKey }).(pulumi.StringPtrOutput)
 }
 
-// Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 func (o StoreDeploymentArgsOutput) Image() pulumi.StringOutput {
 	return o.ApplyT(func(v StoreDeploymentArgs) string { return v.Image }).(pulumi.StringOutput)
 }
@@ -3115,7 +3115,7 @@ func (o StoreDeploymentArgsPtrOutput) DatabaseSecretKey() pulumi.StringPtrOutput
 	}).(pulumi.StringPtrOutput)
 }
 
-// Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 func (o StoreDeploymentArgsPtrOutput) Image() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *StoreDeploymentArgs) *string {
 		if v == nil {

@@ -37,6 +37,16 @@ func NewRabbitMqCluster(ctx *pulumi.Context,
 		return nil, errors.New("missing one or more required arguments")
 	}
 
+	if args.ErlangCookie != nil {
+		args.ErlangCookie = pulumi.ToSecret(args.ErlangCookie).(pulumi.StringPtrInput)
+	}
+	if args.Password != nil {
+		args.Password = pulumi.ToSecret(args.Password).(pulumi.StringPtrInput)
+	}
+	secrets := pulumi.AdditionalSecretOutputs([]string{
+		"password",
+	})
+	opts = append(opts, secrets)
 	opts = internal.PkgResourceDefaultOpts(opts)
 	var resource RabbitMqCluster
 	err := ctx.RegisterRemoteComponentResource("rabbitmq-delay:index:RabbitMqCluster", name, args, &resource, opts...)

@@ -197,7 +197,7 @@ export interface GatewayDeploymentArgsArgs {
      */
     caSecret?: string;
     /**
-     * Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+     * Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
      */
     image: string;
     /**
@@ -282,7 +282,7 @@ export interface StoreDeploymentArgsArgs {
      */
     databaseSecretKey?: string;
     /**
-     * Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+     * Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
      */
     image: string;
     /**

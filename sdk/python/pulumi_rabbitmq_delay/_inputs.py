@@ -887,7 +887,7 @@ class GatewayDeploymentArgsArgsDict(TypedDict):
     """
     image: _builtins.str
     """
-    Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+    Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
     """
     namespace: _builtins.str
     """
@@ -917,7 +917,7 @@ class GatewayDeploymentArgsArgs:
                  replicas: Optional[_builtins.float] = None):
         """
         :param pulumi.Input[_builtins.str] amqp_url: The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
-        :param _builtins.str image: Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+        :param _builtins.str image: Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
         :param _builtins.str namespace: Namespace, which exists.
         :param _builtins.str ca_secret: Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
         :param _builtins.float memory_mi_b: Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
@@ -949,7 +949,7 @@ class GatewayDeploymentArgsArgs:
     @pulumi.getter
     def image(self) -> _builtins.str:
         """
-        Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+        Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
         """
         return pulumi.get(self, "image")
 
@@ -1246,7 +1246,7 @@ class StoreDeploymentArgsArgsDict(TypedDict):
     """
     image: _builtins.str
     """
-    Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+    Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
     """
     namespace: _builtins.str
     """
@@ -1283,7 +1283,7 @@ class StoreDeploymentArgsArgs:
         """
         :param pulumi.Input[_builtins.str] amqp_url: The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
         :param _builtins.str database_secret: Name of the Secret with the address of the database, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
-        :param _builtins.str image: Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+        :param _builtins.str image: Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
         :param _builtins.str namespace: Namespace, which exists.
         :param _builtins.str ca_secret: Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
         :param _builtins.str database_secret_key: Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`).
@@ -1331,7 +1331,7 @@ class StoreDeploymentArgsArgs:
     @pulumi.getter
     def image(self) -> _builtins.str:
         """
-        Image in which `rabbitmq-delay` is on PATH: Node 20 with the npm package `rabbitmq-delay`.
+        Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
         """
         return pulumi.get(self, "image")
 

@@ -570,7 +570,7 @@ class RabbitMqCluster(pulumi.ComponentResource):
             __props__.__dict__["cpu"] = cpu
             __props__.__dict__["create_namespace"] = create_namespace
             __props__.__dict__["dead_letter_prefetch"] = dead_letter_prefetch
-            __props__.__dict__["erlang_cookie"] = erlang_cookie
+            __props__.__dict__["erlang_cookie"] = None if erlang_cookie is None else pulumi.Output.secret(erlang_cookie)
             __props__.__dict__["image"] = image
             __props__.__dict__["ingress"] = ingress
             __props__.__dict__["management_url"] = management_url
@@ -581,7 +581,7 @@ class RabbitMqCluster(pulumi.ComponentResource):
             if namespace is None and not opts.urn:
                 raise TypeError("Missing required property 'namespace'")
             __props__.__dict__["namespace"] = namespace
-            __props__.__dict__["password"] = password
+            __props__.__dict__["password"] = None if password is None else pulumi.Output.secret(password)
             __props__.__dict__["plugins"] = plugins
             __props__.__dict__["ready_timeout_seconds"] = ready_timeout_seconds
             __props__.__dict__["removal"] = removal
@@ -594,6 +594,8 @@ class RabbitMqCluster(pulumi.ComponentResource):
             __props__.__dict__["username"] = username
             __props__.__dict__["amqp_url"] = None
             __props__.__dict__["credentials_secret"] = None
+        secret_opts = pulumi.ResourceOptions(additional_secret_outputs=["password"])
+        opts = pulumi.ResourceOptions.merge(opts, secret_opts)
         super(RabbitMqCluster, __self__).__init__(
             'rabbitmq-delay:index:RabbitMqCluster',
             resource_name,

@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { hasCommand, run } from "../run";
+import type { Release, ReleasePart, Use } from "./artifact";
+
+const FILE = "SHA256SUMS";
+
+/** The checksums of all other artifacts, which are made before. */
+export function checksumsPart(): ReleasePart {
+  const make = async ({ folder }: Release): Promise<void> => {
+    const names = readdirSync(folder)
+      .filter((name) => name !== FILE)
+      .sort();
+    const lines = names.map((name) => `${sumOf(join(folder, name))}  ${name}\n`);
+    writeFileSync(join(folder, FILE), lines.join(""));
+  };
+  return { title: "Checksums", artifacts: [{ file: FILE, mostKiB: 16, use }], make };
+}
+
+function sumOf(file: string): string {
+  return createHash("sha256").update(readFileSync(file)).digest("hex");
+}
+
+const use: Use = {
+  mostSeconds: 30,
+  install: async (folder, release) => cpSync(release.folder, folder, { recursive: true }),
+  run: async (folder) => {
+    const [command, ...args] = (await hasCommand("sha256sum")) ? ["sha256sum"] : ["shasum", "--algorithm", "256"];
+    const printed = await run(command as string, [...args, "--check", FILE], { cwd: folder });
+    return `${command} --check: ${printed.match(/: OK$/gm)?.length} files`;
+  },
+};

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../paths";
+import { publishedPackages } from "./npmPackages";
+
+/** Files that say the version beside the npm packages, and how. */
+const PLACES: [file: string, pattern: RegExp][] = [
+  ["package.json", /^ {2}"version": "(.+)"/m],
+  ["plugin/package.json", /^ {2}"version": "(.+)"/m],
+  ["plugin/schema.json", /^ {2}"version": "(.+)"/m],
+  ["sdk/nodejs/package.json", /^ {4}"version": "(.+)"/m],
+  ["sdk/python/pyproject.toml", /^ *version = "(.+)"/m],
+  ["clients/python/pyproject.toml", /^ *version = "(.+)"/m],
+  ["clients/java/pom.xml", /^ {2}<version>(.+)<\/version>/m],
+];
+
+/** The version of a release, which all its packages have. @throws Error that names the packages that have another one */
+export function releaseVersion(): string {
+  const found = PLACES.map(([file, pattern]): [place: string, version: string] => [
+    file,
+    pattern.exec(readFileSync(join(root, file), "utf8"))?.[1] ?? "none",
+  ]);
+  const all = [...found, ...publishedPackages().map(({ name, version }) => [name, version] as [string, string])];
+  const [, version] = all[0] as [string, string];
+  const others = all.filter(([, other]) => other !== version).map(([place, other]) => `${place} has ${other}`);
+  if (others.length === 0) return version;
+  throw new Error(
+    `package.json has version ${version}, which all packages of a release must have; ${others.join(", ")}`,
+  );
+}
