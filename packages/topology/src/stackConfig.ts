@@ -1,24 +1,23 @@
 import type { z } from "zod";
 import { DelayTopologyError, shownName } from "./errors";
 import { delayedExchangeSchema } from "./exchange/delayedExchange";
-import { endpointClients, routingTopologies } from "./network/clientEndpoint";
-import { queueTypes } from "./network/delayNetwork";
+import { endpointSchema } from "./network/endpointSchema";
 import { networkSchema } from "./network/options";
 import { NAME_PAIR } from "./network/topic";
+import { removals } from "./removal";
 import { delayedRetrySchema } from "./retry/delayedRetry";
 import { checkErrorQueueNames } from "./retry/errorQueue";
 import { holdQueuesSchema } from "./retry/holdQueues";
 import { retryIntervalsSchema } from "./retry/retryIntervals";
 import { workQueueSchema } from "./retry/workRetry";
-import { flag, listBy, listOf, object, oneOf, text, textBy } from "./schema/fields";
+import { adopt } from "./schema/adopt";
+import { flag, listBy, object, oneOf, text, textBy } from "./schema/fields";
 import { nearest } from "./schema/nearest";
 import { readOptions } from "./schema/options";
 import { delayGatewaySchema } from "./store/delayGateway";
 import { delayedStoreSchema } from "./store/delayedStore";
 import { lazily, zod } from "./schema/zod";
-
-/** What happens on the broker to what leaves the config. */
-export const removals = ["retain", "delete"] as const;
+import { checkStackVhost } from "./vhost";
 
 /** Where the broker of a stack is. */
 export const brokerSchema = lazily(() =>
@@ -33,39 +32,6 @@ export const brokerSchema = lazily(() =>
       .optional()
       .describe("File with the certificate authority of an https address, in PEM; default `RABBITMQ_CACERT`."),
     insecure: flag().optional().describe("Whether any certificate is taken for the broker's; default false."),
-  }),
-);
-
-/** A queue or exchange of a service that a stack binds to its network. */
-export const endpointSchema = lazily(() =>
-  object({
-    name: text().describe("Name of the queue or exchange, and the destination that publishers give."),
-    type: oneOf(["queue", "exchange"]).optional().describe("What the endpoint is on the broker; default `queue`."),
-    patterns: listOf(text(), "pattern")
-      .optional()
-      .describe("Destinations that reach the endpoint, `*` for any one word; default: its name."),
-    createQueue: flag().optional().describe("Whether this stack declares the queue; default false: it exists."),
-    client: oneOf(endpointClients)
-      .optional()
-      .describe(
-        "Whose client consumes the queue: `nservicebus`, `masstransit` or `celery`; its queue and exchange are then declared as that client would. Default: none that expects anything.",
-      ),
-    routingTopology: oneOf(routingTopologies)
-      .optional()
-      .describe("How NServiceBus routes: `conventional` (default), by an exchange for each queue, or `direct`."),
-    queueType: oneOf(queueTypes).optional().describe("Type of the declared queue; default `quorum`."),
-    retries: flag()
-      .optional()
-      .describe("Whether the queue gets its failed messages back from the interval queues; default false."),
-    errorQueue: text()
-      .optional()
-      .describe(
-        "Name of the error queue, which is declared along, behind an exchange of the same name, unless `errorQueues` has it; default: none.",
-      ),
-    networks: listOf(text(), "network's name")
-      .optional()
-      .describe("Names of the networks that the endpoint joins; default: all of the stack."),
-    adopt: adopt("queue and exchange"),
   }),
 );
 
@@ -117,23 +83,6 @@ export const networkInStack = lazily(() =>
 
 /** A work queue of a stack. */
 const workQueueInStack = lazily(() => object({ ...workQueueSchema().shape, adopt: adopt("exchange and queues") }));
-
-function adopt(what: string): z.ZodOptional<z.ZodBoolean> {
-  return flag()
-    .optional()
-    .describe(
-      `Whether its ${what} may be there already, declared by others, and come under the stack with what waits there; default false.`,
-    );
-}
-
-/** What the Pulumi provider can't tell apart later: it could make what is in such a vhost, and neither read nor delete it. */
-export const VHOST_RULE = "it must have no @, at which the provider's ids end the name of what is in a vhost";
-
-function checkStackVhost(property: string, vhost: unknown): void {
-  if (typeof vhost !== "string" || vhost === "")
-    throw new DelayTopologyError(property, vhost, "it must be a non-empty text");
-  if (vhost.includes("@")) throw new DelayTopologyError(property, vhost, VHOST_RULE);
-}
 
 function checkNetworkName(property: string, name: unknown): void {
   if (typeof name === "string" && /^[A-Za-z][A-Za-z0-9._-]{0,99}$/.test(name)) return;
