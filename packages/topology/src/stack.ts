@@ -9,10 +9,11 @@ export {
   emptiedParts,
   openConfigValue,
   readStackConfig,
-  secretKeys,
   stackConfigSchema,
+  withoutConfigSecrets,
 } from "./stackConfig";
 export { VHOST_RULE } from "./vhost";
+export { shownName } from "./errors";
 export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
 export { retryDescriptorOf } from "./retry/retryConfig";
 export { delayGatewayOf, delayedStoreOf } from "./store/storeConfig";
