@@ -110,7 +110,7 @@ export class DelayGateway extends pulumi.ComponentResource {
   constructor(name: string, args: DelayGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
     const given = givenArguments(args);
     const { network, vhost, brokerVersion, gatewayName, user, credentials, formerOwners, adopt, ...part } = given;
-    const { deployment: asked, removal = knownNetwork(network)?.removal, ...shape } = part;
+    const { deployment, removal = knownNetwork(network)?.removal, ...shape } = part;
     checkList("formerOwners", formerOwners);
     checkFlag("adopt", adopt);
     const options = gatewayName === undefined ? shape : { ...shape, name: gatewayName };
@@ -120,7 +120,6 @@ export class DelayGateway extends pulumi.ComponentResource {
     const joining = { endpoint: endpoint.name, network };
     const returned = planEndpoint(joining, endpoint);
     const logins = processLogins(user, credentials);
-    const deployment = asked === undefined ? undefined : givenArguments(asked, "deployment");
     const run = deployment === undefined ? undefined : gatewayProcess(deployment, logins.length > 0);
     const joined = joinedVhost({ network, vhost });
     const guarded = removalOptions(removal);
@@ -158,8 +157,8 @@ export class DelayGateway extends pulumi.ComponentResource {
     const made = logins.map((login) => declareLogin(name, login, rights, { parent: this, dependsOn: claimed }));
     // Of two logins, the last is the one that stays.
     const login = made.at(-1);
-    if (deployment !== undefined && run !== undefined && login !== undefined) {
-      declareDeployment(name, run, deployment, descriptor, { ...login, vhost: place }, { parent: this }, back);
+    if (run !== undefined && login !== undefined) {
+      declareDeployment(name, run, descriptor, { ...login, vhost: place }, { parent: this }, back);
     }
 
     this.delayGateway = pulumi

@@ -109,10 +109,9 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
   constructor(name: string, args: DelayedMessageStoreArgs, opts?: pulumi.ComponentResourceOptions) {
     const given = givenArguments(args);
     const { vhost, removal, brokerVersion, storeName, user, credentials, formerOwners, adopt, ...part } = given;
-    const { deployment: process, ...shape } = part;
+    const { deployment, ...shape } = part;
     checkList("formerOwners", formerOwners);
     checkFlag("adopt", adopt);
-    const deployment = process === undefined ? undefined : givenArguments(process, "deployment");
     const options = storeName === undefined ? shape : { ...shape, name: storeName };
     const descriptor = delayedStore(options);
     const logins = processLogins(user, credentials);
@@ -142,8 +141,8 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const made = logins.map((login) => declareLogin(name, login, rights, { parent: this, dependsOn: claimed }));
     // Of two logins, the last is the one that stays.
     const login = made.at(-1);
-    if (deployment !== undefined && run !== undefined && login !== undefined) {
-      declareDeployment(name, run, deployment, descriptor, { ...login, vhost: place }, { parent: this });
+    if (run !== undefined && login !== undefined) {
+      declareDeployment(name, run, descriptor, { ...login, vhost: place }, { parent: this });
     }
 
     this.delayedStore = pulumi.all(ready).apply(() => toDescriptor(descriptor));

@@ -20,42 +20,19 @@ import {
   ownedNames,
   planOwnEntities,
   planOwnership,
+  readEndpointBinding,
 } from "@rabbitmq-delay/topology/stack";
-import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { boundTo, checkBindings, declareBindings, joinsNetwork, planEndpoint, whenKnown } from "./endpointBindings";
 import { EndpointClient, EndpointType, QueueType, Removal, RoutingTopology } from "./enums";
 import { isPlain, joinedSource, joinedVhost, joiningOptions } from "./joinedNetwork";
-import { Properties, checkArguments, givenArguments } from "./knownArguments";
+import { givenArguments, readArguments } from "./knownArguments";
 import { knownNetwork } from "./knownNetworks";
 import { Wanted, vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
 import { thisStack } from "./thisStack";
 import type { RetryIntervalsDescriptor } from "./retryIntervalQueues";
-
-const KNOWN: Properties<EndpointDelayBindingArgs> = {
-  endpoint: true,
-  network: true,
-  furtherNetworks: true,
-  retryIntervals: true,
-  endpointType: true,
-  patterns: true,
-  destination: true,
-  createQueue: true,
-  queueType: true,
-  queueArguments: true,
-  client: true,
-  routingTopology: true,
-  errorQueue: true,
-  removal: true,
-  owner: true,
-  formerOwners: true,
-  adopt: true,
-  allow: true,
-  vhost: true,
-  brokerVersion: true,
-};
 
 /** Which queue or exchange receives delayed or returned messages, and from where. */
 export interface EndpointDelayBindingArgs {
@@ -163,9 +140,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
 
   constructor(name: string, args: EndpointDelayBindingArgs, opts?: pulumi.ComponentResourceOptions) {
     args = givenArguments(args);
-    checkArguments(KNOWN, args, "binding");
-    for (const list of ["allow", "formerOwners", "furtherNetworks"] as const) checkList(list, args[list]);
-    for (const flag of ["createQueue", "adopt"] as const) checkFlag(flag, args[flag]);
+    readArguments(args, readEndpointBinding, INPUTS);
     const own = planOwn(args);
     const { client, patterns } = args;
     const endpoint: Endpoint = { name: args.endpoint, type: boundType(ownOf(args)), patterns, client };
@@ -223,6 +198,12 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
     this.registerOutputs({ destination: this.destination, bindingKeys: this.bindingKeys });
   }
 }
+
+/** What may be known later, and what such values may stand in. */
+const INPUTS = {
+  later: ["network", "retryIntervals", "destination", "vhost"],
+  holders: ["furtherNetworks", "queueArguments"],
+};
 
 /**
  * In one program, endpoints are told apart before anything is made; between stacks, the broker has to. A stack that owns the

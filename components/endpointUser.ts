@@ -1,33 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import { parseDelayNetwork, parseRetryDescriptor } from "@rabbitmq-delay/topology";
-import { AccessPlan, planAccess } from "@rabbitmq-delay/topology/stack";
-import { checkFlag, checkList } from "./checks";
+import { AccessPlan, planAccess, readUser } from "@rabbitmq-delay/topology/stack";
 import { Declarer } from "./declare";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { isPlain, joinedVhost, joiningOptions } from "./joinedNetwork";
 import type { EndpointClient, RoutingTopology } from "./enums";
-import { Properties, checkArguments, givenArguments } from "./knownArguments";
+import { givenArguments, readArguments } from "./knownArguments";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
 import { lookFirst } from "./look";
 import { thisStack } from "./thisStack";
-
-const KNOWN: Properties<EndpointUserArgs> = {
-  user: true,
-  credentials: true,
-  consumes: true,
-  network: true,
-  destinations: true,
-  retries: true,
-  publishes: true,
-  errorQueue: true,
-  client: true,
-  messageTypes: true,
-  routingTopology: true,
-  owner: true,
-  formerOwners: true,
-  adopt: true,
-  vhost: true,
-};
 
 /** What a service does on the broker, and its logins. */
 export interface EndpointUserArgs {
@@ -95,10 +76,7 @@ export class EndpointUser extends pulumi.ComponentResource {
 
   constructor(name: string, args: EndpointUserArgs, opts?: pulumi.ComponentResourceOptions) {
     args = givenArguments(args);
-    checkArguments(KNOWN, args, "user");
-    for (const list of ["consumes", "destinations", "retries", "publishes", "messageTypes", "formerOwners"] as const)
-      checkList(list, args[list]);
-    checkFlag("adopt", args.adopt);
+    readArguments(args, readUser, INPUTS);
     const logins = checkCredentials(args);
     const access = planOf(args);
     const claims = claimsOf(args.user, logins, args.owner ?? thisStack());
@@ -117,6 +95,9 @@ export class EndpointUser extends pulumi.ComponentResource {
     this.registerOutputs({ users: this.users, passwords: this.passwords });
   }
 }
+
+/** What may be known later; each login is read by itself. */
+const INPUTS = { later: ["network", "vhost"], holders: ["retries"], unchecked: ["credentials"] };
 
 /** Plans at once what is known when the program runs, so that a mistake shows before the first resource. */
 function planOf(args: EndpointUserArgs): pulumi.Output<AccessPlan> {

@@ -3,17 +3,9 @@ import { planErrorQueues } from "@rabbitmq-delay/topology";
 import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Removal } from "./enums";
-import { Properties, checkArguments, givenArguments } from "./knownArguments";
+import { givenArguments } from "./knownArguments";
 import { vhostOnceLooked } from "./look";
 import { isReplaced, removalOptions } from "./removal";
-
-const KNOWN: Properties<ErrorQueuesArgs> = {
-  names: true,
-  queueType: true,
-  removal: true,
-  vhost: true,
-  brokerVersion: true,
-};
 
 /** Queues that many services share, as NServiceBus's `error` and `audit`. */
 export interface ErrorQueuesArgs {
@@ -43,10 +35,9 @@ export class ErrorQueues extends pulumi.ComponentResource {
   public readonly names: pulumi.Output<string[]>;
 
   constructor(name: string, args: ErrorQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
-    const given = givenArguments(args);
-    checkArguments(KNOWN, given, "error queues");
-    const { names, queueType, vhost, removal, brokerVersion } = given;
-    const plan = planErrorQueues({ names, queueType });
+    const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
+    const plan = planErrorQueues(shape);
+    const { names } = shape;
     const options = removalOptions(removal);
     const policies = deliveryLimitPolicies(plan.queues, { brokerVersion });
     super("rabbitmq-delay:index:ErrorQueues", name, {}, opts);

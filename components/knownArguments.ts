@@ -1,31 +1,76 @@
+import * as pulumi from "@pulumi/pulumi";
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
-import { checkKnown } from "@rabbitmq-delay/topology/stack";
 import { keepOnFailure } from "./keptOnFailure";
 
-/** Every property of a type once; fails to compile when one is missing. */
-export type Properties<T> = Record<keyof T, true>;
-
 /**
- * Looks for arguments that nobody reads, in programs that no compiler checked: a misspelled `removal` is the default, and a misspelled
- * `password` a generated one.
- * @param known the arguments that are read
- * @param what names the arguments, for messages
- * @param place what the error puts before a property; none for a component's own arguments
- * @throws DelayTopologyError naming the first of them, and the known ones
- */
-export function checkArguments(known: Record<string, true>, args: unknown, what: string, place = ""): void {
-  checkKnown(what, args, Object.keys(known), place);
-}
-
-/**
- * A component's arguments, or a part of them, as its constructor reads them: what is null is not given, because programs in other languages
+ * A component's arguments as its constructor reads them: what is null is not given, because programs in other languages
  * write so what they leave out. No arguments at all are as an empty object, so that the first one that is needed is named. Each component
  * begins with this, so that from here on a failed run keeps what is there.
  * @throws DelayTopologyError for what is no object
  */
-export function givenArguments<T extends object>(args: T | null | undefined, what = "args"): T {
+export function givenArguments<T extends object>(args: T | null | undefined): T {
+  const given = argumentsAsWritten(args);
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as T;
+}
+
+/** The same with what is null, for a component that takes no null for its secrets. @throws DelayTopologyError */
+export function argumentsAsWritten<T extends object>(args: T | null | undefined): T {
   keepOnFailure();
   if (args !== null && args !== undefined && (typeof args !== "object" || Array.isArray(args)))
-    throw new DelayTopologyError(what, args, "it must be an object");
-  return Object.fromEntries(Object.entries(args ?? {}).filter(([, value]) => value !== null)) as T;
+    throw new DelayTopologyError("args", args, "it must be an object");
+  return args ?? ({} as T);
+}
+
+/** Where arguments may be values that are known later. */
+interface InputPlaces {
+  /** Properties that may be such values, or hold them; where they are plain values, the schema checks them. */
+  later?: readonly string[];
+  /** Properties in which such values may stand, but that are none themselves. */
+  holders?: readonly string[];
+  /** Properties that somebody else checks. */
+  unchecked?: readonly string[];
+}
+
+/**
+ * Reads a component's arguments, or a part of them, by their schema.
+ * @param read reads them by the schema, but for the properties that it is told not to check
+ * @throws DelayTopologyError that names the refused property; for an output, too, where a value has to be known
+ */
+export function readArguments<T>(
+  args: unknown,
+  read: (given: unknown, unchecked: readonly string[]) => T,
+  { later = [], holders = [], unchecked = [] }: InputPlaces,
+): T {
+  if (typeof args !== "object" || args === null || Array.isArray(args)) return read(args, []);
+  const given = Object.entries(args);
+  const open = [
+    ...unchecked,
+    ...given.filter(([name, value]) => later.includes(name) && isLater(value)).map(([name]) => name),
+  ];
+  const isHolder = (name: string): boolean => open.includes(name) || later.includes(name);
+  const marked = given.map(([name, value]) => {
+    if (isHolder(name)) return [name, value] as const;
+    return [name, holders.includes(name) && !isLater(value) ? value : markOutputs(value)] as const;
+  });
+  try {
+    return read(Object.fromEntries(marked), open);
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError) || error.value !== AN_OUTPUT) throw error;
+    throw new DelayTopologyError(error.property, AN_OUTPUT, `${error.allowed}, known before anything is made`);
+  }
+}
+
+/** What stands for an output, which no schema takes. */
+const AN_OUTPUT = Symbol("an output");
+
+/** A value with a mark in the place of each output in it. */
+function markOutputs(value: unknown): unknown {
+  if (isLater(value)) return AN_OUTPUT;
+  if (Array.isArray(value)) return value.map(markOutputs);
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, markOutputs(part)]));
+}
+
+function isLater(value: unknown): boolean {
+  return pulumi.Output.isInstance(value) || value instanceof Promise;
 }

@@ -1,11 +1,17 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
-import { AccessPlan, OwnershipPlan, planOwnership } from "@rabbitmq-delay/topology/stack";
+import {
+  AccessPlan,
+  OwnershipPlan,
+  checkUserName,
+  checkUserPassword,
+  planOwnership,
+  readCredential,
+} from "@rabbitmq-delay/topology/stack";
 import { generated } from "./generated";
-import { Properties, checkArguments, givenArguments } from "./knownArguments";
-
-const KNOWN: Properties<EndpointCredential> = { suffix: true, password: true };
+import { isPlain } from "./joinedNetwork";
+import { readArguments } from "./knownArguments";
 
 /** One login of a service. A service has two while its password changes. */
 export interface EndpointCredential {
@@ -14,13 +20,6 @@ export interface EndpointCredential {
   /** At least 12 characters; give a secret. Default: one is generated, once. */
   password?: pulumi.Input<string>;
 }
-
-/** Shortest password that is taken. */
-const SHORTEST_PASSWORD = 12;
-
-/** The provider separates the parts of its ids by `@` and `/`. */
-const USER_NAME = /^[^@/\s]{1,200}$/;
-const USER_NAME_RULE = "the name must have 1 to 200 characters, without spaces, @ and /";
 
 /** A user and its password. */
 export interface Login {
@@ -34,37 +33,20 @@ export interface Login {
  * @throws DelayTopologyError for names and passwords that the broker or the provider would mangle, and for a login twice
  */
 export function checkCredentials({ user, credentials }: { user: string; credentials: EndpointCredential[] }): Login[] {
-  if (typeof user !== "string" || !USER_NAME.test(user)) throw new DelayTopologyError("user", user, USER_NAME_RULE);
+  checkUserName("user", user);
   if (!Array.isArray(credentials) || credentials.length === 0) {
     throw new DelayTopologyError("credentials", credentials, "it must be a list of at least one login");
   }
   const logins = credentials.map((credential, index) => {
-    if (typeof credential !== "object" || credential === null) {
-      // A text is a password that lacks its key.
-      const allowed = "it must be an object with suffix and password, both of which may be left out";
-      throw new DelayTopologyError(`credentials[${index}]`, credential, allowed);
-    }
-    checkArguments(KNOWN, credential, `credentials[${index}]`, `credentials[${index}].`);
-    const { suffix = undefined } = givenArguments(credential);
+    const place = `credentials[${index}]`;
+    const read = (given: unknown, unchecked: readonly string[]): string =>
+      readCredential(user, given, place, unchecked);
+    const login = readArguments(credential, read, { later: ["password"] });
     const { password } = credential;
-    if (password === "" || password === null) {
-      const allowed = "it must be a secret, or left out for a generated one";
-      throw new DelayTopologyError(`credentials[${index}].password`, password, allowed);
-    }
-    const login = suffix === undefined ? user : `${user}-${suffix}`;
-    if (!USER_NAME.test(login)) {
-      // A password that stands in the wrong place.
-      throw new DelayTopologyError(
-        `credentials[${index}].suffix`,
-        `${String(suffix).length} characters`,
-        USER_NAME_RULE,
-      );
-    }
     // A secret is known later, but before the user is made.
-    const checked =
-      typeof password === "string" || password === undefined
-        ? password && checkPassword(index, password)
-        : pulumi.output(password).apply((value) => checkPassword(index, value));
+    const checked = isPlain(password)
+      ? password
+      : pulumi.output(password).apply((value) => checkUserPassword(`${place}.password`, value));
     return { user: login, password: checked };
   });
   const twice = logins.find((login, index) => logins.findIndex(({ user: other }) => other === login.user) !== index);
@@ -88,13 +70,6 @@ export function processLogins(user: string | undefined, credentials: EndpointCre
 export function claimsOf(user: string, logins: readonly Login[], owner: string): OwnershipPlan[] {
   const names = new Set([user, ...logins.map((login) => login.user)]);
   return [...names].map((name) => planOwnership("user", name, owner));
-}
-
-/** A password itself is in no message. */
-function checkPassword(index: number, password: string): string {
-  if (password.length >= SHORTEST_PASSWORD) return password;
-  const allowed = `it must have at least ${SHORTEST_PASSWORD} characters`;
-  throw new DelayTopologyError(`credentials[${index}].password`, `${password.length} characters`, allowed);
 }
 
 /** Where and what a login may do. */

@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as rabbitmq from "@pulumi/rabbitmq";
-import { givenArguments } from "./knownArguments";
+import { argumentsAsWritten, givenArguments } from "./knownArguments";
 import type { RabbitMqClusterArgs } from "./cluster/args";
 import { declareCluster } from "./cluster/declareCluster";
 import { amqpUrl, clusterPorts } from "./cluster/places";
 import { untilReady } from "./cluster/ready";
-import { checkGivenSecrets, clusterSecrets } from "./cluster/secrets";
+import { clusterSecrets } from "./cluster/secrets";
 import { ClusterShape } from "./cluster/shape";
 import { clusterShape } from "./cluster/clusterShape";
 import { secretNames } from "./cluster/statefulSet";
@@ -29,9 +29,8 @@ export class RabbitMqCluster extends pulumi.ComponentResource {
   public readonly credentialsSecret: pulumi.Output<string>;
 
   constructor(name: string, args: RabbitMqClusterArgs, opts?: pulumi.ComponentResourceOptions) {
-    checkGivenSecrets(args ?? {});
+    const shape = clusterShape(name, argumentsAsWritten(args));
     args = givenArguments(args);
-    const shape = clusterShape(name, args);
     const removal = removalOptions(args.removal);
     super("rabbitmq-delay:index:RabbitMqCluster", name, {}, opts);
 

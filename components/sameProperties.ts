@@ -5,6 +5,7 @@ import type {
   DelayedRetryOptions,
   DelayedStore,
   DelayedStoreOptions,
+  ErrorQueuesOptions,
   HoldQueues,
   HoldQueuesOptions,
   RetryIntervals,
@@ -12,13 +13,38 @@ import type {
   WorkRetry,
   WorkRetryOptions,
 } from "@rabbitmq-delay/topology";
+import type {
+  ClusterOptions,
+  CredentialOptions,
+  EndpointBindingOptions,
+  GatewayDeploymentOptions,
+  StoreDeploymentOptions,
+  UserOptions,
+} from "@rabbitmq-delay/topology/stack";
+import type {
+  ClusterAccessArgs,
+  ClusterIngressArgs,
+  ClusterMonitoringArgs,
+  ClusterStorageArgs,
+  ClusterTlsArgs,
+  RabbitMqClusterArgs,
+} from "./cluster/args";
 import type { DelayLevelTopologyArgs } from "./delayLevelTopology";
 import type { DelayNetworkDescriptor } from "./descriptor";
 import type { DelayedMessageStoreArgs, DelayedStoreDescriptor } from "./delayedMessageStore";
 import type { DelayedRetryDescriptor, DelayedRetryQueueArgs } from "./delayedRetryQueue";
+import type { EndpointDelayBindingArgs } from "./endpointDelayBinding";
+import type { EndpointUserArgs } from "./endpointUser";
+import type { ErrorQueuesArgs } from "./errorQueues";
 import type { HoldQueuesArgs, HoldQueuesDescriptor } from "./holdQueues";
+import type { EndpointCredential } from "./logins";
+import type { GatewayDeploymentArgs } from "./process/gatewayDeployment";
+import type { StoreDeploymentArgs } from "./process/storeDeployment";
 import type { RetryIntervalQueuesArgs, RetryIntervalsDescriptor } from "./retryIntervalQueues";
 import type { WorkRetryDescriptor, WorkRetryQueuesArgs } from "./workRetryQueues";
+
+/** What a part of a cluster's options is, where it is given. */
+type ClusterPart<Part extends keyof ClusterOptions> = NonNullable<ClusterOptions[Part]>;
 
 /** What a component knows of where and how it declares, beside what it declares. */
 type Place = "vhost" | "removal" | "brokerVersion";
@@ -47,6 +73,18 @@ export const sameProperties: {
     Omit<DelayedStoreOptions, "name">,
     Place | "user" | "credentials" | "formerOwners" | "adopt" | "deployment"
   >;
+  endpoint: Same<EndpointDelayBindingArgs, EndpointBindingOptions, never>;
+  user: Same<EndpointUserArgs, UserOptions, never>;
+  credential: Same<EndpointCredential, CredentialOptions, never>;
+  errorQueues: Same<ErrorQueuesArgs, ErrorQueuesOptions, Place>;
+  storeDeployment: Same<StoreDeploymentArgs, StoreDeploymentOptions, never>;
+  gatewayDeployment: Same<GatewayDeploymentArgs, GatewayDeploymentOptions, never>;
+  cluster: Same<RabbitMqClusterArgs, ClusterOptions, never>;
+  clusterStorage: Same<ClusterStorageArgs, ClusterPart<"storage">, never>;
+  clusterTls: Same<ClusterTlsArgs, ClusterPart<"tls">, never>;
+  clusterAccess: Same<ClusterAccessArgs, ClusterPart<"access">, never>;
+  clusterMonitoring: Same<ClusterMonitoringArgs, ClusterPart<"monitoring">, never>;
+  clusterIngress: Same<ClusterIngressArgs, ClusterPart<"ingress">, never>;
   networkDescriptor: SameDescriptor<DelayNetworkDescriptor, DelayNetwork>;
   retryIntervalsDescriptor: SameDescriptor<RetryIntervalsDescriptor, RetryIntervals>;
   workQueueDescriptor: SameDescriptor<WorkRetryDescriptor, WorkRetry>;
@@ -60,6 +98,18 @@ export const sameProperties: {
   holdQueues: true,
   delayedRetry: true,
   delayedStore: true,
+  endpoint: true,
+  user: true,
+  credential: true,
+  errorQueues: true,
+  storeDeployment: true,
+  gatewayDeployment: true,
+  cluster: true,
+  clusterStorage: true,
+  clusterTls: true,
+  clusterAccess: true,
+  clusterMonitoring: true,
+  clusterIngress: true,
   networkDescriptor: true,
   retryIntervalsDescriptor: true,
   workQueueDescriptor: true,

@@ -29,7 +29,9 @@ export async function findBroker(
   expect: (brokerVersion: string) => Expectation,
 ): Promise<StackBroker> {
   const { address, outputs, brokerVersion } =
-    config.cluster === undefined ? await findElsewhere(config.broker, expect) : declareCluster(config, expect);
+    config.cluster === undefined
+      ? await findElsewhere(config.broker, expect)
+      : declareCluster(config.cluster, config, expect);
   const known = pulumi.output(address);
   const provider = new rabbitmq.Provider("broker", {
     endpoint: known.managementUrl,
@@ -61,18 +63,21 @@ async function looked(broker: BrokerAddress, expectation: Expectation): Promise<
 }
 
 /** A cluster of this stack's own is looked at when its nodes run; a preview looks where it can. */
-function declareCluster(config: ProgramConfig, expect: (brokerVersion: string) => Expectation): FoundBroker {
-  const given = config.cluster as Record<string, unknown>;
-  const args = { ...given, removal: config.removal, password: config.brokerPassword } as unknown as RabbitMqClusterArgs;
+function declareCluster(
+  cluster: NonNullable<ProgramConfig["cluster"]>,
+  config: ProgramConfig,
+  expect: (brokerVersion: string) => Expectation,
+): FoundBroker {
+  const args: RabbitMqClusterArgs = { ...cluster, removal: config.removal, password: config.brokerPassword };
   const brokerVersion = inCluster(() => checkImage(args.image, []));
   const expectation = expect(brokerVersion);
-  const cluster = inCluster(() => {
+  const made = inCluster(() => {
     checkImage(args.image, expectation.needs ?? []);
     return new RabbitMqCluster("rabbitmq", args);
   });
   const { caCertFile } = args;
   const address = pulumi
-    .all([cluster.managementUrl, cluster.username, cluster.password])
+    .all([made.managementUrl, made.username, made.password])
     .apply(async ([managementUrl, username, password]) => {
       const broker = { managementUrl, username, password, caCertFile };
       return pulumi.runtime.isDryRun() ? lookedIfReached(broker, expectation) : looked(broker, expectation);
@@ -80,7 +85,7 @@ function declareCluster(config: ProgramConfig, expect: (brokerVersion: string) =
   return {
     address,
     brokerVersion,
-    outputs: { amqpUrl: cluster.amqpUrl, credentialsSecret: cluster.credentialsSecret },
+    outputs: { amqpUrl: made.amqpUrl, credentialsSecret: made.credentialsSecret },
   };
 }
 
@@ -89,8 +94,7 @@ function inCluster<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    if (!(error instanceof DelayTopologyError)) throw error;
-    throw new DelayTopologyError(`cluster.${error.property}`, error.value, error.allowed);
+    throw error instanceof DelayTopologyError ? error.within("cluster") : error;
   }
 }
 

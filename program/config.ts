@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { BrokerAddress, allowances, checkConfigAddresses } from "@rabbitmq-delay/broker";
+import { BrokerAddress, allowances, checkAddressesHoldNoLogin, checkConfigAddresses } from "@rabbitmq-delay/broker";
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
@@ -43,7 +43,9 @@ export class ConfigError extends Error {
  * its message that could be a password
  */
 export function readConfig(config = new pulumi.Config(), environment = process.env): ProgramConfig {
-  const given = readStackConfig(valuesOf(config));
+  const values = valuesOf(config);
+  checkAddressesHoldNoLogin(values);
+  const given = readStackConfig(values);
   const { broker = {}, cluster, createVhost = false, allow = [], production = false, endpoints = [] } = given;
   checkAllowed(allow, allowances);
   checkPlace(broker, cluster !== undefined);

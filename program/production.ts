@@ -54,13 +54,13 @@ function ofBroker({ managementUrl, insecure, username }: ProgramConfig["broker"]
 }
 
 /** A cluster's nodes are counted before there are any. */
-function ofCluster({ replicas = PRODUCTION_NODES, tls, managementUrl, username }: Record<string, unknown>): Refusal[] {
-  const isPlainWay = typeof managementUrl === "string" && !/^https:/i.test(managementUrl);
+function ofCluster({ replicas, tls, managementUrl, username }: NonNullable<ProgramConfig["cluster"]>): Refusal[] {
+  const isPlainWay = managementUrl !== undefined && !/^https:/i.test(managementUrl);
   return [
     [
       "single-node",
-      (replicas as number) < PRODUCTION_NODES,
-      `cluster.replicas: ${JSON.stringify(replicas)} keeps no quorum queue when a node is lost; take ${PRODUCTION_NODES}`,
+      replicas < PRODUCTION_NODES,
+      `cluster.replicas: ${replicas} keeps no quorum queue when a node is lost; take ${PRODUCTION_NODES}`,
     ],
     [
       "plain-text",

@@ -5,25 +5,6 @@ const MIB = 1024 * 1024;
 /** Where the certificate is in a pod; both modes mount it there. */
 const TLS_FOLDER = "/etc/rabbitmq-tls";
 
-/** Settings that arguments make: start of the key, and the argument; `config` may not have them. */
-export const generatedKeys: Record<string, string> = {
-  cluster_name: "clusterName",
-  cluster_formation: "mode and replicas",
-  listeners: "tls",
-  ssl_options: "tls",
-  "management.tcp": "tls",
-  "management.ssl": "tls",
-  "prometheus.tcp": "tls",
-  "prometheus.ssl": "tls",
-  default_user: "username",
-  default_pass: "password",
-  default_queue_type: "the networks, whose queues are quorum queues",
-  vm_memory_high_watermark: "memoryMiB and memoryWatermark",
-  total_memory_available_override_value: "memoryMiB",
-  "raft.wal_max_size_bytes": "memoryMiB and memoryWatermark",
-  disk_free_limit: "storage.sizeGiB",
-};
-
 /** Free space at which a node stops taking messages, per its volume: a tenth, and 2 GiB at most, as RabbitMQ's operator has it. */
 const DISK_RESERVE_PART = 10;
 const DISK_RESERVE_GIB = 2;

@@ -1,6 +1,6 @@
 import type { ClusterMode, IssuerKind } from "../enums";
 import type { ClusterAccessArgs, ClusterIngressArgs, ClusterMonitoringArgs } from "./args";
-import type { MemoryPlan } from "./memory";
+import type { MemoryPlan } from "@rabbitmq-delay/topology/stack";
 
 /** A cluster whose arguments were checked, with the defaults in their places; secrets left out. */
 export interface ClusterShape {

@@ -1,20 +1,18 @@
 import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import * as random from "@pulumi/random";
-import { DelayTopologyError } from "@rabbitmq-delay/topology";
-import { checkInteger } from "@rabbitmq-delay/topology/stack";
-import { checkText } from "../checks";
+import { checkBrokerAddress } from "@rabbitmq-delay/topology/stack";
 import { makeObject } from "../cluster/makeObject";
 import type { ConfigMap, Deployment, KubernetesObject, PodDisruptionBudget, Secret } from "../cluster/manifest";
 import { restrictedContainer } from "../restrictedContainer";
 
-/** The arguments that every process on Kubernetes has. */
-export interface ProcessDeploymentArgs {
+/** What every process on Kubernetes is made from. */
+interface ProcessSettings {
   namespace: string;
   image: string;
   amqpUrl: pulumi.Input<string>;
-  replicas?: number;
-  memoryMiB?: number;
+  replicas: number;
+  memoryMiB: number;
   caSecret?: string;
 }
 
@@ -26,6 +24,7 @@ interface EnvironmentVariable {
 
 /** A kind of process, as it runs on Kubernetes. */
 export interface DeployedProcess {
+  settings: ProcessSettings;
   /** Last part of the objects' names, e.g. `delayed-store`. */
   kind: string;
   /** Name of the container. */
@@ -33,55 +32,15 @@ export interface DeployedProcess {
   /** The command, which gets `--descriptor` and `--http`. */
   command: string[];
   httpPort: number;
-  /** Least memory in MiB, and the memory by default. */
-  memoryMiB: { least: number; default: number };
   /** Folder and file of its descriptor. */
   descriptor: { folder: string; file: string };
-  /** Names of further objects of Kubernetes, by property, which are checked like the others. */
-  objects: Record<string, unknown>;
   /** Further variables of its environment. */
   env: EnvironmentVariable[];
 }
 
-const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-/** Without a protocol, or a login as of an address; `@` stands before a digest alone. */
-const IMAGE = /^(?!.*:\/\/)(?!.*@(?!sha256:))\S+:[^\s/]+$/s;
-const MOST_REPLICAS = 10;
-const MOST_MEMORY_MIB = 65_536;
 const CA_FOLDER = "/etc/broker-authority";
 /** For batches in hand, which take seconds, and what stands between. */
 const SHUTDOWN_SECONDS = 60;
-
-/** @throws DelayTopologyError that names the refused property, its value and what is allowed */
-export function checkDeployment(process: DeployedProcess, args: ProcessDeploymentArgs, hasUser: boolean): void {
-  const { namespace, image, caSecret, amqpUrl, replicas = 2, memoryMiB = process.memoryMiB.default } = args;
-  const names = { namespace, ...process.objects, ...(caSecret === undefined ? {} : { caSecret }) };
-  for (const [property, value] of Object.entries(names)) {
-    checkText(`deployment.${property}`, shown(value), NAME, "it must name an object of Kubernetes");
-  }
-  checkText("deployment.image", shown(image), IMAGE, "it must be an image with a tag");
-  if (amqpUrl === undefined || typeof amqpUrl === "string") checkAmqpUrl(amqpUrl);
-  checkInteger("deployment.replicas", replicas, 1, MOST_REPLICAS);
-  checkInteger("deployment.memoryMiB", memoryMiB, process.memoryMiB.least, MOST_MEMORY_MIB);
-  if (hasUser) return;
-  throw new DelayTopologyError(
-    "user",
-    undefined,
-    `a deployment needs the ${process.container}'s user, so that it can log in`,
-  );
-}
-
-function checkAmqpUrl(url: string | undefined): URL {
-  const parsed = url !== undefined && URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed !== undefined && /^amqps?:$/.test(parsed.protocol) && parsed.username === "") return parsed;
-  throw new DelayTopologyError("deployment.amqpUrl", shown(url), "it must be like amqps://host:5671, without a user");
-}
-
-/** A text as a message may show it: one that is no name of anything may be an address with a login, or a key. */
-function shown<T>(value: T): T | string {
-  const isName = typeof value !== "string" || (/^[\w.:/-]*$/.test(value) && !value.includes("://"));
-  return isName || IMAGE.test(value) ? value : "a text that is not shown";
-}
 
 /** What the process logs in with. */
 export interface ProcessLogin {
@@ -97,7 +56,6 @@ export interface ProcessLogin {
 export function declareDeployment(
   name: string,
   process: DeployedProcess,
-  args: ProcessDeploymentArgs,
   descriptor: pulumi.Input<object>,
   { user, password, vhost }: ProcessLogin,
   options: pulumi.CustomResourceOptions,
@@ -105,9 +63,10 @@ export function declareDeployment(
 ): void {
   const objectName = `${name}-${process.kind}`.toLowerCase();
   const labels = { "app.kubernetes.io/name": objectName, "app.kubernetes.io/component": process.kind };
-  const metadata = { name: objectName, namespace: args.namespace, labels };
-  const url = pulumi.all([user, password, vhost, args.amqpUrl]).apply(([login, secret, place, address]) => {
-    const { protocol, host } = checkAmqpUrl(address);
+  const { namespace, amqpUrl } = process.settings;
+  const metadata = { name: objectName, namespace, labels };
+  const url = pulumi.all([user, password, vhost, amqpUrl]).apply(([login, secret, place, address]) => {
+    const { protocol, host } = checkBrokerAddress("deployment.amqpUrl", address);
     return `${protocol}//${encodeURIComponent(login)}:${encodeURIComponent(secret)}@${host}/${encodeURIComponent(place)}`;
   });
   const make = (object: KubernetesObject, dependsOn: pulumi.Resource[] = []): pulumi.Resource =>
@@ -118,7 +77,7 @@ export function declareDeployment(
     [DESCRIPTOR_ANNOTATION]: json.apply(hashOf),
     [LOGIN_ANNOTATION]: nameOfLogin(name, url, options),
   };
-  make(deploymentManifest(metadata, process, args, annotations), [...config, ...before]);
+  make(deploymentManifest(metadata, process, annotations), [...config, ...before]);
   make(budgetManifest(metadata));
 }
 
@@ -163,10 +122,9 @@ function descriptorManifest(
 function deploymentManifest(
   metadata: Metadata,
   process: DeployedProcess,
-  args: ProcessDeploymentArgs,
   annotations: Record<string, pulumi.Input<string>>,
 ): Deployment {
-  const { image, caSecret, replicas = 2, memoryMiB = process.memoryMiB.default } = args;
+  const { image, caSecret, replicas, memoryMiB } = process.settings;
   const { name, labels } = metadata;
   const { folder, file } = process.descriptor;
   const http = { port: "http" };

@@ -1,15 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { Properties, checkArguments } from "../knownArguments";
-import { DeployedProcess, checkDeployment } from "./deployment";
-
-const KNOWN: Properties<GatewayDeploymentArgs> = {
-  namespace: true,
-  image: true,
-  amqpUrl: true,
-  replicas: true,
-  memoryMiB: true,
-  caSecret: true,
-};
+import { checkDeployedUser, readGatewayDeployment } from "@rabbitmq-delay/topology/stack";
+import { readArguments } from "../knownArguments";
+import type { DeployedProcess } from "./deployment";
 
 /** The gateway's process on Kubernetes. */
 export interface GatewayDeploymentArgs {
@@ -32,17 +24,15 @@ export interface GatewayDeploymentArgs {
  * @throws DelayTopologyError that names the refused property, its value and what is allowed
  */
 export function gatewayProcess(args: GatewayDeploymentArgs, hasUser: boolean): DeployedProcess {
-  checkArguments(KNOWN, args, "deployment", "deployment.");
-  const process: DeployedProcess = {
+  const settings = readArguments(args, readGatewayDeployment, { later: ["amqpUrl"] });
+  checkDeployedUser("gateway", hasUser);
+  return {
+    settings: { ...settings, amqpUrl: args.amqpUrl },
     kind: "delay-gateway",
     container: "gateway",
     command: ["rabbitmq-delay", "gateway", "run", "--exit-on-critical"],
     httpPort: 9479,
-    memoryMiB: { least: 128, default: 256 },
     descriptor: { folder: "/etc/delay-gateway", file: "gateway.json" },
-    objects: {},
     env: [],
   };
-  checkDeployment(process, args, hasUser);
-  return process;
 }

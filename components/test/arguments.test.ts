@@ -62,6 +62,72 @@ describe("arguments of components", () => {
     }
   });
 
+  it("that nobody reads are refused with the nearest that is read", () => {
+    const { EndpointDelayBinding, EndpointUser, RabbitMqCluster } = components;
+    const cluster = { namespace: "messaging", storage: { className: "fast" } };
+    for (const [make, meant] of [
+      [() => new EndpointDelayBinding("a", { endpoint: "a", network, removel: "delete" } as never), "removal"],
+      [() => new EndpointUser("a", { user: "a", network, credentials: [{}], consume: ["a"] } as never), "consumes"],
+      [() => new EndpointUser("a", { user: "a", network, credentials: [{ sufix: "a" }] } as never), "suffix"],
+      [() => new RabbitMqCluster("a", { ...cluster, tls: { isuer: "a" } } as never), "issuer"],
+    ] as const)
+      assert.throws(make, new RegExp(`^DelayTopologyError: .*known properties are .*; did you mean ${meant}\\?$`));
+  });
+
+  it("are outputs where they may be, and nowhere else", () => {
+    const { EndpointDelayBinding, EndpointUser, RabbitMqCluster, DelayedMessageStore } = components;
+    const known = pulumi.output("a-password-that-is-long");
+    const cluster = { namespace: "messaging", storage: { className: "fast" } };
+    const deployment = { namespace: "messaging", image: "store:1.0", amqpUrl: known, databaseSecret: "database" };
+    const address = pulumi.output("amqps://rabbit:5671");
+    const store = { user: "store", credentials: [{ password: known }] };
+    assert.ok(
+      new RabbitMqCluster("later", { ...cluster, password: known, erlangCookie: pulumi.output("a".repeat(20)) }),
+    );
+    assert.ok(new DelayedMessageStore("later", { ...store, deployment: { ...deployment, amqpUrl: address } }));
+    assert.ok(
+      new EndpointUser("later", {
+        user: "later",
+        credentials: store.credentials,
+        network: pulumi.output(network) as never,
+      }),
+    );
+    assert.ok(
+      new EndpointDelayBinding("later", {
+        endpoint: "later",
+        network: pulumi.output(network) as never,
+        createQueue: true,
+        queueArguments: { "x-max-length": pulumi.output(5) },
+        vhost: pulumi.output("/"),
+      }),
+    );
+    const refusals: [() => unknown, RegExp][] = [
+      [
+        () => new RabbitMqCluster("a", { ...cluster, namespace: known } as never),
+        /namespace: an output is not allowed; it must be the name of a Kubernetes namespace, known before anything is made$/,
+      ],
+      [
+        () => new RabbitMqCluster("a", { ...cluster, storage: { className: known } } as never),
+        /storage\.className: an output/,
+      ],
+      [
+        () => new DelayedMessageStore("a", { ...store, deployment: { ...deployment, image: known } } as never),
+        /deployment\.image: an output .* an image with a tag, known before/,
+      ],
+      [() => new EndpointUser("a", { ...store, user: known } as never), /user: an output is not allowed/],
+      [
+        () => new EndpointUser("a", { ...store, consumes: [known] } as never),
+        /consumes\[0\]: an output is not allowed/,
+      ],
+      [
+        () => new EndpointDelayBinding("a", { endpoint: known, network } as never),
+        /endpoint: an output is not allowed/,
+      ],
+    ];
+    for (const [make, message] of refusals)
+      assert.throws(make, (error: Error) => error.name === "DelayTopologyError" && message.test(error.message));
+  });
+
   // The stack with it could be made, and neither be refreshed nor destroyed.
   it("a vhost with an @ is refused", () => {
     assert.throws(

@@ -40,11 +40,15 @@ function describe({ description = "", default: usual }: JsonSchema): string {
   return usual === undefined ? text : `${text} Default \`${shown}\`.`;
 }
 
-function typeOf({ type, enum: words, items, minimum, maximum, not }: JsonSchema): string {
+function typeOf(schema: JsonSchema): string {
+  const { type, enum: words, items, minimum, maximum, not, writeOnly, additionalProperties: others } = schema;
   if (not !== undefined) return "none";
   if (words !== undefined) return words.map((word) => `\`${String(word)}\``).join(", ");
   if (type === "array") return `list of ${items?.type === "object" ? "objects" : typeOf(items ?? {})}`;
   if (type === "integer") return `whole number from ${minimum} to ${maximum}`;
+  if (type === "number" && minimum !== undefined) return `number from ${minimum} to ${maximum}`;
+  if (writeOnly === true) return "secret text";
+  if (type === "object" && others !== undefined && others !== false && others.type === "string") return "texts by name";
   if (Array.isArray(type)) return type.map((one) => typeOf({ type: one })).join(" or ");
   const names: Record<string, string> = {
     boolean: "true or false",

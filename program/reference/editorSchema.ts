@@ -1,4 +1,4 @@
-import { emptiedParts, secretKeys, stackConfigSchema } from "@rabbitmq-delay/topology/stack";
+import { emptiedParts, stackConfigSchema } from "@rabbitmq-delay/topology/stack";
 import { z } from "zod";
 import { allowances } from "@rabbitmq-delay/broker";
 
@@ -15,6 +15,9 @@ export interface JsonSchema {
   minimum?: number;
   maximum?: number;
   not?: JsonSchema;
+  additionalProperties?: JsonSchema | false;
+  /** Whether it is a secret. */
+  writeOnly?: boolean;
   [keyword: string]: unknown;
 }
 
@@ -51,13 +54,22 @@ export function editorSchema(project: string): JsonSchema {
 }
 
 /** What may stand in the file: a secret is encrypted there, and `pulumi config set` writes texts. */
-function inFile(key: string, schema: JsonSchema): JsonSchema {
+function inFile(key: string, given: JsonSchema): JsonSchema {
+  const schema = withEncrypted(given);
   const { description } = schema;
-  if (secretKeys.includes(key)) return { description, anyOf: [{ type: "string" }, ENCRYPTED] };
   if (schema.type === "boolean") return { description, anyOf: [schema, { enum: ["true", "false"] }] };
   if (emptiedParts.includes(key)) return { description, anyOf: [schema, { type: "object", maxProperties: 0 }] };
   if (key === "allow") return { ...schema, items: { anyOf: [{ enum: [...allowances] }, { pattern: " with " }] } };
   return schema;
+}
+
+/** A schema in which each secret may be encrypted. */
+function withEncrypted(schema: JsonSchema): JsonSchema {
+  const { description, properties } = schema;
+  if (schema.writeOnly === true) return { description, anyOf: [{ type: "string" }, ENCRYPTED] };
+  if (properties === undefined) return schema;
+  const parts = Object.entries(properties).map(([name, part]) => [name, withEncrypted(part)] as const);
+  return { ...schema, properties: Object.fromEntries(parts) };
 }
 
 const ENCRYPTED: JsonSchema = {

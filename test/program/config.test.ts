@@ -22,6 +22,41 @@ const whole = {
   createVhost: true,
   allow: ["single-node", "Sales with Europe.Sales"],
 };
+/** One with a cluster of its own, and processes beside it. */
+const withCluster = {
+  network: whole.network,
+  cluster: {
+    namespace: "messaging",
+    createNamespace: true,
+    replicas: 3,
+    image: "rabbitmq:4.3.6",
+    storage: { className: "fast", sizeGiB: 20 },
+    memoryMiB: 2048,
+    memoryWatermark: 0.6,
+    cpu: "500m",
+    tls: { issuer: "authority", issuerKind: "Issuer", dnsNames: ["rabbit.example.com"] },
+    plugins: ["rabbitmq_shovel"],
+    config: { "log.console.level": "debug" },
+    access: { clientNamespaces: ["services"] },
+    monitoring: { serviceMonitor: true, labels: { team: "orders" } },
+    ingress: { host: "rabbit.example.com", className: "nginx", tlsSecretName: "certificate", annotations: { a: "b" } },
+    managementUrl: "https://localhost:15671",
+    caCertFile: "ca.pem",
+    username: "administrator",
+    erlangCookie: "abcdefghijklmnopqrst",
+    readyTimeoutSeconds: 60,
+  },
+  delayedStore: {
+    user: "store",
+    deployment: { namespace: "messaging", image: "store:1.0", databaseSecret: "database", replicas: 2 },
+  },
+  delayGateway: {
+    user: "gateway",
+    deployment: { namespace: "messaging", image: "gateway:1.0", caSecret: "authority" },
+  },
+  storePassword: "the password of the store",
+  gatewayPassword: "the password of the gateway",
+};
 type Node = Record<string, unknown>;
 
 /** All that a program reads of a config before it looks at the broker. */
@@ -48,7 +83,10 @@ function at(node: unknown, path: string[]): Node {
 describe("a stack's config", () => {
   after(() => pulumi.runtime.setAllConfig({}));
 
-  it("takes what it should", () => plan(whole));
+  it("takes what it should", () => {
+    plan(whole);
+    plan(withCluster);
+  });
 
   // Whoever writes broker.password in place of brokerPassword had it in the log of every preview.
   it("shows no secret, wherever and however it was mistyped", () => {
@@ -68,12 +106,15 @@ describe("a stack's config", () => {
     let refused = 0;
     fc.assert(
       fc.property(
-        fc.constantFrom(...placesOf(whole)),
+        fc.constantFrom(
+          ...placesOf(whole).map((path) => [whole, path] as const),
+          ...placesOf(withCluster).map((path) => [withCluster, path] as const),
+        ),
         fc.nat(20),
         fc.constantFrom(...ways),
         fc.constantFrom("json", "url", "plain", "digits"),
-        (path, which, spoil, form) => {
-          const config = structuredClone(whole) as Node;
+        ([given, path], which, spoil, form) => {
+          const config = structuredClone(given) as Node;
           const place = at(config, path);
           const keys = Object.keys(place);
           const texts = { json: `{"a": "${SECRET}`, url: `http://me:${SECRET}@host`, plain: SECRET };
@@ -89,9 +130,9 @@ describe("a stack's config", () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 4000 },
     );
-    assert.ok(refused > 500, "most of them are refused");
+    assert.ok(refused > 1000, "most of them are refused");
   });
 
   // `endpoint` in place of `endpoints` was no endpoint at all: the preview was fine, and all queues were to be deleted.
@@ -104,6 +145,16 @@ describe("a stack's config", () => {
     assert.throws(() => plan({ ...whole, prodution: true }), /did you mean production\?/);
     assert.throws(() => plan({ ...whole, WorkQueue: [] }), /did you mean workQueues\?/);
     plan({ ...whole, brokerPassword: SECRET, storePassword: SECRET });
+    for (const [part, wrong, meant] of [
+      ["cluster", "replica", "replicas"],
+      ["delayedStore", "users", "user"],
+    ] as const)
+      assert.throws(
+        () => plan({ ...withCluster, [part]: { ...withCluster[part], [wrong]: 1 } }),
+        new RegExp(
+          `${part}\\.${wrong}: this number is not allowed; known properties are .*; did you mean ${meant}\\?$`,
+        ),
+      );
   });
 
   it("names the property and what is allowed", () => {

@@ -43,12 +43,20 @@ describe("an editor with a YAML language server", function () {
     const network = "  rabbitmq-delay:network:\n    preset: celery\n";
     assert.deepEqual(await of(`${network}  rabbitmq-delay:production: "true"\n  aws:region: eu-central-1\n`), []);
     assert.deepEqual(await of(`${network}  rabbitmq-delay:brokerPassword:\n    secure: v1:abc\n`), []);
+    const cluster = "  rabbitmq-delay:cluster:\n    namespace: a\n    storage: { className: fast }\n";
+    assert.deepEqual(await of(`${network}${cluster}    erlangCookie: { secure: v1:abc }\n`), []);
     for (const [lines, message] of [
       ["  rabbitmq-delay:endpoint: []\n", /endpoint is not allowed/],
       ["  rabbitmq-delay:network:\n    preset: rabbit\n", /Value is not accepted.*nservicebus/s],
       ["  rabbitmq-delay:network:\n    preset: custom\n    radix: 3\n", /Value is not accepted.*16/s],
       ["  rabbitmq-delay:workQueues:\n    - delays: [5s]\n", /Missing property "queue"/],
       ["  rabbitmq-delay:holdQueues:\n    delay: [5s]\n", /Property delay is not allowed/],
+      [
+        "  rabbitmq-delay:cluster:\n    namespace: a\n    storage: { className: fast }\n    tsl: {}\n",
+        /tsl is not allowed/,
+      ],
+      ["  rabbitmq-delay:cluster:\n    namespace: a\n", /Missing property "storage"/],
+      ["  rabbitmq-delay:delayedStore:\n    deployment: { replica: 2 }\n", /replica is not allowed/],
       ["  rabbitmq-delay:allow: [everything]\n", /everything|single-node|with/],
     ] as const) {
       assert.match((await of(lines)).join("\n"), message, lines);
@@ -61,6 +69,8 @@ describe("an editor with a YAML language server", function () {
     assert.ok(keys.includes("rabbitmq-delay:network"), keys.join());
     const properties = await offered("config:\n  rabbitmq-delay:workQueues:\n    - queue: work\n      ma");
     assert.ok(properties.includes("maxRetries"), properties.join());
+    const parts = await offered("config:\n  rabbitmq-delay:cluster:\n    namespace: a\n    mem");
+    assert.ok(parts.includes("memoryMiB"), parts.join());
     const presets = await offered("config:\n  rabbitmq-delay:network:\n    preset: ");
     assert.deepEqual(presets.sort(), ["celery", "custom", "nservicebus", "nservicebus-v1"]);
   });

@@ -5,6 +5,7 @@ export {
   ManagementApi,
   ManagementApiError,
   checkAddress,
+  checkAddressesHoldNoLogin,
   checkConfigAddresses,
 } from "./api/managementApi";
 export { FoundBinding, asPlans } from "./api/bindings";

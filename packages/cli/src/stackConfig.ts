@@ -1,6 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { BrokerCheckError, Checked, allowances, checkConfigAddresses } from "@rabbitmq-delay/broker";
+import {
+  BrokerCheckError,
+  Checked,
+  allowances,
+  checkAddressesHoldNoLogin,
+  checkConfigAddresses,
+} from "@rabbitmq-delay/broker";
 import { DelayNetwork, DelayTopologyError, Endpoint } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
@@ -9,7 +15,8 @@ import {
   openConfigValue,
   planStack,
   readStackConfig,
-  secretKeys,
+  shownName,
+  withoutConfigSecrets,
 } from "@rabbitmq-delay/topology/stack";
 import { YAMLParseError, parse } from "yaml";
 import { CommandError, exitCodes } from "./failure";
@@ -34,6 +41,7 @@ export function readStackFile(file: string): ConfiguredStack {
     throw new CommandError(exitCodes.badInput, `${OPTION}: ${file} has no network; is it a stack of this program?`);
   }
   try {
+    checkAddressesHoldNoLogin(config);
     const read = readStackConfig(config);
     checkAllowed(read.allow ?? [], allowances);
     checkConfigAddresses(read);
@@ -94,14 +102,16 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   const config = (value as { config?: Record<string, unknown> } | null)?.config ?? {};
   checkObject(file, "config", config);
   const project = projectOf(file, Object.keys(config));
-  return Object.fromEntries(
+  const values = Object.fromEntries(
     Object.entries(config)
       .filter(([key]) => key.startsWith(`${project}:`))
       .map(([key, given]) => [key.slice(project.length + 1), given] as const)
-      // This command needs no secret, and reads none.
-      .filter(([key]) => !secretKeys.includes(key))
-      .map(([key, given]) => [key, openConfigValue(key, checkReadable(file, key, given))]),
+      .map(([key, given]) => [key, openConfigValue(key, given)]),
   );
+  // This command needs no secret, and reads none.
+  const read = withoutConfigSecrets(values);
+  Object.entries(read).forEach(([key, given]) => checkReadable(file, key, given));
+  return read;
 }
 
 /** The project whose config it is: the one named in the `Pulumi.yaml` beside the file, else the one that has a network. */
@@ -134,8 +144,15 @@ function projectNameBeside(file: string): string | undefined {
 }
 
 /** @throws CommandError for a value that is encrypted: without it, another topology would be checked than the stack's */
-function checkReadable(file: string, key: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Object.keys(value).join() !== "secure") return value;
+function checkReadable(file: string, key: string, value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Object.keys(value).join() !== "secure") {
+    const isList = Array.isArray(value);
+    Object.entries(value).forEach(([name, part]) =>
+      checkReadable(file, isList ? `${key}[${name}]` : `${key}.${shownName(name)}`, part),
+    );
+    return;
+  }
   const reason = `${key} of ${file} is encrypted, and only the engine can read it; keep no secret in it, and set it without --secret`;
   throw new CommandError(exitCodes.badInput, `${OPTION}: ${reason}`);
 }

@@ -147,6 +147,58 @@ describe("a stack's config for check", () => {
     }
   });
 
+  // They were read by the program alone, so that a check said that all was well.
+  it("refuses what the program refuses of a cluster and of processes", () => {
+    const cluster = { namespace: "messaging", storage: { className: "fast" } };
+    const deployment = { namespace: "messaging", image: "store:1.0", databaseSecret: "database" };
+    const amqpUrl = "amqps://rabbit:5671";
+    for (const [given, message] of [
+      [{ cluster: { ...cluster, tlss: {} } }, /: cluster\.tlss: .*known properties are .*did you mean tls\?/],
+      [{ cluster: { namespace: "messaging" } }, /: cluster\.storage\.className: undefined .*StorageClass/],
+      [{ cluster: { ...cluster, replicas: 2 } }, /: cluster\.replicas: 2 is not allowed; it must be 1, 3 or 5/],
+      [{ cluster: { ...cluster, memoryMiB: 512 } }, /: cluster\.memoryMiB: 512 .*at least 747/],
+      [{ cluster: { ...cluster, tls: {} } }, /: cluster\.tls\.secretName: undefined .*cert-manager issuer/],
+      [{ cluster: { ...cluster, image: "rabbitmq:3.13.7" } }, /: cluster\.image: "rabbitmq:3\.13\.7" .*4\.1 or newer/],
+      [
+        { delayedStore: { user: "store", deployment: { ...deployment, amqpUrl, replica: 2 } } },
+        /: delayedStore\.deployment\.replica: this number .*did you mean replicas\?/,
+      ],
+      [
+        { delayedStore: { user: "store", deployment } },
+        /: delayedStore\.deployment\.amqpUrl: undefined .*without a user/,
+      ],
+      [
+        { delayedStore: { deployment: { ...deployment, amqpUrl } } },
+        /: delayedStore\.user: undefined .*a deployment needs the store's user/,
+      ],
+      [
+        { delayGateway: { deployment: { namespace: "messaging", image: "gateway:1.0", memoryMiB: 64, amqpUrl } } },
+        /: delayGateway\.deployment\.memoryMiB: 64 .*from 128 to 65536/,
+      ],
+    ] as const) {
+      const keys = Object.entries(given).map(([key, value]) => [`rabbitmq-delay:${key}`, value]);
+      const file = fileOf({ "rabbitmq-delay:network": network, ...Object.fromEntries(keys) });
+      assert.throws(() => readStackFile(file), message);
+    }
+    const beside = { "rabbitmq-delay:cluster": cluster, "rabbitmq-delay:delayedStore": { user: "store", deployment } };
+    assert.equal(readStackFile(fileOf({ "rabbitmq-delay:network": network, ...beside })).store?.name, "delayed");
+  });
+
+  it("reads no secret of a cluster, and says what else in it is encrypted", () => {
+    const check = (more: object): unknown =>
+      readStackFile(
+        fileOf({
+          "rabbitmq-delay:network": network,
+          "rabbitmq-delay:cluster": { namespace: "messaging", storage: { className: "fast" }, ...more },
+        }),
+      );
+    assert.ok(check({ erlangCookie: { secure: "v1:a" } }));
+    assert.throws(
+      () => check({ caCertFile: { secure: "v1:a" } }),
+      /--stack-config: cluster\.caCertFile of \S+ is encrypted/,
+    );
+  });
+
   // Without the endpoints, the check would be of another topology, and say that all is well.
   it("refuses what it can't read because it is encrypted", () => {
     const endpoints = { "rabbitmq-delay:endpoints": { secure: "v1:a" } };

@@ -12,7 +12,7 @@ export class DelayTopologyError extends Error {
     readonly property: string,
     readonly value: unknown,
     readonly allowed: string,
-    isHidden = false,
+    private readonly isHidden = false,
   ) {
     super(`${property}: ${show(value, isHidden || isMisplaced(value, allowed))} is not allowed; ${allowed}`);
   }
@@ -20,6 +20,11 @@ export class DelayTopologyError extends Error {
   /** The same refusal, of which a text is not shown. */
   withoutText(): DelayTopologyError {
     return new DelayTopologyError(this.property, this.value, this.allowed, true);
+  }
+
+  /** The same refusal of a property that stands in a part, e.g. `cluster`. */
+  within(part: string): DelayTopologyError {
+    return new DelayTopologyError(`${part}.${this.property}`, this.value, this.allowed, this.isHidden);
   }
 
   /** Node's `util.inspect` follows whatever hangs on an error; Pulumi's SDK hangs promises on it, and then takes half a minute. */
@@ -30,23 +35,31 @@ export class DelayTopologyError extends Error {
 
 /** Starts of what is allowed where no text can stand. */
 const NO_TEXT =
-  /^(it must be (an object|a list|true or false|a whole number|a number|a version|a delay network's descriptor|one of \d|\d+(, \d+)* or \d|the \d+ exchanges)|this release reads|known properties are)/;
+  /^(it must be (an object|a list|true or false|a whole number|a number(?! of)|a version|a delay network's descriptor|one of \d|\d+(, \d+)* or \d|the \d+ exchanges|one line of text)|this release reads|it follows from password|its keys must be|known properties are)/;
 /** Starts of what is allowed where no number can stand. */
 const NO_NUMBER =
-  /^(it must be (a (non-empty )?text|an object|a list|true or false|the name|one of \D|1 to|an? http)|a network.s name|give it as|known properties are)/;
+  /^(it must be (a (non-empty )?text|an object|a list|true or false|the name|one of \D|1 to|an? http|a host|an image|a number of processors|a plugin|one line|a key|like)|it must (name|have|end)|a network.s name|give it as|it follows from|its keys must be|known properties are)/;
+/** Starts of what is allowed where a text stands that is the name of something on Kubernetes, or an address. */
+const NAME_ON_KUBERNETES =
+  /^it must (name|end with a tag|be (the name of an? (object of )?Kubernetes|an image|like amqps?:|a host name|a key of a Secret))/;
+/** A name of something on Kubernetes, of an image, or of a host: no address, and nothing with spaces, as a key in PEM has. */
+const LIKE_A_NAME = /^(?!.*:\/\/)(?!.*@(?!sha256:))[\w.:/@*-]*$/;
 
 /**
  * Whether a value stands where it can't belong: at a property that nobody knows, or in place of something of another kind. It could
  * be a password that was mistyped, which may have digits alone, so it is in no message; nor is an address with a user, which may have
- * one in it.
+ * one in it, nor what can't be a name where a name on Kubernetes belongs: it may be a key.
  */
 function isMisplaced(value: unknown, allowed: string): boolean {
   if (typeof value === "number" || typeof value === "bigint") return NO_NUMBER.test(allowed);
-  return typeof value === "string" && (/:\/\/.*@/s.test(value) || NO_TEXT.test(allowed));
+  if (typeof value !== "string") return false;
+  if (NAME_ON_KUBERNETES.test(allowed) && !LIKE_A_NAME.test(value)) return true;
+  return /:\/\/.*@/s.test(value) || NO_TEXT.test(allowed);
 }
 
 function show(value: unknown, isHidden: boolean): string {
   if (value === undefined) return "undefined";
+  if (typeof value === "symbol") return String(value.description);
   if (isHidden && typeof value === "string") return "this text";
   if (typeof value === "number" || typeof value === "bigint") return isHidden ? "this number" : String(value);
   const text = typeof value === "function" ? "a function" : shownJson(value);
@@ -83,19 +96,4 @@ export function checkInteger(property: string, value: unknown, minimum: number, 
     throw new DelayTopologyError(property, value, `it must be a whole number from ${minimum} to ${maximum}`);
   }
   return value;
-}
-
-/**
- * Looks at options before they are read, where no compiler did.
- * @param prefix what stands before a property's name, e.g. `storage.`
- * @throws DelayTopologyError for what is no object, or has a property that is not known
- */
-export function checkKnown(what: string, options: unknown, known: readonly string[], prefix = ""): void {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new DelayTopologyError(what, options, `it must be an object with some of ${known.join(", ")}`);
-  }
-  for (const [key, value] of Object.entries(options)) {
-    if (known.includes(key)) continue;
-    throw new DelayTopologyError(`${prefix}${shownName(key)}`, value, `known properties are ${known.join(", ")}`);
-  }
 }

@@ -6,19 +6,38 @@ export {
   StackConfig,
   checkAllowed,
   checkStackConfigKeys,
-  VHOST_RULE,
   emptiedParts,
   openConfigValue,
   readStackConfig,
-  secretKeys,
   stackConfigSchema,
+  withoutConfigSecrets,
 } from "./stackConfig";
+export { VHOST_RULE } from "./vhost";
+export { shownName } from "./errors";
 export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
 export { retryDescriptorOf } from "./retry/retryConfig";
 export { delayGatewayOf, delayedStoreOf } from "./store/storeConfig";
 export { StackPart, StackPlan, ownErrorQueue, planEndpoints, planStack } from "./stackPlan";
-export { checkInteger, checkKnown, checkOneOf } from "./errors";
 export { checkEntityName } from "./names";
+
+// What components take, read by its schema.
+export { EndpointBindingOptions, readEndpointBinding } from "./network/endpointSchema";
+export { UserOptions, readUser } from "./access/userSchema";
+export { CredentialOptions, checkUserName, checkUserPassword, readCredential } from "./access/credentials";
+export { ClusterOptions, ClusterSettings } from "./kubernetes/cluster";
+export { readCluster } from "./kubernetes/readCluster";
+export { checkClusterPassword, checkErlangCookie } from "./kubernetes/clusterSecrets";
+export { DEFAULT_IMAGE, imageVersion } from "./kubernetes/image";
+export { MemoryPlan, memoryPlan } from "./kubernetes/memory";
+export { isHostName } from "./kubernetes/names";
+export {
+  GatewayDeploymentOptions,
+  StoreDeploymentOptions,
+  checkBrokerAddress,
+  checkDeployedUser,
+  readGatewayDeployment,
+  readStoreDeployment,
+} from "./kubernetes/deployment";
 
 // What components make, and who may have and declare it.
 export {

@@ -1,24 +1,32 @@
 import type { z } from "zod";
 import { DelayTopologyError, shownName } from "./errors";
 import { delayedExchangeSchema } from "./exchange/delayedExchange";
-import { endpointClients, routingTopologies } from "./network/clientEndpoint";
-import { queueTypes } from "./network/delayNetwork";
+import { clusterSchema } from "./kubernetes/cluster";
+import {
+  checkBrokerAddress,
+  checkDeployedUser,
+  gatewayDeploymentSchema,
+  storeDeploymentSchema,
+} from "./kubernetes/deployment";
+import { checkCluster } from "./kubernetes/readCluster";
+import { endpointSchema } from "./network/endpointSchema";
 import { networkSchema } from "./network/options";
 import { NAME_PAIR } from "./network/topic";
+import { removals } from "./removal";
 import { delayedRetrySchema } from "./retry/delayedRetry";
 import { checkErrorQueueNames } from "./retry/errorQueue";
 import { holdQueuesSchema } from "./retry/holdQueues";
 import { retryIntervalsSchema } from "./retry/retryIntervals";
 import { workQueueSchema } from "./retry/workRetry";
-import { flag, listBy, listOf, object, oneOf, text, textBy } from "./schema/fields";
+import { adopt } from "./schema/adopt";
+import { flag, listBy, object, oneOf, text, textBy } from "./schema/fields";
 import { nearest } from "./schema/nearest";
 import { readOptions } from "./schema/options";
+import { secret as markSecret, withoutSecrets } from "./schema/secret";
 import { delayGatewaySchema } from "./store/delayGateway";
 import { delayedStoreSchema } from "./store/delayedStore";
 import { lazily, zod } from "./schema/zod";
-
-/** What happens on the broker to what leaves the config. */
-export const removals = ["retain", "delete"] as const;
+import { checkStackVhost } from "./vhost";
 
 /** Where the broker of a stack is. */
 export const brokerSchema = lazily(() =>
@@ -36,39 +44,6 @@ export const brokerSchema = lazily(() =>
   }),
 );
 
-/** A queue or exchange of a service that a stack binds to its network. */
-export const endpointSchema = lazily(() =>
-  object({
-    name: text().describe("Name of the queue or exchange, and the destination that publishers give."),
-    type: oneOf(["queue", "exchange"]).optional().describe("What the endpoint is on the broker; default `queue`."),
-    patterns: listOf(text(), "pattern")
-      .optional()
-      .describe("Destinations that reach the endpoint, `*` for any one word; default: its name."),
-    createQueue: flag().optional().describe("Whether this stack declares the queue; default false: it exists."),
-    client: oneOf(endpointClients)
-      .optional()
-      .describe(
-        "Whose client consumes the queue: `nservicebus`, `masstransit` or `celery`; its queue and exchange are then declared as that client would. Default: none that expects anything.",
-      ),
-    routingTopology: oneOf(routingTopologies)
-      .optional()
-      .describe("How NServiceBus routes: `conventional` (default), by an exchange for each queue, or `direct`."),
-    queueType: oneOf(queueTypes).optional().describe("Type of the declared queue; default `quorum`."),
-    retries: flag()
-      .optional()
-      .describe("Whether the queue gets its failed messages back from the interval queues; default false."),
-    errorQueue: text()
-      .optional()
-      .describe(
-        "Name of the error queue, which is declared along, behind an exchange of the same name, unless `errorQueues` has it; default: none.",
-      ),
-    networks: listOf(text(), "network's name")
-      .optional()
-      .describe("Names of the networks that the endpoint joins; default: all of the stack."),
-    adopt: adopt("queue and exchange"),
-  }),
-);
-
 /** An external store as a stack's config has it. */
 export const storeSchema = lazily(() => {
   const { name: storeName, ...brokerSide } = delayedStoreSchema().shape;
@@ -79,12 +54,19 @@ export const storeSchema = lazily(() => {
       .optional()
       .describe("User of the process that runs the store, made with the least rights; default: none."),
     adopt: flag().optional().describe("Whether a user that is on the broker already is taken over; default false."),
-    deployment: zod()
-      .looseObject({}, { error: "it must be an object" })
+    deployment: object({ ...storeDeploymentSchema().shape, amqpUrl: amqpUrlInStack() })
       .optional()
-      .describe("Its process on Kubernetes, as `StoreDeploymentArgs`; default: none."),
+      .describe("Its process on Kubernetes, beside its database; needs `user`. Default: none."),
   });
 });
+
+function amqpUrlInStack(): z.ZodOptional<z.ZodString> {
+  return textBy(checkBrokerAddress)
+    .optional()
+    .describe(
+      "The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`; default that of the stack's own cluster, and needed without one.",
+    );
+}
 
 /** A gateway as a stack's config has it. */
 export const gatewayInStack = lazily(() => {
@@ -99,10 +81,9 @@ export const gatewayInStack = lazily(() => {
       .optional()
       .describe("User of the process that runs the gateway, made with the least rights; default: none."),
     adopt: flag().optional().describe("Whether a user that is on the broker already is taken over; default false."),
-    deployment: zod()
-      .looseObject({}, { error: "it must be an object" })
+    deployment: object({ ...gatewayDeploymentSchema().shape, amqpUrl: amqpUrlInStack() })
       .optional()
-      .describe("Its process on Kubernetes, as `GatewayDeploymentArgs`; default: none."),
+      .describe("Its process on Kubernetes; needs `user`. Default: none."),
   });
 });
 
@@ -115,25 +96,24 @@ export const networkInStack = lazily(() =>
   }),
 );
 
+/** A cluster that a stack makes; what the stack says for all of itself is not said here once more. */
+const clusterInStack = lazily(() =>
+  object({
+    // First, so that a secret in its place is what is spoken of.
+    password: zod()
+      .never({ error: "give it as brokerPassword, a secret" })
+      .optional()
+      .describe("Given as `brokerPassword`."),
+    removal: zod()
+      .never({ error: "give it as removal, for all of the stack" })
+      .optional()
+      .describe("Given as `removal`, for all of the stack."),
+    ...clusterSchema().omit({ password: true, removal: true }).shape,
+  }),
+);
+
 /** A work queue of a stack. */
 const workQueueInStack = lazily(() => object({ ...workQueueSchema().shape, adopt: adopt("exchange and queues") }));
-
-function adopt(what: string): z.ZodOptional<z.ZodBoolean> {
-  return flag()
-    .optional()
-    .describe(
-      `Whether its ${what} may be there already, declared by others, and come under the stack with what waits there; default false.`,
-    );
-}
-
-/** What the Pulumi provider can't tell apart later: it could make what is in such a vhost, and neither read nor delete it. */
-export const VHOST_RULE = "it must have no @, at which the provider's ids end the name of what is in a vhost";
-
-function checkStackVhost(property: string, vhost: unknown): void {
-  if (typeof vhost !== "string" || vhost === "")
-    throw new DelayTopologyError(property, vhost, "it must be a non-empty text");
-  if (vhost.includes("@")) throw new DelayTopologyError(property, vhost, VHOST_RULE);
-}
 
 function checkNetworkName(property: string, name: unknown): void {
   if (typeof name === "string" && /^[A-Za-z][A-Za-z0-9._-]{0,99}$/.test(name)) return;
@@ -143,21 +123,14 @@ function checkNetworkName(property: string, name: unknown): void {
 
 /** What a secret is in a config: the text once the engine has decrypted it. */
 function secret(): z.ZodString {
-  return zod().string({ error: "it must be a text" });
+  return markSecret(zod().string({ error: "it must be a text" }));
 }
 
 /** All that a stack's config may have; the last three are secrets. */
 export const stackConfigSchema = lazily(() =>
   object({
     broker: brokerSchema().optional().describe("Where the broker is; not for a stack that makes its own cluster."),
-    cluster: zod()
-      .looseObject(
-        {
-          password: zod().never({ error: "give it as brokerPassword, a secret" }).optional(),
-          removal: zod().never({ error: "give it as removal, for all of the stack" }).optional(),
-        },
-        { error: "it must be an object" },
-      )
+    cluster: clusterInStack()
       .optional()
       .describe("A cluster on Kubernetes that this stack makes, as `RabbitMqClusterArgs`, but for its secrets."),
     createVhost: flag().optional().describe("Whether to make the vhost, too; default false."),
@@ -242,7 +215,7 @@ export type StackConfig = z.output<ReturnType<typeof stackConfigSchema>>;
 export type EndpointConfig = z.output<ReturnType<typeof endpointSchema>>;
 
 /** Keys whose values are secrets. */
-export const secretKeys: readonly string[] = ["brokerPassword", "storePassword", "gatewayPassword"];
+const secretKeys: readonly string[] = ["brokerPassword", "storePassword", "gatewayPassword"];
 /** Keys whose values are texts, also where they look like something else. */
 const TEXT_KEYS = ["removal", "current", ...secretKeys];
 
@@ -271,7 +244,7 @@ export const emptiedParts: readonly string[] = [
 
 /** Parts in which a text that is not allowed is shown, as their own options do: names and words, and never a way to a broker. */
 const SHOWN =
-  /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedExchanges|errorQueues|delayedStore|delayGateway|allow)\b/;
+  /^(networks?|retryIntervals|workQueues|holdQueues|delayedRetryQueues|delayedExchanges|errorQueues|delayedStore|delayGateway|allow|cluster\.(?!password|managementUrl|config))\b/;
 
 /**
  * Reads a stack's config; what follows from several of its parts is left to whoever uses it.
@@ -315,8 +288,22 @@ export function checkStackConfigKeys(keys: readonly string[]): void {
   throw new DelayTopologyError("config", unknown, allowed, shownName(unknown) !== unknown);
 }
 
+/**
+ * A stack's config without those values that are secrets, for whoever needs none of them.
+ * @param given its values by key, without the project's name before them
+ */
+export function withoutConfigSecrets(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return withoutSecrets(stackConfigSchema(), given);
+}
+
 /** What several parts of a config say together. */
-function checkTogether({ broker, createVhost, endpoints = [], retryIntervals }: StackConfig): void {
+function checkTogether(config: StackConfig): void {
+  const { broker, createVhost, endpoints = [], retryIntervals, cluster, delayedStore, delayGateway } = config;
+  if (cluster !== undefined) runWithin("cluster", () => checkCluster(cluster));
+  if (delayedStore !== undefined)
+    runWithin("delayedStore", () => checkProcess("store", delayedStore, cluster !== undefined));
+  if (delayGateway !== undefined)
+    runWithin("delayGateway", () => checkProcess("gateway", delayGateway, cluster !== undefined));
   if (createVhost && (broker?.vhost ?? "/") === "/") {
     throw new DelayTopologyError("createVhost", true, "the vhost / is always there; name another one in broker.vhost");
   }
@@ -331,6 +318,26 @@ function checkTogether({ broker, createVhost, endpoints = [], retryIntervals }: 
         "it is the endpoint's own queue; name another one",
       );
   });
+}
+
+/** Beside a cluster of its stack's own, a process finds the broker by itself. */
+function checkProcess(
+  process: "store" | "gateway",
+  { user, deployment }: { user?: string; deployment?: { amqpUrl?: string } },
+  hasCluster: boolean,
+): void {
+  if (deployment === undefined) return;
+  if (!hasCluster) checkBrokerAddress("deployment.amqpUrl", deployment.amqpUrl);
+  checkDeployedUser(process, user !== undefined);
+}
+
+/** A refusal of a part says where the part stands in the config. */
+function runWithin(part: string, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof DelayTopologyError ? error.within(part) : error;
+  }
 }
 
 /**

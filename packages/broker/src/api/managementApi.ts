@@ -135,17 +135,32 @@ function checkUsername(username: string): void {
  * the user
  */
 export function checkAddress(property: string, address: string): void {
-  if (typeof address === "string" && holdsCredentials(address)) {
-    throw new BrokerCheckError(
-      `${property}: it must not hold a user or a password (${shownAddress(address)}); give broker.username, and the ` +
-        `password by RABBITMQ_PASSWORD or pulumi config set --secret brokerPassword`,
-    );
-  }
+  if (typeof address === "string") checkHoldsNoLogin(property, address);
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new BrokerCheckError(
       `${property}: it must be an address like https://rabbit.example.com:15671; what was given is none`,
     );
   }
+}
+
+/**
+ * Looks for logins in the addresses of a stack's config before anything else of it is read, because every other refusal can wait.
+ * @param config its values by key, none of them checked
+ * @throws BrokerCheckError without any part that might be a password
+ */
+export function checkAddressesHoldNoLogin(config: Readonly<Record<string, unknown>>): void {
+  for (const part of ["broker", "cluster"]) {
+    const { managementUrl } = (config[part] ?? {}) as { managementUrl?: unknown };
+    if (typeof managementUrl === "string") checkHoldsNoLogin(`${part}.managementUrl`, managementUrl);
+  }
+}
+
+function checkHoldsNoLogin(property: string, address: string): void {
+  if (!holdsCredentials(address)) return;
+  throw new BrokerCheckError(
+    `${property}: it must not hold a user or a password (${shownAddress(address)}); give broker.username, and the ` +
+      `password by RABBITMQ_PASSWORD or pulumi config set --secret brokerPassword`,
+  );
 }
 
 /**

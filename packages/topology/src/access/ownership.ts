@@ -20,17 +20,21 @@ export type OwnedKind = "endpoint" | "user";
  * @throws DelayTopologyError for an owner or a name that is empty or too long
  */
 export function planOwnership(kind: OwnedKind, name: string, owner: string): OwnershipPlan {
-  if (typeof owner !== "string" || owner === "") {
-    throw new DelayTopologyError("owner", owner, "it must say whose the names are, e.g. billing/prod");
-  }
+  checkOwner("owner", owner);
   checkOwnedName(kind, name);
-  checkShortString("owner", owner);
   return {
     name: `${claimStart(kind)}${name}`,
     type: "fanout",
     durable: true,
     arguments: { "alternate-exchange": owner },
   };
+}
+
+/** Checks an owner. @throws DelayTopologyError for one that says nothing, or is too long to be noted on the broker */
+export function checkOwner(property: string, owner: unknown): void {
+  if (typeof owner !== "string" || owner === "")
+    throw new DelayTopologyError(property, owner, "it must say whose the names are, e.g. billing/prod");
+  checkShortString(property, owner);
 }
 
 /**

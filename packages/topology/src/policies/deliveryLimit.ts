@@ -1,8 +1,7 @@
 import { PolicyPlan, QueuePlan, escapeRegex } from "../entities";
-import { DelayTopologyError } from "../errors";
 import type { DelayNetwork } from "../network/delayNetwork";
 import { levelQueueName } from "../network/levels";
-import { isAtLeast } from "../version";
+import { checkBrokerVersion, isAtLeast } from "../version";
 
 /** What is known of the broker whose delivery limits are lifted. */
 export interface DeliveryLimitOptions {
@@ -142,10 +141,7 @@ function lifted(name: string, pattern: string, { brokerVersion }: DeliveryLimitO
 /** A broker that nobody knows is taken for one that counts. */
 function hasDeliveryLimit({ brokerVersion }: DeliveryLimitOptions): boolean {
   if (brokerVersion === undefined) return true;
-  if (typeof brokerVersion !== "string" || !/^\d+\.\d+/.test(brokerVersion)) {
-    throw new DelayTopologyError("brokerVersion", brokerVersion, "it must be a version of RabbitMQ, e.g. 4.3.6");
-  }
-  return isAtLeast(brokerVersion, FIRST_WITH_LIMIT);
+  return isAtLeast(checkBrokerVersion("brokerVersion", brokerVersion), FIRST_WITH_LIMIT);
 }
 
 function isCounted({ arguments: values }: QueuePlan): boolean {

@@ -1,15 +1,23 @@
+import type { z } from "zod";
 import type { EntityPlan } from "../entities";
-import { DelayTopologyError, checkOneOf } from "../errors";
+import { DelayTopologyError } from "../errors";
 import { checkEntityName } from "../names";
-import { QueueType, queueTypes } from "../network/delayNetwork";
+import type { QueueType } from "../network/delayNetwork";
+import { listBy, object, text } from "../schema/fields";
+import { readOptions } from "../schema/options";
+import { lazily } from "../schema/zod";
+import { queueType } from "./fields";
 
 /** Queues that several services share for what they failed at, or have worked off. */
-export interface ErrorQueuesOptions {
-  /** The names, each once. */
-  names: readonly string[];
-  /** Type of the queues; default `quorum`. */
-  queueType?: QueueType;
-}
+export const errorQueuesSchema = lazily(() =>
+  object({
+    names: listBy(text(), checkNames).describe("Names of the queues and of their exchanges, each once."),
+    queueType: queueType("quorum"),
+  }),
+);
+
+/** What error queues are made from; {@link errorQueuesSchema} describes each property. */
+export type ErrorQueuesOptions = z.input<ReturnType<typeof errorQueuesSchema>>;
 
 /**
  * Plans an error queue behind an exchange of the same name, so that a consumer that may not write to the default exchange, which
@@ -30,17 +38,20 @@ export function planErrorQueue(name: string, queueType: QueueType = "quorum"): E
  * Plans the error queues that services share.
  * @throws DelayTopologyError for a list that is none or empty, a name that can't be or stands there twice, and a type that is none
  */
-export function planErrorQueues({ names, queueType = "quorum" }: ErrorQueuesOptions): EntityPlan {
-  if (!Array.isArray(names) || names.length === 0)
-    throw new DelayTopologyError("names", names, "it must be a list of at least one name");
-  checkErrorQueueNames("names", names);
-  checkOneOf("queueType", queueType, queueTypes);
-  const plans = names.map((name: string) => planErrorQueue(name, queueType));
+export function planErrorQueues(options: ErrorQueuesOptions): EntityPlan {
+  const { names, queueType } = readOptions(errorQueuesSchema(), options, "errorQueues");
+  const plans = names.map((name) => planErrorQueue(name, queueType));
   return {
     exchanges: plans.flatMap(({ exchanges }) => exchanges),
     queues: plans.flatMap(({ queues }) => queues),
     bindings: plans.flatMap(({ bindings }) => bindings),
   };
+}
+
+function checkNames(property: string, names: unknown): void {
+  if (!Array.isArray(names) || names.length === 0)
+    throw new DelayTopologyError(property, names, "it must be a list of at least one name");
+  checkErrorQueueNames(property, names);
 }
 
 /** @throws DelayTopologyError for a name that can't be an exchange's and a queue's, or that stands there twice */

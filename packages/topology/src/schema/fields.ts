@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
+import { secret } from "./secret";
 import { zod } from "./zod";
 
 /** Checks a value and throws a DelayTopologyError; `property` is what the error calls it. */
@@ -16,6 +17,19 @@ export function textBy(check: Check): z.ZodString {
 export function text(): z.ZodString {
   const error = "it must be a non-empty text";
   return zod().string({ error }).min(1, { error });
+}
+
+/** A text of a form; `allowed` ends the sentence of a refusal. */
+export function textLike(form: RegExp, allowed: string): z.ZodString {
+  return zod().string({ error: allowed }).regex(form, { error: allowed });
+}
+
+/** A secret that a rule of this package checks; no message shows it, and null is a secret that was not found. */
+export function secretBy(check: Check): z.ZodString {
+  const refusal = refusalBy(check);
+  const error = (issue: { input?: unknown }): string | undefined =>
+    issue.input === null ? "it must be a secret, or left out for a generated one" : refusal(issue);
+  return secret(zod().string({ error }).check(by(check)));
 }
 
 /** A list that a rule of this package checks as a whole. */
@@ -37,14 +51,21 @@ export function wholeNumber(minimum: number, maximum: number): z.ZodInt {
   return zod().int({ error }).min(minimum, { error }).max(maximum, { error });
 }
 
+/** A number between two, which are allowed. */
+export function numberBetween(minimum: number, maximum: number): z.ZodNumber {
+  const error = `it must be a number from ${minimum} to ${maximum}`;
+  return zod().number({ error }).min(minimum, { error }).max(maximum, { error });
+}
+
 /** One of a few words. */
 export function oneOf<const T extends readonly string[]>(words: T): z.ZodEnum<{ [Word in T[number]]: Word }> {
   return zod().enum(words, { error: refusalBy((property, value) => checkOneOf(property, value, words)) });
 }
 
 /** One of a few numbers. */
-export function oneNumberOf<const T extends readonly number[]>(numbers: T): z.ZodLiteral<T[number]> {
-  return zod().literal([...numbers], { error: refusalBy((property, value) => checkOneOf(property, value, numbers)) });
+export function oneNumberOf<const T extends readonly number[]>(numbers: T, allowed?: string): z.ZodLiteral<T[number]> {
+  const error = allowed ?? refusalBy((property, value) => checkOneOf(property, value, numbers));
+  return zod().literal([...numbers], { error });
 }
 
 /** True or false. */
@@ -59,6 +80,21 @@ export function object<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T
     error: ({ code }) =>
       code === "unrecognized_keys" ? `known properties are ${known}` : `it must be an object with some of ${known}`,
   });
+}
+
+/** An object whose properties have names of the writer's own, and values that are all of one kind. */
+export function recordOf<T extends z.ZodType>(
+  value: T,
+  { name = zod().string(), what, names }: { name?: z.ZodString; what: string; names?: string },
+): z.ZodRecord<z.ZodString, T> {
+  return zod().record(name, value, {
+    error: ({ code }) => (code === "invalid_key" ? names : `it must be an object with ${what} by each name`),
+  });
+}
+
+/** Any value: what it is, whoever reads it checks. */
+export function anything(): z.ZodUnknown {
+  return zod().unknown();
 }
 
 /** What a rule says of a value, as the end of a sentence. */

@@ -1,6 +1,8 @@
 import type { z } from "zod";
 import { DelayTopologyError, shownName } from "../errors";
+import { anything, object } from "./fields";
 import { nearest } from "./nearest";
+import { isSecret } from "./secret";
 import { zod } from "./zod";
 
 /** Where options come from. */
@@ -9,6 +11,8 @@ export interface Source {
   at: (property: string) => string;
   /** Whether each property has to be there that has a default, as in a descriptor: its writer has filled them in. */
   isComplete: boolean;
+  /** Properties that are not checked, because they are known later or read elsewhere. */
+  unchecked?: readonly string[];
 }
 
 /** What somebody wrote by hand, in a program or a file, and calls by its own names. */
@@ -24,19 +28,69 @@ export function readOptions<T extends z.ZodObject>(
   schema: T,
   given: unknown,
   what: string,
-  { at, isComplete }: Source = byHand,
+  { at, isComplete, unchecked = [] }: Source = byHand,
 ): z.output<T> {
-  const result = isComplete ? withoutDefaults(schema).safeParse(given) : schema.safeParse(withoutNull(schema, given));
+  const checked = withoutChecks(isComplete ? withoutDefaults(schema) : schema, unchecked);
+  const result = checked.safeParse(isComplete ? given : withoutNull(checked, given));
   if (result.success) return withoutUndefined(result.data) as z.output<T>;
-  const { issues } = result.error;
+  throw refusalOf(checked, given, issueOf(checked, given, result.error), what, at);
+}
+
+/** What is said of options that a schema refuses. */
+function issueOf(schema: z.ZodObject, given: unknown, { issues }: z.ZodError): z.core.$ZodIssue {
   // A misspelled property is also a missing one, and its name helps more.
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? (issues[0] as z.core.$ZodIssue);
-  const [unknownKey] = issue.code === "unrecognized_keys" ? issue.keys : [];
-  const path = unknownKey === undefined ? issue.path : [...issue.path, unknownKey];
-  const property = shownPath(unknownKey === undefined ? path : [...issue.path, shownName(unknownKey)]);
-  const value = path.reduce<unknown>((part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key], given);
-  const allowed = unknownKey === undefined ? issue.message : withNearest(issue.message, unknownKey);
-  throw new DelayTopologyError(property === "" ? what : at(property), value, allowed);
+  const part = fieldAt(schema, issue.path);
+  if (issue.path.length === 0 || !(part instanceof zod().ZodObject) || valueAt(given, issue.path) !== undefined)
+    return issue;
+  // An object that is missing lacks what it needs.
+  const [needed] = part.safeParse({}).error?.issues ?? [];
+  return needed === undefined ? issue : { ...needed, path: [...issue.path, ...needed.path] };
+}
+
+function refusalOf(
+  schema: z.ZodObject,
+  given: unknown,
+  issue: z.core.$ZodIssue,
+  what: string,
+  at: Source["at"],
+): DelayTopologyError {
+  const place = shownPath(issue.path);
+  if (issue.code === "unrecognized_keys") {
+    const [key = ""] = issue.keys;
+    const property = place === "" ? shownName(key) : `${place}.${shownName(key)}`;
+    return new DelayTopologyError(at(property), valueAt(given, [...issue.path, key]), withNearest(issue.message, key));
+  }
+  const value = valueAt(given, issue.path);
+  const property = place === "" ? what : at(place);
+  const field = fieldAt(schema, issue.path);
+  if (field === undefined || !isSecret(field)) return new DelayTopologyError(property, value, issue.message);
+  return typeof value === "string"
+    ? new DelayTopologyError(property, `${value.length} characters`, issue.message)
+    : new DelayTopologyError(property, value, issue.message, true);
+}
+
+function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key], given);
+}
+
+/** The field of a schema at a path, without what says whether it may be left out. */
+function fieldAt(field: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType | undefined {
+  const { ZodOptional, ZodDefault, ZodArray, ZodRecord, ZodObject } = zod();
+  if (field instanceof ZodOptional || field instanceof ZodDefault) return fieldAt(field.unwrap(), path);
+  const [key, ...rest] = path;
+  if (key === undefined) return field;
+  if (field instanceof ZodArray) return fieldAt(field.element, rest);
+  if (field instanceof ZodRecord) return fieldAt(field.valueType, rest);
+  if (!(field instanceof ZodObject) || !Object.hasOwn(field.shape, key)) return undefined;
+  return fieldAt(field.shape[key as string] as z.core.$ZodType, rest);
+}
+
+/** A schema that takes anything for some of its properties. */
+function withoutChecks(schema: z.ZodObject, unchecked: readonly string[]): z.ZodObject {
+  if (unchecked.length === 0) return schema;
+  const open = Object.fromEntries(unchecked.map((name) => [name, anything().optional()]));
+  return object({ ...schema.shape, ...open });
 }
 
 function withoutDefaults(schema: z.ZodObject): z.ZodObject {
@@ -59,12 +113,13 @@ function withoutNull(field: z.core.$ZodType, value: unknown): unknown {
     return Object.fromEntries(entries.map(([name, part]) => [name, withoutNull(field.valueType, part)]));
   if (!(field instanceof ZodObject)) return value;
   const { shape } = field;
-  const read = entries.filter(([name, part]) => part !== null || !Object.hasOwn(shape, name));
+  const isOwn = (name: string): boolean => Object.hasOwn(shape, name);
+  // A secret that is null was not found, which is not the wish for a generated one.
+  const read = entries.filter(
+    ([name, part]) => part !== null || !isOwn(name) || isSecret(shape[name] as z.core.$ZodType),
+  );
   return Object.fromEntries(
-    read.map(([name, part]) => [
-      name,
-      Object.hasOwn(shape, name) ? withoutNull(shape[name] as z.core.$ZodType, part) : part,
-    ]),
+    read.map(([name, part]) => [name, isOwn(name) ? withoutNull(shape[name] as z.core.$ZodType, part) : part]),
   );
 }
 
@@ -73,13 +128,18 @@ function withoutUndefined(options: object): object {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** A path as a program would write it: `forwards[0].exchange`. */
+/** A path as a program would write it: `forwards[0].exchange`, `config["log.console.level"]`. */
 function shownPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === "number") return `${text}[${key}]`;
-    return text === "" ? String(key) : `${text}.${String(key)}`;
+    const name = shownName(String(key));
+    if (name === key) return text === "" ? name : `${text}.${name}`;
+    return `${text}[${JSON.stringify(OWN_NAME.test(String(key)) ? key : name)}]`;
   }, "");
 }
+
+/** Names that a writer may give, as that of a setting; any other may be a value that slipped. */
+const OWN_NAME = /^[A-Za-z][\w./-]{0,100}$/;
 
 /** The sentence that lists the known properties, and the one that was meant where one is near. */
 function withNearest(message: string, key: string): string {

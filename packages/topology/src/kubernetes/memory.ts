@@ -1,4 +1,4 @@
-import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { DelayTopologyError } from "../errors";
 
 /** How a node's memory is used; all in MiB. */
 export interface MemoryPlan {
