@@ -38,6 +38,7 @@ function ratio(ones: number[], others: number[]): number[] {
 async function upSeconds(broker: TestBroker, program: string): Promise<number> {
   return inVhost(broker, async (vhost) => {
     const stack = await TestStack.create(broker, vhost, join(root, "bench", "programs", program));
+    stack.startsPrograms = true;
     stack.configure({ network: options });
     const seconds = await secondsOf(() => stack.up());
     stack.remove();

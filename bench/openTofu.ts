@@ -55,6 +55,7 @@ export async function benchOpenTofu(): Promise<void> {
 
 async function runPulumi(broker: TestBroker, vhost: string, names: string[]): Promise<Seconds> {
   const stack = await TestStack.create(broker, vhost);
+  stack.startsPrograms = true;
   stack.configure({ network: options, endpoints: names.map((name) => ({ name, createQueue: true })) });
   const up = await secondsOf(() => stack.up());
   const preview = await secondsOf(() => stack.previewAsText());

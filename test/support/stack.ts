@@ -81,6 +81,9 @@ export class TestStack {
     private readonly keys: Record<string, string>,
   ) {}
 
+  /** Whether each run starts a process for the program, as a user's does; for what measures runs. */
+  startsPrograms = false;
+
   /** Additional environment for runs of `pulumi`; the folders come before those of PATH. */
   private more: { folders: string[]; variables: Record<string, string> } = { folders: [], variables: {} };
 
@@ -274,7 +277,7 @@ export class TestStack {
   /** Whether the program is Node's, and needs no environment of its own; folders of plugins are the engine's alone. */
   private get isPlain(): boolean {
     const file = readFileSync(join(this.program, "Pulumi.yaml"), "utf8");
-    return Object.keys(this.more.variables).length === 0 && /name: nodejs/.test(file);
+    return !this.startsPrograms && Object.keys(this.more.variables).length === 0 && /name: nodejs/.test(file);
   }
 
   /** The environment of a command that runs `pulumi` itself, with a program that is hosted elsewhere. */
