@@ -1,4 +1,4 @@
-module rabbitmqdelay
+module github.com/rabbitmq-delay/rabbitmq-delay/clients/go
 
 go 1.21
 

@@ -12,7 +12,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"rabbitmqdelay"
+	rabbitmqdelay "github.com/rabbitmq-delay/rabbitmq-delay/clients/go"
 )
 
 func sendInvoices(ctx context.Context) error {

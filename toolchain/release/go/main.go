@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"rabbitmqdelay"
+	rabbitmqdelay "github.com/rabbitmq-delay/rabbitmq-delay/clients/go"
 )
 
 func main() {
