@@ -29,7 +29,7 @@ describe("a release", () => {
         `${name}-${version}-py3-none-any.whl`,
         `${name}-${version}.tar.gz`,
       ]),
-      ...[`client-${version}.tar.gz`, `sdk-${version}.zip`].map((name) => `rabbitmq-delay-go-${name}`),
+      ...[`client-${version}.zip`, `sdk-${version}.zip`].map((name) => `rabbitmq-delay-go-${name}`),
       ...["", "-sources", "-javadoc"].map((what) => `rabbitmq-delay-${version}${what}.jar`),
       `rabbitmq-delay-docs-${version}.tar.gz`,
       `rabbitmq-delay-${version}.cdx.json`,

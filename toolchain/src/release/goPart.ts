@@ -6,6 +6,7 @@ import type { Artifact, Release, ReleasePart, Use } from "./artifact";
 import { checkKey, copyEncodeProgram } from "./programs";
 import { inScratch } from "./scratch";
 
+const PROGRAM = "program";
 const REPOSITORY = "github.com/rabbitmq-delay/rabbitmq-delay";
 
 /** A module in a folder of the repository, whose tag is FOLDER/vVERSION. */
@@ -17,8 +18,8 @@ interface GoModule {
   mostSeconds: number;
   /** Puts a program into a folder. */
   addProgram: (folder: string) => void;
-  /** Runs the built program, if it needs nothing else. @returns what was run, for the table */
-  check: (program: string) => Promise<string>;
+  /** Runs the built program in its folder, if it needs nothing else. @returns what was run, for the table */
+  check: (folder: string) => Promise<string>;
 }
 
 const modules: GoModule[] = [
@@ -28,8 +29,8 @@ const modules: GoModule[] = [
     mostKiB: 60,
     mostSeconds: 60,
     addProgram: (folder) => copyEncodeProgram("go", folder),
-    check: async (program) => {
-      checkKey(await run(program, []));
+    check: async (folder) => {
+      checkKey(await run(join(folder, PROGRAM), [], { cwd: folder }));
       return "go get from a module proxy; go build; the program encodes a delay";
     },
   },
@@ -101,8 +102,8 @@ function useOf(module: GoModule, file: string): Use {
     },
     run: async (folder) => {
       const env = await environmentWithProxy(folder, join(folder, "proxy"));
-      await run("go", ["build", "-trimpath", "-o", "program", "."], { cwd: folder, env });
-      return module.check(join(folder, "program"));
+      await run("go", ["build", "-trimpath", "-o", PROGRAM, "."], { cwd: folder, env });
+      return module.check(folder);
     },
   };
 }
