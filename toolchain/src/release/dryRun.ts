@@ -29,6 +29,8 @@ export async function dryRun(progress: (line: string) => void): Promise<void> {
     const tasks = new Listr(
       releaseParts(version).map((part) => ({
         title: part.title,
+        // After one that failed, the others are tried; after an interruption, none is.
+        skip: () => interrupted.aborted,
         task: async (_context, task) => {
           const found = await tryPart(part, { ...release, progress: (line) => (task.output = line) });
           trials.push(...found);
@@ -39,6 +41,7 @@ export async function dryRun(progress: (line: string) => void): Promise<void> {
       { exitOnError: false, registerSignalListeners: false },
     );
     await tasks.run();
+    interrupted.throwIfAborted();
   });
   console.log(`\n${tableOf(trials)}\n\n${releaseFolder}`);
   const count = trials.filter(({ failure }) => failure !== undefined).length;
@@ -48,6 +51,7 @@ export async function dryRun(progress: (line: string) => void): Promise<void> {
 /** Makes the artifacts of a part, and tries out each. */
 export async function tryPart({ artifacts, make, missing }: ReleasePart, release: Release): Promise<Trial[]> {
   const lacking = await missing?.();
+  interrupted.throwIfAborted();
   if (lacking !== undefined) {
     const what = `not made: this machine has no ${lacking}`;
     const failure = process.env.CI === "true" ? what : undefined;
