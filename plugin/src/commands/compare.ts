@@ -9,10 +9,10 @@ function git(...args: string[]): string {
   return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1e8 });
 }
 
-/** The newest release before this commit, by its tag. */
+/** The newest release before this commit, by its tag; a release's own tag is left out, or it would be compared with itself. */
 function lastRelease(): string | undefined {
   try {
-    return git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*").trim();
+    return git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD^").trim();
   } catch {
     return undefined;
   }
