@@ -5,7 +5,7 @@ import { packPackages, publishedPackages } from "../../toolchain/dist/release/np
 import { npmPart } from "../../toolchain/dist/release/npmPart";
 import { releaseParts } from "../../toolchain/dist/release/parts";
 import { releaseNotes } from "../../toolchain/dist/release/releaseNotes";
-import { releaseVersion } from "../../toolchain/dist/release/releaseVersion";
+import { findOtherRanges, releaseVersion } from "../../toolchain/dist/release/releaseVersion";
 import { tableOf } from "../../toolchain/dist/release/table";
 import { tryOut } from "../../toolchain/dist/release/trial";
 import { publishedUses } from "../../toolchain/dist/release/verify";
@@ -44,6 +44,18 @@ describe("a release", () => {
       files,
     );
     assert.ok(lines.slice(2).every((line, index) => line.endsWith(` ${index}.0 s  run ${index}`)));
+  });
+
+  it("is refused while a package needs another version of one of the project's own", () => {
+    assert.deepEqual(findOtherRanges(publishedPackages(), version), []);
+    const left = findOtherRanges(publishedPackages(), "9.9.9");
+    assert.ok(left.includes(`rabbitmq-delay needs @rabbitmq-delay/topology ^${version}`), left.join("\n"));
+    for (const { name, needs } of publishedPackages())
+      assert.equal(
+        needs.length > 0,
+        left.some((line) => line.startsWith(`${name} needs `)),
+        name,
+      );
   });
 
   it("says at the end of its table what failed", () => {

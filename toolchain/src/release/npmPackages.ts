@@ -13,6 +13,8 @@ export interface NpmPackage {
   tarball: string;
   /** The published packages that it needs, and so on. */
   needs: NpmPackage[];
+  /** The ranges in which it needs those that it names itself, by name. */
+  ranges: Record<string, string>;
 }
 
 interface Manifest {
@@ -35,7 +37,9 @@ export function publishedPackages(): NpmPackage[] {
     const { version, folder, dependencies = {} } = manifest;
     const direct = Object.keys(dependencies).flatMap(packageOf);
     const needs = [...new Set(direct.flatMap((needed) => [needed, ...needed.needs]))];
-    const one = { name, version, folder, tarball: tarballOf(name, version), needs };
+    const isOwn = ([needed]: [string, string]): boolean => published.some((other) => other.name === needed);
+    const ranges = Object.fromEntries(Object.entries(dependencies).filter(isOwn));
+    const one = { name, version, folder, tarball: tarballOf(name, version), needs, ranges };
     made.set(name, one);
     return [one];
   };
