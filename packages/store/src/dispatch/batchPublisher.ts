@@ -2,10 +2,12 @@ import type { ConfirmChannel } from "amqplib";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { checkTimer } from "../timer";
+import { pause } from "../resilience/pace";
+import { Destinations, ExchangeType } from "./destinations";
 import { Line } from "./line";
-import { Outcome, Outcomes, SilentDestinationError, isOfMessage, isUnanswered } from "./outcomes";
+import { OpenTrialError, Outcome, Outcomes, SilentDestinationError, isOfMessage, isUnanswered } from "./outcomes";
 import { RefusingExchanges } from "./refusingExchanges";
-import { SilentDestinations, destinationOf } from "./silentDestinations";
+import { SilentDestinations } from "./silentDestinations";
 
 /** Messages could not be published because of the broker, and not because of a message. */
 export class BrokerFaultError extends Error {
@@ -48,15 +50,21 @@ export class BatchPublisher {
   /**
    * @param confirmTimeoutMs how long to wait for a confirm, in milliseconds
    * @param isEachSentOnce whether the caller waits for late answers itself, and sends no message again before: then all share one channel
+   * @param exchangeTypes types of the exchanges that are published to, as far as they are known
    * @throws StoreMismatchError for a time that no timer can wait for
    */
   constructor(
     private readonly connection: BrokerConnection,
     private readonly confirmTimeoutMs: number,
-    { isEachSentOnce = false }: { isEachSentOnce?: boolean } = {},
+    {
+      isEachSentOnce = false,
+      exchangeTypes,
+    }: { isEachSentOnce?: boolean; exchangeTypes?: ReadonlyMap<string, ExchangeType> } = {},
   ) {
     checkTimer("confirmTimeoutMs", confirmTimeoutMs, DEADLINE_MARGIN_MS);
-    this.silent = isEachSentOnce ? undefined : new SilentDestinations(confirmTimeoutMs + DEADLINE_MARGIN_MS);
+    const tryMs = confirmTimeoutMs + DEADLINE_MARGIN_MS;
+    const destinations = new Destinations(exchangeTypes);
+    this.silent = isEachSentOnce ? undefined : new SilentDestinations(tryMs, undefined, destinations);
   }
 
   /** The messages that should not be published now, because their destination does not answer; see {@link SilentDestinations}. */
@@ -64,12 +72,20 @@ export class BatchPublisher {
     return this.silent?.findHeldBack(messages) ?? new Map<T, number>();
   }
 
+  /** Whether a message's destination has not answered lately, so that it is tried on a channel of its own. */
+  isTrial(message: NewDelayedMessage): boolean {
+    return this.silent?.has(message) === true;
+  }
+
   /** How long a message waits of which the outcome says that its destination was silent, in milliseconds. */
   pauseOf(message: NewDelayedMessage): number {
     return this.silent?.pauseOf(message) ?? 0;
   }
 
-  /** The answer to a message that was sent without one in time; it settles when the broker answers after all, or when the channel closes. */
+  /**
+   * The answer to a message that had none when its outcome was told. It resolves when the broker takes the message after all; it rejects when
+   * the broker refuses it, or when the channel closes.
+   */
   answerTo(message: NewDelayedMessage): Promise<void> | undefined {
     return this.answers.get(message);
   }
@@ -79,12 +95,23 @@ export class BatchPublisher {
     await this.open().catch(() => undefined);
   }
 
+  /** Uses another channel from the next message on. */
+  renew(): void {
+    this.line?.retire();
+    this.line = undefined;
+  }
+
   /**
    * Publishes all of the messages.
+   * @param trialPatienceMs how long those wait whose destination was silent before, in milliseconds; such a trial goes on then, and its
+   *   outcome says so. Default: until it has ended
    * @returns what became of each
    * @throws BrokerFaultError with what became of some
    */
-  async publishAll<T extends NewDelayedMessage>(messages: T[]): Promise<Outcome<T>[]> {
+  async publishAll<T extends NewDelayedMessage>(
+    messages: T[],
+    { trialPatienceMs }: { trialPatienceMs?: number } = {},
+  ): Promise<Outcome<T>[]> {
     const outcomes = new Outcomes<T>();
     try {
       this.checkBlocked();
@@ -92,13 +119,14 @@ export class BatchPublisher {
       const shared = this.publishTogether(together, outcomes).then(async (suspects) => {
         if (suspects.length + alone.length > 0) await this.publishOneByOne([...suspects, ...alone], outcomes);
       });
-      const tried = [...trials.values()].map((some) => this.tryDestination(some, outcomes));
+      const tried = [...trials.values()].map((some) => this.tryDestination(some, outcomes, trialPatienceMs));
       const ends = await Promise.allSettled([shared, ...tried]);
       for (const end of ends) if (end.status === "rejected") throw end.reason;
-      const [silent] = outcomes.silent;
+      // A trial that goes on says nothing of the broker yet.
+      const [silent] = outcomes.silent.some(({ trial }) => trial !== undefined) ? [] : outcomes.silent;
       // If one destination never confirms while others do, the broker as a whole is not at fault.
       if (silent !== undefined && !outcomes.isAnswered) throw silent.error as Error;
-      if (silent !== undefined) this.checkBlocked();
+      if (outcomes.silent.length > 0) this.checkBlocked();
     } catch (error) {
       throw new BrokerFaultError(error as Error, outcomes.certain, outcomes.inDoubt(messages));
     }
@@ -115,10 +143,10 @@ export class BatchPublisher {
   private sort<T extends NewDelayedMessage>(messages: readonly T[]): Sorted<T> {
     const sorted: Sorted<T> = { together: [], alone: [], trials: new Map() };
     for (const message of messages) {
-      const destination = destinationOf(message);
-      if (this.silent?.has(message) === true)
+      if (this.silent?.has(message) === true) {
+        const destination = this.silent.destinationOf(message);
         sorted.trials.set(destination, [...(sorted.trials.get(destination) ?? []), message]);
-      else if (this.refusing.has(message)) sorted.alone.push(message);
+      } else if (this.refusing.has(message)) sorted.alone.push(message);
       else sorted.together.push(message);
     }
     return sorted;
@@ -147,32 +175,58 @@ export class BatchPublisher {
 
   /**
    * Publishes one message to a destination that has not answered lately, on a channel of its own, and the others when that one was taken.
+   * @param patienceMs how long it is waited for, while the trial itself goes on
    * @throws Error if the broker is to blame
    */
-  private async tryDestination<T extends NewDelayedMessage>(messages: T[], outcomes: Outcomes<T>): Promise<void> {
+  private async tryDestination<T extends NewDelayedMessage>(
+    messages: T[],
+    outcomes: Outcomes<T>,
+    patienceMs: number | undefined,
+  ): Promise<void> {
     const [first, ...others] = messages;
     if (first === undefined) return;
-    if (this.silent?.isAnswerOpen(first) === true) {
-      for (const message of messages) outcomes.settleSilent(message, new SilentDestinationError(message));
-      return;
+    const holdBack = (some: readonly T[]): void => {
+      for (const message of some) outcomes.settleSilent(message, new SilentDestinationError(message));
+    };
+    if (this.silent?.isAnswerOpen(first) === true) return holdBack(messages);
+    const trial = this.tryOne(first, outcomes);
+    if (!(await isOver(trial, patienceMs))) {
+      const answer = trial.catch(lateAnswer);
+      answer.catch(() => undefined);
+      this.answers.set(first, answer);
+      outcomes.settleSilent(first, new OpenTrialError(first), trial);
+      return holdBack(others);
     }
+    try {
+      await trial;
+    } catch (error) {
+      if (outcomes.errorOf(first) === undefined && !isUnanswered(error)) throw error;
+      if (isUnanswered(error)) {
+        outcomes.settleSilent(first, error);
+        return holdBack(others);
+      }
+    }
+    const suspects = await this.publishTogether(others, outcomes);
+    if (suspects.length > 0) await this.publishOneByOne(suspects, outcomes);
+  }
+
+  /** Sends one message on a channel of its own. @throws why the broker does not have it, PublishTimeoutError if it has not answered */
+  private async tryOne<T extends NewDelayedMessage>(message: T, outcomes: Outcomes<T>): Promise<void> {
     const line = await this.newLine();
     try {
-      await this.inTime(line, () => this.sendOn(line, first, outcomes));
+      await this.inTime(line, () => this.sendOn(line, message, outcomes));
     } catch (error) {
       if (line.channelError === undefined && isUnanswered(error)) {
-        this.noteSilence([{ message: first, error }], line);
-        outcomes.settleSilent(first, error);
-        for (const message of others) outcomes.settleSilent(message, new SilentDestinationError(message));
-        return;
+        this.noteSilence([{ message, error }], line);
+        throw error;
       }
       line.close();
       if (line.channelError === undefined) throw error;
-      this.refuse(first, line.channelError, outcomes);
+      this.refuse(message, line.channelError, outcomes);
     }
     line.close();
-    const suspects = await this.publishTogether(others, outcomes);
-    if (suspects.length > 0) await this.publishOneByOne(suspects, outcomes);
+    const error = outcomes.errorOf(message);
+    if (error !== undefined) throw error;
   }
 
   /** Publishes one message after the other, each alone on a channel, so that a channel that closes identifies its message. */
@@ -236,7 +290,12 @@ export class BatchPublisher {
     silent.note(messages);
     const [first] = failures;
     // One of several destinations may only be held up by another one, and is tried once more.
-    if (new Set(messages.map(destinationOf)).size > 1 || first === undefined || !isUnanswered(first.error)) return;
+    if (
+      new Set(messages.map((message) => silent.destinationOf(message))).size > 1 ||
+      first === undefined ||
+      !isUnanswered(first.error)
+    )
+      return;
     if (first.error.answer !== undefined) silent.awaitAnswer(first.message, first.error.answer);
   }
 
@@ -310,6 +369,26 @@ export class BatchPublisher {
     }
     return missing;
   }
+}
+
+/** Whether work ends in time, however it ends. */
+async function isOver(work: Promise<unknown>, patienceMs: number | undefined): Promise<boolean> {
+  const ended = work.then(
+    () => true,
+    () => true,
+  );
+  if (patienceMs === undefined) return ended;
+  const patience = new AbortController();
+  try {
+    return await Promise.race([ended, pause(patienceMs, patience.signal).then(() => false)]);
+  } finally {
+    patience.abort();
+  }
+}
+
+/** The answer that may come yet to a message that had none in time. */
+function lateAnswer(error: unknown): Promise<void> {
+  return isUnanswered(error) && error.answer !== undefined ? error.answer : Promise.reject(error as Error);
 }
 
 /** Messages by the channel that they may use. */

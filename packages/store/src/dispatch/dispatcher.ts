@@ -5,6 +5,7 @@ import { Pace, pause } from "../resilience/pace";
 import { SteadyClock } from "../resilience/steadyClock";
 import { Alarm } from "./alarm";
 import { BatchPublisher, BrokerFaultError } from "./batchPublisher";
+import { LateAnswers } from "./lateAnswers";
 import type { Outcome } from "./outcomes";
 import { Parking, isUsedUp, undeliveredCopy } from "./parking";
 import { DispatchSettings, retryTime } from "./settings";
@@ -36,6 +37,8 @@ export interface DispatcherParts {
 
 /** The longest sleep, in case a wake-up call was missed. */
 const LONGEST_SLEEP_MS = 30_000;
+/** How long other messages wait for one whose destination was silent before, in milliseconds. */
+const TRIAL_PATIENCE_MS = 250;
 /** How long to wait, time after time, for messages that others have in hand. */
 const OTHERS_MS = [0, 5, 20, 50];
 
@@ -46,6 +49,7 @@ const OTHERS_MS = [0, 5, 20, 50];
 export class Dispatcher {
   readonly breakers: Record<"fetch" | "dispatch" | "recovery" | "removal", Breaker>;
   private readonly unremoved = new Unremoved();
+  private readonly late = new LateAnswers(this.unremoved);
   private readonly alarms: Alarm[];
 
   constructor(private readonly parts: DispatcherParts) {
@@ -124,16 +128,21 @@ export class Dispatcher {
         await due.removeAll(before);
         const open = messages.filter((message) => !this.unremoved.has(message));
         const held = this.findHeldBack(due, open);
-        const published = await this.publish(open.filter((message) => !held.has(message)));
+        const published = await this.publish(
+          open.filter((message) => !held.has(message)),
+          due.postpone === undefined ? undefined : TRIAL_PATIENCE_MS,
+        );
         fault = published.fault;
         if (due.postpone !== undefined)
           for (const { message, isSilent } of published.outcomes)
             if (isSilent === true) held.set(message, this.parts.publisher.pauseOf(message));
+        const inDoubt = (fault?.inDoubt ?? []) as DelayedMessage[];
+        this.follow([...published.outcomes.filter(({ message }) => held.has(message)), ...inDoubt.map(toOutcome)]);
         const answered = published.outcomes.filter(({ message }) => !held.has(message));
         await this.settle(due, answered, through);
         await this.postpone(due, held);
         const doubtful = published.outcomes.filter(({ isInDoubt }) => isInDoubt).map(({ message }) => message);
-        await due.noteDoubts?.([...doubtful, ...((fault?.inDoubt ?? []) as DelayedMessage[])]);
+        await due.noteDoubts?.([...doubtful, ...inDoubt]);
         return messages.length;
       });
     const count = await this.breakers.fetch.execute(() => this.watchRemoval(through, work));
@@ -152,7 +161,21 @@ export class Dispatcher {
   private async postpone(due: DueMessages, held: Map<DelayedMessage, number>): Promise<void> {
     if (held.size === 0) return;
     const nowMs = this.parts.clock.now();
-    await due.postpone?.([...held].map(([message, ms]) => ({ message, retryAt: new Date(nowMs + Math.ceil(ms)) })));
+    const postponed = [...held].map(([message, ms]) => ({ message, retryAt: new Date(nowMs + Math.ceil(ms)) }));
+    await due.postpone?.(postponed);
+    for (const { message, retryAt } of postponed) this.late.postpone(message, retryAt);
+  }
+
+  /** Waits for the ends of trials, and for late answers, while other messages are dispatched. */
+  private follow(silent: Outcome<DelayedMessage>[]): void {
+    const { publisher, clock, events } = this.parts;
+    const onTaken = (message: DelayedMessage): void =>
+      events?.onDelivered?.([message], [Math.max(0, clock.now() - message.dueAt.getTime())]);
+    for (const { message, trial } of silent) {
+      if (trial !== undefined) this.breakers.dispatch.execute(() => trial).catch(() => undefined);
+      const answer = publisher.answerTo(message);
+      if (answer !== undefined) this.late.await(message, answer, onTaken);
+    }
   }
 
   /**
@@ -175,11 +198,17 @@ export class Dispatcher {
 
   private async publish(
     messages: DelayedMessage[],
+    trialPatienceMs: number | undefined,
   ): Promise<{ outcomes: Outcome<DelayedMessage>[]; fault?: BrokerFaultError }> {
     if (messages.length === 0) return { outcomes: [] };
+    const { dispatch } = this.breakers;
     try {
-      return { outcomes: await this.breakers.dispatch.execute(() => this.parts.publisher.publishAll(messages)) };
+      const outcomes = await this.parts.publisher.publishAll(messages, { trialPatienceMs });
+      // Trials that go on are no success yet.
+      if (outcomes.some(({ trial }) => trial === undefined)) await dispatch.execute(() => Promise.resolve());
+      return { outcomes };
     } catch (error) {
+      await dispatch.execute(() => Promise.reject(error as Error)).catch(() => undefined);
       if (!(error instanceof BrokerFaultError)) throw error;
       return { outcomes: error.outcomes as Outcome<DelayedMessage>[], fault: error };
     }
@@ -249,6 +278,10 @@ export class Dispatcher {
     }
     return parked;
   }
+}
+
+function toOutcome(message: DelayedMessage): Outcome<DelayedMessage> {
+  return { message };
 }
 
 /** A message whose delivery failed because of the message itself. */

@@ -14,6 +14,8 @@ export interface Outcome<T extends NewDelayedMessage> {
   isInDoubt?: boolean;
   /** Whether its destination did not answer; then the message is not at fault, and is tried later. */
   isSilent?: boolean;
+  /** A trial that goes on, where its destination was silent before: resolves when the broker has it, and rejects when it does not answer in time. */
+  trial?: Promise<void>;
 }
 
 /** What has become of a batch so far, and how often each message was sent: an answer belongs to the last time, and says nothing about earlier ones. */
@@ -46,7 +48,8 @@ export class Outcomes<T extends NewDelayedMessage> {
   inDoubt(messages: readonly T[]): T[] {
     return messages.filter((message) => {
       const outcome = this.settled.get(message);
-      return this.times.has(message) && (outcome === undefined || outcome.isSilent === true);
+      const isSent = this.times.has(message) || outcome?.trial !== undefined;
+      return isSent && (outcome === undefined || outcome.isSilent === true);
     });
   }
 
@@ -56,10 +59,16 @@ export class Outcomes<T extends NewDelayedMessage> {
     this.settled.set(message, { message, error, ...(this.mayHave(message, error) ? { isInDoubt: true } : {}) });
   }
 
-  /** Settles a message whose destination did not answer for now. */
-  settleSilent(message: T, error: Error): void {
-    const isInDoubt = this.times.has(message);
-    this.settled.set(message, { message, error, ...(isInDoubt ? { isInDoubt } : {}), isSilent: true });
+  /** Settles a message whose destination did not answer for now, or has its trial going on. */
+  settleSilent(message: T, error: Error, trial?: Promise<void>): void {
+    // A trial may be sent at any time.
+    const doubt = this.times.has(message) || trial !== undefined ? { isInDoubt: true } : {};
+    this.settled.set(message, { message, error, ...doubt, isSilent: true, ...(trial === undefined ? {} : { trial }) });
+  }
+
+  /** Why the broker did not take a message, as far as that is known. */
+  errorOf(message: T): Error | undefined {
+    return this.settled.get(message)?.error;
   }
 
   /** Whether the broker may have a message whose last answer was this error. One queue may have a message that another one refused. */
@@ -78,6 +87,15 @@ export class SilentDestinationError extends Error {
   constructor({ exchange, routingKey }: NewDelayedMessage) {
     const where = exchange === "" ? `queue ${routingKey}` : `${routingKey} of exchange ${exchange}`;
     super(`${where} has not answered for an earlier message yet`);
+  }
+}
+
+/** A message was sent to a destination that was silent before, and has had no answer so far. */
+export class OpenTrialError extends Error {
+  override readonly name = "OpenTrialError";
+
+  constructor({ exchange, routingKey }: NewDelayedMessage) {
+    super(`${exchange === "" ? `queue ${routingKey}` : `${routingKey} of exchange ${exchange}`} has not answered yet`);
   }
 }
 

@@ -34,6 +34,9 @@ interface Refused {
   copy: NewDelayedMessage;
 }
 
+/** How many stay in hand while there is another place for the rest. */
+const MOST_IN_HAND = 10;
+
 function throwIf(error: Error | undefined): void {
   if (error !== undefined) throw error;
 }
@@ -54,11 +57,27 @@ export class Refusals {
   /**
    * Sends a delivery to the error queue, and acknowledges it then.
    * @param copy what is put there; default: the delivery as it came, with the reason
+   * @param putOff lets it wait elsewhere, and acknowledges it then, where the error queue has not accepted others for a while; default: it
+   *   stays in hand
    */
-  async refuse(delivery: OpenDelivery, error: Error, copy = this.copyOf(delivery, error)): Promise<void> {
+  async refuse(
+    delivery: OpenDelivery,
+    error: Error,
+    copy = this.copyOf(delivery, error),
+    putOff?: () => void,
+  ): Promise<void> {
     const refused = { delivery, error, copy };
+    if (putOff !== undefined && this.stuck.length >= MOST_IN_HAND) {
+      this.parts.events?.onStuck?.(delivery, new Error(`${this.stuck.length} others wait for the error queue`));
+      return putOff();
+    }
     // Each try may take as long as a confirm may.
     if (this.stuck.length > 0 || !(await this.park(refused))) this.stuck.push(refused);
+  }
+
+  /** How many messages are in hand that the error queue has not accepted yet. */
+  get stuckCount(): number {
+    return this.stuck.length;
   }
 
   private async keepTrying({ closing }: ConsumerSession): Promise<void> {

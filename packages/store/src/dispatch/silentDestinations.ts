@@ -1,4 +1,5 @@
 import type { NewDelayedMessage } from "../delayedMessage";
+import { Destinations } from "./destinations";
 
 const LONGEST_PAUSE_MS = 60_000;
 /** The first pause of a destination that may have been held up by another one. */
@@ -35,14 +36,21 @@ export class SilentDestinations {
   /**
    * @param tryMs how long a try takes
    * @param elapsedMs a clock that never jumps
+   * @param destinations names where messages go
    */
   constructor(
     private readonly tryMs: number,
     private readonly elapsedMs: () => number = () => performance.now(),
+    private readonly destinations = new Destinations(),
   ) {}
 
+  /** Where a message goes, as text. */
+  destinationOf(message: NewDelayedMessage): string {
+    return this.destinations.of(message);
+  }
+
   has(message: NewDelayedMessage): boolean {
-    return this.pauses.has(destinationOf(message));
+    return this.pauses.has(this.destinationOf(message));
   }
 
   /**
@@ -50,7 +58,7 @@ export class SilentDestinations {
    * become another queue meanwhile; so one more is tried after a minute, two minutes, and so on, up to an hour.
    */
   isAnswerOpen(message: NewDelayedMessage): boolean {
-    const pause = this.pauses.get(destinationOf(message));
+    const pause = this.pauses.get(this.destinationOf(message));
     if (pause === undefined || pause.openAnswers === 0) return false;
     const openMs = Math.min(LONGEST_OPEN_MS, FIRST_OPEN_MS * 2 ** Math.min(20, pause.openAnswers - 1));
     return this.elapsedMs() - pause.openSinceMs < openMs;
@@ -62,7 +70,7 @@ export class SilentDestinations {
    */
   note(messages: readonly NewDelayedMessage[]): void {
     const nowMs = this.elapsedMs();
-    const keys = new Set(messages.map(destinationOf));
+    const keys = new Set(messages.map((message) => this.destinationOf(message)));
     const firstMs = keys.size > 1 ? DOUBT_PAUSE_MS : this.tryMs;
     for (const key of keys) {
       const before = this.pauses.get(key);
@@ -79,7 +87,7 @@ export class SilentDestinations {
 
   /** Sends no other message to this one's destination before its answer, or the end of its channel; see {@link isAnswerOpen}. */
   awaitAnswer(message: NewDelayedMessage, answer: Promise<void>): void {
-    const pause = this.pauses.get(destinationOf(message));
+    const pause = this.pauses.get(this.destinationOf(message));
     if (pause === undefined) return;
     pause.openAnswers++;
     pause.openSinceMs = this.elapsedMs();
@@ -87,7 +95,7 @@ export class SilentDestinations {
       () => this.delete(message),
       // The channel is gone, or the queue refuses messages again: both can be tried.
       () => {
-        const now = this.pauses.get(destinationOf(message));
+        const now = this.pauses.get(this.destinationOf(message));
         if (now !== undefined) now.openAnswers = Math.max(0, now.openAnswers - 1);
       },
     );
@@ -95,12 +103,12 @@ export class SilentDestinations {
 
   /** Records that this message was answered. */
   delete(message: NewDelayedMessage): void {
-    this.pauses.delete(destinationOf(message));
+    this.pauses.delete(this.destinationOf(message));
   }
 
   /** How long a message waits whose destination has just not answered, in milliseconds; 0 if it has answered meanwhile. */
   pauseOf(message: NewDelayedMessage): number {
-    const pause = this.pauses.get(destinationOf(message));
+    const pause = this.pauses.get(this.destinationOf(message));
     return pause === undefined ? 0 : Math.max(0, pause.untilMs - this.elapsedMs());
   }
 
@@ -111,7 +119,7 @@ export class SilentDestinations {
     const nowMs = this.elapsedMs();
     let trials = 0;
     for (const message of messages) {
-      const pause = this.pauses.get(destinationOf(message));
+      const pause = this.pauses.get(this.destinationOf(message));
       if (pause === undefined) continue;
       if (pause.untilMs > nowMs) held.set(message, pause.untilMs - nowMs);
       else if (this.isAnswerOpen(message) || pause.trialUntilMs > nowMs || trials === MOST_TRIALS)
@@ -124,9 +132,4 @@ export class SilentDestinations {
     }
     return held;
   }
-}
-
-/** Where a message goes, as text. */
-export function destinationOf({ exchange, routingKey }: NewDelayedMessage): string {
-  return `${exchange}\0${routingKey}`;
 }

@@ -88,6 +88,11 @@ export class Intake {
     this.refusals = new Refusals({ ...parts, parking, breaker: refuse });
   }
 
+  /** Whether so many refused messages are in hand, because the error queue does not accept them, that no other one comes. */
+  get isHeldUp(): boolean {
+    return this.refusals.stuckCount >= this.parts.settings.prefetch;
+  }
+
   /** Works until the signal; resolves when nothing is in hand any more. */
   async run(signal: AbortSignal): Promise<void> {
     const { connection, descriptor, settings, events } = this.parts;

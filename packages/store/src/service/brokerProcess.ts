@@ -5,6 +5,7 @@ import { declarePlan } from "../broker/declarePlan";
 import { hasDeliveryLimit, liftDeliveryLimits } from "../broker/deliveryLimit";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher } from "../dispatch/batchPublisher";
+import { exchangeTypesOf } from "../dispatch/destinations";
 import type { RefusalEvents } from "../dispatch/refusals";
 import { StoreMismatchError } from "../errors";
 import type { Breaker, BreakerEvents, BreakerName } from "../resilience/breaker";
@@ -50,7 +51,9 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
     this.ca = ca === undefined || !isEncrypted ? undefined : readCertificate(ca);
     // Separate connections, because the broker stops reading from one that publishes when it is short of memory or disk.
     this.connections = { intake: this.connect("intake"), dispatch: this.connect("dispatch") };
-    this.publisher = new BatchPublisher(this.connections.dispatch, confirmTimeoutMs);
+    this.publisher = new BatchPublisher(this.connections.dispatch, confirmTimeoutMs, {
+      exchangeTypes: exchangeTypesOf(settings.descriptor),
+    });
   }
 
   /** Works until the signal; resolves when nothing is in hand any more. */
@@ -67,7 +70,7 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
       // If one part fails because of a fault of its own, the others end, too.
       stop();
       signal.removeEventListener("abort", stop);
-      for (const connection of this.allConnections) await connection.close();
+      await Promise.all(this.allConnections.map((connection) => connection.close()));
       await server?.close();
     }
     if (this.reason !== undefined) throw this.reason;
@@ -200,10 +203,14 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
           ? log.info({ purpose }, "broker takes messages again")
           : log.warn({ purpose, reason }, "broker takes no messages"),
     };
-    const name = `rabbitmq-delay-${this.process} ${purpose}`;
-    const connection = new BrokerConnection(this.settings.amqp, name, events, this.ca);
+    const connection = this.connectOnce(purpose, events);
     this.allConnections.push(connection);
     return connection;
+  }
+
+  /** The same, which its user closes. */
+  protected connectOnce(purpose: Purpose, events?: ConnectionEvents): BrokerConnection {
+    return new BrokerConnection(this.settings.amqp, `rabbitmq-delay-${this.process} ${purpose}`, events, this.ca);
   }
 }
 

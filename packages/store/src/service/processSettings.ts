@@ -1,3 +1,4 @@
+import type { DelayGateway, DelayedStore } from "@rabbitmq-delay/topology";
 import * as z from "zod";
 import { defaultLimits } from "../delayedMessage";
 import { defaultReading, delayRules } from "../intake/interpret";
@@ -59,6 +60,7 @@ export function httpAddress(byDefault: string): z.ZodDefault<z.ZodString> {
 
 /** The settings that a {@link BrokerProcess} needs itself. */
 export interface ProcessSettings {
+  descriptor: DelayedStore | DelayGateway;
   amqp: string;
   management?: string;
   ca?: string;

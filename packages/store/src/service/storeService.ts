@@ -113,6 +113,10 @@ class StoreService extends BrokerProcess<StoreMetrics> {
     this.isNoted = noted !== undefined;
   }
 
+  protected override get isReady(): boolean {
+    return super.isReady && !this.intake.isHeldUp;
+  }
+
   protected override admit(connection: BrokerConnection): Promise<void> {
     return this.note(connection);
   }
