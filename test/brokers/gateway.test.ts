@@ -1,69 +1,9 @@
 import { strict as assert } from "node:assert";
-import type { ConfirmChannel, Options } from "amqplib";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DelayNetwork, delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
-import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
-import { TestBroker, onEachBroker } from "../support/brokers";
-import { afterThisTest } from "../support/cleanup";
-import { openChannel } from "../support/connect";
-import { declareOverAmqp } from "../support/declare";
+import { delayNetwork } from "@rabbitmq-delay/topology";
+import { onEachBroker } from "../support/brokers";
+import { delayed, openShop, publish, shape, tell } from "../support/gatewayShop";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
-
-const shape = { preset: "custom", prefix: "wait", radix: 8, levels: 4, unitMs: 10 } as const;
-
-/** A vhost with a network, an exchange `shop` that a gateway takes from, and queues bound to `shop.delivery` by their names. */
-async function openShop(
-  broker: TestBroker,
-  more: { network?: DelayNetwork; flags?: string[]; queues?: string[] } = {},
-): Promise<{ vhost: string; channel: ConfirmChannel; start: () => Promise<StoreProcess>; flags: string[] }> {
-  const vhost = await broker.management.createVhost();
-  const network = more.network ?? delayNetwork({ ...shape, parking: false, vhost });
-  const channel = await openChannel(broker, vhost, { isExpectedToBreak: true });
-  await declareOverAmqp(channel, planEntities(network));
-  const parking = parkingPolicy(network);
-  if (parking !== undefined) await broker.management.call("PUT", `policies/${vhost}/parking`, parking);
-  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-gateway-"));
-  afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
-  const file = join(folder, "network.json");
-  writeFileSync(file, JSON.stringify(network));
-  await channel.assertExchange("shop.delivery", "topic", { durable: true });
-  for (const queue of more.queues ?? ["work"]) {
-    await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
-    await channel.bindQueue(queue, "shop.delivery", queue);
-  }
-  const flags = [
-    ...["--network", file, "--forward", "shop=shop.delivery", "--declare", "--management", broker.node.managementUrl],
-    ...(more.flags ?? []),
-  ];
-  return { vhost, channel, flags, start: () => StoreProcess.readyGateway(broker, vhost, flags) };
-}
-
-/** Publishes to `shop`, and waits for the confirm. */
-function publish(channel: ConfirmChannel, key: string, body: string, options: Options.Publish = {}): Promise<void> {
-  return new Promise((resolve, reject) =>
-    channel.publish(
-      "shop",
-      key,
-      Buffer.from(body),
-      { mandatory: true, persistent: true, ...options },
-      (error: unknown) => (error instanceof Error ? reject(error) : resolve()),
-    ),
-  );
-}
-
-/** Makes a quorum queue stop answering, or answer again. */
-function tell(broker: TestBroker, vhost: string, queue: string, verb: "suspend" | "resume"): Promise<unknown> {
-  const resource = `rabbit_misc:r(<<"${vhost}">>, queue, <<"${queue}">>)`;
-  const found = `{ok, Q} = rabbit_amqqueue:lookup(${resource}), {N, _} = amqqueue:get_pid(Q)`;
-  return rabbitmqctl(broker.node, "eval", `${found}, sys:${verb}(N).`);
-}
-
-const delayed = (delay: unknown, headers: object = {}): Options.Publish => ({
-  headers: { "x-delay": delay, ...headers },
-});
 
 describe("a gateway", function () {
   this.timeout(240_000);

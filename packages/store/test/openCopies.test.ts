@@ -7,11 +7,13 @@ const read = (roundId?: string): { message: NewDelayedMessage; roundId?: string 
   return { message: { ...message, body: Buffer.from("x") }, ...(roundId === undefined ? {} : { roundId }) };
 };
 
+const to = { exchange: "wait", routingKey: "0.1.work" };
+
 describe("copies that a gateway has sent into its network", () => {
   it("are known when the broker delivers the same round once more, and are not those of another round", async () => {
     const copies = new OpenCopies();
     let confirm: () => void = () => undefined;
-    copies.await(read("r1"), new Promise<void>((resolve) => (confirm = resolve)));
+    copies.await(read("r1"), to, new Promise<void>((resolve) => (confirm = resolve)));
     const again = copies.answerTo(read("r1"));
     assert.ok(again !== undefined && !copies.has(read("r1")));
     assert.deepEqual([copies.answerTo(read("r2")), copies.answerTo(read())], [undefined, undefined]);
@@ -24,7 +26,7 @@ describe("copies that a gateway has sent into its network", () => {
   it("may be sent again when their channel has closed", async () => {
     const copies = new OpenCopies();
     for (const one of [read(), read("r1")]) {
-      copies.await(one, Promise.reject(new Error("closed")));
+      copies.await(one, to, Promise.reject(new Error("closed")));
       await copies.answerTo(one);
       assert.deepEqual([copies.has(one), copies.answerTo(one)], [false, undefined]);
     }
@@ -40,5 +42,29 @@ describe("copies that a gateway has sent into its network", () => {
     copies.enter(read("new"));
     assert.deepEqual([copies.has(first), copies.has(read()), copies.has(read("old"))], [true, false, false]);
     assert.ok(copies.has(read("new")));
+  });
+
+  it("are told while they wait for long, and their originals may be sent again when they are given up", async () => {
+    let nowMs = 0;
+    const copies = new OpenCopies(() => nowMs);
+    let confirm: () => void = () => undefined;
+    const never = new Promise<void>(() => undefined);
+    copies.await(read("r1"), to, new Promise<void>((resolve) => (confirm = resolve)));
+    nowMs = 5000;
+    copies.await(read("r2"), to, never);
+    const [old, ...others] = copies.openFor(5000);
+    assert.deepEqual([old?.exchange, old?.routingKey, others.length], ["wait", "0.1.work", 0]);
+    const waiting = copies.answerTo(read("r1"));
+    old?.giveUp();
+    await waiting;
+    assert.deepEqual(
+      [copies.has(read("r1")), copies.answerTo(read("r1")), copies.openFor(5000)],
+      [false, undefined, []],
+    );
+    // It was only slow.
+    confirm();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(copies.has(read("r1")));
+    assert.equal(copies.openFor(0).length, 1);
   });
 });

@@ -101,6 +101,11 @@ export function leftMs({ waitMs, roundMs, sent }: Returned, { sender, elapsedMs,
 /** A message without a delay that says nothing, and comes back at once if the network leads anything back. */
 export function probe({ network, returnQueue }: DelayGateway): NewDelayedMessage {
   const { exchange, routingKey } = encodeDelay(network, 0, returnQueue);
+  return probeTo(exchange, routingKey);
+}
+
+/** The same by another way through the network; it comes back when its time there is over. */
+export function probeTo(exchange: string, routingKey: string): NewDelayedMessage {
   const properties = { headers: { [envelopeHeader]: PROBE } };
   return { messageId: randomUUID(), dueAt: new Date(), exchange, routingKey, body: Buffer.alloc(0), properties };
 }

@@ -8,6 +8,7 @@ import { BrokerProcess } from "../service/brokerProcess";
 import { GatewayMetrics } from "./gatewayMetrics";
 import type { GatewaySettings } from "./gatewayOptions";
 import { NetworkEntry } from "./networkEntry";
+import { ReplacedQueues } from "./replacedQueues";
 import { ReturnEvents, Returns } from "./returns";
 
 /**
@@ -34,6 +35,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
   /** Of its own: a queue of the network that does not answer may hold up all that is published over the same connection. */
   private readonly network = this.connect("network");
   private readonly entry: NetworkEntry;
+  private readonly replaced: ReplacedQueues;
   private readonly intake: Intake;
   private readonly returns: Returns;
   /** Whether the return queue is consumed. */
@@ -51,7 +53,19 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     const connection = this.connections.intake;
     const { confirmTimeoutMs } = options;
     const intoNetwork = new BatchPublisher(this.network, confirmTimeoutMs, { isEachSentOnce: true });
-    this.entry = new NetworkEntry({ publisher: intoNetwork, clock, gateway, confirmTimeoutMs });
+    const { signal } = this.ending;
+    this.entry = new NetworkEntry({ publisher: intoNetwork, clock, gateway, confirmTimeoutMs, signal });
+    this.replaced = new ReplacedQueues({
+      entry: this.entry,
+      renew: () => intoNetwork.renew(),
+      connect: () => this.connectOnce("network"),
+      confirmTimeoutMs,
+      onGivenUp: (count) =>
+        log.warn(
+          { count },
+          "queues of the network that did not answer take messages again, and are sent these once more",
+        ),
+    });
     this.intake = new Intake({
       connection,
       store: this.entry,
@@ -88,7 +102,12 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     if (options.declare) await this.tryPersistently("broker", network, () => this.declare(planDelayGateway(gateway)));
     await this.publisher.prepare();
     log.info({ gateway: gateway.name, network: gateway.network.prefix, http: options.http }, "running");
-    await Promise.all([this.takeIn(), this.returns.run(ending.signal), this.watchReturn()]);
+    await Promise.all([
+      this.takeIn(),
+      this.returns.run(ending.signal),
+      this.watchReturn(),
+      this.replaced.watch(ending.signal),
+    ]);
   }
 
   /** Without a way back, messages would be lost when their time is over. */
@@ -117,7 +136,8 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
 
   protected override get isReady(): boolean {
     const isBlocked = [this.network, this.connections.dispatch].some((one) => one.blockedReason !== undefined);
-    return super.isReady && this.isReturning && this.isLedBack && !isBlocked;
+    const isHeldUp = this.intake.isHeldUp || this.returns.isHeldUp;
+    return super.isReady && this.isReturning && this.isLedBack && !isBlocked && !isHeldUp;
   }
 
   private intakeEvents(): IntakeEvents {
@@ -146,6 +166,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
         log.warn({ messageId, failures, retryAt, reason: error.message }, "delivery failed");
       },
       onWaitingOn: (count) => this.metrics.rounds.inc(count),
+      onNetworkFault: (error) => this.reportFault("network", error),
       onRefused: ({ properties: { messageId } }, error) => {
         this.metrics.parked.inc();
         log.error({ messageId, reason: error.message }, "put into the error queue");

@@ -7,7 +7,7 @@ import type { Outcome } from "../dispatch/outcomes";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { pause } from "../resilience/pace";
 import { Sending, Waiting, firstWaitMs, probe, wrap } from "./envelope";
-import { OpenCopies } from "./openCopies";
+import { OpenCopies, OpenCopy } from "./openCopies";
 
 /** For how long the way back from the network is believed to be there. */
 const CHECK_MS = 3000;
@@ -26,6 +26,8 @@ export class NetworkEntry {
       clock: SteadyClock;
       gateway: DelayGateway;
       confirmTimeoutMs: number;
+      /** Ends the waiting for late answers. */
+      signal: AbortSignal;
     },
   ) {}
 
@@ -59,6 +61,11 @@ export class NetworkEntry {
     return this.copies.has(one) || this.copies.answerTo(one) !== undefined;
   }
 
+  /** Copies that have had no answer for so long, in milliseconds. */
+  openFor(longMs: number): OpenCopy[] {
+    return this.copies.openFor(longMs);
+  }
+
   /**
    * Makes sure that what waits in the network will come back. A network without a parking queue drops, or keeps in its last level, what no
    * binding takes then, and only a message without a delay is told so.
@@ -83,34 +90,43 @@ export class NetworkEntry {
     const left = open.filter((one) => !this.copies.has(one));
     if (left.length === 0) return;
     if (fault instanceof Error) throw fault;
-    throw new NetworkFaultError(this.parts.gateway, new Error(`no answer for ${left.length} messages`));
+    throw noAnswer(this.parts.gateway, left.length);
   }
 
   /** Publishes messages. @returns why the network does not have all of them, as far as it has said so */
   private async publish(open: readonly Waiting[]): Promise<unknown> {
     if (open.length === 0) return undefined;
-    const { publisher, gateway } = this.parts;
+    const { publisher, gateway, signal } = this.parts;
     if (performance.now() - this.checkedMs > CHECK_MS) await this.checkReturn();
+    // Both may take as long as a confirm may.
+    if (signal.aborted) return new Error("the gateway ends");
     const { now } = this;
     const originals = new Map(open.map((one) => [wrap(one, gateway, now), one]));
-    let outcomes: readonly Outcome<NewDelayedMessage>[];
-    let fault: unknown;
-    try {
-      outcomes = await publisher.publishAll([...originals.keys()]);
-    } catch (error) {
-      outcomes = error instanceof BrokerFaultError ? error.outcomes : [];
-      fault = error;
-    }
-    for (const { message, error } of outcomes)
-      if (error === undefined) this.copies.enter(originals.get(message) as Waiting);
-    for (const [wrapped, one] of originals) {
-      const answer = publisher.answerTo(wrapped);
-      if (answer !== undefined && !this.copies.has(one)) this.copies.await(one, answer);
-    }
-    const failures = outcomes.map(({ error }) => error).filter((error) => error !== undefined);
+    const published = publisher.publishAll([...originals.keys()]).then(
+      (outcomes): Published => ({ outcomes: byMessage(outcomes) }),
+      (fault: unknown): Published => ({
+        outcomes: byMessage(fault instanceof BrokerFaultError ? fault.outcomes : []),
+        fault,
+      }),
+    );
+    for (const [copy, one] of originals) this.copies.await(one, copy, this.answer(copy, published));
+    const { outcomes, fault } = await published;
+    for (const [copy, one] of originals) if (isTaken(outcomes.get(copy))) this.copies.enter(one);
+    const answered = [...originals].filter(([copy]) => publisher.answerTo(copy) === undefined);
+    await Promise.all(answered.map(([, one]) => this.copies.answerTo(one)));
+    const failures = [...outcomes.values()].map(({ error }) => error).filter((error) => error !== undefined);
     const [first] = failures;
     if (fault !== undefined || first === undefined) return fault;
     return failures.find((error) => error instanceof MessageRefusedError) ?? new NetworkFaultError(gateway, first);
+  }
+
+  /** The answer to a copy, whenever it comes. Rejects when it may be sent again. */
+  private async answer(copy: NewDelayedMessage, published: Promise<Published>): Promise<void> {
+    const { outcomes } = await published;
+    if (isTaken(outcomes.get(copy))) return;
+    const late = this.parts.publisher.answerTo(copy);
+    if (late === undefined) throw new Error("the network has not taken it");
+    return late;
   }
 
   /** Waits for answers that are late already, but not for ever: each try says again that the network does not take messages. */
@@ -118,9 +134,23 @@ export class NetworkEntry {
     const answers = late.map((one) => this.copies.answerTo(one)).filter((answer) => answer !== undefined);
     if (answers.length === 0) return;
     const patience = new AbortController();
-    await Promise.race([Promise.all(answers), pause(this.parts.confirmTimeoutMs, patience.signal)]);
+    const given = AbortSignal.any([patience.signal, this.parts.signal]);
+    await Promise.race([Promise.all(answers), pause(this.parts.confirmTimeoutMs, given)]);
     patience.abort();
   }
+}
+
+interface Published {
+  outcomes: Map<NewDelayedMessage, Outcome<NewDelayedMessage>>;
+  fault?: unknown;
+}
+
+function byMessage(outcomes: readonly Outcome<NewDelayedMessage>[]): Published["outcomes"] {
+  return new Map(outcomes.map((one) => [one.message, one]));
+}
+
+function isTaken(outcome: Outcome<NewDelayedMessage> | undefined): boolean {
+  return outcome !== undefined && outcome.error === undefined;
 }
 
 /** The network does not take messages: it isn't there, or refuses them. */
@@ -130,4 +160,9 @@ export class NetworkFaultError extends Error {
   constructor({ network }: DelayGateway, cause: Error) {
     super(`the network ${network.prefix} does not take messages: ${cause.message}`, { cause });
   }
+}
+
+/** The fault of a network that has been sent messages, and does not answer. */
+export function noAnswer(gateway: DelayGateway, count: number): NetworkFaultError {
+  return new NetworkFaultError(gateway, new Error(`no answer for ${count} messages`));
 }

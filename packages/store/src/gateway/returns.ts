@@ -10,9 +10,11 @@ import { undeliveredCopy } from "../dispatch/parking";
 import { RefusalEvents, Refusals } from "../dispatch/refusals";
 import { RetrySettings, retryTime } from "../dispatch/settings";
 import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
+import { pause } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
-import { Returned, checkReturned, isProbe, leftMs, unwrap } from "./envelope";
+import { Returned, Waiting, checkReturned, isProbe, leftMs, unwrap } from "./envelope";
 import type { NetworkEntry } from "./networkEntry";
+import { Rounds } from "./rounds";
 
 /** Events of a gateway's returns. */
 export interface ReturnEvents extends BreakerEvents, ConsumerEvents, RefusalEvents {
@@ -22,6 +24,8 @@ export interface ReturnEvents extends BreakerEvents, ConsumerEvents, RefusalEven
   onRetry?: (message: NewDelayedMessage, failureCount: number, error: Error, retryAt: Date) => void;
   /** Messages came back before their time, and wait on: their delay takes several rounds, or something has shortened it. */
   onWaitingOn?: (count: number) => void;
+  /** The network does not take messages that are to wait once more; they are tried again. */
+  onNetworkFault?: (error: unknown) => void;
 }
 
 /** The parts that returns work with. */
@@ -36,47 +40,79 @@ export interface ReturnParts {
     batchSize: number;
     timeToTriggerConsumeBreakerMs: number;
     timeToTriggerDispatchBreakerMs: number;
+    timeToTriggerNetworkBreakerMs: number;
   };
   events?: ReturnEvents;
 }
 
 type Taken = Returned & { delivery: OpenDelivery };
 
+/** How long an answer is waited for that did not come in time, before the message waits in the network, in milliseconds. */
+const LATE_ANSWER_MS = 60_000;
+/** How long a message waits in the network that the error queue has not accepted, before it is tried once more, in milliseconds. */
+const PUT_OFF_MS = 30_000;
+
 /** Delivers what comes back from the network, and acknowledges each message when it is delivered, waits once more, or is in the error queue. */
 export class Returns {
-  readonly breakers: Record<"consume" | "dispatch" | "refuse", Breaker>;
+  readonly breakers: Record<"consume" | "round" | "dispatch" | "refuse", Breaker>;
   private readonly refusals: Refusals;
+  private readonly rounds: Rounds;
+  /** Deliveries to destinations that have not answered lately. */
+  private readonly trials = new Set<Promise<void>>();
 
   constructor(private readonly parts: ReturnParts) {
-    const { settings, events, gateway } = parts;
-    const { timeToTriggerConsumeBreakerMs, timeToTriggerDispatchBreakerMs } = settings;
+    const { settings, events, gateway, entry } = parts;
+    const { timeToTriggerConsumeBreakerMs, timeToTriggerDispatchBreakerMs, timeToTriggerNetworkBreakerMs } = settings;
     this.breakers = {
       consume: new Breaker("return", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
+      round: new Breaker("round", new LastingFailures(timeToTriggerNetworkBreakerMs), events),
       dispatch: new Breaker("dispatch", new LastingFailures(timeToTriggerDispatchBreakerMs), events),
       refuse: new Breaker("recovery", new LastingFailures(timeToTriggerDispatchBreakerMs), events),
     };
     const parking = { exchange: gateway.errorQueue, source: gateway.returnQueue };
     this.refusals = new Refusals({ ...parts, parking, breaker: this.breakers.refuse });
+    this.rounds = new Rounds({
+      entry,
+      gateway,
+      breaker: this.breakers.round,
+      refuse: ({ delivery, ...one }, error) => this.refusals.refuse(delivery, error, this.copyOf(one, error)),
+      onFault: events?.onNetworkFault,
+    });
+  }
+
+  /** Whether the network does not take what is to wait once more, or so much is in hand that nothing else comes. */
+  get isHeldUp(): boolean {
+    return this.rounds.heldCount > 0 || this.refusals.stuckCount >= this.parts.settings.prefetch;
   }
 
   /** Works until the signal; resolves when nothing is in hand any more. */
   run(signal: AbortSignal): Promise<void> {
     const { connection, gateway, settings, events } = this.parts;
     const handler = {
-      begin: async (session: ConsumerSession) => this.refusals.begin(session),
-      handle: (batch: OpenDelivery[]) => this.deliver(batch),
+      begin: async (session: ConsumerSession) => {
+        this.refusals.begin(session);
+        this.rounds.begin(session);
+      },
+      handle: (batch: OpenDelivery[], session: ConsumerSession) => this.deliver(batch, session),
+      end: () => this.settled(),
     };
     const watched = watchConsumer(this.breakers.consume, events);
     return consumeBatches(connection, gateway.returnQueue, settings, handler, signal, watched);
   }
 
-  private async deliver(batch: OpenDelivery[]): Promise<void> {
-    const { clock, events, publisher, entry } = this.parts;
+  /** Resolves when nothing is being sent any more: what were given back meanwhile would come twice. */
+  private async settled(): Promise<void> {
+    await Promise.all(this.trials);
+    await this.rounds.settled();
+  }
+
+  private async deliver(batch: OpenDelivery[], { closing }: ConsumerSession): Promise<void> {
+    const { events, publisher, entry } = this.parts;
     const returned = await this.read(batch);
-    const nowMs = clock.now();
     const { now } = entry;
     // The network may have a copy of these already; delivered as well, or sent there again, they would come twice.
     const underway = returned.filter((one) => entry.isUnderway(one));
+    this.rounds.hold(underway);
     const fresh = returned.filter((one) => !underway.includes(one));
     const left = new Map(fresh.map((one) => [one, leftMs(one, now)]));
     const early = fresh.filter((one) => left.get(one) !== 0);
@@ -84,18 +120,65 @@ export class Returns {
     const due = fresh.filter((one) => left.get(one) === 0);
     const held = publisher.findHeldBack(due.map(({ message }) => message));
     const open = due.filter(({ message }) => !held.has(message));
-    const { outcomes, fault } = await this.publish(open);
-    for (const { message, isSilent } of outcomes.values())
-      if (isSilent === true) held.set(message, publisher.pauseOf(message));
-
-    this.acknowledgeDelivered(open.filter(({ message }) => isDelivered(outcomes.get(message))));
-    const postponed = due.filter(({ message }) => held.has(message));
-    const again = early.map((one) => ({ ...one, waitMs: left.get(one) as number }));
-    const later = postponed.map((one) => ({ ...one, waitMs: held.get(one.message) as number }));
-    const failed = open.filter(({ message }) => outcomes.get(message)?.error !== undefined && !held.has(message));
-    const retried = await this.retryOrRefuse(failed, outcomes, nowMs);
-    await this.waitOn([...underway, ...again, ...later, ...retried]);
+    this.rounds.send([
+      ...early.map((one) => ({ ...one, waitMs: left.get(one) as number })),
+      ...due
+        .filter(({ message }) => held.has(message))
+        .map((one) => ({ ...one, waitMs: held.get(one.message) as number })),
+    ]);
+    const tried = open.filter(({ message }) => publisher.isTrial(message));
+    for (const one of tried) this.tryBeside(one, closing);
+    const fault = await this.settle(open.filter((one) => !tried.includes(one)));
     if (fault !== undefined) throw fault;
+  }
+
+  /** Delivers a message whose destination has not answered lately, while others are delivered. */
+  private tryBeside(one: Taken, closing: AbortSignal): void {
+    const trial = this.settleTrial(one, closing).finally(() => this.trials.delete(trial));
+    this.trials.add(trial);
+  }
+
+  private async settleTrial(one: Taken, closing: AbortSignal): Promise<void> {
+    const { message } = one;
+    const nowMs = this.parts.clock.now();
+    const { outcomes } = await this.publish([one]);
+    const outcome = outcomes.get(message);
+    if (isDelivered(outcome) || (await this.isTakenLate(message, closing))) this.acknowledgeDelivered([one]);
+    else if (closing.aborted) return;
+    else if (outcome?.error === undefined || outcome.isSilent === true) this.waitOut(one);
+    else this.rounds.send(await this.retryOrRefuse([one], outcomes, nowMs));
+  }
+
+  /** Whether the broker takes a message after all that it had not answered for in time. */
+  private async isTakenLate(message: NewDelayedMessage, closing: AbortSignal): Promise<boolean> {
+    const answer = this.parts.publisher.answerTo(message);
+    if (answer === undefined) return false;
+    const patience = new AbortController();
+    const given = AbortSignal.any([patience.signal, closing]);
+    const taken = answer.then(
+      () => true,
+      () => false,
+    );
+    const isTaken = await Promise.race([taken, pause(LATE_ANSWER_MS, given).then(() => false)]);
+    patience.abort();
+    return isTaken;
+  }
+
+  /** Lets a message wait as long as its silent destination has to. */
+  private waitOut(one: Taken): void {
+    this.rounds.send([{ ...one, waitMs: this.parts.publisher.pauseOf(one.message) }]);
+  }
+
+  /** Delivers messages. @returns the fault of the broker because of which it isn't known what became of all of them */
+  private async settle(open: Taken[]): Promise<BrokerFaultError | undefined> {
+    const nowMs = this.parts.clock.now();
+    const { outcomes, fault } = await this.publish(open);
+    const isSilent = ({ message }: Taken): boolean => outcomes.get(message)?.isSilent === true;
+    this.acknowledgeDelivered(open.filter(({ message }) => isDelivered(outcomes.get(message))));
+    for (const one of open.filter(isSilent)) this.waitOut(one);
+    const failed = open.filter((one) => outcomes.get(one.message)?.error !== undefined && !isSilent(one));
+    this.rounds.send(await this.retryOrRefuse(failed, outcomes, nowMs));
+    return fault;
   }
 
   /** Reads deliveries; what no gateway has sent goes to the error queue. */
@@ -163,32 +246,17 @@ export class Returns {
     return retried;
   }
 
-  /** Sends messages into the network once more; what can't be sent goes to the error queue. */
-  private async waitOn(waiting: Taken[]): Promise<void> {
-    if (waiting.length === 0) return;
-    const { entry } = this.parts;
-    let refusal: MessageRefusedError | undefined;
-    try {
-      await entry.enter(waiting);
-    } catch (error) {
-      if (!(error instanceof MessageRefusedError)) throw error;
-      refusal = error;
-    } finally {
-      for (const one of waiting) if (entry.hasEntered(one)) one.delivery.acknowledge();
-    }
-    if (refusal === undefined) return;
-    const [only, ...others] = waiting.filter((one) => !entry.hasEntered(one));
-    if (waiting.length === 1 && only !== undefined) return this.refuse(only.delivery, refusal, only);
-    for (const one of only === undefined ? [] : [only, ...others]) await this.waitOn([one]);
-  }
-
   /** Puts a message into the error queue: as it was published, where that is known, and else as it came. */
   private refuse(delivery: OpenDelivery, error: Error, known: Taken | undefined): Promise<void> {
     if (known === undefined) return this.refusals.refuse(delivery, error);
+    const putOff = (): void => this.rounds.send([{ ...known, waitMs: PUT_OFF_MS }]);
+    return this.refusals.refuse(delivery, error, this.copyOf(known, error), putOff);
+  }
+
+  private copyOf({ message, failureCount }: Waiting, error: Error): NewDelayedMessage {
     const { gateway } = this.parts;
     const parking = { exchange: gateway.errorQueue, source: gateway.name };
-    const copy = undeliveredCopy(known.message, parking, { error, tries: known.failureCount + 1 });
-    return this.refusals.refuse(delivery, error, copy);
+    return undeliveredCopy(message, parking, { error, tries: failureCount + 1 });
   }
 }
 

@@ -2,7 +2,8 @@ import type { ConsumerEvents } from "../broker/consumer";
 
 /** The operation that a breaker watches. */
 export type BreakerName =
-  ("consume" | "store" | "fetch" | "dispatch" | "removal" | "recovery" | "refuse" | "control") | ("network" | "return");
+  | ("consume" | "store" | "fetch" | "dispatch" | "removal" | "recovery" | "refuse" | "control")
+  | ("network" | "return" | "round");
 
 /** Called when a breaker triggers, and when the operation works again. */
 export interface BreakerEvents {

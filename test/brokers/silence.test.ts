@@ -1,0 +1,212 @@
+import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { delayNetwork, planEntities } from "@rabbitmq-delay/topology";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
+import { onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
+import { delayed, openShop, publish, shape, tell } from "../support/gatewayShop";
+import { Receiver } from "../support/receive";
+import { StoreProcess } from "../support/storeService";
+
+const sleep = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
+
+const bodiesOf = (receiver: Receiver): string[] => receiver.arrivals.map(({ message }) => message.content.toString());
+
+/** Until all of these have come, whatever else has. */
+async function untilAll(receiver: Receiver, bodies: readonly string[]): Promise<void> {
+  while (!bodies.every((body) => bodiesOf(receiver).includes(body))) await sleep(50);
+}
+
+const numbered = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${name} ${index}`);
+
+describe("what does not answer", function () {
+  this.timeout(240_000);
+
+  onEachBroker((broker) => {
+    // They were in hand with the message in its later round, and waited with it.
+    it("as a queue of a gateway's network, holds no delivery up, and gets one copy of each further round", async () => {
+      const { vhost, channel, flags } = await openShop(broker(), {
+        network: delayNetwork({ ...shape, radix: 2, levels: 3, unitMs: 100, parking: false }),
+      });
+      const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "1000" };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
+      const receiver = await Receiver.on(channel, ["work"]);
+      const sentMs = Date.now();
+      const longs = numbered("long", 8);
+      // Spread over a round, so that the queue holds some of them, and the others come back while it does not answer.
+      for (const body of longs) {
+        await publish(channel, "work", body, delayed(4000));
+        await sleep(100);
+      }
+      await service.untilMetric("further_rounds_total", 8);
+      const queue = "wait.r2x3u100.level-02-1";
+      await tell(broker(), vhost, queue, "suspend");
+      const free = numbered("free", 100);
+      try {
+        // Each comes by itself, so that a stop of all deliveries would show.
+        for (const body of free) {
+          await publish(channel, "work", body, delayed(100));
+          await sleep(50);
+        }
+        await untilAll(receiver, free);
+        await service.untilHealth(({ isReady }) => !isReady);
+      } finally {
+        await tell(broker(), vhost, queue, "resume");
+      }
+      await untilAll(receiver, longs);
+      await service.untilHealth(({ isReady }) => isReady);
+      await sleep(2000);
+      assert.deepEqual(bodiesOf(receiver).sort(), [...free, ...longs].sort());
+      const long = receiver.arrivals.filter(({ message }) => message.content.toString().startsWith("long"));
+      assert.ok(long.every(({ atMs }) => atMs >= sentMs + 4000, "early"));
+      assert.equal(await service.stop(), 0);
+    });
+
+    // The old queue owed an answer for ever, and the gateway had to be started anew.
+    it("as a queue of the network that is deleted and declared anew, is sent again what it owes an answer to", async () => {
+      const { vhost, channel, flags } = await openShop(broker());
+      const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "1000" };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
+      const receiver = await Receiver.on(channel, ["work"]);
+      await publish(channel, "work", "first", delayed(10));
+      await receiver.until(1);
+      const queue = "wait.r8x4u10.level-00-1";
+      await tell(broker(), vhost, queue, "suspend");
+      await publish(channel, "work", "held up", delayed(10));
+      await service.untilHealth(({ isReady }) => !isReady);
+      const found = `{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"${vhost}">>, queue, <<"${queue}">>))`;
+      await rabbitmqctl(broker().node, "eval", `${found}, rabbit_amqqueue:delete(Q, false, false, <<"test">>).`);
+      const network = delayNetwork({ ...shape, parking: false, vhost });
+      await declareOverAmqp(await openChannel(broker(), vhost), planEntities(network));
+      await publish(channel, "work", "behind it", delayed(20));
+      await untilAll(receiver, ["held up", "behind it"]);
+      await service.untilHealth(({ isReady }) => isReady);
+      assert.deepEqual(bodiesOf(receiver).sort(), ["behind it", "first", "held up"]);
+      assert.equal(await service.stop(), 0);
+    });
+
+    const byHeaders = { type: "headers", options: (to: string) => ({ "x-delay": 100, to }), key: () => "any" };
+    const byKey = { type: "topic", options: () => ({ "x-delay": 100 }), key: (to: string) => to };
+    for (const verb of ["store", "gateway"] as const)
+      for (const [by, { type, options, key }] of Object.entries({ CC: byKey, headers: byHeaders }))
+        it(`as a ${verb}'s destination by ${by}, is no other message's destination`, async () => {
+          const flags = { store: [] as string[], gateway: [] as string[] };
+          const shop = await openShop(broker(), { queues: [] });
+          const { vhost, channel } = shop;
+          const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-silence-"));
+          afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+          const [forward, network] = [["--forward", `shop=by.${type}:${type}`], shop.flags.slice(0, 2)];
+          const management = ["--declare", "--management", broker().node.managementUrl];
+          flags.store = ["--store", `sqlite:${join(folder, "a.db")}`, "--name", "delayed", ...forward, ...management];
+          flags.gateway = [...network, ...forward, ...management];
+          await channel.assertExchange(`by.${type}`, type, { durable: true });
+          for (const queue of ["work", "hung"]) {
+            await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
+            await channel.bindQueue(
+              queue,
+              `by.${type}`,
+              queue,
+              type === "headers" ? { "x-match": "all", to: queue } : {},
+            );
+          }
+          const environment = {
+            RABBITMQ_DELAY_STORE_CONFIRM_TIMEOUT_MS: "1000",
+            RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "1000",
+          };
+          const service = await StoreProcess.ready(broker(), vhost, flags[verb], environment, verb);
+          const receiver = await Receiver.on(channel, ["work"]);
+          await tell(broker(), vhost, "hung", "suspend");
+          const free = numbered("free", 20);
+          try {
+            const cc = by === "CC" ? { CC: ["hung"] } : {};
+            const hung = { headers: { ...options("hung"), ...cc } };
+            await publish(channel, key(by === "CC" ? "work" : "hung"), "for the hung one", hung);
+            for (const body of free) {
+              await publish(channel, key("work"), body, { headers: options("work") });
+              await sleep(250);
+            }
+            await untilAll(receiver, free);
+          } finally {
+            await tell(broker(), vhost, "hung", "resume");
+          }
+          const hung = await Receiver.on(channel, ["hung"]);
+          await untilAll(hung, ["for the hung one"]);
+          assert.equal(await service.stop(), 0);
+        });
+
+    // Its answer came after the message was put off, and was forgotten.
+    it("in time, and takes a message of a store after all, gets it once", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost, { isExpectedToBreak: true });
+      const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-silence-"));
+      afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+      await channel.assertQueue("hung", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      await channel.assertQueue("work", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      const flags = ["--store", `sqlite:${join(folder, "a.db")}`, "--name", "delayed", "--declare"];
+      const environment = { RABBITMQ_DELAY_STORE_CONFIRM_TIMEOUT_MS: "500" };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment);
+      const send = (key: string, body: string): Promise<void> =>
+        new Promise((resolve, reject) =>
+          channel.publish("delayed", key, Buffer.from(body), { ...delayed(10), messageId: body }, (error: unknown) =>
+            error instanceof Error ? reject(error) : resolve(),
+          ),
+        );
+      const receiver = await Receiver.on(channel, ["work", "hung"]);
+      for (const key of ["work", "hung"]) await send(key, `${key} first`);
+      await receiver.until(2);
+      await tell(broker(), vhost, "hung", "suspend");
+      const [held, free] = [numbered("held", 5), numbered("free", 20)];
+      try {
+        for (const body of held) await send("hung", body);
+        for (const body of free) {
+          await send("work", body);
+          await sleep(200);
+        }
+        await untilAll(receiver, free);
+      } finally {
+        await tell(broker(), vhost, "hung", "resume");
+      }
+      await untilAll(receiver, held);
+      await service.untilMetric("delivered_total", 27);
+      await sleep(2000);
+      assert.deepEqual(bodiesOf(receiver).sort(), ["work first", "hung first", ...held, ...free].sort());
+      assert.equal(await service.stop(), 0);
+    });
+  });
+});
+
+describe("an error queue that takes nothing", function () {
+  this.timeout(240_000);
+
+  onEachBroker((broker) => {
+    // With as many in hand as the broker hands over at once, nothing else was delivered.
+    it("keeps a gateway from delivering nothing, and gets each message once when it takes them again", async () => {
+      const { vhost, channel, flags } = await openShop(broker());
+      const environment = { RABBITMQ_DELAY_GATEWAY_INTAKE_PREFETCH: "50" };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
+      const full = { pattern: "^gateway\\.error$", definition: { "max-length": 1, overflow: "reject-publish" } };
+      await broker().management.call("PUT", `policies/${vhost}/full`, { ...full, priority: 200, "apply-to": "queues" });
+      channel.sendToQueue("gateway.error", Buffer.from("fills it"), { persistent: true });
+      await channel.waitForConfirms();
+      const receiver = await Receiver.on(channel, ["work"]);
+      const failing = numbered("for nobody", 120);
+      for (const body of failing) await publish(channel, "nobody", body, delayed(10));
+      await service.untilMetric("stuck_total", 60);
+      const good = numbered("good", 20);
+      for (const body of good) await publish(channel, "work", body, delayed(10));
+      await untilAll(receiver, good);
+      await broker().management.call("DELETE", `policies/${vhost}/full`);
+      const errors = await Receiver.on(channel, ["gateway.error"]);
+      await untilAll(errors, failing);
+      await sleep(1000);
+      assert.deepEqual(bodiesOf(errors).sort(), ["fills it", ...failing].sort());
+      assert.deepEqual(bodiesOf(receiver).sort(), good.sort());
+      assert.equal(await service.stop(), 0);
+    });
+  });
+});
