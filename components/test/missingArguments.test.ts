@@ -86,7 +86,7 @@ describe("components that lack arguments", () => {
         else refuses(kind, none, new RegExp(`^(${names.join("|")}): .+ is not allowed; .+`));
       }
       for (const other of ["hunter2", 7, ["hunter2"]])
-        refuses(kind, other, /^args: (this text|this number|\["…"\]) is not allowed; it must be an object$/);
+        refuses(kind, other, /^args: (this text|this number|\[…\]) is not allowed; it must be an object$/);
       await pulumi.runtime.disconnect();
     });
 

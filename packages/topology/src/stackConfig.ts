@@ -121,9 +121,23 @@ function checkNetworkName(property: string, name: unknown): void {
   throw new DelayTopologyError(property, name, `a network's name must be ${allowed}`);
 }
 
-/** What a secret is in a config: the text once the engine has decrypted it. */
+/** What a secret is in a config: the text once the engine has decrypted it, which is JSON where the secret was given parts. */
 function secret(): z.ZodString {
-  return markSecret(zod().string({ error: "it must be a text" }));
+  const error = "it must be a text without parts, and no JSON of an object or a list";
+  return markSecret(
+    zod()
+      .string({ error: "it must be a text" })
+      .refine((text) => !hasParts(text), { error }),
+  );
+}
+
+function hasParts(text: string): boolean {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === "object" && value !== null;
+  } catch {
+    return false;
+  }
 }
 
 /** All that a stack's config may have; the last three are secrets. */

@@ -52,7 +52,7 @@ describe("a cluster's options", () => {
       { tls: { issuer: "a", issuerKind: "Kind" } },
       /^tls\.issuerKind: "Kind" .*ClusterIssuer, Issuer$/,
     ],
-    ["processors in another unit", { cpu: "two" }, /^cpu: "two" is not allowed; it must be a number of processors/],
+    ["processors in another unit", { cpu: "two" }, /^cpu: this text is not allowed; it must be a number of processors/],
     [
       "a label that is no text",
       { monitoring: { labels: { team: 1 } } },
@@ -102,7 +102,7 @@ describe("the options of a process on Kubernetes", () => {
   const refusals: [string, object, RegExp][] = [
     ["a misspelled property", { replica: 2 }, /^deployment\.replica: this number .* did you mean replicas\?$/],
     ["a namespace that is none", { namespace: "A" }, /^deployment\.namespace: "A" .* a Kubernetes namespace$/],
-    ["an image without a tag", { image: "store" }, /^deployment\.image: "store" is not allowed; .* with a tag$/],
+    ["an image without a tag", { image: "store" }, /^deployment\.image: this text is not allowed; .* with a tag$/],
     ["no address", { amqpUrl: undefined }, /^deployment\.amqpUrl: undefined .* without a user$/],
     ["a password alone in the address", { amqpUrl: "amqps://:hunter2@rabbit" }, /^deployment\.amqpUrl: this text /],
     ["a key in the place of a name", { caSecret: "-----BEGIN KEY-----\nabc" }, /^deployment\.caSecret: this text /],
