@@ -102,7 +102,7 @@ export interface ClusterMonitoringArgs {
   /** Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false. */
   dashboard?: boolean;
   /** Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow. */
-  labels?: Record<string, string>;
+  labels?: Record<string, pulumi.Input<string>>;
 }
 
 /** An Ingress to the management API. */
@@ -114,5 +114,5 @@ export interface ClusterIngressArgs {
   /** Secret with the host's certificate. */
   tlsSecretName: string;
   /** Annotations, e.g. that the controller shall speak TLS to the Service. */
-  annotations?: Record<string, string>;
+  annotations?: Record<string, pulumi.Input<string>>;
 }

@@ -64,9 +64,15 @@ function show(value: unknown, isHidden: boolean): string {
   if (typeof value === "number" || typeof value === "bigint") return isHidden ? "this number" : String(value);
   if (typeof value === "function") return "a function";
   if (typeof value !== "object" || value === null) return String(value);
+  if (isLater(value)) return "a value that is known later";
   // Neither the values nor the names in it are shown: each could be a password.
   if (Array.isArray(value)) return value.length === 0 ? "[]" : "[…]";
   return Object.keys(value).length === 0 ? "{}" : "{…}";
+}
+
+/** Whether a value is a promise or, as Pulumi has them, an output, which answers to any property. */
+function isLater(value: object): boolean {
+  return value instanceof Promise || (value as { __pulumiOutput?: unknown }).__pulumiOutput === true;
 }
 
 function shortened(text: string): string {

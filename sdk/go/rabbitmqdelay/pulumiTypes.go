@@ -425,7 +425,7 @@ type ClusterIngressArgsInput interface {
 
 type ClusterIngressArgsArgs struct {
 	// Annotations, e.g. that the controller shall speak TLS to the Service.
-	Annotations map[string]string `pulumi:"annotations"`
+	Annotations map[string]pulumi.StringInput `pulumi:"annotations"`
 	// Name of the IngressClass.
 	ClassName string `pulumi:"className"`
 	// Host name, e.g. `rabbitmq.example.com`.
@@ -619,7 +619,7 @@ type ClusterMonitoringArgsArgs struct {
 	// Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
 	Dashboard *bool `pulumi:"dashboard"`
 	// Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
-	Labels map[string]string `pulumi:"labels"`
+	Labels map[string]pulumi.StringInput `pulumi:"labels"`
 	// Whether to make a ServiceMonitor for the Prometheus operator; default false.
 	ServiceMonitor *bool `pulumi:"serviceMonitor"`
 }

@@ -48,7 +48,7 @@ export interface ClusterIngressArgsArgs {
     /**
      * Annotations, e.g. that the controller shall speak TLS to the Service.
      */
-    annotations?: {[key: string]: string};
+    annotations?: {[key: string]: pulumi.Input<string>};
     /**
      * Name of the IngressClass.
      */
@@ -71,7 +71,7 @@ export interface ClusterMonitoringArgsArgs {
     /**
      * Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
      */
-    labels?: {[key: string]: string};
+    labels?: {[key: string]: pulumi.Input<string>};
     /**
      * Whether to make a ServiceMonitor for the Prometheus operator; default false.
      */
