@@ -21,7 +21,7 @@ export interface RabbitMqClusterArgs {
   memoryMiB?: number;
   /** The part of its memory at which a node stops taking messages, from 0.3 to 0.8; default 0.6, as RabbitMQ's own. */
   memoryWatermark?: number;
-  /** Requested processors of each node, e.g. `2` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats. */
+  /** Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats. */
   cpu?: string;
   /** Encryption towards clients; default none, plain text. */
   tls?: ClusterTlsArgs;

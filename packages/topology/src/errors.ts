@@ -38,7 +38,7 @@ const NO_TEXT =
   /^(it must be (an object|a list|true or false|a whole number|a number(?! of)|a version|a delay network's descriptor|one of \d|\d+(, \d+)* or \d|the \d+ exchanges|one line of text)|this release reads|it follows from password|its keys must be|known properties are)/;
 /** Starts of what is allowed where no number can stand. */
 const NO_NUMBER =
-  /^(it must be (a (non-empty )?text|an object|a list|true or false|the name|one of \D|1 to|an? http|a host|an image|a plugin|one line|a key|like)|it must (name|have|end)|a network.s name|give it as|it follows from|its keys must be|known properties are)/;
+  /^(it must be (a (non-empty )?text|an object|a list|true or false|the name|one of \D|1 to|an? http|a host|an image|a number of processors|a plugin|one line|a key|like)|it must (name|have|end)|a network.s name|give it as|it follows from|its keys must be|known properties are)/;
 /** Starts of what is allowed where a login or a key is easily put by mistake: no text that is refused there is shown. */
 const BESIDE_SECRETS =
   /^it must (be (a number of processors|RabbitMQ \d|an image|an? http|like amqps?:)|end with a tag|have 1 to 64 letters)/;

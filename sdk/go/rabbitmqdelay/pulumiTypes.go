@@ -2040,7 +2040,7 @@ func (o DelayedStoreDescriptorOutput) Version() pulumi.Float64Output {
 type EndpointCredential struct {
 	// At least 12 characters; give a secret. Default: one is generated, once.
 	Password *string `pulumi:"password"`
-	// What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+	// What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
 	Suffix *string `pulumi:"suffix"`
 }
 
@@ -2058,7 +2058,7 @@ type EndpointCredentialInput interface {
 type EndpointCredentialArgs struct {
 	// At least 12 characters; give a secret. Default: one is generated, once.
 	Password pulumi.StringPtrInput `pulumi:"password"`
-	// What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+	// What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
 	Suffix *string `pulumi:"suffix"`
 }
 
@@ -2118,7 +2118,7 @@ func (o EndpointCredentialOutput) Password() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v EndpointCredential) *string { return v.Password }).(pulumi.StringPtrOutput)
 }
 
-// What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+// What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
 func (o EndpointCredentialOutput) Suffix() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v EndpointCredential) *string { return v.Suffix }).(pulumi.StringPtrOutput)
 }

@@ -182,7 +182,7 @@ export interface EndpointCredentialArgs {
      */
     password?: pulumi.Input<string>;
     /**
-     * What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+     * What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
      */
     suffix?: string;
 }

@@ -838,7 +838,7 @@ class EndpointCredentialArgsDict(TypedDict):
     """
     suffix: NotRequired[_builtins.str]
     """
-    What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+    What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
     """
 
 @pulumi.input_type
@@ -848,7 +848,7 @@ class EndpointCredentialArgs:
                  suffix: Optional[_builtins.str] = None):
         """
         :param pulumi.Input[_builtins.str] password: At least 12 characters; give a secret. Default: one is generated, once.
-        :param _builtins.str suffix: What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+        :param _builtins.str suffix: What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
         """
         if password is not None:
             pulumi.set(__self__, "password", password)
@@ -871,7 +871,7 @@ class EndpointCredentialArgs:
     @pulumi.getter
     def suffix(self) -> Optional[_builtins.str]:
         """
-        What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+        What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
         """
         return pulumi.get(self, "suffix")
 
