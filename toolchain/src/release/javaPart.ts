@@ -19,7 +19,7 @@ export function javaPart(version: string): ReleasePart {
   const artifacts = [
     { file: `${name}.jar`, mostKiB: MOST_KIB, use: jarUse(`${name}.jar`) },
     { file: `${name}-sources.jar`, mostKiB: MOST_KIB, use: "only made: for editors" },
-    { file: `${name}-javadoc.jar`, mostKiB: JAVADOC_KIB, use: "only made: for editors" },
+    { file: `${name}-javadoc.jar`, mostKiB: JAVADOC_KIB, isWithoutLicence: true, use: "only made: for editors" },
   ];
   const make = ({ folder }: Release): Promise<void> =>
     inScratch(async (scratch) => {

@@ -50,6 +50,8 @@ async function make({ folder, progress }: Release): Promise<void> {
       // A build leaves files beside its sources.
       const isSource = (path: string): boolean => !/^(build|tests|.*\.egg-info|__pycache__)$/.test(basename(path));
       cpSync(join(root, source), join(scratch, "source"), { recursive: true, filter: isSource });
+      // Setuptools takes the licence that lies beside pyproject.toml; what is generated has none there.
+      cpSync(join(root, "LICENSE"), join(scratch, "source", "LICENSE"));
       const args = ["-m", "build", "--no-isolation", "--outdir", folder, join(scratch, "source")];
       await run("python3", args, { cwd: scratch, env });
     });
