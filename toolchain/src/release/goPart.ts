@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../paths";
 import { hasCommand, run } from "../run";
@@ -106,7 +106,7 @@ function useOf(module: GoModule, environmentOf: (folder: string, release: Releas
     install: async (folder, release) => {
       const env = await environmentOf(folder, release);
       module.addProgram(folder);
-      if (!existsSync(join(folder, "go.mod"))) await run("go", ["mod", "init", "example"], { cwd: folder, env });
+      await run("go", ["mod", "init", "example"], { cwd: folder, env });
       await run("go", ["get", `${nameOf(module)}@v${release.version}`], { cwd: folder, env });
     },
     run: async (folder, release) => {

@@ -4,7 +4,7 @@ import { root } from "../paths";
 import { run } from "../run";
 import type { Release, ReleasePart, Use } from "./artifact";
 import { programsFolder } from "./programs";
-import { installPackages } from "./npmInstall";
+import { InstallOptions, installPackages } from "./npmInstall";
 import { tarballOf } from "./npmPackages";
 import { PluginInstall, installOwnPlugin, installPublishedPlugin } from "./pluginPart";
 import { inScratch } from "./scratch";
@@ -37,7 +37,7 @@ export function nodeSdkPart(): ReleasePart {
 export function publishedNodeSdk(): { spec: string; use: Use } {
   const { name, version } = manifest();
   const spec = `${name}@${version}`;
-  return { spec, use: sdkUse(() => spec, installPublishedPlugin) };
+  return { spec, use: sdkUse(() => spec, installPublishedPlugin, { isAskedAnew: true }) };
 }
 
 const source = join(root, "sdk", "nodejs");
@@ -46,10 +46,14 @@ function manifest(): { name: string; version: string } {
   return JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as { name: string; version: string };
 }
 
-function sdkUse(specOf: (release: Release) => string, installThePlugin: PluginInstall): Use {
+function sdkUse(
+  specOf: (release: Release) => string,
+  installThePlugin: PluginInstall,
+  options: InstallOptions = {},
+): Use {
   return {
     mostSeconds: 180,
-    install: (folder, release) => installPackages(folder, [specOf(release)]),
+    install: (folder, release) => installPackages(folder, [specOf(release)], options),
     run: async (folder, release) => {
       const home = join(folder, "home");
       await installThePlugin(home, release);

@@ -47,7 +47,7 @@ export function publishedUses(version: string, address = releaseAddress(version)
   const fetchAsset = (file: string, folder: string): Promise<void> => fetchReleaseAsset(address, file, folder);
   const sdk = publishedNodeSdk();
   const uses: [string, Use][] = [
-    ...publishedPackages().map((one): [string, Use] => [specOf(one), useOf(one, specOf)]),
+    ...publishedPackages().map((one): [string, Use] => [specOf(one), useOf(one, specOf, { isAskedAnew: true })]),
     [`plugin rabbitmq-delay v${version}`, publishedPluginUse()],
     [sdk.spec, sdk.use],
     [`rabbitmq-delay ${version} for Python`, publishedPythonUse()],
