@@ -48,7 +48,13 @@ export function releaseVersion(textOf = (file: string): string => readFileSync(j
     throw new Error(
       `package.json has version ${version}, which all packages of a release must have; ${others.join(", ")}`,
     );
-  if (RELEASED.test(version)) return version;
+  checkReleased(version);
+  return version;
+}
+
+/** @throws Error for a prerelease */
+export function checkReleased(version: string): void {
+  if (RELEASED.test(version)) return;
   throw new Error(`version: ${version} is not allowed; it must be like 1.2.3, because prereleases are not published`);
 }
 
