@@ -111,8 +111,10 @@ schema-compare: build
 sdks: schema
 	@node toolchain/dist/main.js sdks
 
-# Everything that the release workflow does, but for the upload.
-release-dry-run: build
+# Everything that the release workflow does, but for the upload; compiled anew, because what is left of sources that are gone would be packed.
+release-dry-run: node_modules/.package-lock.json
+	rm -rf dist */dist packages/*/dist
+	@npx tsc -b
 	@node toolchain/dist/main.js release-dry-run
 
 # The same with what was published, once it is.

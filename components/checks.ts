@@ -7,6 +7,12 @@ export function checkFlag(property: string, value: boolean | undefined): void {
   throw new DelayTopologyError(property, value, "it must be true or false");
 }
 
+/** A text. @throws DelayTopologyError naming the property */
+export function checkText(property: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new DelayTopologyError(property, value, "it must be a text");
+}
+
 /** A list, or undefined where it is not given. @throws DelayTopologyError naming the property */
 export function checkList(property: string, value: unknown): void {
   if (value === undefined || Array.isArray(value)) return;

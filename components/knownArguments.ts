@@ -16,6 +16,8 @@ export function givenArguments<T extends object>(args: T | null | undefined): T 
 /** The same with what is null, for a component that takes no null for its secrets. @throws DelayTopologyError */
 export function argumentsAsWritten<T extends object>(args: T | null | undefined): T {
   keepOnFailure();
+  if (isLater(args))
+    throw new DelayTopologyError("args", AN_OUTPUT, "it must be an object, known before anything is made");
   if (args !== null && args !== undefined && (typeof args !== "object" || Array.isArray(args)))
     throw new DelayTopologyError("args", args, "it must be an object");
   return args ?? ({} as T);
@@ -27,6 +29,8 @@ interface InputPlaces {
   later?: readonly string[];
   /** Properties in which such values may stand, but that are none themselves. */
   holders?: readonly string[];
+  /** Maps, as `ingress.annotations`, whose values may be such values; where they are plain values, the schema checks them. */
+  laterIn?: readonly string[];
   /** Properties that somebody else checks. */
   unchecked?: readonly string[];
 }
@@ -39,10 +43,10 @@ interface InputPlaces {
 export function readArguments<T>(
   args: unknown,
   read: (given: unknown, unchecked: readonly string[]) => T,
-  { later = [], holders = [], unchecked = [] }: InputPlaces,
+  { later = [], holders = [], laterIn = [], unchecked = [] }: InputPlaces,
 ): T {
-  if (typeof args !== "object" || args === null || Array.isArray(args)) return read(args, []);
-  const given = Object.entries(args);
+  const isObject = typeof args === "object" && args !== null && !Array.isArray(args) && !isLater(args);
+  const given = isObject ? Object.entries(args) : [];
   const open = [
     ...unchecked,
     ...given.filter(([name, value]) => later.includes(name) && isLater(value)).map(([name]) => name),
@@ -50,10 +54,10 @@ export function readArguments<T>(
   const isHolder = (name: string): boolean => open.includes(name) || later.includes(name);
   const marked = given.map(([name, value]) => {
     if (isHolder(name)) return [name, value] as const;
-    return [name, holders.includes(name) && !isLater(value) ? value : markOutputs(value)] as const;
+    return [name, holders.includes(name) && !isLater(value) ? value : markOutputs(value, name, laterIn)] as const;
   });
   try {
-    return read(Object.fromEntries(marked), open);
+    return read(isObject ? Object.fromEntries(marked) : markOutputs(args, "", []), open);
   } catch (error) {
     if (!(error instanceof DelayTopologyError) || error.value !== AN_OUTPUT) throw error;
     throw new DelayTopologyError(error.property, AN_OUTPUT, `${error.allowed}, known before anything is made`);
@@ -63,14 +67,24 @@ export function readArguments<T>(
 /** What stands for an output, which no schema takes. */
 const AN_OUTPUT = Symbol("an output");
 
-/** A value with a mark in the place of each output in it. */
-function markOutputs(value: unknown): unknown {
+/** What stands for an output in a map whose values are texts, known later or not. */
+const A_TEXT = "known later";
+
+/**
+ * A value with a mark in the place of each output in it.
+ * @param path of the value
+ * @param laterIn paths of maps whose values may be outputs
+ */
+function markOutputs(value: unknown, path: string, laterIn: readonly string[]): unknown {
   if (isLater(value)) return AN_OUTPUT;
-  if (Array.isArray(value)) return value.map(markOutputs);
+  if (Array.isArray(value)) return value.map((item) => markOutputs(item, `${path}[]`, laterIn));
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, markOutputs(part)]));
+  const mark = (name: string, part: unknown): unknown =>
+    laterIn.includes(path) && isLater(part) ? A_TEXT : markOutputs(part, `${path}.${name}`, laterIn);
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mark(name, part)]));
 }
 
-function isLater(value: unknown): boolean {
+/** Whether a value is known later: an output or a promise. */
+export function isLater(value: unknown): boolean {
   return pulumi.Output.isInstance(value) || value instanceof Promise;
 }

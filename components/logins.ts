@@ -15,7 +15,7 @@ import { readArguments } from "./knownArguments";
 
 /** One login of a service. A service has two while its password changes. */
 export interface EndpointCredential {
-  /** What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name. */
+  /** What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name. */
   suffix?: string;
   /** At least 12 characters; give a secret. Default: one is generated, once. */
   password?: pulumi.Input<string>;

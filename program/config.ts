@@ -1,6 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
 import { BrokerAddress, allowances, checkAddressesHoldNoLogin, checkConfigAddresses } from "@rabbitmq-delay/broker";
-import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
   checkAllowed,
@@ -48,7 +47,6 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   const given = readStackConfig(values);
   const { broker = {}, cluster, createVhost = false, allow = [], production = false, endpoints = [] } = given;
   checkAllowed(allow, allowances);
-  checkPlace(broker, cluster !== undefined);
   const brokerPassword = given.brokerPassword || undefined;
   const storePassword = (given.storePassword || undefined) ?? environment.RABBITMQ_STORE_PASSWORD;
   const managementUrl = broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL;
@@ -96,18 +94,6 @@ function valuesOf(config: pulumi.Config): Record<string, unknown> {
   // The engine asks for each key that a program reads whether it is a secret.
   checkStackConfigKeys(keys);
   return Object.fromEntries(keys.map((key) => [key, openConfigValue(key, config.get(key))]));
-}
-
-/** A broker in two places would contradict itself. */
-function checkPlace(broker: NonNullable<StackConfig["broker"]>, hasCluster: boolean): void {
-  const elsewhere = (["managementUrl", "username", "caCertFile", "insecure"] as const).find(
-    (key) => broker[key] !== undefined,
-  );
-  if (hasCluster && elsewhere !== undefined) {
-    const instead = elsewhere === "insecure" ? "give cluster.caCertFile" : `give cluster.${elsewhere}`;
-    const allowed = `this stack makes its own cluster, ${instead}`;
-    throw new DelayTopologyError(`broker.${elsewhere}`, broker[elsewhere], allowed, true);
-  }
 }
 
 /** A user of a process needs a password, from the config or the environment. */

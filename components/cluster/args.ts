@@ -21,7 +21,7 @@ export interface RabbitMqClusterArgs {
   memoryMiB?: number;
   /** The part of its memory at which a node stops taking messages, from 0.3 to 0.8; default 0.6, as RabbitMQ's own. */
   memoryWatermark?: number;
-  /** Requested processors of each node, e.g. `2` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats. */
+  /** Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats. */
   cpu?: string;
   /** Encryption towards clients; default none, plain text. */
   tls?: ClusterTlsArgs;
@@ -102,7 +102,7 @@ export interface ClusterMonitoringArgs {
   /** Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false. */
   dashboard?: boolean;
   /** Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow. */
-  labels?: Record<string, string>;
+  labels?: Record<string, pulumi.Input<string>>;
 }
 
 /** An Ingress to the management API. */
@@ -114,5 +114,5 @@ export interface ClusterIngressArgs {
   /** Secret with the host's certificate. */
   tlsSecretName: string;
   /** Annotations, e.g. that the controller shall speak TLS to the Service. */
-  annotations?: Record<string, string>;
+  annotations?: Record<string, pulumi.Input<string>>;
 }

@@ -1,12 +1,14 @@
-import { ClusterSettings, isHostName, memoryPlan, readCluster } from "@rabbitmq-delay/topology/stack";
+import * as pulumi from "@pulumi/pulumi";
+import { ClusterSettings, isHostName, memoryPlan, readCluster, shownName } from "@rabbitmq-delay/topology/stack";
+import { checkText } from "../checks";
 import { IssuerKind } from "../enums";
-import { readArguments } from "../knownArguments";
+import { isLater, readArguments } from "../knownArguments";
 import type { RabbitMqClusterArgs } from "./args";
 import { nodesService, serviceHost } from "./places";
 import type { ClusterShape } from "./shape";
 
 /** What may be known later; it is checked then. */
-const INPUTS = { later: ["password", "erlangCookie"] };
+const INPUTS = { later: ["password", "erlangCookie"], laterIn: ["monitoring.labels", "ingress.annotations"] };
 
 /**
  * Checks a cluster's arguments and fills in its defaults.
@@ -32,14 +34,31 @@ export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): C
     config: settings.config,
     deadLetterPrefetch: settings.deadLetterPrefetch,
     access: { clientNamespaces: [], managementNamespaces: [], monitoringNamespaces: [], ...settings.access },
-    monitoring: { serviceMonitor: false, dashboard: false, labels: {}, ...settings.monitoring },
-    ingress: settings.ingress,
+    monitoring: {
+      serviceMonitor: false,
+      dashboard: false,
+      ...settings.monitoring,
+      labels: textsOf("monitoring.labels", args.monitoring?.labels),
+    },
+    ingress: settings.ingress && {
+      ...settings.ingress,
+      annotations: textsOf("ingress.annotations", args.ingress?.annotations),
+    },
     managementUrl,
     username: settings.username,
     readyTimeoutSeconds: settings.readyTimeoutSeconds,
     shutdownLimitSeconds: settings.shutdownLimitSeconds,
   };
 }
+
+/** A map's texts; those that are known later are checked then. */
+function textsOf(place: string, texts: Readonly<Record<string, pulumi.Input<string>>> | null = {}): Texts {
+  const known = (name: string, text: pulumi.Input<string>): pulumi.Input<string> =>
+    isLater(text) ? pulumi.output(text).apply((value) => checkText(`${place}.${shownName(name)}`, value)) : text;
+  return Object.fromEntries(Object.entries(texts ?? {}).map(([name, text]) => [name, known(name, text)]));
+}
+
+type Texts = Record<string, pulumi.Input<string>>;
 
 type Tls = NonNullable<ClusterSettings["tls"]>;
 

@@ -1,3 +1,4 @@
+import type * as pulumi from "@pulumi/pulumi";
 import type { input } from "@pulumi/kubernetes/types";
 import type { ResourceToken } from "@rabbitmq-delay/topology/stack";
 import type { ClusterShape } from "./shape";
@@ -54,8 +55,8 @@ export type KubernetesObject =
 export interface Metadata {
   name: string;
   namespace?: string;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
+  labels?: Record<string, pulumi.Input<string>>;
+  annotations?: Record<string, pulumi.Input<string>>;
 }
 
 /** By which Services, policies and budgets know the pods; the operator gives its pods the same two. */

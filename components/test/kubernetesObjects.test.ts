@@ -6,6 +6,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { DelayGateway, DelayedMessageStore, RabbitMqCluster } from "pulumi-rabbitmq-delay";
 import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
+import { checkText } from "../dist/checks";
 import { RELEASE } from "../dist/cluster/makeObject";
 import { versions } from "../../toolchain/dist/versions";
 
@@ -62,6 +63,29 @@ describe("objects on Kubernetes", () => {
       assert.deepEqual(made, snapshots[label]);
     });
   }
+
+  it("have labels and annotations that are known later, which are checked then", async () => {
+    const given = (text: pulumi.Output<string>): RabbitMqClusterArgs => ({
+      ...cluster,
+      monitoring: { ...cluster.monitoring, labels: { release: text, team: "orders" } },
+      ingress: { ...(cluster.ingress as NonNullable<typeof cluster.ingress>), annotations: { "example.com/a": text } },
+    });
+    const made = await registered(() => new RabbitMqCluster("rabbit", given(pulumi.output("prometheus"))));
+    const metadataOf = (type: string): { labels: object; annotations?: object } => {
+      const found = made.find((one) => one.type.endsWith(type));
+      return (found?.inputs as { metadata: { labels: object; annotations?: object } }).metadata;
+    };
+    for (const type of [":ServiceMonitor", ":ConfigMap"]) {
+      const { labels } = metadataOf(type) as { labels: Record<string, string> };
+      if (type === ":ServiceMonitor" || "grafana_dashboard" in labels)
+        assert.deepEqual([labels.release, labels.team], ["prometheus", "orders"]);
+    }
+    assert.deepEqual(metadataOf(":Ingress").annotations, { "example.com/a": "prometheus" });
+    assert.throws(
+      () => checkText("ingress.annotations.a", 7),
+      /^DelayTopologyError: ingress\.annotations\.a: this number /,
+    );
+  });
 
   it("are made by the version of the library whose plugin the tests have", () => {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- data

@@ -86,7 +86,7 @@ describe("components that lack arguments", () => {
         else refuses(kind, none, new RegExp(`^(${names.join("|")}): .+ is not allowed; .+`));
       }
       for (const other of ["hunter2", 7, ["hunter2"]])
-        refuses(kind, other, /^args: (this text|this number|\["…"\]) is not allowed; it must be an object$/);
+        refuses(kind, other, /^args: (this text|this number|\[…\]) is not allowed; it must be an object$/);
       await pulumi.runtime.disconnect();
     });
 
@@ -103,6 +103,30 @@ describe("components that lack arguments", () => {
       await pulumi.runtime.disconnect();
     });
   }
+
+  // Pulumi's own text was shown of it, which names neither the property nor what is wrong.
+  for (const [kind, { needed, more }] of Object.entries(components)) {
+    it(`${kind} names what has to be known at once`, async () => {
+      const refusal = (name: string): RegExp =>
+        new RegExp(`^${name}(\\.\\w+)?: (a value that is known later|an output) is not`);
+      refuses(kind, pulumi.output({ ...needed }), refusal("args"));
+      for (const [name, value] of Object.entries({ ...needed, ...more })) {
+        if (["vhost", "network", "broker"].includes(name)) continue;
+        for (const later of [pulumi.output(value as object), Promise.resolve(value)])
+          refuses(kind, { ...needed, ...more, [name]: later }, refusal(name));
+      }
+      await pulumi.runtime.disconnect();
+    });
+  }
+
+  it("name what has to be known at once in a list", () => {
+    const login = pulumi.output(credentials[0]);
+    const refusal =
+      /^credentials\[0\]: an output is not allowed; it must be an object .*, known before anything is made$/;
+    refuses("EndpointUser", { user: "a", credentials: [login] }, refusal);
+    refuses("DelayedMessageStore", { user: "a", credentials: [login] }, refusal);
+    refuses("DelayGateway", { network, user: "a", credentials: [login] }, refusal);
+  });
 
   it("take null for what a part does not need", async () => {
     const { needed, more } = components.RabbitMqCluster;

@@ -112,7 +112,7 @@ namespace RabbitMqDelay.Infrastructure
         }
 
         /// <summary>
-        /// Requested processors of each node, e.g. `2` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
+        /// Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
         /// </summary>
         [Input("cpu")]
         public string? Cpu { get; set; }

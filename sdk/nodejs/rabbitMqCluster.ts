@@ -127,7 +127,7 @@ export interface RabbitMqClusterArgs {
      */
     config?: {[key: string]: string};
     /**
-     * Requested processors of each node, e.g. `2` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
+     * Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
      */
     cpu?: string;
     /**

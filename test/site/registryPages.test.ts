@@ -53,6 +53,20 @@ describe("the pages for Pulumi's registry", () => {
     for (const [, version] of named) assert.equal(version, releaseVersion());
   });
 
+  it("say of each SDK what a release publishes, as the page on languages does", () => {
+    const page = read("docs/installation-configuration.md");
+    const { name } = JSON.parse(read("sdk/nodejs/package.json")) as { name: string };
+    const [, wheel = ""] = /^ *name = "(.+)"/m.exec(read("sdk/python/pyproject.toml")) ?? [];
+    const [, module = ""] = /^module (.+)$/m.exec(read("sdk/go/rabbitmqdelay/go.mod")) ?? [];
+    for (const install of [`npm install ${name}`, `pip install ${wheel.replaceAll("_", "-")}`, `go get ${module}`])
+      assert.ok(page.includes(`\`${install}\``), install);
+    assert.match(page, /^- C#: no package, /m);
+    const text = read("docs/languages.md").replaceAll("\n", " ");
+    assert.match(text, /A release publishes those for Python, Go and TypeScript .* and none for \.NET/);
+    for (const either of [page.replaceAll("\n", " "), text])
+      assert.match(either, /before it is released|Until the first release/);
+  });
+
   it("are no pages of the site", () => {
     const pages = [...sitePages(root).keys()];
     for (const page of PAGES) assert.ok(!pages.includes(page), page);

@@ -1,19 +1,49 @@
 import { strict as assert } from "node:assert";
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { list } from "tar";
 import { findEngine } from "../../toolchain/dist/engine";
+import { root } from "../../toolchain/dist/paths";
+import { writeArchive } from "../../toolchain/dist/release/archive";
 import type { Release } from "../../toolchain/dist/release/artifact";
-import { packPackages, publishedPackages } from "../../toolchain/dist/release/npmPackages";
+import { publishedChecksumsUse } from "../../toolchain/dist/release/checksumsPart";
+import { packPackages, publishedPackages, staleFiles } from "../../toolchain/dist/release/npmPackages";
 import { npmPart } from "../../toolchain/dist/release/npmPart";
+import { isOfPlugin } from "../../toolchain/dist/release/pluginFolder";
 import { releaseParts } from "../../toolchain/dist/release/parts";
+import { fetchReleaseAsset } from "../../toolchain/dist/release/releaseAssets";
 import { releaseNotes } from "../../toolchain/dist/release/releaseNotes";
-import { findOtherRanges, releaseVersion } from "../../toolchain/dist/release/releaseVersion";
+import {
+  checkReleased,
+  findOtherRanges,
+  releaseVersion,
+  versionPlaces,
+} from "../../toolchain/dist/release/releaseVersion";
+import { withoutFolder } from "../../toolchain/dist/release/sbomPart";
 import { tableOf } from "../../toolchain/dist/release/table";
-import { tryOut } from "../../toolchain/dist/release/trial";
-import { publishedUses } from "../../toolchain/dist/release/verify";
+import { Trial, tryOut, tryUse } from "../../toolchain/dist/release/trial";
+import { onceThere, publishedUses } from "../../toolchain/dist/release/verify";
+import { run } from "../../toolchain/dist/run";
 import { onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
 import { temporaryFolder } from "../support/databases";
 
 const quiet = (): void => undefined;
 const version = releaseVersion();
+
+/** A release without an engine and a broker. */
+const releaseIn = (folder: string): Release => ({
+  folder,
+  version,
+  progress: quiet,
+  engine: { binFolder: "", home: "", origin: "" },
+  broker: { amqpUrl: "", managementUrl: "" },
+});
 
 describe("a release", () => {
   it("has an artifact for each package, and a line of its table for each artifact", () => {
@@ -75,7 +105,162 @@ describe("a release", () => {
   it("is verified, once it is published, by each package's name and version", () => {
     const names = publishedUses(version).map(([name]) => name);
     for (const { name } of publishedPackages()) assert.ok(names.includes(`${name}@${version}`), name);
-    assert.ok(names.includes(`plugin rabbitmq-delay v${version}`));
+    for (const name of [
+      `plugin rabbitmq-delay v${version}`,
+      `@rabbitmq-delay/rabbitmq-delay@${version}`,
+      `rabbitmq-delay ${version} for Python`,
+      `pulumi-rabbitmq-delay ${version} for Python`,
+      `github.com/rabbitmq-delay/rabbitmq-delay/clients/go@v${version}`,
+      `github.com/rabbitmq-delay/rabbitmq-delay/sdk/go/rabbitmqdelay@v${version}`,
+      `rabbitmq-delay-${version}.jar`,
+      `SHA256SUMS of v${version}`,
+    ])
+      assert.ok(names.includes(name), name);
+  });
+
+  it("is verified by the checksums of all its files, as they are published", async () => {
+    const files: Record<string, string> = { "a.tgz": "a", "b.jar": "b" };
+    const sumOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+    const sums = Object.entries(files).map(([name, text]) => `${sumOf(text)}  ${name}\n`);
+    const served: Record<string, string> = { ...files, SHA256SUMS: sums.join("") };
+    const server = createServer((request, response) => {
+      const text = served[(request.url as string).replace("/v/", "")];
+      response.writeHead(text === undefined ? 404 : 200, { connection: "close" }).end(text);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    afterThisTest(() => void server.close());
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v`;
+    const use = publishedChecksumsUse((file, folder) => fetchReleaseAsset(address, file, folder));
+    const tried = (): Promise<Trial> => tryUse("SHA256SUMS", use, releaseIn(""));
+    assert.match((await tried()).what, /--check: 2 files$/);
+    served["b.jar"] = "another";
+    assert.match((await tried()).failure ?? "", /b\.jar: FAILED/);
+    delete served["b.jar"];
+    assert.equal((await tried()).failure, "b.jar of the release could not be had: status 404");
+    served.SHA256SUMS = `${sumOf("a")}  ../a.tgz\n`;
+    assert.match((await tried()).failure ?? "", /"\.\.\/a\.tgz" is not allowed; it must be a file's name/);
+  });
+
+  it("is verified again until a registry has what was published, and then ends with why", async () => {
+    let tries = 0;
+    const install = async (folder: string): Promise<void> => {
+      assert.deepEqual(readdirSync(folder), [], "nothing is left of the try before");
+      writeFileSync(join(folder, "left"), "");
+      if (++tries < 3) throw new Error("404: not there");
+    };
+    const use = { mostSeconds: 5, install, run: async () => "used" };
+    const wait = { interval: 1, timeout: 200 };
+    const { what, failure } = await tryUse("a", onceThere("a@1", use, wait), releaseIn(""));
+    assert.deepEqual([what, failure, tries], ["used", undefined, 3]);
+    tries = -1e9;
+    const { failure: late } = await tryUse("a", onceThere("a@1", use, wait), releaseIn(""));
+    assert.equal(late, "a@1 could not be installed within 0.2 s: 404: not there");
+  });
+
+  it("is refused while an SDK or another file has another version, or it is a prerelease", () => {
+    const files = versionPlaces.map(([file]) => file);
+    for (const path of readdirSync(join(root, "sdk"), { recursive: true, encoding: "utf8" })) {
+      if (/node_modules|(^|\/)(bin|obj)\//.test(path)) continue;
+      if (/(pulumi-plugin\.json|version\.txt|package\.json|pyproject\.toml|\.csproj|pulumiUtilities\.go)$/.test(path))
+        assert.ok(files.includes(`sdk/${path}`), path);
+    }
+    const textOf = (file: string): string => readFileSync(join(root, file), "utf8");
+    for (const [file, pattern] of versionPlaces) {
+      const changed = (): string => textOf(file).replace(pattern, (all) => all.replace(version, "9.9.9"));
+      if (file === "package.json") continue;
+      assert.throws(
+        () => releaseVersion((asked) => (asked === file ? changed() : textOf(asked))),
+        (error: Error) => error.message.includes(`${file} has 9.9.9`),
+        file,
+      );
+    }
+    assert.throws(() => checkReleased("1.2.3-rc.1"), /version: 1\.2\.3-rc\.1 is not allowed; it must be like 1\.2\.3/);
+  });
+
+  it("has a licence in each archive, also those of what the plugin is made with", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "content"));
+    writeFileSync(join(folder, "content", "README.md"), "LICENSE");
+    const trialOf = (file: string, more = {}): Promise<Trial> =>
+      tryOut({ file, mostKiB: 1000, use: "only made", ...more }, releaseIn(folder));
+    for (const file of ["a.tgz", "a.tar.gz", "a.zip", "a.whl", "a.jar"]) {
+      const pack = async (): Promise<unknown> =>
+        /gz$/.test(file)
+          ? writeArchive(join(folder, file), join(folder, "content"))
+          : run("python3", ["-m", "zipfile", "-c", join(folder, file), join(folder, "content")]);
+      rmSync(join(folder, "content", "LICENSE"), { force: true });
+      await pack();
+      assert.equal((await trialOf(file)).failure, "it has no LICENSE", file);
+      assert.equal((await trialOf(file, { isWithoutLicence: true })).failure, undefined, file);
+      writeFileSync(join(folder, "content", "LICENSE"), "the licence");
+      await pack();
+      assert.equal((await trialOf(file)).failure, undefined, file);
+    }
+    const licence = readFileSync(join(root, "LICENSE"), "utf8");
+    for (const { folder: own } of publishedPackages())
+      assert.equal(readFileSync(join(root, own, "LICENSE"), "utf8"), licence, own);
+    for (const name of ["LICENSE", "LICENSE.md", "license.md", "License.txt", "LICENCE.md", "NOTICE.md", "COPYING.md"])
+      assert.ok(isOfPlugin(`lib/node_modules/a/${name}`), name);
+    for (const name of ["README.md", "docs/licenses/CHANGES.md", "a.d.ts"])
+      assert.ok(!isOfPlugin(`lib/node_modules/a/${name}`));
+  });
+
+  it("has a bill of materials that names no folder of who made it", () => {
+    const text = '{"url": "file:/home/me/release/a-1.0.0.tgz", "other": "https://example.com"}';
+    assert.equal(withoutFolder(text, "/home/me/release"), '{"url": "a-1.0.0.tgz", "other": "https://example.com"}');
+  });
+
+  it("has nothing that was compiled of a source that is gone", () => {
+    const folder = temporaryFolder();
+    for (const path of ["dist/part", "src/part"]) mkdirSync(join(folder, path), { recursive: true });
+    for (const file of ["dist/part/a.js", "dist/part/a.d.ts", "dist/b.js", "dist/.tsbuildinfo", "src/part/a.ts"])
+      writeFileSync(join(folder, file), "");
+    assert.deepEqual(staleFiles(folder), [join(folder, "dist/b.js")]);
+  });
+
+  it("has no file of the compiler's in a package, and no sources beside what is compiled of them", async () => {
+    const folder = temporaryFolder();
+    const components = publishedPackages().find(({ name }) => name === "pulumi-rabbitmq-delay");
+    assert.ok(components);
+    await packPackages([components], folder);
+    const files: string[] = [];
+    await list({ file: join(folder, components.tarball), onReadEntry: ({ path }) => files.push(path) });
+    assert.ok(files.includes("package/LICENSE"));
+    for (const file of files) assert.doesNotMatch(file, /tsconfig|tsbuildinfo|(?<!\.d)\.ts$/);
+  });
+
+  it("has notes for the version that comes next", () => {
+    assert.match(releaseNotes(version), /### Added/);
+  });
+
+  // Each part that was tried after an interruption was a line of failures, and the command went on.
+  it("ends when it is interrupted, with the signal's code, and tries nothing more", async () => {
+    const program = `
+      const { guard } = require(${JSON.stringify(join(root, "toolchain", "dist", "interruption"))});
+      const { tryPart } = require(${JSON.stringify(join(root, "toolchain", "dist", "release", "dryRun"))});
+      const { run } = require(${JSON.stringify(join(root, "toolchain", "dist", "run"))});
+      const use = { mostSeconds: 1, install: async () => console.log("installed"), run: async () => "used" };
+      const part = (make) => ({ title: "a", artifacts: [{ file: "a", mostKiB: 1, use }], make });
+      guard(async () => {
+        const wait = () => { console.log("making"); return run("sleep", ["60"]); };
+        for (const one of [part(wait), part(async () => console.log("next"))])
+          console.log(await tryPart(one, { folder: ".", progress: () => undefined }));
+      });`;
+    for (const [signal, code] of [
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+    ] as const) {
+      const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "pipe"] });
+      let output = "";
+      child.stdout.on("data", (data: Buffer) => {
+        output += data.toString();
+        if (data.includes("making")) child.kill(signal);
+      });
+      child.stderr.on("data", (data: Buffer) => (output += data.toString()));
+      const [exitCode] = (await once(child, "exit")) as [number];
+      assert.equal(exitCode, code, output);
+      assert.match(output, new RegExp(`^making\nInterrupted by ${signal}; run it again to go on from here\\.\n$`));
+    }
   });
 
   it("refuses an artifact that is too large, takes too long to install, does not work, or is not there", async () => {
@@ -83,11 +268,7 @@ describe("a release", () => {
     assert.ok(one);
     const folder = temporaryFolder();
     await packPackages([one], folder);
-    const nowhere = {
-      engine: { binFolder: "", home: "", origin: "" },
-      broker: { amqpUrl: "", managementUrl: "" },
-    };
-    const release: Release = { folder, version, progress: quiet, ...nowhere };
+    const release = releaseIn(folder);
     const use = { mostSeconds: 1, install: async () => undefined, run: async () => "nothing" };
     const failureOf = async (change: object): Promise<string | undefined> =>
       (await tryOut({ file: one.tarball, mostKiB: 1000, use, ...change }, release)).failure;

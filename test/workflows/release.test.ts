@@ -36,10 +36,23 @@ describe("the release workflow", () => {
   const needsOf = (name: string): string[] => [job(name).needs ?? []].flat();
 
   it("runs at tags of versions, and publishes what was tested and tried out", () => {
-    assert.deepEqual(workflow.on.push.tags, ["v*.*.*"]);
+    // A prerelease's tag starts nothing.
+    const [pattern = "", ...others] = workflow.on.push.tags;
+    assert.deepEqual(others, []);
+    const tag = new RegExp(`^${pattern.replaceAll(".", "\\.")}$`);
+    for (const [name, isRelease] of [
+      ["v1.2.3", true],
+      ["v10.20.30", true],
+      ["v1.2.3-rc.1", false],
+      ["v1.2", false],
+      ["clients/go/v1.2.3", false],
+    ] as const)
+      assert.equal(tag.test(name), isRelease, name);
     assert.ok(job("test").steps.some(({ run }) => run === ".ci/run"));
     assert.ok(job("pack").steps.some(({ run }) => run === "make release-dry-run"));
-    for (const name of ["npm", "pypi", "github"]) assert.deepEqual(needsOf(name), ["test", "pack"]);
+    for (const name of ["npm", "pypi"]) assert.deepEqual(needsOf(name), ["test", "pack"]);
+    // Its release is what people see, so it comes once the registries have what its notes name.
+    assert.deepEqual(needsOf("github"), ["test", "pack", "npm", "pypi"]);
     assert.deepEqual(needsOf("verify"), ["npm", "pypi", "github"]);
     assert.ok(job("verify").steps.some(({ run }) => run === "make release-verify"));
   });
@@ -81,6 +94,30 @@ describe("the release workflow", () => {
     const files = [...scripts.matchAll(/\bnode (\S+\.js)/g)].map(([, file]) => file as string);
     assert.ok(files.length > 1);
     for (const file of files) read(file);
+  });
+
+  it("makes the release on GitHub public once all files are there, and can be repeated", () => {
+    const step = job("github").steps.find(({ run = "" }) => run.includes("gh release"));
+    const runStep = (isThere: boolean): string[] => {
+      const [folder, tools] = [temporaryFolder(), temporaryFolder()];
+      mkdirSync(join(folder, "release"));
+      for (const file of ["a.tgz", "SHA256SUMS"]) writeFileSync(join(folder, "release", file), "");
+      // Stands for GitHub's command: knows of the release or not, makes none twice, and writes down what it is told.
+      const refusal = isThere ? 'case "$2" in create) exit 1 ;; esac' : 'case "$2" in view) exit 1 ;; esac';
+      const stub = `#!/bin/sh\necho "$@" >> called\n${refusal}\n`;
+      writeFileSync(join(tools, "gh"), stub, { mode: 0o755 });
+      const env = { ...process.env, PATH: `${tools}:${process.env.PATH}`, GITHUB_REF_NAME: "v1.2.3" };
+      execFileSync("bash", ["-e", "-c", step?.run ?? "false"], { cwd: folder, env });
+      return readFileSync(join(folder, "called"), "utf8").trim().split("\n");
+    };
+    const finish = [
+      "release upload v1.2.3 --clobber release/SHA256SUMS release/a.tgz",
+      "release edit v1.2.3 --verify-tag --draft=false --notes-file release-notes.md",
+    ];
+    const sorted = (lines: string[]): string[] => lines.map((line) => line.split(" ").sort().join(" "));
+    const create = "release create v1.2.3 --verify-tag --draft --notes-file release-notes.md";
+    assert.deepEqual(sorted(runStep(false)), sorted(["release view v1.2.3", create, ...finish]));
+    assert.deepEqual(sorted(runStep(true)), sorted(["release view v1.2.3", ...finish]));
   });
 
   it("publishes each npm package that is not there yet, with its provenance", async () => {

@@ -36,11 +36,9 @@ export interface ConfiguredStack extends Checked {
  * @throws CommandError for a file that is not a stack's config, or that has anything the topology refuses
  */
 export function readStackFile(file: string): ConfiguredStack {
-  const config = valuesOf(file, readText(file, OPTION));
-  if ((config.network ?? config.networks ?? undefined) === undefined) {
-    throw new CommandError(exitCodes.badInput, `${OPTION}: ${file} has no network; is it a stack of this program?`);
-  }
+  const values = valuesOf(file, readText(file, OPTION));
   try {
+    const config = withoutSecrets(file, values);
     checkAddressesHoldNoLogin(config);
     const read = readStackConfig(config);
     checkAllowed(read.allow ?? [], allowances);
@@ -102,16 +100,20 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
   const config = (value as { config?: Record<string, unknown> } | null)?.config ?? {};
   checkObject(file, "config", config);
   const project = projectOf(file, Object.keys(config));
-  const values = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(config)
       .filter(([key]) => key.startsWith(`${project}:`))
       .map(([key, given]) => [key.slice(project.length + 1), given] as const)
       .map(([key, given]) => [key, openConfigValue(key, given)]),
   );
-  // This command needs no secret, and reads none.
+}
+
+/** This command needs no secret, and reads none. */
+function withoutSecrets(file: string, values: Record<string, unknown>): Record<string, unknown> {
   const read = withoutConfigSecrets(values);
   Object.entries(read).forEach(([key, given]) => checkReadable(file, key, given));
-  return read;
+  if ((read.network ?? read.networks ?? undefined) !== undefined) return read;
+  throw new CommandError(exitCodes.badInput, `${OPTION}: ${file} has no network; is it a stack of this program?`);
 }
 
 /** The project whose config it is: the one named in the `Pulumi.yaml` beside the file, else the one that has a network. */

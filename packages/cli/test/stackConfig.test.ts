@@ -158,7 +158,20 @@ describe("a stack's config for check", () => {
       [{ cluster: { ...cluster, replicas: 2 } }, /: cluster\.replicas: 2 is not allowed; it must be 1, 3 or 5/],
       [{ cluster: { ...cluster, memoryMiB: 512 } }, /: cluster\.memoryMiB: 512 .*at least 747/],
       [{ cluster: { ...cluster, tls: {} } }, /: cluster\.tls\.secretName: undefined .*cert-manager issuer/],
-      [{ cluster: { ...cluster, image: "rabbitmq:3.13.7" } }, /: cluster\.image: "rabbitmq:3\.13\.7" .*4\.1 or newer/],
+      [
+        { cluster: { ...cluster, mode: "operator", erlangCookie: { secure: "v1:abc" } } },
+        /: cluster\.erlangCookie: .* is not allowed; the operator makes its own/,
+      ],
+      [
+        { cluster: { ...cluster, mode: "operator", erlangCookie: "hunter2" } },
+        /: cluster\.erlangCookie: (?!.*hunter2).* the operator makes its own/,
+      ],
+      [
+        { cluster, broker: { managementUrl: "https://rabbit:15671" } },
+        /: broker\.managementUrl: this text is not allowed; this stack makes its own cluster, give cluster\.managementUrl$/,
+      ],
+      [{ cluster, broker: { insecure: true } }, /: broker\.insecure: true .* give cluster\.caCertFile$/],
+      [{ cluster: { ...cluster, image: "rabbitmq:3.13.7" } }, /: cluster\.image: this text .*4\.1 or newer/],
       [
         { delayedStore: { user: "store", deployment: { ...deployment, amqpUrl, replica: 2 } } },
         /: delayedStore\.deployment\.replica: this number .*did you mean replicas\?/,

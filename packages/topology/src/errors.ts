@@ -39,42 +39,44 @@ const NO_TEXT =
 /** Starts of what is allowed where no number can stand. */
 const NO_NUMBER =
   /^(it must be (a (non-empty )?text|an object|a list|true or false|the name|one of \D|1 to|an? http|a host|an image|a number of processors|a plugin|one line|a key|like)|it must (name|have|end)|a network.s name|give it as|it follows from|its keys must be|known properties are)/;
-/** Starts of what is allowed where a text stands that is the name of something on Kubernetes, or an address. */
-const NAME_ON_KUBERNETES =
-  /^it must (name|end with a tag|be (the name of an? (object of )?Kubernetes|an image|like amqps?:|a host name|a key of a Secret))/;
-/** A name of something on Kubernetes, of an image, or of a host: no address, and nothing with spaces, as a key in PEM has. */
-const LIKE_A_NAME = /^(?!.*:\/\/)(?!.*@(?!sha256:))[\w.:/@*-]*$/;
+/** Starts of what is allowed where a login or a key is easily put by mistake: no text that is refused there is shown. */
+const BESIDE_SECRETS =
+  /^it must (be (a number of processors|RabbitMQ \d|an image|an? http|like amqps?:)|end with a tag|have 1 to 64 letters)/;
+/** A plain word, as names, durations and choices are. An address, a login, JSON and what is in PEM have other characters. */
+const PLAIN_WORD = /^(?!.*:\/\/)[\p{L}\p{M}\p{N}_.:/#*+-]*$/u;
+/** What this package's own code puts in the place of a value, in whose message the value has no place. */
+const IN_PLACE_OF_VALUE = /^(\d+ (characters|redeliveries)|an async function|a promise|a secret)$/;
 
 /**
- * Whether a value stands where it can't belong: at a property that nobody knows, or in place of something of another kind. It could
- * be a password that was mistyped, which may have digits alone, so it is in no message; nor is an address with a user, which may have
- * one in it, nor what can't be a name where a name on Kubernetes belongs: it may be a key.
+ * Whether a value is not shown. Shown are a plain word and a number, and only where one of their sort belongs: what stands at a
+ * property that nobody knows, or in place of something of another kind, could be a password that was mistyped, which may have letters
+ * or digits alone; and what is no plain word could be an address with a password in it, or a key.
  */
 function isMisplaced(value: unknown, allowed: string): boolean {
   if (typeof value === "number" || typeof value === "bigint") return NO_NUMBER.test(allowed);
-  if (typeof value !== "string") return false;
-  if (NAME_ON_KUBERNETES.test(allowed) && !LIKE_A_NAME.test(value)) return true;
-  return /:\/\/.*@/s.test(value) || NO_TEXT.test(allowed);
+  if (typeof value !== "string" || IN_PLACE_OF_VALUE.test(value)) return false;
+  return !PLAIN_WORD.test(value) || NO_TEXT.test(allowed) || BESIDE_SECRETS.test(allowed);
 }
 
 function show(value: unknown, isHidden: boolean): string {
-  if (value === undefined) return "undefined";
   if (typeof value === "symbol") return String(value.description);
-  if (isHidden && typeof value === "string") return "this text";
+  if (typeof value === "string") return isHidden ? "this text" : shortened(JSON.stringify(value));
   if (typeof value === "number" || typeof value === "bigint") return isHidden ? "this number" : String(value);
-  const text = typeof value === "function" ? "a function" : shownJson(value);
-  return text.length > 320 ? `${text.slice(0, 300)}… (${text.length} characters)` : text;
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object" || value === null) return String(value);
+  if (isLater(value)) return "a value that is known later";
+  // Neither the values nor the names in it are shown: each could be a password.
+  if (Array.isArray(value)) return value.length === 0 ? "[]" : "[…]";
+  return Object.keys(value).length === 0 ? "{}" : "{…}";
 }
 
-/** The texts and numbers in an object or a list are not shown: one of them could be a password. */
-function shownJson(value: unknown): string {
-  const hide = (key: string, part: unknown): unknown =>
-    key !== "" && ["string", "number", "bigint"].includes(typeof part) ? "…" : part;
-  try {
-    return JSON.stringify(value, hide) ?? String(value);
-  } catch {
-    return "this value";
-  }
+/** Whether a value is a promise or, as Pulumi has them, an output, which answers to any property. */
+function isLater(value: object): boolean {
+  return value instanceof Promise || (value as { __pulumiOutput?: unknown }).__pulumiOutput === true;
+}
+
+function shortened(text: string): string {
+  return text.length > 320 ? `${text.slice(0, 300)}… (${text.length} characters)` : text;
 }
 
 /** A property's name, as somebody may have written it: one that no property could have may be a value that slipped. */

@@ -8,7 +8,7 @@ import {
   gatewayDeploymentSchema,
   storeDeploymentSchema,
 } from "./kubernetes/deployment";
-import { checkCluster } from "./kubernetes/readCluster";
+import { checkCluster, checkErlangCookiePlace } from "./kubernetes/readCluster";
 import { endpointSchema } from "./network/endpointSchema";
 import { networkSchema } from "./network/options";
 import { NAME_PAIR } from "./network/topic";
@@ -121,9 +121,23 @@ function checkNetworkName(property: string, name: unknown): void {
   throw new DelayTopologyError(property, name, `a network's name must be ${allowed}`);
 }
 
-/** What a secret is in a config: the text once the engine has decrypted it. */
+/** What a secret is in a config: the text once the engine has decrypted it, which is JSON where the secret was given parts. */
 function secret(): z.ZodString {
-  return markSecret(zod().string({ error: "it must be a text" }));
+  const error = "it must be a text without parts, and no JSON of an object or a list";
+  return markSecret(
+    zod()
+      .string({ error: "it must be a text" })
+      .refine((text) => !hasParts(text), { error }),
+  );
+}
+
+function hasParts(text: string): boolean {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === "object" && value !== null;
+  } catch {
+    return false;
+  }
 }
 
 /** All that a stack's config may have; the last three are secrets. */
@@ -291,15 +305,21 @@ export function checkStackConfigKeys(keys: readonly string[]): void {
 /**
  * A stack's config without those values that are secrets, for whoever needs none of them.
  * @param given its values by key, without the project's name before them
+ * @throws DelayTopologyError for a secret that other values exclude, which nobody sees afterwards
  */
 export function withoutConfigSecrets(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const cluster = given.cluster as { mode?: unknown; erlangCookie?: unknown } | null | undefined;
+  runWithin("cluster", () => checkErlangCookiePlace(cluster?.mode, cluster?.erlangCookie ?? undefined));
   return withoutSecrets(stackConfigSchema(), given);
 }
 
 /** What several parts of a config say together. */
 function checkTogether(config: StackConfig): void {
   const { broker, createVhost, endpoints = [], retryIntervals, cluster, delayedStore, delayGateway } = config;
-  if (cluster !== undefined) runWithin("cluster", () => checkCluster(cluster));
+  if (cluster !== undefined) {
+    checkOnePlace(broker);
+    runWithin("cluster", () => checkCluster(cluster));
+  }
   if (delayedStore !== undefined)
     runWithin("delayedStore", () => checkProcess("store", delayedStore, cluster !== undefined));
   if (delayGateway !== undefined)
@@ -318,6 +338,17 @@ function checkTogether(config: StackConfig): void {
         "it is the endpoint's own queue; name another one",
       );
   });
+}
+
+/** Beside a cluster of its stack's own, a broker would be in two places. */
+function checkOnePlace(broker: StackConfig["broker"]): void {
+  const elsewhere = (["managementUrl", "username", "caCertFile", "insecure"] as const).find(
+    (key) => broker?.[key] !== undefined,
+  );
+  if (elsewhere === undefined) return;
+  const instead = elsewhere === "insecure" ? "give cluster.caCertFile" : `give cluster.${elsewhere}`;
+  const allowed = `this stack makes its own cluster, ${instead}`;
+  throw new DelayTopologyError(`broker.${elsewhere}`, broker?.[elsewhere], allowed, true);
 }
 
 /** Beside a cluster of its stack's own, a process finds the broker by itself. */

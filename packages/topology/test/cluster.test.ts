@@ -52,16 +52,18 @@ describe("a cluster's options", () => {
       { tls: { issuer: "a", issuerKind: "Kind" } },
       /^tls\.issuerKind: "Kind" .*ClusterIssuer, Issuer$/,
     ],
-    ["processors in another unit", { cpu: "two" }, /^cpu: "two" is not allowed; it must be a number of processors/],
+    ["processors without quotes", { cpu: 2 }, /^cpu: this number is not allowed; .* 500m; put quotes around it, /],
+    ["a name without quotes", { namespace: 2024 }, /^namespace: this number .* namespace; put quotes around it, /],
+    ["processors in another unit", { cpu: "two" }, /^cpu: this text is not allowed; it must be a number of processors/],
     [
       "a label that is no text",
       { monitoring: { labels: { team: 1 } } },
-      /^monitoring\.labels\.team: this number .* a text$/,
+      /^monitoring\.labels\.team: this number .* a text; put quotes around it, so that it is a text$/,
     ],
     [
       "a setting that is no text",
       { config: { "log.console.level": 1 } },
-      /^config\["log\.console\.level"\]: this number is not allowed; it must be one line of text$/,
+      /^config\["log\.console\.level"\]: this number is not allowed; it must be one line of text; put quotes around it, so that it is a text$/,
     ],
     [
       "a setting with a space",
@@ -102,7 +104,7 @@ describe("the options of a process on Kubernetes", () => {
   const refusals: [string, object, RegExp][] = [
     ["a misspelled property", { replica: 2 }, /^deployment\.replica: this number .* did you mean replicas\?$/],
     ["a namespace that is none", { namespace: "A" }, /^deployment\.namespace: "A" .* a Kubernetes namespace$/],
-    ["an image without a tag", { image: "store" }, /^deployment\.image: "store" is not allowed; .* with a tag$/],
+    ["an image without a tag", { image: "store" }, /^deployment\.image: this text is not allowed; .* with a tag$/],
     ["no address", { amqpUrl: undefined }, /^deployment\.amqpUrl: undefined .* without a user$/],
     ["a password alone in the address", { amqpUrl: "amqps://:hunter2@rabbit" }, /^deployment\.amqpUrl: this text /],
     ["a key in the place of a name", { caSecret: "-----BEGIN KEY-----\nabc" }, /^deployment\.caSecret: this text /],

@@ -61,7 +61,7 @@ describe("delayNetwork", () => {
     [
       "an @ in the prefix",
       { preset: "custom", prefix: "a@b" },
-      /^prefix: "a@b" is not allowed; it must not contain @ or \//,
+      /^prefix: this text is not allowed; it must not contain @ or \//,
     ],
     [
       "a long prefix",

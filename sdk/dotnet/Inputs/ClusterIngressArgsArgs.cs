@@ -14,14 +14,14 @@ namespace RabbitMqDelay.Infrastructure.Inputs
     public sealed class ClusterIngressArgsArgs : global::Pulumi.ResourceArgs
     {
         [Input("annotations")]
-        private Dictionary<string, string>? _annotations;
+        private Dictionary<string, Input<string>>? _annotations;
 
         /// <summary>
         /// Annotations, e.g. that the controller shall speak TLS to the Service.
         /// </summary>
-        public Dictionary<string, string> Annotations
+        public Dictionary<string, Input<string>> Annotations
         {
-            get => _annotations ?? (_annotations = new Dictionary<string, string>());
+            get => _annotations ?? (_annotations = new Dictionary<string, Input<string>>());
             set => _annotations = value;
         }
 

@@ -20,14 +20,14 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         public bool? Dashboard { get; set; }
 
         [Input("labels")]
-        private Dictionary<string, string>? _labels;
+        private Dictionary<string, Input<string>>? _labels;
 
         /// <summary>
         /// Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
         /// </summary>
-        public Dictionary<string, string> Labels
+        public Dictionary<string, Input<string>> Labels
         {
-            get => _labels ?? (_labels = new Dictionary<string, string>());
+            get => _labels ?? (_labels = new Dictionary<string, Input<string>>());
             set => _labels = value;
         }
 

@@ -30,7 +30,7 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         }
 
         /// <summary>
-        /// What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+        /// What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
         /// </summary>
         [Input("suffix")]
         public string? Suffix { get; set; }

@@ -425,7 +425,7 @@ type ClusterIngressArgsInput interface {
 
 type ClusterIngressArgsArgs struct {
 	// Annotations, e.g. that the controller shall speak TLS to the Service.
-	Annotations map[string]string `pulumi:"annotations"`
+	Annotations map[string]pulumi.StringInput `pulumi:"annotations"`
 	// Name of the IngressClass.
 	ClassName string `pulumi:"className"`
 	// Host name, e.g. `rabbitmq.example.com`.
@@ -619,7 +619,7 @@ type ClusterMonitoringArgsArgs struct {
 	// Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
 	Dashboard *bool `pulumi:"dashboard"`
 	// Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
-	Labels map[string]string `pulumi:"labels"`
+	Labels map[string]pulumi.StringInput `pulumi:"labels"`
 	// Whether to make a ServiceMonitor for the Prometheus operator; default false.
 	ServiceMonitor *bool `pulumi:"serviceMonitor"`
 }
@@ -2040,7 +2040,7 @@ func (o DelayedStoreDescriptorOutput) Version() pulumi.Float64Output {
 type EndpointCredential struct {
 	// At least 12 characters; give a secret. Default: one is generated, once.
 	Password *string `pulumi:"password"`
-	// What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+	// What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
 	Suffix *string `pulumi:"suffix"`
 }
 
@@ -2058,7 +2058,7 @@ type EndpointCredentialInput interface {
 type EndpointCredentialArgs struct {
 	// At least 12 characters; give a secret. Default: one is generated, once.
 	Password pulumi.StringPtrInput `pulumi:"password"`
-	// What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+	// What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
 	Suffix *string `pulumi:"suffix"`
 }
 
@@ -2118,7 +2118,7 @@ func (o EndpointCredentialOutput) Password() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v EndpointCredential) *string { return v.Password }).(pulumi.StringPtrOutput)
 }
 
-// What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+// What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
 func (o EndpointCredentialOutput) Suffix() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v EndpointCredential) *string { return v.Suffix }).(pulumi.StringPtrOutput)
 }

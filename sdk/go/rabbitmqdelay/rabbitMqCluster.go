@@ -65,7 +65,7 @@ type rabbitMqClusterArgs struct {
 	ClusterName *string `pulumi:"clusterName"`
 	// Further settings of rabbitmq.conf, e.g. `{"log.console.level": "warning"}`; not those that other arguments make.
 	Config map[string]string `pulumi:"config"`
-	// Requested processors of each node, e.g. `2` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
+	// Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
 	Cpu *string `pulumi:"cpu"`
 	// Whether to make the namespace, too, with pod security `restricted`; default false: it exists.
 	CreateNamespace *bool `pulumi:"createNamespace"`
@@ -123,7 +123,7 @@ type RabbitMqClusterArgs struct {
 	ClusterName *string
 	// Further settings of rabbitmq.conf, e.g. `{"log.console.level": "warning"}`; not those that other arguments make.
 	Config map[string]string
-	// Requested processors of each node, e.g. `2` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
+	// Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
 	Cpu *string
 	// Whether to make the namespace, too, with pod security `restricted`; default false: it exists.
 	CreateNamespace *bool

@@ -48,7 +48,7 @@ export interface ClusterIngressArgsArgs {
     /**
      * Annotations, e.g. that the controller shall speak TLS to the Service.
      */
-    annotations?: {[key: string]: string};
+    annotations?: {[key: string]: pulumi.Input<string>};
     /**
      * Name of the IngressClass.
      */
@@ -71,7 +71,7 @@ export interface ClusterMonitoringArgsArgs {
     /**
      * Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
      */
-    labels?: {[key: string]: string};
+    labels?: {[key: string]: pulumi.Input<string>};
     /**
      * Whether to make a ServiceMonitor for the Prometheus operator; default false.
      */
@@ -182,7 +182,7 @@ export interface EndpointCredentialArgs {
      */
     password?: pulumi.Input<string>;
     /**
-     * What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+     * What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
      */
     suffix?: string;
 }

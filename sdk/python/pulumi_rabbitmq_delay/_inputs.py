@@ -232,7 +232,7 @@ class ClusterIngressArgsArgsDict(TypedDict):
     """
     Secret with the host's certificate.
     """
-    annotations: NotRequired[Mapping[str, _builtins.str]]
+    annotations: NotRequired[Mapping[str, pulumi.Input[_builtins.str]]]
     """
     Annotations, e.g. that the controller shall speak TLS to the Service.
     """
@@ -243,12 +243,12 @@ class ClusterIngressArgsArgs:
                  class_name: _builtins.str,
                  host: _builtins.str,
                  tls_secret_name: _builtins.str,
-                 annotations: Optional[Mapping[str, _builtins.str]] = None):
+                 annotations: Optional[Mapping[str, pulumi.Input[_builtins.str]]] = None):
         """
         :param _builtins.str class_name: Name of the IngressClass.
         :param _builtins.str host: Host name, e.g. `rabbitmq.example.com`.
         :param _builtins.str tls_secret_name: Secret with the host's certificate.
-        :param Mapping[str, _builtins.str] annotations: Annotations, e.g. that the controller shall speak TLS to the Service.
+        :param Mapping[str, pulumi.Input[_builtins.str]] annotations: Annotations, e.g. that the controller shall speak TLS to the Service.
         """
         pulumi.set(__self__, "class_name", class_name)
         pulumi.set(__self__, "host", host)
@@ -294,14 +294,14 @@ class ClusterIngressArgsArgs:
 
     @_builtins.property
     @pulumi.getter
-    def annotations(self) -> Optional[Mapping[str, _builtins.str]]:
+    def annotations(self) -> Optional[Mapping[str, pulumi.Input[_builtins.str]]]:
         """
         Annotations, e.g. that the controller shall speak TLS to the Service.
         """
         return pulumi.get(self, "annotations")
 
     @annotations.setter
-    def annotations(self, value: Optional[Mapping[str, _builtins.str]]):
+    def annotations(self, value: Optional[Mapping[str, pulumi.Input[_builtins.str]]]):
         pulumi.set(self, "annotations", value)
 
 
@@ -310,7 +310,7 @@ class ClusterMonitoringArgsArgsDict(TypedDict):
     """
     Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
     """
-    labels: NotRequired[Mapping[str, _builtins.str]]
+    labels: NotRequired[Mapping[str, pulumi.Input[_builtins.str]]]
     """
     Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
     """
@@ -323,11 +323,11 @@ class ClusterMonitoringArgsArgsDict(TypedDict):
 class ClusterMonitoringArgsArgs:
     def __init__(__self__, *,
                  dashboard: Optional[_builtins.bool] = None,
-                 labels: Optional[Mapping[str, _builtins.str]] = None,
+                 labels: Optional[Mapping[str, pulumi.Input[_builtins.str]]] = None,
                  service_monitor: Optional[_builtins.bool] = None):
         """
         :param _builtins.bool dashboard: Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
-        :param Mapping[str, _builtins.str] labels: Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
+        :param Mapping[str, pulumi.Input[_builtins.str]] labels: Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
         :param _builtins.bool service_monitor: Whether to make a ServiceMonitor for the Prometheus operator; default false.
         """
         if dashboard is not None:
@@ -351,14 +351,14 @@ class ClusterMonitoringArgsArgs:
 
     @_builtins.property
     @pulumi.getter
-    def labels(self) -> Optional[Mapping[str, _builtins.str]]:
+    def labels(self) -> Optional[Mapping[str, pulumi.Input[_builtins.str]]]:
         """
         Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
         """
         return pulumi.get(self, "labels")
 
     @labels.setter
-    def labels(self, value: Optional[Mapping[str, _builtins.str]]):
+    def labels(self, value: Optional[Mapping[str, pulumi.Input[_builtins.str]]]):
         pulumi.set(self, "labels", value)
 
     @_builtins.property
@@ -838,7 +838,7 @@ class EndpointCredentialArgsDict(TypedDict):
     """
     suffix: NotRequired[_builtins.str]
     """
-    What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+    What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
     """
 
 @pulumi.input_type
@@ -848,7 +848,7 @@ class EndpointCredentialArgs:
                  suffix: Optional[_builtins.str] = None):
         """
         :param pulumi.Input[_builtins.str] password: At least 12 characters; give a secret. Default: one is generated, once.
-        :param _builtins.str suffix: What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+        :param _builtins.str suffix: What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
         """
         if password is not None:
             pulumi.set(__self__, "password", password)
@@ -871,7 +871,7 @@ class EndpointCredentialArgs:
     @pulumi.getter
     def suffix(self) -> Optional[_builtins.str]:
         """
-        What tells it from the other, e.g. `a` and `b`, or a year. The user is `NAME-SUFFIX`; left out, it is the name.
+        What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.
         """
         return pulumi.get(self, "suffix")
 

@@ -54,7 +54,7 @@ class RabbitMqClusterArgs:
         :param _builtins.str ca_cert_file: File with the certificate authority in PEM, for this program's own connections; default the system's authorities.
         :param _builtins.str cluster_name: Name of the cluster and of its objects, default the component's name; at most 40 characters, lower case.
         :param Mapping[str, _builtins.str] config: Further settings of rabbitmq.conf, e.g. `{"log.console.level": "warning"}`; not those that other arguments make.
-        :param _builtins.str cpu: Requested processors of each node, e.g. `2` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
+        :param _builtins.str cpu: Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
         :param _builtins.bool create_namespace: Whether to make the namespace, too, with pod security `restricted`; default false: it exists.
         :param _builtins.float dead_letter_prefetch: How many messages the dead-letter worker of a level queue has on the way at once, 1 to 10,000; default 256. RabbitMQ's own
                32 is for queues where a dead letter is the exception: 10,000 messages that were due within 2 s were up to 3.4 s late
@@ -203,7 +203,7 @@ class RabbitMqClusterArgs:
     @pulumi.getter
     def cpu(self) -> Optional[_builtins.str]:
         """
-        Requested processors of each node, e.g. `2` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
+        Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
         """
         return pulumi.get(self, "cpu")
 
@@ -475,7 +475,7 @@ class RabbitMqCluster(pulumi.ComponentResource):
         :param _builtins.str ca_cert_file: File with the certificate authority in PEM, for this program's own connections; default the system's authorities.
         :param _builtins.str cluster_name: Name of the cluster and of its objects, default the component's name; at most 40 characters, lower case.
         :param Mapping[str, _builtins.str] config: Further settings of rabbitmq.conf, e.g. `{"log.console.level": "warning"}`; not those that other arguments make.
-        :param _builtins.str cpu: Requested processors of each node, e.g. `2` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
+        :param _builtins.str cpu: Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
         :param _builtins.bool create_namespace: Whether to make the namespace, too, with pod security `restricted`; default false: it exists.
         :param _builtins.float dead_letter_prefetch: How many messages the dead-letter worker of a level queue has on the way at once, 1 to 10,000; default 256. RabbitMQ's own
                32 is for queues where a dead letter is the exception: 10,000 messages that were due within 2 s were up to 3.4 s late

@@ -32,6 +32,8 @@ export interface Artifact {
   file: string;
   /** How large it may be. */
   mostKiB: number;
+  /** Whether it is an archive of pages alone, which has no licence in it; default: an archive has to have one. */
+  isWithoutLicence?: boolean;
   /** How it is tried out; or why it is only made. */
   use: Use | string;
 }

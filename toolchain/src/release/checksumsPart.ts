@@ -22,6 +22,20 @@ function sumOf(file: string): string {
   return createHash("sha256").update(readFileSync(file)).digest("hex");
 }
 
+/**
+ * How the checksums are tried out once they are published: all files that they name are fetched.
+ * @param fetchAsset gets a file of the published release
+ */
+export function publishedChecksumsUse(fetchAsset: (file: string, folder: string) => Promise<void>): Use {
+  const install = async (folder: string): Promise<void> => {
+    await fetchAsset(FILE, folder);
+    const names = [...readFileSync(join(folder, FILE), "utf8").matchAll(/^[0-9a-f]{64} {2}(.+)$/gm)];
+    if (names.length === 0) throw new Error(`${FILE} names no file`);
+    for (const [, name = ""] of names) await fetchAsset(name, folder);
+  };
+  return { ...use, mostSeconds: 300, install };
+}
+
 const use: Use = {
   mostSeconds: 30,
   install: async (folder, release) => cpSync(release.folder, folder, { recursive: true }),

@@ -31,7 +31,7 @@ const modules: GoModule[] = [
     addProgram: (folder) => copyEncodeProgram("go", folder),
     check: async (folder) => {
       checkKey(await run(join(folder, PROGRAM), [], { cwd: folder }));
-      return "go get from a module proxy; go build; the program encodes a delay";
+      return "go get; go build; the program encodes a delay";
     },
   },
   {
@@ -40,7 +40,7 @@ const modules: GoModule[] = [
     mostKiB: 200,
     mostSeconds: 180,
     addProgram: (folder) => cpSync(join(root, "examples", "go", "main.go"), join(folder, "main.go")),
-    check: () => Promise.resolve("go get from a module proxy; go build of examples/go"),
+    check: () => Promise.resolve("go get; go build of examples/go"),
   },
 ];
 
@@ -52,13 +52,23 @@ export function goPart(version: string): ReleasePart {
   const artifacts: Artifact[] = made.map(({ module, file }) => ({
     file,
     mostKiB: module.mostKiB,
-    use: useOf(module, file),
+    use: useOf(module, (folder, release) =>
+      environmentWithProxy(module, folder, join(release.folder, file), release.version),
+    ),
   }));
   const make = async (release: Release): Promise<void> => {
     for (const { module, file } of made) await writeModule(module, join(release.folder, file), release);
   };
   const missing = async (): Promise<string | undefined> => ((await hasCommand("go")) ? undefined : "go");
   return { title: "Go modules", artifacts, make, missing };
+}
+
+/** The modules by their names, and how each is tried out once its tag is there: Go fetches it as it does for everybody. */
+export function publishedGoUses(): [name: string, use: Use][] {
+  return modules.map((module) => [
+    nameOf(module),
+    useOf(module, (folder) => Promise.resolve(goEnvironment(join(folder, "modules")))),
+  ]);
 }
 
 /** Has Go make a module out of a tag, as it does for whoever asks for the version. */
@@ -89,19 +99,18 @@ function goEnvironment(modules: string): NodeJS.ProcessEnv {
   return { ...process.env, GOMODCACHE: modules, GOFLAGS: "-mod=mod -modcacherw", GONOSUMDB: REPOSITORY, GOWORK: "off" };
 }
 
-function useOf(module: GoModule, file: string): Use {
+/** @param environmentOf the environment in which Go finds the module, for a folder */
+function useOf(module: GoModule, environmentOf: (folder: string, release: Release) => Promise<NodeJS.ProcessEnv>): Use {
   return {
     mostSeconds: module.mostSeconds,
     install: async (folder, release) => {
-      const proxy = join(folder, "proxy");
-      writeProxy(module, proxy, join(release.folder, file), release.version);
-      const env = await environmentWithProxy(folder, proxy);
+      const env = await environmentOf(folder, release);
       module.addProgram(folder);
       await run("go", ["mod", "init", "example"], { cwd: folder, env });
       await run("go", ["get", `${nameOf(module)}@v${release.version}`], { cwd: folder, env });
     },
-    run: async (folder) => {
-      const env = await environmentWithProxy(folder, join(folder, "proxy"));
+    run: async (folder, release) => {
+      const env = await environmentOf(folder, release);
       await run("go", ["build", "-trimpath", "-o", PROGRAM, "."], { cwd: folder, env });
       return module.check(folder);
     },
@@ -119,8 +128,15 @@ function writeProxy(module: GoModule, proxy: string, zip: string, version: strin
   cpSync(zip, join(versions, `v${version}.zip`));
 }
 
-/** What this machine has fetched before is taken from there. */
-async function environmentWithProxy(folder: string, proxy: string): Promise<NodeJS.ProcessEnv> {
+/** A proxy of the module's own comes first; what this machine has fetched before is taken from there. */
+async function environmentWithProxy(
+  module: GoModule,
+  folder: string,
+  zip: string,
+  version: string,
+): Promise<NodeJS.ProcessEnv> {
+  const proxy = join(folder, "proxy");
+  writeProxy(module, proxy, zip, version);
   const [cache = "", usual = ""] = (await run("go", ["env", "GOMODCACHE", "GOPROXY"])).trim().split("\n");
   const GOPROXY = [`file://${proxy}`, `file://${join(cache, "cache", "download")}`, usual].join(",");
   return { ...goEnvironment(join(folder, "modules")), GOPROXY };

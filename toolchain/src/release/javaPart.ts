@@ -17,9 +17,9 @@ const repository = join(cacheFolder, "maven");
 export function javaPart(version: string): ReleasePart {
   const name = `rabbitmq-delay-${version}`;
   const artifacts = [
-    { file: `${name}.jar`, mostKiB: MOST_KIB, use: jarUse(`${name}.jar`) },
+    { file: `${name}.jar`, mostKiB: MOST_KIB, use: jarUse(`${name}.jar`, fileInFolder) },
     { file: `${name}-sources.jar`, mostKiB: MOST_KIB, use: "only made: for editors" },
-    { file: `${name}-javadoc.jar`, mostKiB: JAVADOC_KIB, use: "only made: for editors" },
+    { file: `${name}-javadoc.jar`, mostKiB: JAVADOC_KIB, isWithoutLicence: true, use: "only made: for editors" },
   ];
   const make = ({ folder }: Release): Promise<void> =>
     inScratch(async (scratch) => {
@@ -27,16 +27,35 @@ export function javaPart(version: string): ReleasePart {
         recursive: true,
         filter: (path) => basename(path) !== "target",
       });
-      const flags = [
-        "--batch-mode",
-        "--no-transfer-progress",
-        "--strict-checksums",
-        `-Dmaven.repo.local=${repository}`,
-      ];
-      await run("mvn", [...flags, "-P", "release", "-DskipTests", "package"], { cwd: scratch });
+      await runMaven(["-P", "release", "-DskipTests", "package"], scratch);
       for (const { file } of artifacts) cpSync(join(scratch, "target", file), join(folder, file));
     });
   return { title: "Java package", artifacts, make, missing };
+}
+
+/** How the jar is tried out once it is part of a published release. @param fetchAsset gets a file of that release */
+export function publishedJarUse(version: string, fetchAsset: AssetFetch): Use {
+  const use = jarUse(`rabbitmq-delay-${version}.jar`, fetchAsset);
+  const install = async (folder: string, release: Release): Promise<void> => {
+    // Maven fetches what the jar needs.
+    await inScratch(async (scratch) => {
+      cpSync(join(root, "clients", "java"), scratch, { recursive: true });
+      await runMaven(["compile"], scratch);
+    });
+    await use.install(folder, release);
+  };
+  return { ...use, mostSeconds: 180, install };
+}
+
+/** Has a file of the release come to lie in a folder. */
+type AssetFetch = (file: string, folder: string, release: Release) => Promise<void>;
+
+const fileInFolder: AssetFetch = async (file, folder, release) =>
+  cpSync(join(release.folder, file), join(folder, file));
+
+async function runMaven(args: string[], cwd: string): Promise<void> {
+  const flags = ["--batch-mode", "--no-transfer-progress", "--strict-checksums", `-Dmaven.repo.local=${repository}`];
+  await run("mvn", [...flags, ...args], { cwd });
 }
 
 async function missing(): Promise<string | undefined> {
@@ -44,11 +63,11 @@ async function missing(): Promise<string | undefined> {
   return undefined;
 }
 
-function jarUse(file: string): Use {
+function jarUse(file: string, get: AssetFetch): Use {
   return {
     mostSeconds: 30,
     install: async (folder, release) => {
-      cpSync(join(release.folder, file), join(folder, file));
+      await get(file, folder, release);
       const libraries = readdirSync(repository, { recursive: true, encoding: "utf8" });
       for (const path of libraries.filter((one) => NEEDED.test(basename(one)))) {
         cpSync(join(repository, path), join(folder, basename(path)));

@@ -4,9 +4,9 @@ import { root } from "../paths";
 import { run } from "../run";
 import type { Release, ReleasePart, Use } from "./artifact";
 import { programsFolder } from "./programs";
-import { installPackages } from "./npmInstall";
+import { InstallOptions, installPackages } from "./npmInstall";
 import { tarballOf } from "./npmPackages";
-import { installPlugin, ownPluginArchive } from "./pluginPart";
+import { PluginInstall, installOwnPlugin, installPublishedPlugin } from "./pluginPart";
 import { inScratch } from "./scratch";
 import { previewStack } from "./stackPreview";
 
@@ -14,9 +14,8 @@ const MOST_KIB = 200;
 
 /** The SDK of the components for TypeScript: a package of npm that was generated, and is compiled here. */
 export function nodeSdkPart(): ReleasePart {
-  const source = join(root, "sdk", "nodejs");
-  const { name, version } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Record<string, string>;
-  const file = tarballOf(name as string, version as string);
+  const { name, version } = manifest();
+  const file = tarballOf(name, version);
   const make = ({ folder }: Release): Promise<void> =>
     inScratch(async (scratch) => {
       const [sources, compiled] = [join(scratch, "sources"), join(scratch, "compiled")];
@@ -30,16 +29,34 @@ export function nodeSdkPart(): ReleasePart {
       await run(join(root, "node_modules", ".bin", "tsc"), ["--project", sources, ...types, ...paths]);
       await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: compiled });
     });
-  return { title: "SDK for TypeScript", artifacts: [{ file, mostKiB: MOST_KIB, use: sdkUse(file) }], make };
+  const use = sdkUse(({ folder }) => join(folder, file), installOwnPlugin);
+  return { title: "SDK for TypeScript", artifacts: [{ file, mostKiB: MOST_KIB, use }], make };
 }
 
-function sdkUse(file: string): Use {
+/** The SDK as npm knows it, and how it is tried out once it is published. */
+export function publishedNodeSdk(): { spec: string; use: Use } {
+  const { name, version } = manifest();
+  const spec = `${name}@${version}`;
+  return { spec, use: sdkUse(() => spec, installPublishedPlugin, { isAskedAnew: true }) };
+}
+
+const source = join(root, "sdk", "nodejs");
+
+function manifest(): { name: string; version: string } {
+  return JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as { name: string; version: string };
+}
+
+function sdkUse(
+  specOf: (release: Release) => string,
+  installThePlugin: PluginInstall,
+  options: InstallOptions = {},
+): Use {
   return {
     mostSeconds: 180,
-    install: (folder, release) => installPackages(folder, [join(release.folder, file)]),
+    install: (folder, release) => installPackages(folder, [specOf(release)], options),
     run: async (folder, release) => {
       const home = join(folder, "home");
-      await installPlugin(home, join(release.folder, ownPluginArchive(release.version)), release);
+      await installThePlugin(home, release);
       cpSync(join(programsFolder, "node-sdk"), folder, { recursive: true });
       const created = await previewStack(folder, release, { home });
       return `npm install; pulumi preview of a program, ${created} to create`;

@@ -6,13 +6,16 @@ import { run } from "../run";
 export interface InstallOptions {
   /** Whether packages may run programs of theirs meanwhile, such as a compiler; default: no. */
   scripts?: boolean;
+  /** Whether the registry is asked what it has now, even of what npm has asked for before; default: no. */
+  isAskedAnew?: boolean;
 }
 
 /** Installs packages into an empty folder. @param specs as npm takes them: tarballs, or names with versions */
 export async function installPackages(folder: string, specs: string[], options: InstallOptions = {}): Promise<void> {
   // Without it, npm would look for a project in the folders above.
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true }));
-  const flags = ["--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline", "--save-exact"];
+  const flags = ["--no-audit", "--no-fund", "--loglevel=error", "--save-exact"];
+  flags.push(options.isAskedAnew === true ? "--prefer-online" : "--prefer-offline");
   const scripts = options.scripts === true ? [] : ["--ignore-scripts"];
   await run("npm", ["install", ...flags, ...scripts, ...specs], { cwd: folder, env: environment() });
 }

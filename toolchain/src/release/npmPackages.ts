@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../paths";
 import { run } from "../run";
@@ -48,9 +48,27 @@ export function publishedPackages(): NpmPackage[] {
 
 /** Packs packages as they would be published. @param folder in which their tarballs come to lie */
 export async function packPackages(packages: NpmPackage[], folder: string): Promise<void> {
+  const stale = packages.flatMap(({ folder: own }) => staleFiles(join(root, own)));
+  if (stale.length > 0) throw new Error(`compiled of sources that are gone: ${stale.join(", ")}; run make clean build`);
   const workspaces = packages.flatMap(({ name }) => ["--workspace", name]);
   await run("npm", ["pack", "--silent", "--pack-destination", folder, ...workspaces], { cwd: root });
 }
+
+/**
+ * What lies in a package's `dist` though its source is gone: the compiler removes nothing, and npm packs what is there.
+ * @param folder of the package, with its sources in `src` or in itself
+ */
+export function staleFiles(folder: string): string[] {
+  const [dist, sources] = [join(folder, "dist"), join(folder, "src")];
+  const from = existsSync(sources) ? sources : folder;
+  const compiled = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) => COMPILED.test(file));
+  return compiled
+    .filter((file) => !existsSync(join(from, file.replace(COMPILED, ".ts"))))
+    .map((file) => join(dist, file));
+}
+
+/** Ends of what the compiler makes of a source. */
+const COMPILED = /(\.d\.ts|\.js)(\.map)?$/;
 
 /** The name that npm gives to a package's tarball. */
 export function tarballOf(name: string, version: string): string {

@@ -3,7 +3,7 @@ import type { Artifact, ReleasePart } from "./artifact";
 import { packPackages, publishedPackages } from "./npmPackages";
 import { useOf } from "./npmUses";
 
-/** How large a package may be; the largest, the components, has 150. */
+/** How large a package may be; the largest, the store, has 130. */
 const MOST_KIB = 200;
 
 /** The packages of npm. */

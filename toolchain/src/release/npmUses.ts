@@ -55,8 +55,13 @@ const uses: Record<string, PackageUse> = {
 /**
  * How a published package is tried out.
  * @param specOf what npm takes for a package: its tarball, or its name and version
+ * @param options how it is installed
  */
-export function useOf(one: NpmPackage, specOf: (other: NpmPackage, release: Release) => string): Use {
+export function useOf(
+  one: NpmPackage,
+  specOf: (other: NpmPackage, release: Release) => string,
+  options: Pick<InstallOptions, "isAskedAnew"> = {},
+): Use {
   const use = uses[one.name];
   if (use === undefined)
     throw new Error(`${one.name} is published, and toolchain/src/release/npmUses.ts does not use it`);
@@ -64,7 +69,7 @@ export function useOf(one: NpmPackage, specOf: (other: NpmPackage, release: Rele
     mostSeconds: use.mostSeconds,
     install: (folder, release) => {
       const own = [one, ...one.needs].map((other) => specOf(other, release));
-      return installPackages(folder, [...own, ...(use.with ?? [])], { scripts: use.scripts });
+      return installPackages(folder, [...own, ...(use.with ?? [])], { ...options, scripts: use.scripts });
     },
     run: use.run,
   };

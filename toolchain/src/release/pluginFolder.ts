@@ -5,9 +5,9 @@ import { run } from "../run";
 
 /** The workspaces that the plugin is made of. */
 const PARTS = ["packages/topology", "packages/broker", "components", "plugin"];
-/** Of what is installed, what no program loads while it runs: types, maps, texts, and a compiler. */
+/** Of what is installed, what no program loads while it runs: types, maps, texts but for licences, and a compiler. */
 const LEFT_OUT =
-  /(\.d\.[cm]?ts|\.map|\.md|\.tsbuildinfo)$|^lib\/node_modules\/(typescript|@types)(\/|$)|\/node_modules\/\.bin(\/|$)/;
+  /(\.d\.[cm]?ts|\.map|\.tsbuildinfo)$|(^|\/)(?!licen[cs]e|copying|notice)[^/]*\.md$|^lib\/node_modules\/(typescript|@types)(\/|$)|\/node_modules\/\.bin(\/|$)/i;
 
 /**
  * Fills a folder with the provider and all that it needs but Node.js, in the versions that package-lock.json has.
@@ -32,7 +32,7 @@ export async function fillPluginFolder(folder: string): Promise<(path: string) =
   return isOfPlugin;
 }
 
-/** The other packages come by the links that npm made to them in `node_modules`. */
-function isOfPlugin(path: string): boolean {
+/** Whether a path of the folder is part of the plugin. The other packages come by the links that npm made to them in `node_modules`. */
+export function isOfPlugin(path: string): boolean {
   return /^(lib$|lib\/(node_modules|plugin)(\/|$)|[^/]+$)/.test(path) && !LEFT_OUT.test(path);
 }

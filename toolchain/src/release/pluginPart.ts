@@ -70,10 +70,7 @@ function yamlUse(file: string): Use {
 export function publishedPluginUse(): Use {
   return {
     mostSeconds: 120,
-    install: async (folder, release) => {
-      const schema = JSON.parse(readFileSync(join(root, "plugin", "schema.json"), "utf8")) as Record<string, string>;
-      await runPluginInstall(join(folder, "home"), ["--server", schema.pluginDownloadURL as string], release);
-    },
+    install: (folder, release) => installPublishedPlugin(join(folder, "home"), release),
     run: async (folder, release) =>
       `pulumi plugin install; pulumi preview of a YAML program, ${await previewYaml(folder, release)} to create`,
   };
@@ -91,6 +88,19 @@ async function previewYaml(folder: string, release: Release): Promise<number> {
 export function installPlugin(home: string, archive: string, release: Release): Promise<void> {
   return runPluginInstall(home, ["--file", archive], release);
 }
+
+/** Installs the plugin from where the engine looks for it by itself. @param home made for it, as PULUMI_HOME */
+export async function installPublishedPlugin(home: string, release: Release): Promise<void> {
+  const schema = JSON.parse(readFileSync(join(root, "plugin", "schema.json"), "utf8")) as Record<string, string>;
+  await runPluginInstall(home, ["--server", schema.pluginDownloadURL as string], release);
+}
+
+/** How an SDK's trial gets the plugin: from the release's folder, or from where it was published. */
+export type PluginInstall = (home: string, release: Release) => Promise<void>;
+
+/** Installs the plugin from the archive in the release's folder. */
+export const installOwnPlugin: PluginInstall = (home, release) =>
+  installPlugin(home, join(release.folder, ownPluginArchive(release.version)), release);
 
 async function runPluginInstall(home: string, source: string[], { engine, version }: Release): Promise<void> {
   makePulumiHome(home, engine);

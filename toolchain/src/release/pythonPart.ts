@@ -7,7 +7,7 @@ import { root } from "../paths";
 import { hasCommand, run } from "../run";
 import type { Artifact, Release, ReleasePart, Use } from "./artifact";
 import { checkKey, copyEncodeProgram, programsFolder } from "./programs";
-import { installPlugin, ownPluginArchive } from "./pluginPart";
+import { PluginInstall, installOwnPlugin, installPublishedPlugin } from "./pluginPart";
 import { inScratch } from "./scratch";
 import { previewStack } from "./stackPreview";
 
@@ -22,8 +22,12 @@ export function pythonPart(version: string): ReleasePart {
   const artifacts: Artifact[] = [
     { file: `${client}-py3-none-any.whl`, mostKiB: CLIENT_KIB, use: clientUse(fileOf(`${client}-py3-none-any.whl`)) },
     { file: `${client}.tar.gz`, mostKiB: CLIENT_KIB, use: clientUse(fileOf(`${client}.tar.gz`)) },
-    { file: `${sdk}-py3-none-any.whl`, mostKiB: SDK_KIB, use: sdkUse(fileOf(`${sdk}-py3-none-any.whl`)) },
-    { file: `${sdk}.tar.gz`, mostKiB: SDK_KIB, use: sdkUse(fileOf(`${sdk}.tar.gz`)) },
+    {
+      file: `${sdk}-py3-none-any.whl`,
+      mostKiB: SDK_KIB,
+      use: sdkUse(fileOf(`${sdk}-py3-none-any.whl`), installOwnPlugin),
+    },
+    { file: `${sdk}.tar.gz`, mostKiB: SDK_KIB, use: sdkUse(fileOf(`${sdk}.tar.gz`), installOwnPlugin) },
   ];
   const missing = async (): Promise<string | undefined> => ((await hasCommand("python3")) ? undefined : "python3");
   return { title: "Python packages", artifacts, make, missing };
@@ -41,6 +45,11 @@ export function publishedPythonUse(): Use {
   return clientUse(({ version }) => `rabbitmq-delay==${version}`);
 }
 
+/** How the SDK is tried out once it is published. */
+export function publishedPythonSdkUse(): Use {
+  return sdkUse(({ version }) => `pulumi-rabbitmq-delay==${version}`, installPublishedPlugin);
+}
+
 /** Builds a source package, and the wheel from that. */
 async function make({ folder, progress }: Release): Promise<void> {
   const tools = await buildTools(progress);
@@ -50,6 +59,8 @@ async function make({ folder, progress }: Release): Promise<void> {
       // A build leaves files beside its sources.
       const isSource = (path: string): boolean => !/^(build|tests|.*\.egg-info|__pycache__)$/.test(basename(path));
       cpSync(join(root, source), join(scratch, "source"), { recursive: true, filter: isSource });
+      // Setuptools takes the licence that lies beside pyproject.toml; what is generated has none there.
+      cpSync(join(root, "LICENSE"), join(scratch, "source", "LICENSE"));
       const args = ["-m", "build", "--no-isolation", "--outdir", folder, join(scratch, "source")];
       await run("python3", args, { cwd: scratch, env });
     });
@@ -94,13 +105,13 @@ function clientUse(requirementOf: Requirement): Use {
   };
 }
 
-function sdkUse(requirementOf: Requirement): Use {
+function sdkUse(requirementOf: Requirement, installThePlugin: PluginInstall): Use {
   return {
     mostSeconds: 180,
     install: (folder, release) => pipInstall(folder, requirementOf(release)),
     run: async (folder, release) => {
       const [home, program] = [join(folder, "home"), join(folder, "program")];
-      await installPlugin(home, join(release.folder, ownPluginArchive(release.version)), release);
+      await installThePlugin(home, release);
       mkdirSync(program);
       cpSync(join(programsFolder, "python-sdk"), program, { recursive: true });
       const host = await findPythonHost(release.progress);

@@ -29,15 +29,17 @@ export function sbomPart(version: string): ReleasePart {
       const flags = ["--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
       await run("npm", ["install", ...flags, "--prefer-offline", ...tarballs], { cwd });
       const form = ["--package-lock-only", "--sbom-format", "cyclonedx", "--sbom-type", "library"];
-      writeFileSync(join(folder, file), await run("npm", ["sbom", "--silent", ...form], { cwd }));
+      const written = await run("npm", ["sbom", "--silent", ...form], { cwd });
+      writeFileSync(join(folder, file), withoutFolder(written, folder));
     });
   const use = {
     mostSeconds: 1,
     install: async () => undefined,
     run: async (_folder: string, release: Release) => {
-      const { components } = JSON.parse(readFileSync(join(release.folder, file), "utf8")) as {
-        components: Component[];
-      };
+      const text = readFileSync(join(release.folder, file), "utf8");
+      const [path] = /(?<=")(file:|[A-Za-z]:\\|\/)[^"]*/.exec(text) ?? [];
+      if (path !== undefined) throw new Error(`it names ${path}, which is on this machine alone`);
+      const { components } = JSON.parse(text) as { components: Component[] };
       for (const { name } of publishedPackages()) {
         const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
         if (!components.some((one) => one.purl?.startsWith(purl))) throw new Error(`it does not name ${purl}`);
@@ -48,4 +50,12 @@ export function sbomPart(version: string): ReleasePart {
     },
   };
   return { title: "Bill of materials", artifacts: [{ file, mostKiB: MOST_KIB, use }], make };
+}
+
+/**
+ * A bill of materials that names tarballs by their files alone: npm names them by where they lie on the machine that makes it.
+ * @param folder in which they lie
+ */
+export function withoutFolder(text: string, folder: string): string {
+  return text.replaceAll(`"file:${folder}/`, '"');
 }

@@ -25,7 +25,11 @@ export function sitePart(version: string): ReleasePart {
     await run("make", ["--no-print-directory", "docs"], { cwd: root, onLine: progress });
     await writeArchive(join(folder, file), join(localFolder, "docs"));
   };
-  return { title: "Documentation site", artifacts: [{ file, mostKiB: MOST_KIB, use: siteUse(file) }], make };
+  return {
+    title: "Documentation site",
+    artifacts: [{ file, mostKiB: MOST_KIB, isWithoutLicence: true, use: siteUse(file) }],
+    make,
+  };
 }
 
 function siteUse(file: string): Use {

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { interrupted } from "../interruption";
 import type { Artifact, Release, Use } from "./artifact";
+import { hasLicence, isArchive } from "./licence";
 import { inScratch } from "./scratch";
 
 /** What became of an artifact. */
@@ -18,7 +19,7 @@ export interface Trial {
 }
 
 /** Weighs an artifact, installs it into an empty folder and uses it; what goes wrong is part of the answer. */
-export async function tryOut({ file, mostKiB, use }: Artifact, release: Release): Promise<Trial> {
+export async function tryOut({ file, mostKiB, isWithoutLicence, use }: Artifact, release: Release): Promise<Trial> {
   const trial: Trial = { file, what: typeof use === "string" ? use : "" };
   try {
     trial.bytes = statSync(join(release.folder, file)).size;
@@ -27,6 +28,9 @@ export async function tryOut({ file, mostKiB, use }: Artifact, release: Release)
   }
   if (trial.bytes > mostKiB * 1024) {
     return { ...trial, failure: `it has ${Math.ceil(trial.bytes / 1024)} KiB, and ${mostKiB} are allowed` };
+  }
+  if (isArchive(file) && isWithoutLicence !== true && !(await hasLicence(join(release.folder, file)))) {
+    return { ...trial, failure: "it has no LICENSE" };
   }
   return typeof use === "string" ? trial : { ...trial, ...(await tryUse(file, use, release)) };
 }

@@ -1,11 +1,18 @@
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import pWaitFor from "p-wait-for";
 import { findEngine } from "../engine";
-import { run } from "../run";
+import { interrupted } from "../interruption";
 import type { Release, Use } from "./artifact";
+import { publishedChecksumsUse } from "./checksumsPart";
+import { publishedGoUses } from "./goPart";
+import { publishedJarUse } from "./javaPart";
+import { publishedNodeSdk } from "./nodeSdkPart";
 import { publishedPackages } from "./npmPackages";
 import { useOf } from "./npmUses";
 import { publishedPluginUse } from "./pluginPart";
-import { publishedPythonUse } from "./pythonPart";
+import { publishedPythonSdkUse, publishedPythonUse } from "./pythonPart";
+import { fetchReleaseAsset, releaseAddress } from "./releaseAssets";
 import { withBroker } from "./releaseBroker";
 import { releaseVersion } from "./releaseVersion";
 import { tableOf } from "./table";
@@ -31,32 +38,50 @@ export async function verifyPublished(progress: (line: string) => void): Promise
   if (count > 0) throw new Error(`${count} of ${trials.length} published packages failed`);
 }
 
-/** What a release has published, by the names under which it is installed. */
-export function publishedUses(version: string): [name: string, use: Use][] {
+/**
+ * What a release has published, by the names under which it is installed.
+ * @param address of the release's files
+ */
+export function publishedUses(version: string, address = releaseAddress(version)): [name: string, use: Use][] {
   const specOf = ({ name }: { name: string }): string => `${name}@${version}`;
-  const packages = publishedPackages().map((one): [string, Use] => {
-    const use = useOf(one, specOf);
-    const install = async (folder: string, release: Release): Promise<void> => {
-      await untilPublished(specOf(one));
-      await use.install(folder, release);
-    };
-    return [specOf(one), { ...use, mostSeconds: use.mostSeconds + WAIT.timeout / 1000, install }];
-  });
-  return [
-    ...packages,
+  const fetchAsset = (file: string, folder: string): Promise<void> => fetchReleaseAsset(address, file, folder);
+  const sdk = publishedNodeSdk();
+  const uses: [string, Use][] = [
+    ...publishedPackages().map((one): [string, Use] => [specOf(one), useOf(one, specOf, { isAskedAnew: true })]),
     [`plugin rabbitmq-delay v${version}`, publishedPluginUse()],
+    [sdk.spec, sdk.use],
     [`rabbitmq-delay ${version} for Python`, publishedPythonUse()],
+    [`pulumi-rabbitmq-delay ${version} for Python`, publishedPythonSdkUse()],
+    ...publishedGoUses().map(([name, use]): [string, Use] => [`${name}@v${version}`, use]),
+    [`rabbitmq-delay-${version}.jar`, publishedJarUse(version, fetchAsset)],
+    [`SHA256SUMS of v${version}`, publishedChecksumsUse(fetchAsset)],
   ];
+  return uses.map(([name, use]) => [name, onceThere(name, use)]);
 }
 
-async function untilPublished(spec: string): Promise<void> {
-  const isThere = (): Promise<boolean> =>
-    run("npm", ["view", spec, "version", "--prefer-online"]).then(
-      (printed) => printed.trim() !== "",
-      () => false,
-    );
-  const late = (): never => {
-    throw new Error(`${spec} could not be had within ${WAIT.timeout / 1000} s`);
+/** The same use, whose installation is tried again until a registry has what was published. */
+export function onceThere(name: string, use: Use, wait = WAIT): Use {
+  const install = async (folder: string, release: Release): Promise<void> => {
+    let refusal = "";
+    const isInstalled = (): Promise<boolean> => {
+      // What a try that failed has left is in the way of the next.
+      for (const left of readdirSync(folder)) rmSync(join(folder, left), { recursive: true, force: true });
+      return use.install(folder, release).then(
+        () => true,
+        (error: Error) => {
+          interrupted.throwIfAborted();
+          refusal = error.message;
+          return false;
+        },
+      );
+    };
+    const late = (): never => {
+      throw new Error(`${name} could not be installed within ${wait.timeout / 1000} s: ${refusal}`);
+    };
+    await pWaitFor(isInstalled, {
+      interval: wait.interval,
+      timeout: { milliseconds: wait.timeout, fallback: late },
+    });
   };
-  await pWaitFor(isThere, { interval: WAIT.interval, timeout: { milliseconds: WAIT.timeout, fallback: late } });
+  return { ...use, mostSeconds: use.mostSeconds + wait.timeout / 1000, install };
 }

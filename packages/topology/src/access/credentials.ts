@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { DelayTopologyError } from "../errors";
-import { object, secretBy, textLike } from "../schema/fields";
+import { anyText, object, secretBy, textLike } from "../schema/fields";
 import { byHand, readOptions } from "../schema/options";
-import { lazily, zod } from "../schema/zod";
+import { lazily } from "../schema/zod";
 
 /** Shortest password that is taken. */
 const SHORTEST_PASSWORD = 12;
@@ -25,10 +25,11 @@ export function checkUserName(property: string, name: unknown): string {
 /** One login of a service. */
 export const credentialSchema = lazily(() =>
   object({
-    suffix: zod()
-      .string({ error: "it must be a text" })
+    suffix: anyText()
       .optional()
-      .describe("What tells it from the other, e.g. `a` and `b`. The user is `NAME-SUFFIX`; left out, it is the name."),
+      .describe(
+        "What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name.",
+      ),
     password: secretBy(checkUserPassword)
       .optional()
       .describe(`At least ${SHORTEST_PASSWORD} characters; default: one is generated, once.`),

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { DelayTopologyError } from "../errors";
 import { removals } from "../removal";
 import {
+  anyText,
   flag,
   numberBetween,
   object,
@@ -100,10 +101,6 @@ const ingressSchema = lazily(() =>
   }),
 );
 
-function anyText(): z.ZodString {
-  return zod().string({ error: "it must be a text" });
-}
-
 /** A RabbitMQ cluster on Kubernetes, as a component takes it; a stack's config gives its secrets beside it. */
 export const clusterSchema = lazily(() =>
   object({
@@ -137,7 +134,7 @@ export const clusterSchema = lazily(() =>
     cpu: textLike(/^(\d+(\.\d+)?|[1-9]\d*m)$/, "it must be a number of processors, e.g. 2 or 500m")
       .default("1")
       .describe(
-        "Requested processors of each node, as a text, e.g. `2` or `500m`. There is no limit: throttling a node costs heartbeats.",
+        'Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`. There is no limit: throttling a node costs heartbeats.',
       ),
     tls: tlsSchema().optional().describe("Encryption towards clients; default none, plain text."),
     plugins: zod()

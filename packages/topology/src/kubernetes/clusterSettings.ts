@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { recordOf } from "../schema/fields";
+import { recordOf, textLike } from "../schema/fields";
 import { lazily, zod } from "../schema/zod";
 
 /** Settings that properties of a cluster make: start of the key, and the property; `config` may not have them. */
@@ -25,18 +25,13 @@ const ONE_LINE = "it must be one line of text";
 
 /** Further settings of rabbitmq.conf by their keys. What properties make can't be said twice: the broker would take one of both. */
 export const settingsSchema = lazily(() =>
-  recordOf(
-    zod()
-      .string({ error: ONE_LINE })
-      .regex(/^[^\r\n]*$/, { error: ONE_LINE }),
-    {
-      name: zod()
-        .string()
-        .regex(/^[a-z][a-zA-Z0-9_.$-]*$/),
-      what: "a text",
-      names: "its keys must be settings of rabbitmq.conf",
-    },
-  ).check(refuseGenerated),
+  recordOf(textLike(/^[^\r\n]*$/, ONE_LINE), {
+    name: zod()
+      .string()
+      .regex(/^[a-z][a-zA-Z0-9_.$-]*$/),
+    what: "a text",
+    names: "its keys must be settings of rabbitmq.conf",
+  }).check(refuseGenerated),
 );
 
 function refuseGenerated({ value, issues }: z.core.ParsePayload<Record<string, string>>): void {

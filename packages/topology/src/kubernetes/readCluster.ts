@@ -24,8 +24,7 @@ export function readCluster(given: unknown, unchecked: readonly string[] = []): 
 export function checkCluster(settings: Omit<ClusterSettings, "password" | "removal">): void {
   const { tls, mode, erlangCookie, plugins, memoryMiB, memoryWatermark } = settings;
   if (tls !== undefined) checkTls(tls);
-  if (mode === "operator" && erlangCookie !== undefined)
-    throw new DelayTopologyError("erlangCookie", "a secret", "the operator makes its own; leave it out");
+  checkErlangCookiePlace(mode, erlangCookie);
   if (plugins.includes(DELAYED_MESSAGE_PLUGIN)) {
     throw new DelayTopologyError(
       "plugins",
@@ -34,6 +33,12 @@ export function checkCluster(settings: Omit<ClusterSettings, "password" | "remov
     );
   }
   memoryPlan(memoryMiB, memoryWatermark);
+}
+
+/** @throws DelayTopologyError for a cookie, which is not shown, beside an operator that makes one */
+export function checkErlangCookiePlace(mode: unknown, erlangCookie: unknown): void {
+  if (mode !== "operator" || erlangCookie === undefined) return;
+  throw new DelayTopologyError("erlangCookie", "a secret", "the operator makes its own; leave it out");
 }
 
 function checkTls({ secretName, issuer, issuerKind }: NonNullable<ClusterSettings["tls"]>): void {

@@ -9,19 +9,29 @@ type Check = (property: string, value: unknown) => unknown;
 /** A text that a rule of this package checks, as the name of a queue. */
 export function textBy(check: Check): z.ZodString {
   return zod()
-    .string({ error: refusalBy(check) })
+    .string({ error: (issue) => withQuotes(refusalBy(check)(issue), issue.input) })
     .check(by(check));
 }
 
 /** A text that is not empty. */
 export function text(): z.ZodString {
   const error = "it must be a non-empty text";
-  return zod().string({ error }).min(1, { error });
+  return anyText(error).min(1, { error });
 }
 
 /** A text of a form; `allowed` ends the sentence of a refusal. */
 export function textLike(form: RegExp, allowed: string): z.ZodString {
-  return zod().string({ error: allowed }).regex(form, { error: allowed });
+  return anyText(allowed).regex(form, { error: allowed });
+}
+
+/** Any text; `allowed` ends the sentence of a refusal. */
+export function anyText(allowed = "it must be a text"): z.ZodString {
+  return zod().string({ error: ({ input }) => withQuotes(allowed, input) });
+}
+
+/** What is allowed where a text belongs: a number in its place, as YAML reads `2024`, is one in quotes. */
+function withQuotes(allowed: string | undefined, given: unknown): string | undefined {
+  return typeof given === "number" ? `${allowed}; put quotes around it, so that it is a text` : allowed;
 }
 
 /** A secret that a rule of this package checks; no message shows it, and null is a secret that was not found. */
