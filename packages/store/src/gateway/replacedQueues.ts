@@ -7,6 +7,8 @@ import type { OpenCopy } from "./openCopies";
 
 /** The longest pause between two looks, in milliseconds. */
 const LONGEST_PAUSE_MS = 300_000;
+/** The shortest pause, in milliseconds. */
+const SHORTEST_PAUSE_MS = 1000;
 /** How many places are tried at a time, each on a channel of its own. */
 const MOST_PLACES = 20;
 
@@ -35,7 +37,7 @@ export class ReplacedQueues {
     const { entry, confirmTimeoutMs } = this.parts;
     const pace = new Pace(LONGEST_PAUSE_MS);
     while (!signal.aborted) {
-      await pause(confirmTimeoutMs, signal);
+      await pause(Math.max(SHORTEST_PAUSE_MS, confirmTimeoutMs), signal);
       const late = entry.openFor(2 * confirmTimeoutMs);
       if (late.length === 0) pace.reset();
       else if (!signal.aborted && !(await this.giveUpReplaced(late, signal))) await pace.pauseAfterFailure(signal);

@@ -32,6 +32,8 @@ export class Rounds {
   /** Messages of the current session that the network has not taken at once. */
   private held = new Set<Round>();
   private readonly sending = new Set<Promise<void>>();
+  /** The end of the last sending; the next one waits for it where order counts. */
+  private turn: Promise<void> = Promise.resolve();
 
   constructor(private readonly parts: RoundParts) {}
 
@@ -50,10 +52,13 @@ export class Rounds {
   send(some: readonly Round[]): void {
     if (some.length === 0) return;
     const { held } = this;
-    const work = this.enter(some)
+    const before = this.parts.gateway.singleActiveConsumer ? this.turn : Promise.resolve();
+    const work = before
+      .then(() => this.enter(some))
       .then((left) => left.forEach((one) => held.add(one)))
       .finally(() => this.sending.delete(work));
     this.sending.add(work);
+    this.turn = work;
   }
 
   /** Waits for the answers to messages that were sent before, and came again meanwhile. */
