@@ -186,6 +186,16 @@ describe("whose endpoints, users and queues are", () => {
       assert.deepEqual(await readUser(), before);
 
       service.declare(...of({ network, adopt: true }));
+      await refused(service, /user: "boss-\w+" has the tag administrator on the broker, which no process needs/);
+      const { username } = new URL(broker().node.amqpUrl);
+      program.configure({
+        ...{ network: shape, delayedStore: { user: username, adopt: true }, storePassword: "the store's password" },
+        broker: { username },
+      });
+      await refused(program, /user: "\w+" is who declares this stack; nothing was made/);
+      assert.deepEqual(await readUser(), before);
+
+      await broker().management.call("PUT", `users/${boss}`, { password: "the boss's password", tags: "" });
       await service.up();
       service.declare(...of({ network }));
       assert.deepEqual(await service.preview(), []);

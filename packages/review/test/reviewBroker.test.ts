@@ -87,6 +87,23 @@ describe("a review that asks the broker", () => {
     });
   }
 
+  // Its password, its tags and its rights went, and the review called that safe.
+  it("tells of a new user whose name the broker has already, or may have", async () => {
+    const user = step("create", "rabbitmq:index/user:User", "gate", { name: "gate" });
+    const plan = { steps: [user, queueStep("same", "empty")] };
+    const told = async (): Promise<string[]> => {
+      const { report, stderr } = await review(plan, ["--management", address()]);
+      assert.equal(stderr, "");
+      return report.findings.map(({ rule, entity, found }) => `${rule} ${entity}: ${found}`);
+    };
+    assert.deepEqual(await told(), []);
+    answers["/api/users/gate"] = { name: "gate", tags: ["administrator"] };
+    assert.match(
+      (await told()).join(),
+      /^access-changed user gate: it is on the broker already, with the tags administrator:/,
+    );
+  });
+
   it("knows an empty queue from a full one, one without a count, and one that is down", async () => {
     const empty = await review(deleted, ["--management", address()]);
     assert.deepEqual([empty.status, empty.report.verdict], [0, "care"], empty.stderr);

@@ -25,11 +25,6 @@ export function hasStrayAt({ pathname, search, hash }: URL): boolean {
   return `${pathname}${search}${hash}`.includes("@");
 }
 
-/** A file's path, in a form that a message may show: a path with an @ may be an address with a password. */
-export function showPath(path: string): string {
-  return path.includes("@") ? "…" : path;
-}
-
 /** A text in the wrong place, in a form that a message may show: a short word or number; anything else may be a password. */
 export function showText(text: string): string {
   return /^([a-z]{0,5}|-?\d{1,5}(\.\d{1,3})?)$/.test(text)

@@ -1,7 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DelayedMessageStore, StoreMode } from "./delayedMessageStore";
-import { hasStrayAt, showPath, showProtocol } from "./address";
+import { showPath } from "@rabbitmq-delay/topology/stack";
+import { hasStrayAt, showProtocol } from "./address";
 import { StoreMismatchError } from "./errors";
 import { PostgresDelayedMessageStore } from "./postgres/postgresStore";
 import { SqliteDelayedMessageStore } from "./sqlite/sqliteStore";

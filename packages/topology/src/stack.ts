@@ -14,6 +14,7 @@ export {
 } from "./stackConfig";
 export { VHOST_RULE } from "./vhost";
 export { shownName } from "./errors";
+export { showPath } from "./shownPath";
 export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
 export { retryDescriptorOf } from "./retry/retryConfig";
 export { delayGatewayOf, delayedStoreOf } from "./store/storeConfig";

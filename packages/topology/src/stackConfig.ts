@@ -19,7 +19,7 @@ import { holdQueuesSchema } from "./retry/holdQueues";
 import { retryIntervalsSchema } from "./retry/retryIntervals";
 import { workQueueSchema } from "./retry/workRetry";
 import { adopt } from "./schema/adopt";
-import { flag, listBy, object, oneOf, text, textBy } from "./schema/fields";
+import { flag, listBy, object, oneOf, text, textBy, filePath } from "./schema/fields";
 import { nearest } from "./schema/nearest";
 import { readOptions } from "./schema/options";
 import { secret as markSecret, withoutSecrets } from "./schema/secret";
@@ -37,7 +37,7 @@ export const brokerSchema = lazily(() =>
       .describe("The management API; default `RABBITMQ_MANAGEMENT_URL`, else `http://127.0.0.1:15672`."),
     username: text().optional().describe("Who declares; default `RABBITMQ_USERNAME`, else `guest`."),
     vhost: textBy(checkStackVhost).optional().describe("The vhost that all of the stack is in; default `/`."),
-    caCertFile: text()
+    caCertFile: filePath()
       .optional()
       .describe("File with the certificate authority of an https address, in PEM; default `RABBITMQ_CACERT`."),
     insecure: flag().optional().describe("Whether any certificate is taken for the broker's; default false."),

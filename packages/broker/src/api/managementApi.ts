@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { StackConfig, holdsCredentials, shownAddress } from "@rabbitmq-delay/topology/stack";
+import { StackConfig, holdsCredentials, showPath, shownAddress } from "@rabbitmq-delay/topology/stack";
 import type { Dispatcher } from "undici";
 import { BrokerCheckError } from "../brokerCheckError";
 import { dispatcherFor, proxyOf } from "./dispatcher";
@@ -182,7 +182,8 @@ function readCertificate(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new BrokerCheckError(`broker.caCertFile: ${file} can't be read (${(error as Error).message})`);
+    const { code = "unknown reason" } = error as NodeJS.ErrnoException;
+    throw new BrokerCheckError(`broker.caCertFile: ${showPath(file)} can't be read (${code})`);
   }
 }
 

@@ -14,22 +14,32 @@ export interface WantedUsers {
   adopt?: boolean;
 }
 
+/** Tags of people and of monitoring. */
+const STRONG_TAGS = ["administrator", "policymaker", "monitoring"];
+
 /**
  * Checks for existing users that may not be this owner's. Users belong to the whole broker, and a user that is made again silently gets
  * another password, loses its tags, and is deleted with the stack. Claims were checked before, so an existing claim is this owner's. A
  * login without a claim is this owner's if one of its components made it on this broker before logins were claimed: the state also has
  * resources that are only read, and some on other brokers.
+ * One who declares the stack, or has a tag that no process needs, is not taken over even where that is asked for.
  * @throws BrokerCheckError with the user, and the ways out
  */
 export async function checkUsers(
   state: StackState,
   api: ManagementApi,
-  { managementUrl }: BrokerAddress,
+  { managementUrl, username }: BrokerAddress,
   vhost: string,
   { users, claims, adopt }: WantedUsers,
   exchanges: readonly FoundClaim[],
 ): Promise<void> {
-  if (adopt) return;
+  const own = users.find((user) => user === username);
+  if (own !== undefined) {
+    throw new BrokerCheckError(
+      `user: ${JSON.stringify(own)} is who declares this stack; nothing was made. In the middle of the update it would get another ` +
+        `password, and lose its tags and rights. Choose another name`,
+    );
+  }
   const there = new Set(exchanges.map(({ name }) => name));
   for (const user of users) {
     const isClaimed = claims.some(({ name }) => name.endsWith(`.owner-of-user.${user}`) && there.has(name));
@@ -43,6 +53,15 @@ export async function checkUsers(
         );
       });
     if (found === undefined || (await isMade(state, user, managementUrl))) continue;
+    const tags = [found.tags].flat().flatMap((tag) => tag.split(","));
+    const strong = tags.filter((tag) => STRONG_TAGS.includes(tag));
+    if (adopt && strong.length > 0) {
+      throw new BrokerCheckError(
+        `user: ${JSON.stringify(user)} has the tag ${strong.join(" and ")} on the broker, which no process needs; nothing was made. Adopted, it ` +
+          `would lose it, and get another password. Choose another name, or take the tag away first`,
+      );
+    }
+    if (adopt) continue;
     throw new BrokerCheckError(
       `user: ${JSON.stringify(user)} is on the broker already, and nothing in vhost ${vhost} or in this stack's state says that it is its own; nothing ` +
         `was made. Users are of the whole broker: its password and tags would be overwritten, and it would be deleted with this ` +

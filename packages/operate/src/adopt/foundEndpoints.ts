@@ -1,5 +1,5 @@
 import { DelayNetwork, DelayTopologyError, Endpoint, EndpointPlan, planBinding } from "@rabbitmq-delay/topology";
-import { BoundPattern, BoundPatterns, canEnforce, ownedNames } from "@rabbitmq-delay/topology/stack";
+import { BoundPattern, BoundPatterns, canEnforce, checkEntityName, ownedNames } from "@rabbitmq-delay/topology/stack";
 import { Destination, claimOf, destinationsOf, matchingOf, passingOf, patternsOf } from "./destinations";
 import { FoundClient, clientOf } from "./endpointClient";
 import type { FoundNetwork } from "./foundNetworks";
@@ -62,6 +62,17 @@ interface ReadDestination {
 
 function readDestination(destination: Destination, network: DelayNetwork, live: LiveVhost): ReadDestination {
   const { name, type } = destination;
+  const leaveOut = (error: unknown): ReadDestination => {
+    if (!(error instanceof DelayTopologyError)) throw error;
+    return {
+      remarks: [differs(`${type} ${name} is bound, and can be no endpoint of a stack (${error.message}); left out`)],
+    };
+  };
+  try {
+    checkEntityName("name", name);
+  } catch (error) {
+    return leaveOut(error);
+  }
   const declarer = clientOf(name, network.preset, type, live);
   // Workers bind by suffix, whatever the network's other endpoints do.
   const isWorkers = declarer.found.client === "celery";
@@ -74,10 +85,7 @@ function readDestination(destination: Destination, network: DelayNetwork, live: 
   try {
     plan = planBinding(network, endpoint);
   } catch (error) {
-    if (!(error instanceof DelayTopologyError)) throw error;
-    return {
-      remarks: [differs(`${type} ${name} is bound, and can be no endpoint of a stack (${error.message}); left out`)],
-    };
+    return leaveOut(error);
   }
   const claim = claimOf(ownedNames(endpoint), live);
   if (claim !== undefined) return { plan, remarks: [claim, ...others] };

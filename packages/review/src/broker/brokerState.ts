@@ -14,6 +14,7 @@ import type { Finding } from "../judge/findings";
 import { changesElsewhere } from "../preview/planBroker";
 import { rules } from "../judge/rules";
 import { isEndpoint } from "../preview/urn";
+import { takenUsers } from "./takenUsers";
 
 interface FoundBinding {
   source: string;
@@ -48,7 +49,8 @@ export async function addBrokerState(
   const idle = endpointsWithoutConsumer(changes, queues);
   const foreign = await foreignBindings(changes, broker, hasSames);
   const open = told.filter((finding) => !isSettled(finding, changes, foreign));
-  return { findings: [...open, ...idle, ...foreign], messages };
+  const taken = await takenUsers(changes, broker);
+  return { findings: [...open, ...idle, ...foreign, ...taken], messages };
 }
 
 /** Whether the broker knows better than the preview which messages a new binding takes: it lists everything that is bound there. */

@@ -117,6 +117,7 @@ export class BrokerConnection {
     await Promise.race([connection.close().catch(() => undefined), gone]);
     clearTimeout(cut);
     socketOf(connection).destroy();
+    stopHeartbeat(connection);
   }
 
   private connection(): Promise<amqp.ChannelModel> {
@@ -171,6 +172,11 @@ export class BrokerConnection {
 /** The socket is public in amqplib, but missing in its types. */
 function socketOf(connection: amqp.ChannelModel): Socket {
   return (connection.connection as unknown as { stream: Socket }).stream;
+}
+
+/** Ends the timers of the heartbeat, which go on after a socket that was destroyed while the broker owed the answer to the end. */
+function stopHeartbeat(connection: amqp.ChannelModel): void {
+  (connection.connection as unknown as { heartbeater?: { clear(): void } }).heartbeater?.clear();
 }
 
 /** A property that the broker reports about itself. */

@@ -166,6 +166,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
         log.warn({ messageId, failures, retryAt, reason: error.message }, "delivery failed");
       },
       onWaitingOn: (count) => this.metrics.rounds.inc(count),
+      onDispatchFault: (error) => this.reportFault("dispatch", error),
       onNetworkFault: (error) => this.reportFault("network", error),
       onRefused: ({ properties: { messageId } }, error) => {
         this.metrics.parked.inc();

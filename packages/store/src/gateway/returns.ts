@@ -10,7 +10,7 @@ import { undeliveredCopy } from "../dispatch/parking";
 import { RefusalEvents, Refusals } from "../dispatch/refusals";
 import { RetrySettings, retryTime } from "../dispatch/settings";
 import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
-import { pause } from "../resilience/pace";
+import { Pace, pause } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { Returned, Waiting, checkReturned, isProbe, leftMs, unwrap } from "./envelope";
 import type { NetworkEntry } from "./networkEntry";
@@ -24,6 +24,8 @@ export interface ReturnEvents extends BreakerEvents, ConsumerEvents, RefusalEven
   onRetry?: (message: NewDelayedMessage, failureCount: number, error: Error, retryAt: Date) => void;
   /** Messages came back before their time, and wait on: their delay takes several rounds, or something has shortened it. */
   onWaitingOn?: (count: number) => void;
+  /** The broker takes no deliveries; they are tried again. */
+  onDispatchFault?: (error: unknown) => void;
   /** The network does not take messages that are to wait once more; they are tried again. */
   onNetworkFault?: (error: unknown) => void;
 }
@@ -57,6 +59,8 @@ export class Returns {
   readonly breakers: Record<"consume" | "round" | "dispatch" | "refuse", Breaker>;
   private readonly refusals: Refusals;
   private readonly rounds: Rounds;
+  /** Whether the broker takes no deliveries now. */
+  private isFaulty = false;
   /** Deliveries to destinations that have not answered lately. */
   private readonly trials = new Set<Promise<void>>();
 
@@ -80,9 +84,9 @@ export class Returns {
     });
   }
 
-  /** Whether the network does not take what is to wait once more, or so much is in hand that nothing else comes. */
+  /** Whether the broker takes no deliveries, the network does not take what is to wait once more, or so much is in hand that nothing else comes. */
   get isHeldUp(): boolean {
-    return this.rounds.heldCount > 0 || this.refusals.stuckCount >= this.parts.settings.prefetch;
+    return this.isFaulty || this.rounds.heldCount > 0 || this.refusals.stuckCount >= this.parts.settings.prefetch;
   }
 
   /** Works until the signal; resolves when nothing is in hand any more. */
@@ -126,10 +130,27 @@ export class Returns {
         .filter(({ message }) => held.has(message))
         .map((one) => ({ ...one, waitMs: held.get(one.message) as number })),
     ]);
-    const tried = open.filter(({ message }) => publisher.isTrial(message));
-    for (const one of tried) this.tryBeside(one, closing);
-    const fault = await this.settle(open.filter((one) => !tried.includes(one)));
-    if (fault !== undefined) throw fault;
+    await this.settleAll(open, closing);
+  }
+
+  /** Delivers messages until it is known what became of each: ending the session would only bring them again, and others' trials to a halt. */
+  private async settleAll(all: Taken[], closing: AbortSignal): Promise<void> {
+    const { publisher, events } = this.parts;
+    const pace = new Pace();
+    let open = all;
+    for (;;) {
+      const tried = open.filter(({ message }) => publisher.isTrial(message));
+      for (const one of tried) this.tryBeside(one, closing);
+      const { left, fault } = await this.settle(open.filter((one) => !tried.includes(one)));
+      this.isFaulty = fault !== undefined;
+      if (fault === undefined) return;
+      events?.onDispatchFault?.(fault);
+      await pace.pauseAfterFailure(closing);
+      if (closing.aborted) throw fault;
+      const held = publisher.findHeldBack(left.map(({ message }) => message));
+      for (const one of left) if (held.has(one.message)) this.waitOut(one);
+      open = left.filter(({ message }) => !held.has(message));
+    }
   }
 
   /** Delivers a message whose destination has not answered lately, while others are delivered. */
@@ -169,8 +190,8 @@ export class Returns {
     this.rounds.send([{ ...one, waitMs: this.parts.publisher.pauseOf(one.message) }]);
   }
 
-  /** Delivers messages. @returns the fault of the broker because of which it isn't known what became of all of them */
-  private async settle(open: Taken[]): Promise<BrokerFaultError | undefined> {
+  /** Delivers messages. @returns those of which it isn't known what became of them, and the fault of the broker */
+  private async settle(open: Taken[]): Promise<{ left: Taken[]; fault?: BrokerFaultError }> {
     const nowMs = this.parts.clock.now();
     const { outcomes, fault } = await this.publish(open);
     const isSilent = ({ message }: Taken): boolean => outcomes.get(message)?.isSilent === true;
@@ -178,7 +199,7 @@ export class Returns {
     for (const one of open.filter(isSilent)) this.waitOut(one);
     const failed = open.filter((one) => outcomes.get(one.message)?.error !== undefined && !isSilent(one));
     this.rounds.send(await this.retryOrRefuse(failed, outcomes, nowMs));
-    return fault;
+    return { left: open.filter(({ message }) => !outcomes.has(message)), fault };
   }
 
   /** Reads deliveries; what no gateway has sent goes to the error queue. */

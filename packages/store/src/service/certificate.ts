@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { showPath } from "../address";
+import { showPath } from "@rabbitmq-delay/topology/stack";
 import { StoreMismatchError } from "../errors";
 
 /** Reads the file of a certificate authority. @throws StoreMismatchError for one that can't be read */

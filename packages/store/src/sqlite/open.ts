@@ -1,5 +1,5 @@
 import type { Database, Options } from "better-sqlite3";
-import { showPath } from "../address";
+import { showPath } from "@rabbitmq-delay/topology/stack";
 import { StoreMismatchError } from "../errors";
 
 type Constructor = new (path: string, options?: Options) => Database;

@@ -10,10 +10,10 @@ import {
   oneOf,
   recordOf,
   secretBy,
-  text,
   textBy,
   textLike,
   wholeNumber,
+  filePath,
 } from "../schema/fields";
 import { lazily, zod } from "../schema/zod";
 import { settingsSchema } from "./clusterSettings";
@@ -165,7 +165,7 @@ export const clusterSchema = lazily(() =>
       .describe(
         "Where the program reaches the management API: the address of an ingress (default where `ingress` is given), that of a port-forward (`https://localhost:15671`), or the Service's own (default), which only pods reach.",
       ),
-    caCertFile: text()
+    caCertFile: filePath()
       .optional()
       .describe(
         "File with the certificate authority in PEM, for the program's own connections; default the system's authorities.",

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
 import { secret } from "./secret";
 import { zod } from "./zod";
+import { PATH_RULE, isPath } from "../shownPath";
 
 /** Checks a value and throws a DelayTopologyError; `property` is what the error calls it. */
 type Check = (property: string, value: unknown) => unknown;
@@ -17,6 +18,11 @@ export function textBy(check: Check): z.ZodString {
 export function text(): z.ZodString {
   const error = "it must be a non-empty text";
   return anyText(error).min(1, { error });
+}
+
+/** The path of a file. */
+export function filePath(): z.ZodString {
+  return text().refine(isPath, { error: PATH_RULE });
 }
 
 /** A text of a form; `allowed` ends the sentence of a refusal. */
