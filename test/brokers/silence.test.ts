@@ -87,6 +87,7 @@ describe("what does not answer", function () {
       await untilAll(receiver, ["held up", "behind it"]);
       await service.untilHealth(({ isReady }) => isReady);
       assert.deepEqual(bodiesOf(receiver).sort(), ["behind it", "first", "held up"]);
+      assert.ok(service.log.some(({ msg }) => /were declared anew/.test(String(msg))));
       assert.equal(await service.stop(), 0);
     });
 
@@ -139,6 +140,35 @@ describe("what does not answer", function () {
           assert.equal(await service.stop(), 0);
         });
 
+    // The fault of the second ended the session, which waited for the trial of the first.
+    it("as one of two destinations of a gateway, does not hold up the others while the other one is tried", async () => {
+      const { vhost, channel, flags } = await openShop(broker(), { queues: ["work", "first", "second"] });
+      const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "5000" };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
+      const receiver = await Receiver.on(channel, ["work"]);
+      const isTold = (what: RegExp): boolean => service.log.some(({ reason }) => what.test(String(reason)));
+      for (const queue of ["first", "second"]) await tell(broker(), vhost, queue, "suspend");
+      const endedMs = await (async () => {
+        try {
+          await publish(channel, "first", "for the first", delayed(10));
+          while (!isTold(/did not confirm the message for first/)) await sleep(50);
+          // Its next message is tried when a pause is over, and for as long as a confirm may take.
+          await sleep(6500);
+          await publish(channel, "second", "for the second", delayed(10));
+          while (!isTold(/did not confirm the message for second/)) await sleep(50);
+          for (const body of numbered("free", 10)) await publish(channel, "work", body, delayed(10));
+          await untilAll(receiver, numbered("free", 10));
+          const beginMs = Date.now();
+          assert.equal(await service.stop(), 0);
+          return Date.now() - beginMs;
+        } finally {
+          for (const queue of ["first", "second"]) await tell(broker(), vhost, queue, "resume");
+        }
+      })();
+      // A pod has sixty seconds.
+      assert.ok(endedMs < 30_000, `it took ${endedMs} ms to end`);
+    });
+
     // Its answer came after the message was put off, and was forgotten.
     it("in time, and takes a message of a store after all, gets it once", async () => {
       const vhost = await broker().management.createVhost();
@@ -173,9 +203,13 @@ describe("what does not answer", function () {
       }
       await untilAll(receiver, held);
       await service.untilMetric("delivered_total", 27);
+      // What is delivered is not in the store any more.
+      assert.equal(await service.stop(), 0);
+      const again = await StoreProcess.ready(broker(), vhost, flags, environment);
+      assert.equal((await again.metrics()).get("rabbitmq_delay_store_pending"), 0);
       await sleep(2000);
       assert.deepEqual(bodiesOf(receiver).sort(), ["work first", "hung first", ...held, ...free].sort());
-      assert.equal(await service.stop(), 0);
+      assert.equal(await again.stop(), 0);
     });
   });
 });

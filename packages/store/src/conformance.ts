@@ -206,6 +206,17 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
     assert.deepEqual([later[1]?.failureCount, later[1]?.dueAt], [0, at(0)]);
   },
 
+  "deletes what the broker took after all, unless it was rescheduled meanwhile": async (bench) => {
+    const store = await bench.store();
+    await store.storeAll([message("a", 0), message("b", 1), message("c", 2)]);
+    const [a, b] = (await peek(store, 1)) as [DelayedMessage, DelayedMessage];
+    const isDone = await store.inLock(async (due) => {
+      await due.removeUnchanged?.([a, { ...b, attemptAt: at(77) }]);
+      return due.removeUnchanged !== undefined;
+    });
+    if (isDone) assert.deepEqual(idsOf(await peek(store, 50)), ["b", "c"]);
+  },
+
   "changes nothing when the work fails": async (bench) => {
     const store = await bench.store();
     await store.storeAll([message("a", 0), message("b", 0)]);

@@ -163,6 +163,12 @@ export interface DueMessages {
   postpone?(later: { message: DelayedMessage; retryAt: Date }[]): Promise<void>;
 
   /**
+   * Deletes messages that the broker took while nobody had them in hand, unless they are due at another time than these say: those were
+   * rescheduled meanwhile. May be omitted: then they are deleted when they are due.
+   */
+  removeUnchanged?(messages: DelayedMessage[]): Promise<void>;
+
+  /**
    * Records doubts about messages that stay: the broker may have them, because it did not answer; see {@link
    * DelayedMessageStore.cancelNoted}. To be omitted together with that.
    */

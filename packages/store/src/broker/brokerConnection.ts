@@ -85,7 +85,7 @@ export class BrokerConnection {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         // If it accepts nothing, a new connection would only be given the same messages once more.
-        if (isCut && this.blocked === undefined) socketOf(connection).destroy();
+        if (isCut && this.blocked === undefined) cut(connection, "no channel opened in time");
         else opening.then((channel) => channel.close()).catch(() => undefined);
         reject(new Error(`the broker opened no channel within ${CHANNEL_TIMEOUT_MS} ms`));
       }, CHANNEL_TIMEOUT_MS);
@@ -98,7 +98,7 @@ export class BrokerConnection {
       return channel;
     } catch (error) {
       // Channels that hang stay open, and a connection may only have so many.
-      if (isCut && /no channels left/i.test((error as Error).message)) socketOf(connection).destroy();
+      if (isCut && /no channels left/i.test((error as Error).message)) cut(connection, "no channels are left");
       throw error;
     } finally {
       clearTimeout(timer);
@@ -112,12 +112,11 @@ export class BrokerConnection {
     this.isClosed = true;
     const connection = await this.current?.catch(() => undefined);
     if (connection === undefined) return;
-    const cut = setTimeout(() => socketOf(connection).destroy(), CLOSE_TIMEOUT_MS);
+    const timer = setTimeout(() => cut(connection, "the broker did not answer its end"), CLOSE_TIMEOUT_MS);
     const gone = new Promise<void>((resolve) => socketOf(connection).once("close", () => resolve()));
     await Promise.race([connection.close().catch(() => undefined), gone]);
-    clearTimeout(cut);
+    clearTimeout(timer);
     socketOf(connection).destroy();
-    stopHeartbeat(connection);
   }
 
   private connection(): Promise<amqp.ChannelModel> {
@@ -174,9 +173,12 @@ function socketOf(connection: amqp.ChannelModel): Socket {
   return (connection.connection as unknown as { stream: Socket }).stream;
 }
 
-/** Ends the timers of the heartbeat, which go on after a socket that was destroyed while the broker owed the answer to the end. */
-function stopHeartbeat(connection: amqp.ChannelModel): void {
-  (connection.connection as unknown as { heartbeater?: { clear(): void } }).heartbeater?.clear();
+/**
+ * Ends a connection without the broker. The library takes note of an error alone: without one, its heartbeat would go on, and with it the
+ * process, and the connection would count as open.
+ */
+function cut(connection: amqp.ChannelModel, reason: string): void {
+  socketOf(connection).destroy(new Error(reason));
 }
 
 /** A property that the broker reports about itself. */

@@ -95,7 +95,7 @@ export class BatchPublisher {
     await this.open().catch(() => undefined);
   }
 
-  /** Uses another channel from the next message on. */
+  /** Uses another channel from the next message on; the present one stays open for the answers that it owes. */
   renew(): void {
     this.line?.retire();
     this.line = undefined;

@@ -50,6 +50,8 @@ export class Dispatcher {
   readonly breakers: Record<"fetch" | "dispatch" | "recovery" | "removal", Breaker>;
   private readonly unremoved = new Unremoved();
   private readonly late = new LateAnswers(this.unremoved);
+  /** Messages that the broker has taken after all, and that are to be removed. */
+  private takenLate: DelayedMessage[] = [];
   private readonly alarms: Alarm[];
 
   constructor(private readonly parts: DispatcherParts) {
@@ -74,6 +76,11 @@ export class Dispatcher {
     const stopListening = this.parts.store.onStored?.((attemptAt) => this.wake(attemptAt));
     await Promise.all(this.alarms.map((alarm) => this.work(alarm, signal)));
     stopListening?.();
+    // Another process would publish them once more.
+    if (this.takenLate.length > 0)
+      await this.parts.store
+        .inLock((due) => this.removeTakenLate(due))
+        .catch((error: unknown) => this.parts.events?.onFault?.(error));
   }
 
   private async work(alarm: Alarm, signal: AbortSignal): Promise<void> {
@@ -121,6 +128,7 @@ export class Dispatcher {
     const through: DelayedMessage[] = [];
     const work = (): Promise<number> =>
       store.inLock(async (due) => {
+        await this.removeTakenLate(due);
         const messages = await due.fetchDue(new Date(clock.now()), settings.batchSize, settings.maximumBatchBytes);
         if (messages.length === 0) return 0;
         const before = messages.filter((message) => this.unremoved.has(message));
@@ -166,11 +174,20 @@ export class Dispatcher {
     for (const { message, retryAt } of postponed) this.late.postpone(message, retryAt);
   }
 
+  /** Removes what the broker has taken after all. If that fails, it is removed when it is due again. */
+  private async removeTakenLate(due: DueMessages): Promise<void> {
+    const taken = this.takenLate.splice(0);
+    if (taken.length > 0) await due.removeUnchanged?.(taken);
+  }
+
   /** Waits for the ends of trials, and for late answers, while other messages are dispatched. */
   private follow(silent: Outcome<DelayedMessage>[]): void {
     const { publisher, clock, events } = this.parts;
-    const onTaken = (message: DelayedMessage): void =>
+    const onTaken = (message: DelayedMessage): void => {
+      this.takenLate.push(message);
+      this.wake(new Date(clock.now()));
       events?.onDelivered?.([message], [Math.max(0, clock.now() - message.dueAt.getTime())]);
+    };
     for (const { message, trial } of silent) {
       if (trial !== undefined) this.breakers.dispatch.execute(() => trial).catch(() => undefined);
       const answer = publisher.answerTo(message);

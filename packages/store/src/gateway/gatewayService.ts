@@ -57,13 +57,14 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     this.entry = new NetworkEntry({ publisher: intoNetwork, clock, gateway, confirmTimeoutMs, signal });
     this.replaced = new ReplacedQueues({
       entry: this.entry,
-      renew: () => intoNetwork.renew(),
+      gateway,
+      publisher: intoNetwork,
       connect: () => this.connectOnce("network"),
       confirmTimeoutMs,
       onGivenUp: (count) =>
         log.warn(
           { count },
-          "queues of the network that did not answer take messages again, and are sent these once more",
+          "queues of the network were declared anew while these waited for their answer; they are sent once more",
         ),
     });
     this.intake = new Intake({

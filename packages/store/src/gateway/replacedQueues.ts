@@ -1,7 +1,9 @@
+import type { DelayGateway } from "@rabbitmq-delay/topology";
 import type { BrokerConnection } from "../broker/brokerConnection";
+import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher } from "../dispatch/batchPublisher";
 import { Pace, pause } from "../resilience/pace";
-import { probeTo } from "./envelope";
+import { probe, probeTo } from "./envelope";
 import type { NetworkEntry } from "./networkEntry";
 import type { OpenCopy } from "./openCopies";
 
@@ -9,14 +11,15 @@ import type { OpenCopy } from "./openCopies";
 const LONGEST_PAUSE_MS = 300_000;
 /** The shortest pause, in milliseconds. */
 const SHORTEST_PAUSE_MS = 1000;
-/** How many places are tried at a time, each on a channel of its own. */
+/** How many places are tried at a time. */
 const MOST_PLACES = 20;
 
 /** The parts that it works with. */
 export interface ReplacedQueuesParts {
   entry: NetworkEntry;
-  /** Uses another channel for what is sent into the network from then on. */
-  renew: () => void;
+  gateway: DelayGateway;
+  /** Publishes into the network, by the channel that the copies took. */
+  publisher: BatchPublisher;
   /** Makes a connection that is used once. */
   connect: () => BrokerConnection;
   confirmTimeoutMs: number;
@@ -26,8 +29,10 @@ export interface ReplacedQueuesParts {
 
 /**
  * Finds queues of the network that were deleted while they did not answer, and declared anew: the old one's answers never come. Where a copy
- * has waited for long, a message that says nothing is sent the same way; if that one is taken, and the copy has no answer soon after it,
- * its original is sent again.
+ * has waited for long, two messages that say nothing are sent. The first goes past all queues of the network, by the channel of the copy: it
+ * is answered when that channel has handled all that was sent before, and does not hang. The second goes the copy's way, by another
+ * connection. If both are taken, and the copy still has no answer, its queue is another one, and its original is sent again. A copy that only
+ * waits behind a queue that does not answer waits on, as the first of the two does.
  */
 export class ReplacedQueues {
   constructor(private readonly parts: ReplacedQueuesParts) {}
@@ -44,17 +49,21 @@ export class ReplacedQueues {
     }
   }
 
-  /** @returns whether any copy was given up */
+  /** @returns whether any copy was given up, or has its answer */
   private async giveUpReplaced(late: readonly OpenCopy[], signal: AbortSignal): Promise<boolean> {
-    const { entry, renew, confirmTimeoutMs, onGivenUp } = this.parts;
+    const { entry, confirmTimeoutMs, onGivenUp } = this.parts;
+    if (!(await this.isTaken(this.parts.publisher, probe(this.parts.gateway)))) return false;
     const places = new Map(late.map((copy) => [placeOf(copy), copy]));
     const answering = await this.findAnswering([...places.values()].slice(0, MOST_PLACES));
     if (answering.size === 0) return false;
-    // One that hung only for a while answers all of them.
-    await pause(confirmTimeoutMs, signal);
-    const left = entry.openFor(2 * confirmTimeoutMs).filter((copy) => answering.has(placeOf(copy)));
+    // Answers that are on their way.
+    await pause(SHORTEST_PAUSE_MS, signal);
+    const left = entry
+      .openFor(2 * confirmTimeoutMs)
+      .filter((copy) => late.includes(copy) && answering.has(placeOf(copy)));
     if (left.length === 0) return true;
-    renew();
+    // The old channel still sends to the old queue.
+    this.parts.publisher.renew();
     for (const { giveUp } of left) giveUp();
     onGivenUp?.(left.length);
     return true;
@@ -64,17 +73,21 @@ export class ReplacedQueues {
   private async findAnswering(places: readonly OpenCopy[]): Promise<Set<string>> {
     const { connect, confirmTimeoutMs } = this.parts;
     const connection = connect();
-    const isTaken = async ({ exchange, routingKey }: OpenCopy): Promise<boolean> => {
+    const isAnswering = ({ exchange, routingKey }: OpenCopy): Promise<boolean> => {
       const publisher = new BatchPublisher(connection, confirmTimeoutMs, { isEachSentOnce: true });
-      const [outcome] = await publisher.publishAll([probeTo(exchange, routingKey)]).catch(() => []);
-      return outcome !== undefined && outcome.error === undefined;
+      return this.isTaken(publisher, probeTo(exchange, routingKey));
     };
     try {
-      const taken = await Promise.all(places.map(isTaken));
+      const taken = await Promise.all(places.map(isAnswering));
       return new Set(places.filter((_, index) => taken[index]).map(placeOf));
     } finally {
       await connection.close();
     }
+  }
+
+  private async isTaken(publisher: BatchPublisher, message: NewDelayedMessage): Promise<boolean> {
+    const [outcome] = await publisher.publishAll([message]).catch(() => []);
+    return outcome !== undefined && outcome.error === undefined;
   }
 }
 

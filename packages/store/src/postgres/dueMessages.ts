@@ -46,6 +46,17 @@ export class PostgresDueMessages extends BatchDueMessages {
     });
   }
 
+  async removeUnchanged(messages: DelayedMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    const { name } = this.table;
+    await this.client.query({
+      text: `
+        DELETE FROM ${name} AS message USING unnest($1::bigint[], $2::timestamptz[]) AS given (id, attempt_at)
+        WHERE message.id = given.id AND message.attempt_at = given.attempt_at`,
+      values: [messages.map(({ id }) => id), messages.map(({ attemptAt }) => attemptAt)],
+    });
+  }
+
   async noteDoubts(messages: DelayedMessage[]): Promise<void> {
     if (messages.length === 0) return;
     const { name } = this.table;

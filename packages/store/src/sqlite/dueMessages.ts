@@ -8,6 +8,7 @@ import { columns } from "./dialect";
 export class SqliteDueMessages extends BatchDueMessages {
   private readonly fetched: number[] = [];
   private readonly removed: DelayedMessage[] = [];
+  private readonly unchanged: DelayedMessage[] = [];
   private readonly doubted: DelayedMessage[] = [];
   private readonly failed: { message: DelayedMessage; retryAt?: Date }[] = [];
   private readonly postponed: { message: DelayedMessage; retryAt: Date }[] = [];
@@ -39,6 +40,10 @@ export class SqliteDueMessages extends BatchDueMessages {
     this.removed.push(...messages);
   }
 
+  async removeUnchanged(messages: DelayedMessage[]): Promise<void> {
+    this.unchanged.push(...messages);
+  }
+
   async incrementFailureCounts(failures: { message: DelayedMessage; retryAt?: Date }[]): Promise<void> {
     this.failed.push(...failures);
   }
@@ -53,8 +58,9 @@ export class SqliteDueMessages extends BatchDueMessages {
 
   /** Writes the decisions, in one transaction. */
   commit(): void {
-    const { removed, failed, postponed, doubted } = this;
-    if (removed.length + failed.length + postponed.length + doubted.length === 0) return;
+    const { removed, unchanged, failed, postponed, doubted } = this;
+    if (removed.length + unchanged.length + failed.length + postponed.length + doubted.length === 0) return;
+    const removeUnchanged = this.database.prepare(`DELETE FROM ${this.table} WHERE id = ? AND attempt_at = ?`);
     const remove = this.database.prepare(`DELETE FROM ${this.table} WHERE id = ?`);
     const fail = this.database.prepare(
       `UPDATE ${this.table} SET failure_count = failure_count + 1, attempt_at = coalesce(?, attempt_at) WHERE id = ?`,
@@ -63,6 +69,7 @@ export class SqliteDueMessages extends BatchDueMessages {
     const doubt = this.database.prepare(`UPDATE ${this.table} SET is_in_doubt = 1 WHERE id = ?`);
     this.database
       .transaction(() => {
+        for (const { id, attemptAt } of unchanged) removeUnchanged.run(Number(id), attemptAt.getTime());
         for (const { id } of removed) remove.run(Number(id));
         for (const { message, retryAt } of failed) fail.run(retryAt?.getTime() ?? null, Number(message.id));
         for (const { message, retryAt } of postponed) postpone.run(retryAt.getTime(), Number(message.id));
