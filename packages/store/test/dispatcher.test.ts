@@ -28,7 +28,7 @@ describe("Dispatcher, whose database or broker is in the way", () => {
         } as DueMessages),
     } as unknown as DelayedMessageStore;
     const settings = dispatchSettings.parse({ timeToTriggerDispatchBreakerMs: 50 });
-    const publisher = { publishAll } as unknown as BatchPublisher;
+    const publisher = { publishAll, answerTo: () => undefined } as unknown as BatchPublisher;
     const parking = { source: "test", exchange: "error" };
     const dispatcher = new Dispatcher({ store, publisher, clock: new SteadyClock(), parking, settings });
     const ending = new AbortController();

@@ -41,11 +41,13 @@ const waiting: fc.Arbitrary<Waiting> = fc
     messageId: word,
     waitMs: fc.nat(10_000_000),
     failureCount: fc.nat(5),
+    refusal: fc.option(word, { nil: undefined }),
   })
-  .map(({ waitMs, failureCount, ...message }) => ({
+  .map(({ waitMs, failureCount, refusal, ...message }) => ({
     message: { ...message, dueAt: new Date(NOW_MS + waitMs) },
     waitMs,
     failureCount,
+    ...(refusal === undefined ? {} : { refusal }),
   }));
 
 /** What comes back of a message that was sent. */
@@ -154,6 +156,7 @@ describe("a message on its way through a network", () => {
     assert.throws(() => read({ ...envelope, wait: { ...wait, waitMs: -1 } }), /how long the message waits/);
     assert.throws(() => read({ ...envelope, wait: { ...wait, waitMs: Infinity } }), /how long the message waits/);
     assert.throws(() => read({ ...envelope, failureCount: Number.NaN }), /failureCount/);
+    assert.throws(() => read({ ...envelope, refusal: 7 }), /refusal/);
     assert.throws(() => read({ ...envelope, headers: { "!": 1 } }), /no gateway sends/);
     assert.throws(() => read({ ...envelope, exchange: 1 }), /lacks exchange/);
     const entry = network.entryExchanges[0];

@@ -117,12 +117,13 @@ export class SilentDestinations {
     const held = new Map<T, number>();
     if (this.pauses.size === 0) return held;
     const nowMs = this.elapsedMs();
-    let trials = 0;
+    // Those of earlier calls go on, too.
+    let trials = [...this.pauses.values()].filter(({ trialUntilMs }) => trialUntilMs > nowMs).length;
     for (const message of messages) {
       const pause = this.pauses.get(this.destinationOf(message));
       if (pause === undefined) continue;
       if (pause.untilMs > nowMs) held.set(message, pause.untilMs - nowMs);
-      else if (this.isAnswerOpen(message) || pause.trialUntilMs > nowMs || trials === MOST_TRIALS)
+      else if (this.isAnswerOpen(message) || pause.trialUntilMs > nowMs || trials >= MOST_TRIALS)
         held.set(message, pause.lengthMs);
       else {
         trials++;

@@ -16,6 +16,8 @@ export interface Waiting {
   waitMs: number;
   /** How often its delivery has failed. */
   failureCount: number;
+  /** Why it belongs into the error queue, which did not accept it; it is not delivered any more. */
+  refusal?: string;
   /** An id of the envelope in which it came, which is the same when the broker delivers that once more; none before its first round. */
   roundId?: string;
 }
@@ -43,7 +45,7 @@ export interface Returned extends Waiting {
  * @throws MessageRefusedError for a header that no envelope can hold
  */
 export function wrap(
-  { message, waitMs, failureCount }: Waiting,
+  { message, waitMs, failureCount, refusal }: Waiting,
   { network, returnQueue }: DelayGateway,
   { sender, elapsedMs, timeMs }: Sending,
 ): NewDelayedMessage {
@@ -58,6 +60,7 @@ export function wrap(
     routingKey: message.routingKey,
     dueAt: message.dueAt.toISOString(),
     failureCount,
+    ...(refusal === undefined ? {} : { refusal }),
     wait: { waitMs, roundMs, sender, elapsedMs, timeMs, roundId: randomUUID() },
     headers,
     ...(expiration === undefined ? {} : { expiration }),
@@ -132,22 +135,23 @@ export function checkReturned({ message }: Returned, gateway: DelayGateway): voi
 export function unwrap({ body, properties }: Delivery): Returned {
   const { headers: outer = {}, messageId = "", ...others } = properties;
   const envelope = outer[envelopeHeader];
-  if (!isTable(envelope)) throw refusal("it is missing; only what a gateway has sent may come here");
-  const { exchange, routingKey, headers, expiration, failureCount, wait } = envelope;
+  if (!isTable(envelope)) throw refusalOf("it is missing; only what a gateway has sent may come here");
+  const { exchange, routingKey, headers, expiration, failureCount, refusal, wait } = envelope;
   const dueMs = timeOf(envelope.dueAt);
   if (typeof exchange !== "string" || typeof routingKey !== "string" || !isTable(headers))
-    throw refusal("it lacks exchange, routingKey or headers");
-  if (Object.hasOwn(headers, "!")) throw refusal('no gateway sends a header "!"');
-  if (!isCount(failureCount) || (expiration !== undefined && typeof expiration !== "string"))
-    throw refusal("its failureCount or expiration is malformed");
+    throw refusalOf("it lacks exchange, routingKey or headers");
+  if (Object.hasOwn(headers, "!")) throw refusalOf('no gateway sends a header "!"');
+  if (!isCount(failureCount) || ![expiration, refusal].every(isTextIfAny))
+    throw refusalOf("its failureCount, expiration or refusal is malformed");
   const inner: DeliveryProperties = {
     ...others,
     headers,
-    ...(expiration === undefined ? {} : { expiration }),
+    ...(expiration === undefined ? {} : { expiration: expiration as string }),
   };
   return {
     message: { messageId, dueAt: new Date(dueMs), exchange, routingKey, body, properties: inner },
     failureCount,
+    ...(refusal === undefined ? {} : { refusal: refusal as string }),
     ...waitIn(wait),
   };
 }
@@ -158,7 +162,11 @@ function waitIn(wait: unknown): Pick<Returned, "waitMs" | "roundMs" | "sent" | "
     const sent = { sender, elapsedMs, timeMs };
     return { waitMs, roundMs, sent, ...(typeof roundId === "string" ? { roundId } : {}) };
   }
-  throw refusal("it does not say how long the message waits");
+  throw refusalOf("it does not say how long the message waits");
+}
+
+function isTextIfAny(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
 }
 
 function isCount(value: unknown): value is number {
@@ -167,7 +175,7 @@ function isCount(value: unknown): value is number {
 
 function timeOf(value: unknown): number {
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms)) throw refusal("it has no time at which the message is due");
+  if (Number.isNaN(ms)) throw refusalOf("it has no time at which the message is due");
   return ms;
 }
 
@@ -175,6 +183,6 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value);
 }
 
-function refusal(reason: string): MessageRefusedError {
+function refusalOf(reason: string): MessageRefusedError {
   return new MessageRefusedError(`headers.${envelopeHeader}`, reason);
 }

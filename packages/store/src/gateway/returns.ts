@@ -51,8 +51,10 @@ type Taken = Returned & { delivery: OpenDelivery };
 
 /** How long an answer is waited for that did not come in time, before the message waits in the network, in milliseconds. */
 const LATE_ANSWER_MS = 60_000;
-/** How long a message waits in the network that the error queue has not accepted, before it is tried once more, in milliseconds. */
+/** How long a message waits in the network that the error queue has not accepted, before it is offered again, in milliseconds. */
 const PUT_OFF_MS = 30_000;
+/** What of a reason is kept meanwhile, in characters. */
+const LONGEST_REASON = 1000;
 
 /** Delivers what comes back from the network, and acknowledges each message when it is delivered, waits once more, or is in the error queue. */
 export class Returns {
@@ -121,7 +123,9 @@ export class Returns {
     const left = new Map(fresh.map((one) => [one, leftMs(one, now)]));
     const early = fresh.filter((one) => left.get(one) !== 0);
     if (early.length > 0) events?.onWaitingOn?.(early.length);
-    const due = fresh.filter((one) => left.get(one) === 0);
+    const allDue = fresh.filter((one) => left.get(one) === 0);
+    const refused = allDue.filter(({ refusal }) => refusal !== undefined);
+    const due = allDue.filter((one) => !refused.includes(one));
     const held = publisher.findHeldBack(due.map(({ message }) => message));
     const open = due.filter(({ message }) => !held.has(message));
     this.rounds.send([
@@ -131,6 +135,7 @@ export class Returns {
         .map((one) => ({ ...one, waitMs: held.get(one.message) as number })),
     ]);
     await this.settleAll(open, closing);
+    for (const one of refused) await this.refuse(one.delivery, new Error(one.refusal), one);
   }
 
   /** Delivers messages until it is known what became of each: ending the session would only bring them again, and others' trials to a halt. */
@@ -270,7 +275,8 @@ export class Returns {
   /** Puts a message into the error queue: as it was published, where that is known, and else as it came. */
   private refuse(delivery: OpenDelivery, error: Error, known: Taken | undefined): Promise<void> {
     if (known === undefined) return this.refusals.refuse(delivery, error);
-    const putOff = (): void => this.rounds.send([{ ...known, waitMs: PUT_OFF_MS }]);
+    const refusal = error.message.slice(0, LONGEST_REASON);
+    const putOff = (): void => this.rounds.send([{ ...known, refusal, waitMs: PUT_OFF_MS }]);
     return this.refusals.refuse(delivery, error, this.copyOf(known, error), putOff);
   }
 
