@@ -120,9 +120,15 @@ describe("a stack's config for check", () => {
       [{ endpoints: [{ name: "a", retries: true }] }, /endpoints\[0\]\.retries: true is not allowed/],
       [{ endpoints: [{ name: "a", errorQueue: "a" }] }, /endpoints\[0\]\.errorQueue: /],
       [{ endpoints: [{ name: "a", errorQueue: "a/b" }] }, /errorQueue/],
-      [{ endpoints: [{ name: "a".repeat(227) }] }, /endpoint: .* is not allowed; it has 227 bytes/],
-      [{ endpoints: [{ name: "a", patterns: ["b".repeat(227)] }] }, /endpoint: .* is not allowed; it has 227 bytes/],
-      [{ delayedStore: { user: "u".repeat(250) } }, /user: .* is not allowed; it has 250 bytes/],
+      [{ endpoints: [{ name: "a".repeat(227) }] }, /endpoints\[0\]\.name: .* is not allowed; it has 227 bytes/],
+      [
+        { endpoints: [{ name: "a", patterns: ["b".repeat(227)] }] },
+        /endpoints\[0\]\.patterns\[0\]: .* is not allowed; it has 227 bytes/,
+      ],
+      [
+        { delayedStore: { user: "u".repeat(250) } },
+        /delayedStore\.user: .* is not allowed; the name must have 1 to 200 characters/,
+      ],
       [
         { broker: { managementUrl: "https://a:hunter2@b:15671" } },
         /: broker\.managementUrl: it must not hold a user or a password \((?!.*hunter2)/,

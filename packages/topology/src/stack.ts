@@ -14,6 +14,8 @@ export {
 } from "./stackConfig";
 export { VHOST_RULE } from "./vhost";
 export { shownName } from "./errors";
+export { inPlainWords } from "./schema/plainWords";
+export { withNameAs } from "./store/intake";
 export { showPath } from "./shownPath";
 export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
 export { retryDescriptorOf } from "./retry/retryConfig";
