@@ -3,7 +3,9 @@ import { BrokerAddress, allowances, checkAddressesHoldNoLogin, checkConfigAddres
 import {
   StackConfig,
   checkAllowed,
+  checkClusterPassword,
   checkStackConfigKeys,
+  checkUserPassword,
   openConfigValue,
   readStackConfig,
 } from "@rabbitmq-delay/topology/stack";
@@ -48,12 +50,11 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   const { broker = {}, cluster, createVhost = false, allow = [], production = false, endpoints = [] } = given;
   checkAllowed(allow, allowances);
   const brokerPassword = given.brokerPassword || undefined;
-  const storePassword = (given.storePassword || undefined) ?? environment.RABBITMQ_STORE_PASSWORD;
+  if (cluster !== undefined && brokerPassword !== undefined) checkClusterPassword("brokerPassword", brokerPassword);
   const managementUrl = broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL;
   checkConfigAddresses(given, managementUrl);
-  const gatewayPassword = (given.gatewayPassword || undefined) ?? environment.RABBITMQ_GATEWAY_PASSWORD;
-  checkPassword("delayedStore", given.delayedStore?.user, "storePassword", storePassword);
-  checkPassword("delayGateway", given.delayGateway?.user, "gatewayPassword", gatewayPassword);
+  const storePassword = processPassword("delayedStore", "storePassword", given, environment);
+  const gatewayPassword = processPassword("delayGateway", "gatewayPassword", given, environment);
   if (production && cluster === undefined && managementUrl === undefined) {
     throw new ConfigError(
       "broker.managementUrl: it is not set; a production stack has no default, give it or RABBITMQ_MANAGEMENT_URL",
@@ -96,15 +97,22 @@ function valuesOf(config: pulumi.Config): Record<string, unknown> {
   return Object.fromEntries(keys.map((key) => [key, openConfigValue(key, config.get(key))]));
 }
 
-/** A user of a process needs a password, from the config or the environment. */
-function checkPassword(
-  part: string,
-  user: string | undefined,
+/**
+ * The password of a process's user, from the config or the environment, checked as its component does once all else is declared.
+ * @throws ConfigError for a user without one, DelayTopologyError for one that its component would refuse
+ */
+function processPassword(
+  part: "delayedStore" | "delayGateway",
   key: "storePassword" | "gatewayPassword",
-  password: string | undefined,
-): void {
-  if (user === undefined || password !== undefined) return;
+  given: StackConfig,
+  environment: NodeJS.ProcessEnv,
+): string | undefined {
   const variable = key === "storePassword" ? "RABBITMQ_STORE_PASSWORD" : "RABBITMQ_GATEWAY_PASSWORD";
+  const configured = given[key] || undefined;
+  const password = configured ?? environment[variable];
+  const user = given[part]?.user;
+  if (user === undefined) return password;
+  if (password !== undefined) return checkUserPassword(configured === undefined ? variable : key, password);
   throw new ConfigError(
     `${part}.user: ${user} needs a password; pulumi config set --secret ${key}, or give ${variable}`,
   );
