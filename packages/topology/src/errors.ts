@@ -22,6 +22,20 @@ export class DelayTopologyError extends Error {
     return new DelayTopologyError(this.property, this.value, this.allowed, true);
   }
 
+  /**
+   * The same refusal of a value that is a secret, or of what stands in one.
+   * @param redact takes what the secret holds out of a text
+   */
+  ofSecret(redact: (text: string) => string): DelayTopologyError {
+    const isOwn = typeof this.value === "string" && IN_PLACE_OF_VALUE.test(this.value);
+    const value = isOwn || this.value === undefined ? this.value : Symbol("a secret");
+    // What stands in a secret and is no known property could be part of it by its name.
+    const property = /^known properties are|^nothing reads it/.test(this.allowed)
+      ? (/^\w+/.exec(this.property)?.[0] ?? "a property")
+      : this.property;
+    return new DelayTopologyError(property, value, redact(this.allowed), this.isHidden);
+  }
+
   /** The same refusal of a property that stands in a part, e.g. `cluster`. */
   within(part: string): DelayTopologyError {
     return new DelayTopologyError(`${part}.${this.property}`, this.value, this.allowed, this.isHidden);

@@ -114,3 +114,4 @@ export { BrokerAnswerError } from "./brokerAnswerError";
 export { openedJson } from "./openedJson";
 export { isSameAddress } from "./address";
 export { holdsCredentials, shownAddress } from "./secrets";
+export { SECRET, formsOf, replaceable, textsIn, withoutKnown } from "./knownSecrets";
