@@ -387,7 +387,7 @@ describe("components' children", () => {
       [() => new DelayedMessageStore("x", { credentials: [{ password: "the secret of a" }] }), /user: undefined/],
       [() => new DelayedRetryQueue("x", { queue: "work", minMs: 0, broker }), /minMs: 0/],
       [() => new components.DelayGateway("x", {} as never), /^DelayTopologyError: network: undefined/],
-      [() => new components.DelayGateway("x", { network, gatewayName: "amq.x" }), /storeName: "amq\.x"/],
+      [() => new components.DelayGateway("x", { network, gatewayName: "amq.x" }), /gatewayName: "amq\.x"/],
       [() => new components.DelayGateway("x", { network, user: "gateway" }), /credentials: undefined/],
       [
         () => new components.DelayGateway("x", { network, exchanges: [network.entryExchanges[0] as string] }),
