@@ -233,4 +233,26 @@ describe("a stack's config for check", () => {
     const bound = { name: "orders", type: "exchange", patterns: undefined, client: "celery" };
     assert.deepEqual(readStackFile(file).networks[0]?.endpoints, [bound]);
   });
+
+  // Both were passed over, so that "nothing found" was said of another topology than the engine declares.
+  it("reads keys without the project's name, as the engine does", () => {
+    const plain = { network, endpoints: [{ name: "Sales" }], "other:endpoints": [{ name: "Other" }] };
+    for (const project of [undefined, "shop"])
+      assert.deepEqual(
+        readStackFile(fileOf(plain, project)).endpoints?.map(({ name }) => name),
+        ["Sales"],
+      );
+    const mixed = fileOf({ "rabbitmq-delay:network": network, endpoints: [{ nam: "Sales" }] });
+    assert.throws(() => readStackFile(mixed), /: endpoints\[0\]\.nam: .* is not allowed/);
+    const former = fileOf({
+      "rabbitmq-delay:config:network": network,
+      "rabbitmq-delay:config:endpoints": [{ name: "A" }],
+    });
+    assert.deepEqual(
+      readStackFile(former).endpoints?.map(({ name }) => name),
+      ["A"],
+    );
+    const twice = fileOf({ "rabbitmq-delay:network": network, network });
+    assert.throws(() => readStackFile(twice), /has network twice, with and without the project's name/);
+  });
 });
