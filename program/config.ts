@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { BrokerAddress, allowances, checkAddressesHoldNoLogin, checkConfigAddresses } from "@rabbitmq-delay/broker";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
   checkAllowed,
@@ -8,6 +9,7 @@ import {
   checkUserPassword,
   openConfigValue,
   readStackConfig,
+  secretKeys,
 } from "@rabbitmq-delay/topology/stack";
 
 /** Parts of a config that have a value where the stack gives none. */
@@ -94,7 +96,22 @@ function valuesOf(config: pulumi.Config): Record<string, unknown> {
     .map((key) => key.slice(start.length));
   // The engine asks for each key that a program reads whether it is a secret.
   checkStackConfigKeys(keys);
-  return Object.fromEntries(keys.map((key) => [key, openConfigValue(key, config.get(key))]));
+  const values = keys.map((key) => [key, openConfigValue(key, config.get(key))] as const);
+  for (const [key, value] of values) if (secretKeys.includes(key)) checkNoNumber(key, value, `${start}${key}`);
+  return Object.fromEntries(values);
+}
+
+/**
+ * The engine hands on the digits of the number that it read, which `01234567` is not; only of what is encrypted it is certain that it is as it
+ * was given.
+ * @throws DelayTopologyError for a password that may have been a number
+ */
+function checkNoNumber(key: string, value: unknown, fullKey: string): void {
+  const { isConfigSecret } = pulumi.runtime as { isConfigSecret?: (key: string) => boolean };
+  const isNumber = typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value));
+  if (!isNumber || isConfigSecret?.(fullKey) === true) return;
+  const allowed = `it may be a number, which the engine may have read as another one; pulumi config set --secret ${key}`;
+  throw new DelayTopologyError(key, value, allowed, true);
 }
 
 /**

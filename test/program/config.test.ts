@@ -60,12 +60,12 @@ const withCluster = {
 type Node = Record<string, unknown>;
 
 /** All that a program reads of a config before it looks at the broker. */
-function plan(given: Node, environment: NodeJS.ProcessEnv = {}): void {
+function plan(given: Node, environment: NodeJS.ProcessEnv = {}, secretKeys: string[] = []): void {
   const texts = Object.entries(given).map(([key, value]) => [
     `rabbitmq-delay:${key}`,
     typeof value === "string" ? value : JSON.stringify(value),
   ]);
-  pulumi.runtime.setAllConfig(Object.fromEntries(texts) as Record<string, string>);
+  pulumi.runtime.setAllConfig(Object.fromEntries(texts) as Record<string, string>, secretKeys);
   const config = readConfig(new pulumi.Config("rabbitmq-delay"), environment);
   planEndpoints(planStack(config, config.vhost), config);
 }
@@ -175,6 +175,17 @@ describe("a stack's config", () => {
     );
     // Nobody logs in by it.
     plan({ ...whole, storePassword: "short" });
+  });
+
+  it("refuses a plain password of digits, which may have been another number, and does not show it", () => {
+    for (const key of ["brokerPassword", "storePassword", "gatewayPassword"]) {
+      const config = { ...whole, [key]: `${DIGITS}` };
+      assert.throws(
+        () => plan(config),
+        new RegExp(`^DelayTopologyError: ${key}: this text is not allowed; it may be a number, .* --secret ${key}$`),
+      );
+      plan(config, {}, [`rabbitmq-delay:${key}`]);
+    }
   });
 
   it("names the property and what is allowed", () => {

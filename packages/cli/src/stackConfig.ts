@@ -15,6 +15,7 @@ import {
   openConfigValue,
   planStack,
   readStackConfig,
+  secretKeys,
   shownName,
   withoutConfigSecrets,
 } from "@rabbitmq-delay/topology/stack";
@@ -111,6 +112,12 @@ function valuesOf(file: string, text: string): Record<string, unknown> {
     if (values.has(key)) {
       const reason = `${file} has ${shownName(key)} twice, with and without the project's name before it; leave one out`;
       throw new CommandError(exitCodes.badInput, `${OPTION}: ${reason}`);
+    }
+    // The engine reads 01234567 as another number, and hands on that one's digits.
+    if (secretKeys.includes(key) && (typeof given === "number" || typeof given === "boolean")) {
+      const kind = typeof given === "number" ? "number" : "flag";
+      const reason = `${key}: this ${kind} is not allowed; it must be a text: set it with --secret, or put quotes around it`;
+      throw new CommandError(exitCodes.badInput, `${OPTION}: ${file}: ${reason}`);
     }
     values.set(key, openConfigValue(key, given));
   }

@@ -101,7 +101,7 @@ describe("a stack's config for check", () => {
     const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-config-"));
     const file = join(folder, "Pulumi.prod.yaml");
     const head = `config:\n  rabbitmq-delay:network: { preset: celery }\n  rabbitmq-delay:production: "false"\n`;
-    for (const value of ["!secret hunter2", "4815162342", "{ a: hunter2 }", '"{hunter2"', "[hunter2]"]) {
+    for (const value of ["!secret hunter2", '"4815162342"', "{ a: hunter2 }", '"{hunter2"', "[hunter2]"]) {
       writeFileSync(file, `${head}  rabbitmq-delay:brokerPassword: ${value}\n`);
       const warnings: unknown[] = [];
       const note = (warning: unknown): void => void warnings.push(warning);
@@ -254,5 +254,20 @@ describe("a stack's config for check", () => {
     );
     const twice = fileOf({ "rabbitmq-delay:network": network, network });
     assert.throws(() => readStackFile(twice), /has network twice, with and without the project's name/);
+  });
+
+  // A password of digits became another one without a word.
+  it("refuses a number in the place of a password, and does not show it", () => {
+    for (const key of ["brokerPassword", "storePassword", "gatewayPassword"])
+      for (const [value, kind] of [
+        [4815162342, "number"],
+        [true, "flag"],
+      ] as const)
+        assert.throws(
+          () => readStackFile(fileOf({ "rabbitmq-delay:network": network, [`rabbitmq-delay:${key}`]: value })),
+          (error: Error) =>
+            error.message.includes(`: ${key}: this ${kind} is not allowed; it must be a text: set it with --secret`) &&
+            !error.message.includes(String(value)),
+        );
   });
 });

@@ -9,6 +9,7 @@ export {
   emptiedParts,
   openConfigValue,
   readStackConfig,
+  secretKeys,
   stackConfigSchema,
   withoutConfigSecrets,
 } from "./stackConfig";

@@ -229,8 +229,8 @@ export type StackConfig = z.output<ReturnType<typeof stackConfigSchema>>;
 /** One endpoint of a stack's config. */
 export type EndpointConfig = z.output<ReturnType<typeof endpointSchema>>;
 
-/** Keys whose values are secrets. */
-const secretKeys: readonly string[] = ["brokerPassword", "storePassword", "gatewayPassword"];
+/** Keys whose values are secrets, and texts. */
+export const secretKeys: readonly string[] = ["brokerPassword", "storePassword", "gatewayPassword"];
 /** Keys whose values are texts, also where they look like something else. */
 const TEXT_KEYS = ["removal", "current", ...secretKeys];
 
