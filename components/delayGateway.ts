@@ -6,6 +6,7 @@ import {
   planGatewayAccess,
   planGatewayQueues,
   planOwnership,
+  withNameAs,
 } from "@rabbitmq-delay/topology/stack";
 import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
@@ -114,8 +115,11 @@ export class DelayGateway extends pulumi.ComponentResource {
     checkList("formerOwners", formerOwners);
     checkFlag("adopt", adopt);
     const options = gatewayName === undefined ? shape : { ...shape, name: gatewayName };
-    const queues = gatewayQueues(options);
-    const descriptor = whenKnown(plainOrDescriptor(network), (value) => delayGateway({ ...options, network: value }));
+    const source = withNameAs("gatewayName");
+    const queues = gatewayQueues(options, source);
+    const descriptor = whenKnown(plainOrDescriptor(network), (value) =>
+      delayGateway({ ...options, network: value }, source),
+    );
     const endpoint: Endpoint = { name: queues.returnQueue };
     const joining = { endpoint: endpoint.name, network };
     const returned = planEndpoint(joining, endpoint);

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayedStore, delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
-import { deliveryLimitPolicies, planStoreAccess } from "@rabbitmq-delay/topology/stack";
+import { deliveryLimitPolicies, planStoreAccess, withNameAs } from "@rabbitmq-delay/topology/stack";
 import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { DeliveryType, Removal } from "./enums";
@@ -113,7 +113,7 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     checkList("formerOwners", formerOwners);
     checkFlag("adopt", adopt);
     const options = storeName === undefined ? shape : { ...shape, name: storeName };
-    const descriptor = delayedStore(options);
+    const descriptor = delayedStore(options, withNameAs("storeName"));
     const logins = processLogins(user, credentials);
     const guarded = removalOptions(removal);
     const plan = planDelayedStore(descriptor);

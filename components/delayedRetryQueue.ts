@@ -13,7 +13,8 @@ import { Declarer } from "./declare";
 import { DelayedRetrySettings, DelayedRetryType, Removal } from "./enums";
 import { givenArguments } from "./knownArguments";
 import { vhostOnceLooked } from "./look";
-import { addressOutput, hasAddress } from "./providerAddress";
+import { checkedLater, secretTexts, withoutTexts } from "./laterValues";
+import { addressOutput, hasAddress, settingsOf } from "./providerAddress";
 import { isReplaced, removalOptions } from "./removal";
 
 /** A quorum queue whose failed messages the broker itself delays. */
@@ -87,7 +88,8 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
     const options = removalOptions(removal);
     if (broker !== undefined) checkBroker(broker);
     super("rabbitmq-delay:index:DelayedRetryQueue", name, {}, opts);
-    const asked = broker ?? brokerOf(this.getProvider("rabbitmq:index/exchange:Exchange"));
+    const provider = this.getProvider("rabbitmq:index/exchange:Exchange");
+    const asked = broker ?? brokerOf(provider);
 
     const { queues, policy } = planDelayedRetry(descriptor);
     const own = policy === undefined ? [] : [policy];
@@ -99,10 +101,11 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
       endpointQueues: [descriptor.queue],
       replaceable: isReplaced(removal),
     });
-    const checkedVhost = pulumi.all([looked, newEnough(asked, descriptor)]).apply(([checked]) => checked);
+    const settings = broker === undefined ? settingsOf(provider) : broker;
+    const checkedVhost = pulumi.all([looked, newEnough(asked, descriptor, settings)]).apply(([checked]) => checked);
     const declarer = new Declarer(name, checkedVhost, { ...options, parent: this });
-    const settings = [...own, ...limits].map((plan) => declarer.policy(plan));
-    const ready = queues.map((queue) => declarer.queue(queue, settings).name);
+    const set = [...own, ...limits].map((plan) => declarer.policy(plan));
+    const ready = queues.map((queue) => declarer.queue(queue, set).name);
 
     this.delayedRetry = pulumi.all(ready).apply(() => toDescriptor(descriptor));
     this.registerOutputs({ delayedRetry: this.delayedRetry });
@@ -117,7 +120,7 @@ function brokerOf(provider: pulumi.ProviderResource | undefined): pulumi.Output<
     throw new DelayTopologyError("broker", undefined, rule);
   };
   if (!hasAddress(provider)) unasked();
-  return addressOutput(provider).apply((address) => address ?? unasked());
+  return checkedLater(addressOutput(provider), (address) => address ?? unasked()) as pulumi.Output<BrokerAddressArgs>;
 }
 
 /** @throws DelayTopologyError where it does not say where the broker is, which is asked for its version */
@@ -130,14 +133,28 @@ function checkBroker(broker: unknown): void {
   if (missing !== undefined) throw new DelayTopologyError(`broker.${missing}`, given[missing], "it must be a text");
 }
 
-/** Resolves when the broker is known to heed the settings, also in a preview. */
-function newEnough(broker: pulumi.Input<BrokerAddressArgs>, descriptor: DelayedRetry): pulumi.Output<string> {
+/**
+ * Resolves when the broker is known to heed the settings, also in a preview.
+ * @param settings what the address is made of; what of it is secret is in no message
+ */
+function newEnough(
+  broker: pulumi.Input<BrokerAddressArgs>,
+  descriptor: DelayedRetry,
+  settings: object,
+): pulumi.Output<string> {
   const need = { version: delayedRetryVersion(descriptor), reason: `the delayed retry of queue ${descriptor.queue}` };
+  const checked = checkedLater(broker, (address) => {
+    checkBroker(address);
+    return givenArguments(address);
+  });
+  const parts = pulumi.Output.isInstance(settings) ? [settings] : Object.values(settings);
   // A version is no secret, though the password of who asks for it is one.
   return pulumi.unsecret(
-    pulumi.output(broker).apply((address) => {
-      checkBroker(address);
-      return checkVersion(givenArguments(address), [need]);
+    checked.apply(async (address) => {
+      const hidden = await secretTexts(parts);
+      return checkVersion(address, [need]).catch((error: unknown) => {
+        throw withoutTexts(error, hidden);
+      });
     }),
   );
 }

@@ -16,6 +16,7 @@ import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { EndpointClient, EndpointType } from "./enums";
 import { isPlain } from "./joinedNetwork";
 import { KnownNetwork, knownNetwork, rememberEndpoint } from "./knownNetworks";
+import { checkedLater } from "./laterValues";
 import type { RetryIntervalsDescriptor } from "./retryIntervalQueues";
 
 /** What an endpoint joins, of the arguments of its component. */
@@ -141,7 +142,7 @@ function planReturned(
     planReturnBinding(parseRetryIntervals(value), bound as string);
   const plan = [retryIntervals, queue].every(isPlain)
     ? pulumi.output(planFor([retryIntervals, queue]))
-    : pulumi.all([retryIntervals, queue]).apply(planFor);
+    : checkedLater(pulumi.all([retryIntervals, queue]), planFor);
   return {
     // No pattern has a slash.
     label: "/return",
@@ -158,7 +159,7 @@ export function joinsNetwork({ network, furtherNetworks = [] }: JoiningEndpoint)
 
 /** Runs at once on a plain value. */
 export function whenKnown<T, U>(input: pulumi.Input<T> | undefined, plan: (value: unknown) => U): pulumi.Output<U> {
-  const planned = isPlain(input) ? pulumi.output(plan(input)) : pulumi.output(input).apply(plan);
+  const planned = isPlain(input) ? pulumi.output(plan(input)) : checkedLater(input, plan);
   return planned as pulumi.Output<U>;
 }
 

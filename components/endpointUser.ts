@@ -6,6 +6,7 @@ import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { isPlain, joinedVhost, joiningOptions } from "./joinedNetwork";
 import type { EndpointClient, RoutingTopology } from "./enums";
 import { givenArguments, readArguments } from "./knownArguments";
+import { checkedLater } from "./laterValues";
 import { EndpointCredential, checkCredentials, claimsOf, declareLogin } from "./logins";
 import { lookFirst } from "./look";
 import { thisStack } from "./thisStack";
@@ -116,5 +117,7 @@ function planOf(args: EndpointUserArgs): pulumi.Output<AccessPlan> {
       retries: mechanisms.map((mechanism, index) => parseRetryDescriptor(mechanism, `retries[${index}]`)),
     });
   if ([network, ...retries].every(isPlain)) return pulumi.output(plan(network, retries));
-  return pulumi.all([network, pulumi.all(retries)]).apply(([descriptor, mechanisms]) => plan(descriptor, mechanisms));
+  return checkedLater(pulumi.all([network, pulumi.all(retries)]), ([descriptor, mechanisms]) =>
+    plan(descriptor, mechanisms),
+  );
 }

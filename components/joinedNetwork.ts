@@ -3,6 +3,7 @@ import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { checkVhost } from "./checks";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { KnownNetwork, knownNetwork } from "./knownNetworks";
+import { checkedLater } from "./laterValues";
 
 /** The network that a component joins, as its arguments give it. */
 interface Joining {
@@ -58,14 +59,14 @@ function vhostBeside(
   if (known !== undefined) return vhostOfKnown(known, vhost);
   const descriptor = descriptorOf(network);
   if (isPlain(descriptor) && isPlain(vhost)) return sameVhost(vhostOf(descriptor), vhost as string | undefined);
-  return pulumi.all([descriptor, vhost]).apply(([joined, own]) => sameVhost(vhostOf(joined), own) ?? "/");
+  return checkedLater(pulumi.all([descriptor, vhost]), ([joined, own]) => sameVhost(vhostOf(joined), own) ?? "/");
 }
 
 /** One and the same value needs no look; it may not be known yet. */
 function vhostOfKnown(known: KnownNetwork, vhost: pulumi.Input<string> | undefined): pulumi.Input<string> {
   if (vhost === undefined || vhost === known.vhost) return known.vhost;
   if (isPlain(known.vhost) && isPlain(vhost)) return sameVhost(known.vhost as string, vhost as string) as string;
-  return pulumi.all([known.vhost, vhost]).apply(([joined, own]) => sameVhost(joined, own) as string);
+  return checkedLater(pulumi.all([known.vhost, vhost]), ([joined, own]) => sameVhost(joined, own) as string);
 }
 
 function sameVhost(joined: string | undefined, own: string | undefined): string | undefined {

@@ -12,6 +12,7 @@ import {
 import { generated } from "./generated";
 import { isPlain } from "./joinedNetwork";
 import { readArguments } from "./knownArguments";
+import { checkedLater } from "./laterValues";
 
 /** One login of a service. A service has two while its password changes. */
 export interface EndpointCredential {
@@ -46,7 +47,7 @@ export function checkCredentials({ user, credentials }: { user: string; credenti
     // A secret is known later, but before the user is made.
     const checked = isPlain(password)
       ? password
-      : pulumi.output(password).apply((value) => checkUserPassword(`${place}.password`, value));
+      : checkedLater(password, (value) => checkUserPassword(`${place}.password`, value));
     return { user: login, password: checked };
   });
   const twice = logins.find((login, index) => logins.findIndex(({ user: other }) => other === login.user) !== index);

@@ -9,10 +9,12 @@ import {
   findParts,
 } from "@rabbitmq-delay/broker";
 import type { BindingPlan, EndpointPlan, PolicyPlan } from "@rabbitmq-delay/topology";
+import { withoutKnown } from "@rabbitmq-delay/topology/stack";
 import { checkVhost } from "./checks";
-import { servesOtherLanguages } from "./otherLanguages";
+import { checkedLater, secretTexts, withoutTexts } from "./laterValues";
 import { stackState } from "./stackState";
-import { addressOf, valueOf } from "./providerAddress";
+import { addressOf, settingsOf, valueOf } from "./providerAddress";
+import { Run, thisRun } from "./thisRun";
 
 /** What a component is going to make, as far as the broker could refuse it half-way; what a preview does not know is not looked at. */
 export interface Wanted extends Omit<WantedParts, "bindings" | "policies" | "endpoint"> {
@@ -25,31 +27,10 @@ export interface Wanted extends Omit<WantedParts, "bindings" | "policies" | "end
 /** The same, with what was awaited. */
 type Known = WantedParts & { policies: PolicyPlan[]; bindings: BindingPlan[]; component: string };
 
-/** What the components of one run of a program share. */
-interface Run {
-  /** By the provider, as the broker is before this program makes anything. */
-  looks: WeakMap<object, Map<string, Promise<FoundParts | undefined>>>;
-  /** Where no provider is given: the default one, which is the same for all. */
-  defaultProvider: object;
-  asking: Set<Promise<void>>;
-  /** Queues and exchanges of all components of this program, whether they were looked at or not. */
-  planned: Set<string>;
-}
+/** What no message of a look may have in it: texts that the program made secret. */
+type Hidden = readonly string[];
 
-// By the connection to the engine: a process may run several programs, or one several times, and each refuses and finds for itself. A
-// process that serves another language makes each component by a connection of its own, all of one program.
-const runs = new WeakMap<object, Run>();
-const served = {};
 const lookedBefore = new WeakSet<object>();
-
-function thisRun(): Run {
-  const connection = servesOtherLanguages() ? served : pulumi.runtime.getMonitor();
-  const run = connection === undefined ? undefined : runs.get(connection);
-  if (run !== undefined) return run;
-  const started: Run = { looks: new WeakMap(), defaultProvider: {}, asking: new Set(), planned: new Set() };
-  if (connection !== undefined) runs.set(connection, started);
-  return started;
-}
 
 /** Notes that a program looked at a provider's broker itself, for all that it declares there. */
 export function rememberLook(provider: object): void {
@@ -77,7 +58,7 @@ export function lookFirst(
   wanted: Wanted,
 ): { vhost: pulumi.Output<string>; ready: pulumi.Output<void> } {
   if (typeof vhost === "string") checkVhost(vhost);
-  const place = pulumi.output(vhost ?? "/").apply(checkVhost);
+  const place = checkedLater(vhost ?? "/", checkVhost);
   const run = thisRun();
   for (const { name } of [...(wanted.queues ?? []), ...(wanted.exchanges ?? [])]) run.planned.add(name);
   const provider = component.getProvider("rabbitmq:index/exchange:Exchange");
@@ -102,12 +83,18 @@ async function look(
     Promise.all((wanted.bindings ?? []).map((binding) => valueOf(pulumi.output(binding)))),
   ]);
   const bindings = given.filter((binding) => binding !== undefined);
-  const answer = lookAt(run, provider, broker, vhost, {
+  const ofBindings = (wanted.bindings ?? []).flatMap((binding) => [binding, ...Object.values(binding)]);
+  const settings = Object.values(settingsOf(provider));
+  const hidden = await secretTexts([...settings, place, wanted.policies, wanted.endpoint, ...ofBindings]);
+  const known = {
     ...wanted,
     component,
     endpoint: endpoint as EndpointPlan | undefined,
     policies: policies ?? [],
     bindings,
+  };
+  const answer = lookAt(run, provider, { broker, vhost, hidden }, known).catch((error: unknown) => {
+    throw withoutTexts(error, hidden);
   });
   run.asking.add(answer);
   try {
@@ -118,26 +105,28 @@ async function look(
     await new Promise((resolve) => setImmediate(resolve));
   }
   await Promise.all(run.asking);
+  if (run.refusal !== undefined) throw run.refusal;
 }
 
 async function lookAt(
   run: Run,
   provider: pulumi.ProviderResource | undefined,
-  broker: BrokerAddress | undefined,
-  vhost: string,
+  { broker, vhost, hidden }: { broker: BrokerAddress | undefined; vhost: string; hidden: Hidden },
   wanted: Known,
 ): Promise<void> {
+  const warn = (text: string): Promise<void> => pulumi.log.warn(withoutKnown(text, hidden));
   // A test with Pulumi's mocks has no stack, and makes components of many programs.
   const isProgram = provider !== undefined || pulumi.runtime.getStackResource() !== undefined;
   const warnings = isProgram ? compareInProgram(provider ?? run.defaultProvider, vhost, wanted) : [];
-  await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
-  const found = broker === undefined ? undefined : await foundOn(run, provider ?? run.defaultProvider, broker, vhost);
+  await Promise.all(warnings.map(warn));
+  const found =
+    broker === undefined ? undefined : await foundOn(run, provider ?? run.defaultProvider, broker, vhost, warn);
   if (found === undefined) {
     if (wanted.adopted !== undefined) await refuseUnseen(wanted.adopted.title);
     return;
   }
   const spoken = await checkWanted(stackState, found, vhost, wanted, run.planned);
-  await Promise.all(spoken.map((warning) => pulumi.log.warn(warning)));
+  await Promise.all(spoken.map(warn));
 }
 
 /** What nobody has compared is not adopted; a preview may not know the broker yet. */
@@ -158,6 +147,7 @@ function foundOn(
   provider: object,
   broker: BrokerAddress,
   vhost: string,
+  warn: (text: string) => Promise<void>,
 ): Promise<FoundParts | undefined> {
   const ofProvider = looks.get(provider) ?? new Map<string, Promise<FoundParts | undefined>>();
   looks.set(provider, ofProvider);
@@ -165,7 +155,7 @@ function foundOn(
   if (before !== undefined) return before;
   const asked = findParts(broker, vhost).catch(async (error: Error) => {
     if (!(error instanceof BrokerCheckError) || !error.isOutOfReach || !pulumi.runtime.isDryRun()) throw error;
-    await pulumi.log.warn(`${error.message}; this preview does not know what is on it`);
+    await warn(`${error.message}; this preview does not know what is on it`);
     return undefined;
   });
   ofProvider.set(vhost, asked);

@@ -4,7 +4,7 @@ import type { BrokerAddress } from "@rabbitmq-delay/broker";
 const NAMES = ["endpoint", "username", "password", "cacertFile", "insecure", "proxy", "clientcertFile"] as const;
 
 /** Settings of a provider, as its resource has them; texts, but for `insecure`, which is JSON. */
-type Settings = Partial<Record<(typeof NAMES)[number], pulumi.Input<unknown>>>;
+export type Settings = Partial<Record<(typeof NAMES)[number], pulumi.Input<unknown>>>;
 
 /**
  * Where a provider's broker is.
@@ -39,7 +39,8 @@ export function hasAddress(provider: pulumi.ProviderResource | undefined): boole
   return settingsOf(provider).endpoint !== undefined;
 }
 
-function settingsOf(provider: pulumi.ProviderResource | undefined): Settings {
+/** What a provider says of its broker, or what the config and the environment say for the default one. */
+export function settingsOf(provider: pulumi.ProviderResource | undefined): Settings {
   return provider === undefined ? defaultSettings() : (provider as unknown as Settings);
 }
 

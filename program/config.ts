@@ -1,11 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
 import { BrokerAddress, allowances, checkAddressesHoldNoLogin, checkConfigAddresses } from "@rabbitmq-delay/broker";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
   checkAllowed,
+  checkClusterPassword,
   checkStackConfigKeys,
+  checkUserPassword,
   openConfigValue,
   readStackConfig,
+  secretKeys,
 } from "@rabbitmq-delay/topology/stack";
 
 /** Parts of a config that have a value where the stack gives none. */
@@ -48,12 +52,11 @@ export function readConfig(config = new pulumi.Config(), environment = process.e
   const { broker = {}, cluster, createVhost = false, allow = [], production = false, endpoints = [] } = given;
   checkAllowed(allow, allowances);
   const brokerPassword = given.brokerPassword || undefined;
-  const storePassword = (given.storePassword || undefined) ?? environment.RABBITMQ_STORE_PASSWORD;
+  if (cluster !== undefined && brokerPassword !== undefined) checkClusterPassword("brokerPassword", brokerPassword);
   const managementUrl = broker.managementUrl ?? environment.RABBITMQ_MANAGEMENT_URL;
   checkConfigAddresses(given, managementUrl);
-  const gatewayPassword = (given.gatewayPassword || undefined) ?? environment.RABBITMQ_GATEWAY_PASSWORD;
-  checkPassword("delayedStore", given.delayedStore?.user, "storePassword", storePassword);
-  checkPassword("delayGateway", given.delayGateway?.user, "gatewayPassword", gatewayPassword);
+  const storePassword = processPassword("delayedStore", "storePassword", given, environment);
+  const gatewayPassword = processPassword("delayGateway", "gatewayPassword", given, environment);
   if (production && cluster === undefined && managementUrl === undefined) {
     throw new ConfigError(
       "broker.managementUrl: it is not set; a production stack has no default, give it or RABBITMQ_MANAGEMENT_URL",
@@ -93,18 +96,40 @@ function valuesOf(config: pulumi.Config): Record<string, unknown> {
     .map((key) => key.slice(start.length));
   // The engine asks for each key that a program reads whether it is a secret.
   checkStackConfigKeys(keys);
-  return Object.fromEntries(keys.map((key) => [key, openConfigValue(key, config.get(key))]));
+  const values = keys.map((key) => [key, openConfigValue(key, config.get(key))] as const);
+  for (const [key, value] of values) if (secretKeys.includes(key)) checkNoNumber(key, value, `${start}${key}`);
+  return Object.fromEntries(values);
 }
 
-/** A user of a process needs a password, from the config or the environment. */
-function checkPassword(
-  part: string,
-  user: string | undefined,
+/**
+ * The engine hands on the digits of the number that it read, which `01234567` is not; only of what is encrypted it is certain that it is as it
+ * was given.
+ * @throws DelayTopologyError for a password that may have been a number
+ */
+function checkNoNumber(key: string, value: unknown, fullKey: string): void {
+  const { isConfigSecret } = pulumi.runtime as { isConfigSecret?: (key: string) => boolean };
+  const isNumber = typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value));
+  if (!isNumber || isConfigSecret?.(fullKey) === true) return;
+  const allowed = `it may be a number, which the engine may have read as another one; pulumi config set --secret ${key}`;
+  throw new DelayTopologyError(key, value, allowed, true);
+}
+
+/**
+ * The password of a process's user, from the config or the environment, checked as its component does once all else is declared.
+ * @throws ConfigError for a user without one, DelayTopologyError for one that its component would refuse
+ */
+function processPassword(
+  part: "delayedStore" | "delayGateway",
   key: "storePassword" | "gatewayPassword",
-  password: string | undefined,
-): void {
-  if (user === undefined || password !== undefined) return;
+  given: StackConfig,
+  environment: NodeJS.ProcessEnv,
+): string | undefined {
   const variable = key === "storePassword" ? "RABBITMQ_STORE_PASSWORD" : "RABBITMQ_GATEWAY_PASSWORD";
+  const configured = given[key] || undefined;
+  const password = configured ?? environment[variable];
+  const user = given[part]?.user;
+  if (user === undefined) return password;
+  if (password !== undefined) return checkUserPassword(configured === undefined ? variable : key, password);
   throw new ConfigError(
     `${part}.user: ${user} needs a password; pulumi config set --secret ${key}, or give ${variable}`,
   );

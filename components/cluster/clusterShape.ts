@@ -3,6 +3,7 @@ import { ClusterSettings, isHostName, memoryPlan, readCluster, shownName } from 
 import { checkText } from "../checks";
 import { IssuerKind } from "../enums";
 import { isLater, readArguments } from "../knownArguments";
+import { checkedLater } from "../laterValues";
 import type { RabbitMqClusterArgs } from "./args";
 import { nodesService, serviceHost } from "./places";
 import type { ClusterShape } from "./shape";
@@ -54,7 +55,7 @@ export function clusterShape(fallbackName: string, args: RabbitMqClusterArgs): C
 /** A map's texts; those that are known later are checked then. */
 function textsOf(place: string, texts: Readonly<Record<string, pulumi.Input<string>>> | null = {}): Texts {
   const known = (name: string, text: pulumi.Input<string>): pulumi.Input<string> =>
-    isLater(text) ? pulumi.output(text).apply((value) => checkText(`${place}.${shownName(name)}`, value)) : text;
+    isLater(text) ? checkedLater(text, (value) => checkText(`${place}.${shownName(name)}`, value)) : text;
   return Object.fromEntries(Object.entries(texts ?? {}).map(([name, text]) => [name, known(name, text)]));
 }
 

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { checkClusterPassword, checkErlangCookie } from "@rabbitmq-delay/topology/stack";
 import { ClusterMode } from "../enums";
 import { generated } from "../generated";
+import { checkedLater } from "../laterValues";
 import { defaultUserConf } from "./brokerConfig";
 import { Secret, metadata } from "./manifest";
 import { clusterPorts, serviceHost } from "./places";
@@ -46,7 +47,7 @@ function whenKnown(
   value: pulumi.Input<string>,
   check: (property: string, value: unknown) => string,
 ): pulumi.Output<string> {
-  return pulumi.secret(pulumi.output(value).apply((known) => check(property, known)));
+  return pulumi.secret(checkedLater(pulumi.secret(value), (known) => check(property, known)));
 }
 
 /** The administrator, as the broker reads it and as services of the specification “service binding” do. */

@@ -4,6 +4,7 @@ import * as random from "@pulumi/random";
 import { checkBrokerAddress } from "@rabbitmq-delay/topology/stack";
 import { makeObject } from "../cluster/makeObject";
 import type { ConfigMap, Deployment, KubernetesObject, PodDisruptionBudget, Secret } from "../cluster/manifest";
+import { checkedLater } from "../laterValues";
 import { restrictedContainer } from "../restrictedContainer";
 
 /** What every process on Kubernetes is made from. */
@@ -65,8 +66,12 @@ export function declareDeployment(
   const labels = { "app.kubernetes.io/name": objectName, "app.kubernetes.io/component": process.kind };
   const { namespace, amqpUrl } = process.settings;
   const metadata = { name: objectName, namespace, labels };
-  const url = pulumi.all([user, password, vhost, amqpUrl]).apply(([login, secret, place, address]) => {
+  // A URL as a whole would become an output with nothing in it.
+  const checked = checkedLater(amqpUrl, (address) => {
     const { protocol, host } = checkBrokerAddress("deployment.amqpUrl", address);
+    return { protocol, host };
+  });
+  const url = pulumi.all([user, password, vhost, checked]).apply(([login, secret, place, { protocol, host }]) => {
     return `${protocol}//${encodeURIComponent(login)}:${encodeURIComponent(secret)}@${host}/${encodeURIComponent(place)}`;
   });
   const make = (object: KubernetesObject, dependsOn: pulumi.Resource[] = []): pulumi.Resource =>

@@ -88,6 +88,39 @@ describe("a network that NServiceBus has declared", () => {
       });
     }
 
+    // As docs/adopt.md says.
+    it("is unbound when its stack is destroyed, though all else stays, until its client binds it again", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      const generation = generations.v2;
+      await declareAsNServiceBus(channel, generation);
+      await installEndpoint(channel, generation, "Sales");
+      const keys = async (): Promise<string[]> =>
+        (
+          await management.get<{ source: string; routing_key: string }[]>(
+            `exchanges/${vhost}/Sales/bindings/destination`,
+          )
+        )
+          .filter(({ source }) => source === generation.delivery)
+          .map(({ routing_key: key }) => key);
+      assert.deepEqual(await keys(), ["#.Sales"]);
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({
+        network: { preset: generation.preset, matching: "suffix", adopt: true },
+        endpoints: [{ name: "Sales", client: "nservicebus", adopt: true }],
+        removal: "retain",
+      });
+      const { code, output } = await stack.up();
+      assert.equal(code, 0, output);
+      await stack.destroy();
+      assert.deepEqual(await keys(), [], "the binding is gone");
+      await channel.checkQueue("Sales");
+      await channel.checkExchange(generation.delivery);
+      await installEndpoint(channel, generation, "Sales");
+      assert.deepEqual(await keys(), ["#.Sales"]);
+    });
+
     const differences: [string, (channel: Channel) => Promise<unknown>, RegExp][] = [
       [
         "a level is missing",

@@ -60,13 +60,13 @@ const withCluster = {
 type Node = Record<string, unknown>;
 
 /** All that a program reads of a config before it looks at the broker. */
-function plan(given: Node): void {
+function plan(given: Node, environment: NodeJS.ProcessEnv = {}, secretKeys: string[] = []): void {
   const texts = Object.entries(given).map(([key, value]) => [
     `rabbitmq-delay:${key}`,
     typeof value === "string" ? value : JSON.stringify(value),
   ]);
-  pulumi.runtime.setAllConfig(Object.fromEntries(texts) as Record<string, string>);
-  const config = readConfig(new pulumi.Config("rabbitmq-delay"), {});
+  pulumi.runtime.setAllConfig(Object.fromEntries(texts) as Record<string, string>, secretKeys);
+  const config = readConfig(new pulumi.Config("rabbitmq-delay"), environment);
   planEndpoints(planStack(config, config.vhost), config);
 }
 
@@ -155,6 +155,37 @@ describe("a stack's config", () => {
           `${part}\\.${wrong}: this number is not allowed; known properties are .*; did you mean ${meant}\\?$`,
         ),
       );
+  });
+
+  // They were refused when the networks and the store had been made, as credentials[0].password, with a stack trace.
+  it("refuses passwords that are too short, by the names that they were given by", () => {
+    const rule = /: "5 characters" is not allowed; it must have at least 12 characters$/;
+    for (const key of ["storePassword", "gatewayPassword"] as const)
+      assert.throws(
+        () => plan({ ...withCluster, [key]: "short" }),
+        (error: Error) => error.message.startsWith(`${key}: `) && rule.test(error.message),
+      );
+    assert.throws(
+      () => plan({ ...whole, delayedStore: { user: "store" } }, { RABBITMQ_STORE_PASSWORD: "short" }),
+      (error: Error) => error.message.startsWith("RABBITMQ_STORE_PASSWORD: ") && rule.test(error.message),
+    );
+    assert.throws(
+      () => plan({ ...withCluster, brokerPassword: "short" }),
+      /^DelayTopologyError: brokerPassword: "5 characters" is not allowed; it must have 16 to 200 letters/,
+    );
+    // Nobody logs in by it.
+    plan({ ...whole, storePassword: "short" });
+  });
+
+  it("refuses a plain password of digits, which may have been another number, and does not show it", () => {
+    for (const key of ["brokerPassword", "storePassword", "gatewayPassword"]) {
+      const config = { ...whole, [key]: `${DIGITS}` };
+      assert.throws(
+        () => plan(config),
+        new RegExp(`^DelayTopologyError: ${key}: this text is not allowed; it may be a number, .* --secret ${key}$`),
+      );
+      plan(config, {}, [`rabbitmq-delay:${key}`]);
+    }
   });
 
   it("names the property and what is allowed", () => {

@@ -19,7 +19,7 @@ export { auditVhost } from "./audit/auditVhost";
 export { BrokerFault, BrokerFaultId, brokerFaultIds, brokerFaults, describeFault, faultsOf } from "./brokerFaults";
 
 // Preflight: checks of a broker before anything is declared, for components and programs.
-export { BrokerCheckError } from "./brokerCheckError";
+export { BrokerCheckError, shownAlone } from "./brokerCheckError";
 export { OwnResource, StackState } from "./preflight/stackState";
 export { Expectation, checkBroker } from "./preflight/checkBroker";
 export { VersionNeed, checkVersion } from "./preflight/brokerVersion";

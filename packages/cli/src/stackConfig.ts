@@ -15,10 +15,12 @@ import {
   openConfigValue,
   planStack,
   readStackConfig,
+  secretKeys,
   shownName,
   withoutConfigSecrets,
 } from "@rabbitmq-delay/topology/stack";
-import { YAMLParseError, parse } from "yaml";
+import type { YAMLParseError } from "yaml";
+import { parseAsEngine } from "./engineYaml";
 import { CommandError, exitCodes } from "./failure";
 import { readText } from "./files";
 
@@ -88,24 +90,47 @@ function boundEndpoint({ name, type, patterns, client }: Endpoint): Endpoint {
 function valuesOf(file: string, text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    // A warning of the parser quotes the line.
-    value = parse(text, { logLevel: "error" });
+    value = parseAsEngine(text);
   } catch (error) {
-    throw new CommandError(
-      exitCodes.badInput,
-      // The parser's message may quote the text.
-      `${OPTION}: ${file} is not YAML (line ${(error as YAMLParseError).linePos?.[0].line ?? "unknown"})`,
-    );
+    const { code, linePos } = error as YAMLParseError;
+    // The parser's message may quote the text.
+    const line = linePos?.[0].line ?? "unknown";
+    const reason =
+      code === "TAG_RESOLVE_FAILED"
+        ? `line ${line} of ${file} has a date, or what is neither text nor number, which the engine does not read as it is written; put ` +
+          "quotes around it"
+        : `${file} is not YAML (line ${line})`;
+    throw new CommandError(exitCodes.badInput, `${OPTION}: ${reason}`);
   }
   const config = (value as { config?: Record<string, unknown> } | null)?.config ?? {};
   checkObject(file, "config", config);
   const project = projectOf(file, Object.keys(config));
-  return Object.fromEntries(
-    Object.entries(config)
-      .filter(([key]) => key.startsWith(`${project}:`))
-      .map(([key, given]) => [key.slice(project.length + 1), given] as const)
-      .map(([key, given]) => [key, openConfigValue(key, given)]),
-  );
+  const values = new Map<string, unknown>();
+  for (const [written, given] of Object.entries(config)) {
+    const key = keyOf(project, written);
+    if (key === undefined) continue;
+    if (values.has(key)) {
+      const reason = `${file} has ${shownName(key)} twice, with and without the project's name before it; leave one out`;
+      throw new CommandError(exitCodes.badInput, `${OPTION}: ${reason}`);
+    }
+    // The engine reads 01234567 as another number, and hands on that one's digits.
+    if (secretKeys.includes(key) && (typeof given === "number" || typeof given === "boolean")) {
+      const kind = typeof given === "number" ? "number" : "flag";
+      const reason = `${key}: this ${kind} is not allowed; it must be a text: set it with --secret, or put quotes around it`;
+      throw new CommandError(exitCodes.badInput, `${OPTION}: ${file}: ${reason}`);
+    }
+    values.set(key, openConfigValue(key, given));
+  }
+  return Object.fromEntries(values);
+}
+
+/** A key of a project, or undefined for one of another. The engine takes a key without a name before it for the project's own. */
+function keyOf(project: string, written: string): string | undefined {
+  if (!written.includes(":")) return written;
+  const [own, ...rest] = written.split(":");
+  if (own !== project) return undefined;
+  // As the engine once wrote it.
+  return (rest.length > 1 && rest[0] === "config" ? rest.slice(1) : rest).join(":");
 }
 
 /** This command needs no secret, and reads none. */
@@ -120,8 +145,8 @@ function withoutSecrets(file: string, values: Record<string, unknown>): Record<s
 function projectOf(file: string, keys: string[]): string {
   const named = projectNameBeside(file);
   if (named !== undefined) return named;
-  const networks = keys.filter((key) => /:networks?$/.test(key));
-  const projects = [...new Set(networks.map((key) => key.replace(/:networks?$/, "")))];
+  const form = /:(config:)?networks?$/;
+  const projects = [...new Set(keys.filter((key) => form.test(key)).map((key) => key.replace(form, "")))];
   const ours = projects.find((project) => project === PROJECT);
   const [first = PROJECT, ...others] = ours === undefined ? projects : [ours];
   if (others.length === 0) return first;
@@ -136,7 +161,7 @@ export const PROJECT = "rabbitmq-delay";
 
 function projectNameBeside(file: string): string | undefined {
   try {
-    const project = parse(readFileSync(join(dirname(file), "Pulumi.yaml"), "utf8"), { logLevel: "error" }) as {
+    const project = parseAsEngine(readFileSync(join(dirname(file), "Pulumi.yaml"), "utf8")) as {
       name?: unknown;
     } | null;
     return typeof project?.name === "string" ? project.name : undefined;

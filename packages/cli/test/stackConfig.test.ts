@@ -101,7 +101,7 @@ describe("a stack's config for check", () => {
     const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-config-"));
     const file = join(folder, "Pulumi.prod.yaml");
     const head = `config:\n  rabbitmq-delay:network: { preset: celery }\n  rabbitmq-delay:production: "false"\n`;
-    for (const value of ["!secret hunter2", "4815162342", "{ a: hunter2 }", '"{hunter2"', "[hunter2]"]) {
+    for (const value of ["!secret hunter2", '"4815162342"', "{ a: hunter2 }", '"{hunter2"', "[hunter2]"]) {
       writeFileSync(file, `${head}  rabbitmq-delay:brokerPassword: ${value}\n`);
       const warnings: unknown[] = [];
       const note = (warning: unknown): void => void warnings.push(warning);
@@ -120,9 +120,15 @@ describe("a stack's config for check", () => {
       [{ endpoints: [{ name: "a", retries: true }] }, /endpoints\[0\]\.retries: true is not allowed/],
       [{ endpoints: [{ name: "a", errorQueue: "a" }] }, /endpoints\[0\]\.errorQueue: /],
       [{ endpoints: [{ name: "a", errorQueue: "a/b" }] }, /errorQueue/],
-      [{ endpoints: [{ name: "a".repeat(227) }] }, /endpoint: .* is not allowed; it has 227 bytes/],
-      [{ endpoints: [{ name: "a", patterns: ["b".repeat(227)] }] }, /endpoint: .* is not allowed; it has 227 bytes/],
-      [{ delayedStore: { user: "u".repeat(250) } }, /user: .* is not allowed; it has 250 bytes/],
+      [{ endpoints: [{ name: "a".repeat(227) }] }, /endpoints\[0\]\.name: .* is not allowed; it has 227 bytes/],
+      [
+        { endpoints: [{ name: "a", patterns: ["b".repeat(227)] }] },
+        /endpoints\[0\]\.patterns\[0\]: .* is not allowed; it has 227 bytes/,
+      ],
+      [
+        { delayedStore: { user: "u".repeat(250) } },
+        /delayedStore\.user: .* is not allowed; the name must have 1 to 200 characters/,
+      ],
       [
         { broker: { managementUrl: "https://a:hunter2@b:15671" } },
         /: broker\.managementUrl: it must not hold a user or a password \((?!.*hunter2)/,
@@ -226,5 +232,42 @@ describe("a stack's config for check", () => {
     const file = fileOf({ "rabbitmq-delay:network": { preset: "celery" }, "rabbitmq-delay:endpoints": endpoints });
     const bound = { name: "orders", type: "exchange", patterns: undefined, client: "celery" };
     assert.deepEqual(readStackFile(file).networks[0]?.endpoints, [bound]);
+  });
+
+  // Both were passed over, so that "nothing found" was said of another topology than the engine declares.
+  it("reads keys without the project's name, as the engine does", () => {
+    const plain = { network, endpoints: [{ name: "Sales" }], "other:endpoints": [{ name: "Other" }] };
+    for (const project of [undefined, "shop"])
+      assert.deepEqual(
+        readStackFile(fileOf(plain, project)).endpoints?.map(({ name }) => name),
+        ["Sales"],
+      );
+    const mixed = fileOf({ "rabbitmq-delay:network": network, endpoints: [{ nam: "Sales" }] });
+    assert.throws(() => readStackFile(mixed), /: endpoints\[0\]\.nam: .* is not allowed/);
+    const former = fileOf({
+      "rabbitmq-delay:config:network": network,
+      "rabbitmq-delay:config:endpoints": [{ name: "A" }],
+    });
+    assert.deepEqual(
+      readStackFile(former).endpoints?.map(({ name }) => name),
+      ["A"],
+    );
+    const twice = fileOf({ "rabbitmq-delay:network": network, network });
+    assert.throws(() => readStackFile(twice), /has network twice, with and without the project's name/);
+  });
+
+  // A password of digits became another one without a word.
+  it("refuses a number in the place of a password, and does not show it", () => {
+    for (const key of ["brokerPassword", "storePassword", "gatewayPassword"])
+      for (const [value, kind] of [
+        [4815162342, "number"],
+        [true, "flag"],
+      ] as const)
+        assert.throws(
+          () => readStackFile(fileOf({ "rabbitmq-delay:network": network, [`rabbitmq-delay:${key}`]: value })),
+          (error: Error) =>
+            error.message.includes(`: ${key}: this ${kind} is not allowed; it must be a text: set it with --secret`) &&
+            !error.message.includes(String(value)),
+        );
   });
 });

@@ -1,7 +1,6 @@
-import { escapeRegex } from "@rabbitmq-delay/topology/stack";
+import { SECRET, formsOf, replaceable, withoutKnown } from "@rabbitmq-delay/topology/stack";
 
-/** Replaces a secret in a report; the engine writes the same. */
-export const SECRET = "[secret]";
+export { SECRET };
 
 /** Names of properties whose values nobody should read in a pull request, whether or not the program made them secret. */
 const SECRET_NAMES = new RegExp(
@@ -39,30 +38,17 @@ const PATTERNS: [RegExp, string][] = [
   [/\b(AKIA|ASIA)[A-Z0-9]{12,}\b|\b(gh[pousr]|glpat|xox[abps]|pul|sk|npm)[-_][A-Za-z0-9_-]{12,}/g, SECRET],
 ];
 
-/** Shorter ones are parts of many words, and are only replaced if they stand alone, such as the password `guest`. */
-const SHORTEST_IN_WORDS = 6;
-/** Still shorter ones are words of any text. */
-const SHORTEST_KNOWN = 4;
-
 /**
  * Removes from a text the secrets that it is known to hold, and anything that looks like one. A text can hold a secret that looks like
  * nothing in particular, so values that are known to be secret are never put into a text at all.
  * @param known values that are secret, whatever they look like; those under 4 characters are ignored
  */
 export function withoutSecrets(text: string, known: Iterable<string> = []): string {
-  const longestFirst = [...new Set(known)]
-    .filter(({ length }) => length >= SHORTEST_KNOWN)
-    .sort((a, b) => b.length - a.length);
-  let shown = text;
-  for (const secret of longestFirst) shown = withoutSecret(shown, secret);
-  shown = shown.replace(/[A-Za-z0-9+/_-]{6,}={0,2}/g, (run) => (holdsEncoded(run, longestFirst) ? SECRET : run));
+  const secrets = replaceable(known);
+  let shown = withoutKnown(text, secrets);
+  shown = shown.replace(/[A-Za-z0-9+/_-]{6,}={0,2}/g, (run) => (holdsEncoded(run, secrets) ? SECRET : run));
   for (const [pattern, replacement] of PATTERNS) shown = shown.replace(pattern, replacement);
   return shown;
-}
-
-function withoutSecret(text: string, secret: string): string {
-  if (secret.length >= SHORTEST_IN_WORDS) return text.replaceAll(secret, SECRET);
-  return text.replace(new RegExp(`(?<!\\w)${escapeRegex(secret)}(?!\\w)`, "g"), SECRET);
 }
 
 /** Whether a run of characters is a secret in base64, alone or after a user's name; it may begin anywhere in the run. */
@@ -76,14 +62,14 @@ function holdsEncoded(run: string, secrets: string[]): boolean {
 /** The secrets in the process's environment, such as the broker's password and the engine's passphrase. */
 export function secretsOf(environment: NodeJS.ProcessEnv = process.env): string[] {
   return Object.entries(environment).flatMap(([name, value = ""]) =>
-    isSecretName(name) ? forms(value) : passwordsIn(value),
+    isSecretName(name) ? formsOf(value) : passwordsIn(value),
   );
 }
 
 /** Every text in a place whose name says that it is secret. */
 export function secretsIn(value: unknown, isSecret = false, found: string[] = []): string[] {
   if (typeof value === "string") {
-    found.push(...(isSecret ? forms(value) : passwordsIn(value)));
+    found.push(...(isSecret ? formsOf(value) : passwordsIn(value)));
   } else if (Array.isArray(value)) {
     for (const item of value) secretsIn(item, isSecret, found);
   } else if (typeof value === "object" && value !== null) {
@@ -98,39 +84,5 @@ export function secretsIn(value: unknown, isSecret = false, found: string[] = []
 
 function passwordsIn(text: string): string[] {
   const password = /^[a-z][a-z0-9+.-]*:\/\/[^\s:/]*:(\S+)@/i.exec(text)?.[1];
-  return password === undefined ? [] : forms(password);
-}
-
-/** A secret as it is, and in the forms of a URL, JSON (also JSON within JSON, and as Go and Python write it), and HTML. */
-function forms(secret: string): string[] {
-  if (secret === SECRET || secret === "") return [];
-  let decoded = secret;
-  try {
-    decoded = decodeURIComponent(secret);
-  } catch {
-    // It can't be encoded as part of a URL.
-  }
-  const quoted = [secret, decoded].flatMap((text) => {
-    const json = JSON.stringify(text).slice(1, -1);
-    return [json, inHex(json, /[<>&]/g), inHex(json, /[^\x20-\x7e]/g), inHex(json, /[<>&]|[^\x20-\x7e]/g)];
-  });
-  const twice = quoted.map((text) => JSON.stringify(text).slice(1, -1));
-  const html = ["&#34;", "&quot;"].map((quote) =>
-    secret
-      .replace(/&/g, "&amp;")
-      .replace(/</g, "&lt;")
-      .replace(/>/g, "&gt;")
-      .replace(/"/g, quote)
-      .replace(/'/g, "&#39;"),
-  );
-  return [...new Set([secret, decoded, encodeURIComponent(secret), ...quoted, ...twice, ...html])];
-}
-
-/** Writes characters as JSON does where it has to be plain, such as \u0026. */
-function inHex(text: string, characters: RegExp): string {
-  return text.replace(characters, (found) =>
-    [...Array(found.length).keys()]
-      .map((index) => `\\u${found.charCodeAt(index).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
+  return password === undefined ? [] : formsOf(password);
 }

@@ -73,6 +73,34 @@ describe("a review of ways", () => {
     });
   }
 
+  // adopt calls the same a difference; here it was safe.
+  it("finds a new binding at a work queue's exchange, which would get each retried message again", async () => {
+    const args = {
+      "x-queue-type": "quorum",
+      "x-overflow": "reject-publish",
+      "x-message-ttl": 5000,
+      "x-dead-letter-exchange": "orders",
+      "x-dead-letter-strategy": "at-least-once",
+    };
+    const retry = (op: string, name = "orders.retry-5000"): PreviewStep =>
+      step(op, "rabbitmq:index/queue:Queue", name, {
+        name,
+        vhost: "/",
+        settings: { argumentsJson: JSON.stringify(args) },
+      });
+    const own = bound("same", "orders", "orders", "queue", "#");
+    const spy = bound("create", "orders", "spy", "queue", "a.#");
+    const care = ["care", "delivered-twice"];
+    assert.deepEqual(await judged([retry("same"), own, spy]), care);
+    const made = [spy, bound("create", "orders", "orders", "queue", "#"), retry("create")];
+    assert.deepEqual(await judged(made), care);
+    assert.equal((await reviewed(made)).findings[0]?.entity, "queue spy");
+    const narrow = bound("same", "orders", "orders", "queue", "orders.*");
+    assert.deepEqual(await judged([retry("same"), narrow, bound("create", "orders", "spy", "queue", "a.b")]), ["safe"]);
+    assert.deepEqual(await judged([retry("same", "orders.retry-soon"), own, spy]), ["safe"]);
+    assert.deepEqual(await judged([retry("same"), bound("create", "orders", "orders", "queue", "more.#")]), ["safe"]);
+  });
+
   // A key that is known only when the program runs was taken for its placeholder: each message came to two services.
   it("takes a key or a source that nobody can read for one that may match", async () => {
     const sales = bound("same", delivery, "Sales", "queue", "*.*.*.Sales");

@@ -22,6 +22,20 @@ export class DelayTopologyError extends Error {
     return new DelayTopologyError(this.property, this.value, this.allowed, true);
   }
 
+  /**
+   * The same refusal of a value that is a secret, or of what stands in one.
+   * @param redact takes what the secret holds out of a text
+   */
+  ofSecret(redact: (text: string) => string): DelayTopologyError {
+    const isOwn = typeof this.value === "string" && IN_PLACE_OF_VALUE.test(this.value);
+    const value = isOwn || this.value === undefined ? this.value : Symbol("a secret");
+    // What stands in a secret and is no known property could be part of it by its name.
+    const property = /^known properties are|^nothing reads it/.test(this.allowed)
+      ? (/^\w+/.exec(this.property)?.[0] ?? "a property")
+      : this.property;
+    return new DelayTopologyError(property, value, redact(this.allowed), this.isHidden);
+  }
+
   /** The same refusal of a property that stands in a part, e.g. `cluster`. */
   within(part: string): DelayTopologyError {
     return new DelayTopologyError(`${part}.${this.property}`, this.value, this.allowed, this.isHidden);
@@ -36,12 +50,12 @@ export class DelayTopologyError extends Error {
 /** Starts of what is allowed where no text can stand. */
 const NO_TEXT =
   /^(it must be (an object|a list|true or false|a whole number|a number(?! of)|a version|a delay network's descriptor|one of \d|\d+(, \d+)* or \d|the \d+ exchanges|one line of text)|this release reads|it follows from password|its keys must be|known properties are)/;
-/** Starts of what is allowed where no number can stand. */
-const NO_NUMBER =
-  /^(it must be (a (non-empty )?text|an object|a list|true or false|the name|one of \D|1 to|an? http|a host|an image|a number of processors|a plugin|one line|a key|like)|it must (name|have|end)|a network.s name|give it as|it follows from|its keys must be|known properties are)/;
+/** What is allowed where a number belongs, a duration, or the version of a format; anywhere else a number could be a password of digits. */
+const ABOUT_NUMBERS =
+  /^(it must be (a whole number|a number(?! of processors)|whole seconds|a fraction|one of \d|at least|longer than)|this release reads)|\bit must be (\d+(?! to)\b|concurrency)|\b(ms|lease)\b|\bmatching is enforced has version/;
 /** Starts of what is allowed where a login or a key is easily put by mistake: no text that is refused there is shown. */
 const BESIDE_SECRETS =
-  /^it must (be (a number of processors|RabbitMQ \d|an image|an? http|like amqps?:)|end with a tag|have 1 to 64 letters)/;
+  /^(it must (be (a number of processors|RabbitMQ \d|an image|an? http|like amqps?:|the name of an object|a key of a Secret)|name an object|end with a tag|have 1 to 64 letters)|the name must have)/;
 /** A plain word, as names, durations and choices are. An address, a login, JSON and what is in PEM have other characters. */
 const PLAIN_WORD = /^(?!.*:\/\/)[\p{L}\p{M}\p{N}_.:/#*+-]*$/u;
 /** What this package's own code puts in the place of a value, in whose message the value has no place. */
@@ -53,7 +67,7 @@ const IN_PLACE_OF_VALUE = /^(\d+ (characters|redeliveries)|an async function|a p
  * or digits alone; and what is no plain word could be an address with a password in it, or a key.
  */
 function isMisplaced(value: unknown, allowed: string): boolean {
-  if (typeof value === "number" || typeof value === "bigint") return NO_NUMBER.test(allowed);
+  if (typeof value === "number" || typeof value === "bigint") return !ABOUT_NUMBERS.test(allowed);
   if (typeof value !== "string" || IN_PLACE_OF_VALUE.test(value)) return false;
   return !PLAIN_WORD.test(value) || NO_TEXT.test(allowed) || BESIDE_SECRETS.test(allowed);
 }

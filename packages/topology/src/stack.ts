@@ -9,11 +9,14 @@ export {
   emptiedParts,
   openConfigValue,
   readStackConfig,
+  secretKeys,
   stackConfigSchema,
   withoutConfigSecrets,
 } from "./stackConfig";
 export { VHOST_RULE } from "./vhost";
 export { shownName } from "./errors";
+export { inPlainWords } from "./schema/plainWords";
+export { withNameAs } from "./store/intake";
 export { showPath } from "./shownPath";
 export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
 export { retryDescriptorOf } from "./retry/retryConfig";
@@ -112,3 +115,4 @@ export { BrokerAnswerError } from "./brokerAnswerError";
 export { openedJson } from "./openedJson";
 export { isSameAddress } from "./address";
 export { holdsCredentials, shownAddress } from "./secrets";
+export { SECRET, formsOf, replaceable, textsIn, withoutKnown } from "./knownSecrets";

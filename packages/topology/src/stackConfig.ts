@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { userName } from "./access/credentials";
 import { DelayTopologyError, shownName } from "./errors";
 import { delayedExchangeSchema } from "./exchange/delayedExchange";
 import { clusterSchema } from "./kubernetes/cluster";
@@ -50,7 +51,7 @@ export const storeSchema = lazily(() => {
   return object({
     storeName,
     ...brokerSide,
-    user: text()
+    user: userName()
       .optional()
       .describe("User of the process that runs the store, made with the least rights; default: none."),
     adopt: flag().optional().describe("Whether a user that is on the broker already is taken over; default false."),
@@ -77,7 +78,7 @@ export const gatewayInStack = lazily(() => {
       .optional()
       .describe("Name of the network that messages wait in, one of the stack's; default: `current`."),
     ...brokerSide,
-    user: text()
+    user: userName()
       .optional()
       .describe("User of the process that runs the gateway, made with the least rights; default: none."),
     adopt: flag().optional().describe("Whether a user that is on the broker already is taken over; default false."),
@@ -228,8 +229,8 @@ export type StackConfig = z.output<ReturnType<typeof stackConfigSchema>>;
 /** One endpoint of a stack's config. */
 export type EndpointConfig = z.output<ReturnType<typeof endpointSchema>>;
 
-/** Keys whose values are secrets. */
-const secretKeys: readonly string[] = ["brokerPassword", "storePassword", "gatewayPassword"];
+/** Keys whose values are secrets, and texts. */
+export const secretKeys: readonly string[] = ["brokerPassword", "storePassword", "gatewayPassword"];
 /** Keys whose values are texts, also where they look like something else. */
 const TEXT_KEYS = ["removal", "current", ...secretKeys];
 

@@ -48,11 +48,17 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   const exchanges = (config.delayedExchanges ?? []).map((options, index) =>
     at(`delayedExchanges[${index}]`, () => delayedExchange(options)),
   );
-  const store = delayedStoreOf(config.delayedStore);
+  const store = at("delayedStore", () => delayedStoreOf(config.delayedStore));
   const gateway = at("delayGateway", () => delayGatewayOf(config.delayGateway, networks));
   checkOtherwise(exchanges, { delayedStore: store, delayGateway: gateway });
   checkEndpointNames(endpoints);
-  endpoints.flatMap(ownedNames).forEach((name) => checkOwnedName("endpoint", name));
+  endpoints.forEach((endpoint, index) =>
+    ownedNames(endpoint).forEach((name) => {
+      const pattern = endpoint.patterns?.indexOf(name) ?? -1;
+      const part = name === endpoint.name || pattern < 0 ? "name" : `patterns[${pattern}]`;
+      checkOwnedName("endpoint", name, `endpoints[${index}].${part}`);
+    }),
+  );
   checkUsers(config);
   checkIntakesApart(endpoints, [store, gateway]);
   const created = createdBy(endpoints);
@@ -101,7 +107,8 @@ export function planEndpoints(
 
 /** Each process has a user of its own, because each has its own rights. */
 function checkUsers({ delayedStore, delayGateway }: StackConfig): void {
-  for (const user of [delayedStore?.user, delayGateway?.user]) if (user !== undefined) checkOwnedName("user", user);
+  for (const [part, user] of Object.entries({ delayedStore: delayedStore?.user, delayGateway: delayGateway?.user }))
+    if (user !== undefined) checkOwnedName("user", user, `${part}.user`);
   if (delayGateway?.user === undefined || delayGateway.user !== delayedStore?.user) return;
   throw new DelayTopologyError("delayGateway.user", delayGateway.user, "delayedStore has this user; give each its own");
 }

@@ -1,5 +1,5 @@
 import { BoundPatterns, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
-import { EntityChange, isReadable, showName } from "../preview/entityChange";
+import { EntityChange, isReadable, queueArguments, showName, text } from "../preview/entityChange";
 
 /** A new binding that also takes another destination's messages, or might do so. */
 export interface Clash {
@@ -28,14 +28,16 @@ export function isNew({ action }: EntityChange): boolean {
 }
 
 /**
- * Finds new bindings at a network's delivery exchange by which a message would arrive at two destinations, with the rule that keeps the
- * endpoints of one topology apart. A key that can't be read could be any key.
+ * Finds new bindings at a network's delivery exchange, or at a work queue's exchange, by which a message would arrive at two destinations, with
+ * the rule that keeps the endpoints of one topology apart. A key that can't be read could be any key.
  * @param isWhole whether the preview lists all unchanged resources
  */
 export function clashesOf(changes: EntityChange[], isWhole: boolean): Clash[] {
   const bound = new Map<string, Bound>();
+  const workExchanges = workExchangesOf(changes);
   const boundAt = (values: Record<string, unknown>): Bound | undefined => {
-    if (networkOfDelivery(String(values.source)) === undefined) return undefined;
+    if (networkOfDelivery(String(values.source)) === undefined && !workExchanges.has(placeOf(values, values.source)))
+      return undefined;
     const key = JSON.stringify([values.vhost, values.source]);
     const there = bound.get(key) ?? { patterns: new BoundPatterns(), unreadable: [] };
     bound.set(key, there);
@@ -50,11 +52,29 @@ export function clashesOf(changes: EntityChange[], isWhole: boolean): Clash[] {
     if (isReadable(routingKey)) there?.patterns.remember(candidateOf(destination, routingKey));
     else there?.unreadable.push(String(destination));
   }
-  for (const change of bindings.filter(isNew)) {
+  // A work queue's own bindings come before those of others at its exchange.
+  const isOwn = ({ after }: EntityChange): boolean => after?.source === after?.destination;
+  const added = bindings.filter(isNew);
+  for (const change of [...added.filter(isOwn), ...added.filter((binding) => !isOwn(binding))]) {
     const clash = clashOf(change, boundAt(change.after as Record<string, unknown>), isWhole);
     if (clash !== undefined) clashes.push({ change, ...clash });
   }
   return clashes;
+}
+
+/** Exchanges of work queues: what waited in a retry queue comes back by them, to all that is bound there. */
+function workExchangesOf(changes: EntityChange[]): Set<string> {
+  const found = changes.flatMap(({ kind, after }) => {
+    const exchange = kind === "queue" ? queueArguments(after)["x-dead-letter-exchange"] : undefined;
+    const name = text(after?.name);
+    const isRetry = typeof exchange === "string" && name.startsWith(`${exchange}.retry-`);
+    return isRetry && /^\d+$/.test(name.slice(`${exchange}.retry-`.length)) ? [placeOf(after, exchange)] : [];
+  });
+  return new Set(found);
+}
+
+function placeOf(values: Record<string, unknown> | undefined, exchange: unknown): string {
+  return JSON.stringify([values?.vhost, exchange]);
 }
 
 function clashOf(

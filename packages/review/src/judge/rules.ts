@@ -40,7 +40,7 @@ export const rules = {
     consequence:
       "Whether matching is enforced is decided by where level 0 leads, and a queue can't change its arguments: the old one would go with all messages that wait in it, or, if it is kept, the broker would refuse the new one.",
     wayOut: [
-      "Change the live network first, which loses no message: `rabbitmq-delay enforce --amqp URL --management URL` with the network's descriptor (`--undo` changes it back). Then run `pulumi refresh`: the next update declares nothing anew.",
+      "Change the live network first, which loses no message: `rabbitmq-delay enforce --management URL --network FILE` with the network's descriptor (`--undo` changes it back). Then run `pulumi refresh`: the next update declares nothing anew.",
     ],
   },
   "queue-live-deleted": {
@@ -140,6 +140,7 @@ export const rules = {
     consequence: "A message that matches both bindings is delivered to both: what it asks for is done twice.",
     wayOut: [
       "Bind by exact matching and under another name, or give each message one endpoint: `rabbitmq-delay check` compares them.",
+      "At a work queue's exchange, by which each retried message comes back: bind the other queue to an exchange in front of it.",
     ],
   },
   "way-shortened": {

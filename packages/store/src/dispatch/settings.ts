@@ -1,3 +1,4 @@
+import { inPlainWords } from "@rabbitmq-delay/topology/stack";
 import * as z from "zod";
 import { StoreMismatchError } from "../errors";
 import { UnknownNameError, nearest, showName } from "../service/secrets";
@@ -53,13 +54,13 @@ export function checkSettings<T extends z.ZodType>(
   given: unknown,
   show: (text: string) => string = JSON.stringify,
 ): z.output<T> {
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(given, { error: inPlainWords });
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0] as z.core.$ZodIssue;
   const property = issue.path.join(".") || "settings";
   if (issue.code === "unrecognized_keys") throw new UnknownNameError(property, unknownKeys(issue.keys, schema));
   const value = issue.path.reduce<unknown>((part, key) => (part as Record<PropertyKey, unknown>)?.[key], given);
-  throw new StoreMismatchError(property, `${describeValue(value, show)} is not allowed; ${issue.message}`);
+  throw new StoreMismatchError(property, `${describeValue(value, show, issue)} is not allowed; ${issue.message}`);
 }
 
 /** The message for unknown keys. It never contains their values, because a password may be among them. */
@@ -73,12 +74,17 @@ function unknownKeys(keys: string[], schema: z.ZodType): string {
   return `${described.join(" and ")} is no known name${known.length === 0 ? "" : `; known are ${known.join(", ")}`}`;
 }
 
-/** A value as text, without its content if it is a list or an object. */
-function describeValue(value: unknown, show: (text: string) => string): string {
+/** A value as text, without its content if it is a list or an object, or a number where none belongs: a password may have digits alone. */
+function describeValue(value: unknown, show: (text: string) => string, { code }: z.core.$ZodIssue): string {
   if (typeof value === "string") return show(value);
-  if (typeof value === "number") return String(value);
+  if (typeof value === "number") return code === "invalid_type" && !isFraction(value) ? "this number" : String(value);
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" && value !== null ? "an object" : JSON.stringify(value);
+}
+
+/** Whether a number is none that stands for a text; where a whole one belongs, it is of the wrong type all the same. */
+function isFraction(value: number): boolean {
+  return !Number.isSafeInteger(value);
 }
 
 const LONGEST_RETRY_DELAY_MS = 60_000;

@@ -39,10 +39,11 @@ export function checkOwner(property: string, owner: unknown): void {
 
 /**
  * The claim has to fit, too: what is said is the room that is left for the name that the user gave.
+ * @param property what the error calls the name
  * @throws DelayTopologyError for a name that is too long to be claimed
  */
-export function checkOwnedName(kind: OwnedKind, name: string): void {
-  checkShortString(kind, name, brokerLimits.shortStringBytes - claimStart(kind).length);
+export function checkOwnedName(kind: OwnedKind, name: string, property: string = kind): void {
+  checkShortString(property, name, brokerLimits.shortStringBytes - claimStart(kind).length);
 }
 
 function claimStart(kind: OwnedKind): string {

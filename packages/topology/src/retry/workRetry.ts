@@ -5,11 +5,11 @@ import { checkEntityName, checkShortString } from "../names";
 import { topicMatches } from "../network/topic";
 import { QueueKind, checkQueueKind, deadLetterArguments, waitingArguments } from "../queueKind";
 import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
-import { listBy, object, oneOf, textBy, wholeNumber } from "../schema/fields";
+import { anyText, listBy, object, oneOf, textBy, wholeNumber } from "../schema/fields";
 import { Source, byHand, readOptions } from "../schema/options";
 import { checkDeclared, sortedDelays } from "./delays";
 import { atLeastOnce, delayList, queueType } from "./fields";
-import { lazily, zod } from "../schema/zod";
+import { lazily } from "../schema/zod";
 
 /** Where the work queue sends what a consumer rejects without asking for it back. */
 export const rejections = ["dead", "retry"] as const;
@@ -31,7 +31,7 @@ export const workQueueSchema = lazily(() =>
     maxRetries: wholeNumber(0, MOST_RETRIES)
       .optional()
       .describe("How often a message may come back before it goes to the dead queue; default: once for each delay."),
-    patterns: listBy(zod().string(), checkPatterns)
+    patterns: listBy(anyText("it must be a text without @ and /"), checkPatterns)
       .default(["#"])
       .describe("Binding keys of the work queue at its exchange; the default is every message."),
     queueType: queueType("quorum"),

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { DelayTopologyError, shownName } from "../errors";
 import { anything, object } from "./fields";
 import { nearest } from "./nearest";
+import { inPlainWords } from "./plainWords";
 import { isSecret } from "./secret";
 import { zod } from "./zod";
 
@@ -31,7 +32,7 @@ export function readOptions<T extends z.ZodObject>(
   { at, isComplete, unchecked = [] }: Source = byHand,
 ): z.output<T> {
   const checked = withoutChecks(isComplete ? withoutDefaults(schema) : schema, unchecked);
-  const result = checked.safeParse(isComplete ? given : withoutNull(checked, given));
+  const result = checked.safeParse(isComplete ? given : withoutNull(checked, given), { error: inPlainWords });
   if (result.success) return withoutUndefined(result.data) as z.output<T>;
   throw refusalOf(checked, given, issueOf(checked, given, result.error), what, at);
 }
@@ -44,7 +45,7 @@ function issueOf(schema: z.ZodObject, given: unknown, { issues }: z.ZodError): z
   if (issue.path.length === 0 || !(part instanceof zod().ZodObject) || valueAt(given, issue.path) !== undefined)
     return issue;
   // An object that is missing lacks what it needs.
-  const [needed] = part.safeParse({}).error?.issues ?? [];
+  const [needed] = part.safeParse({}, { error: inPlainWords }).error?.issues ?? [];
   return needed === undefined ? issue : { ...needed, path: [...issue.path, ...needed.path] };
 }
 

@@ -47,10 +47,11 @@ export type DelayGatewayOptions = z.input<ReturnType<typeof delayGatewaySchema>>
 
 /**
  * Makes the descriptor of a gateway's side of the broker from options.
+ * @param source names the properties for messages
  * @throws DelayTopologyError naming the property, the value and what is allowed
  */
-export function delayGateway({ network, ...options }: DelayGatewayOptions): DelayGateway {
-  return makeDelayGateway(options, network, byHand);
+export function delayGateway({ network, ...options }: DelayGatewayOptions, source: Source = byHand): DelayGateway {
+  return makeDelayGateway(options, network, source);
 }
 
 /**
@@ -67,8 +68,8 @@ export function parseDelayGateway(value: unknown, property = "delayGateway"): De
 export type GatewayQueues = Omit<DelayGateway, "network">;
 
 /** The same as {@link delayGateway}, before the network is known. @throws DelayTopologyError */
-export function gatewayQueues(options: Omit<DelayGatewayOptions, "network">): GatewayQueues {
-  return makeQueues(options, byHand);
+export function gatewayQueues(options: Omit<DelayGatewayOptions, "network">, source: Source = byHand): GatewayQueues {
+  return makeQueues(options, source);
 }
 
 function makeDelayGateway(options: unknown, network: unknown, source: Source): DelayGateway {

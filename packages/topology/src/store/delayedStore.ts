@@ -24,10 +24,11 @@ export type DelayedStoreOptions = z.input<ReturnType<typeof delayedStoreSchema>>
 
 /**
  * Makes the descriptor of a store's side of the broker from options.
+ * @param source names the properties for messages
  * @throws DelayTopologyError naming the property, the value and what is allowed
  */
-export function delayedStore(options: DelayedStoreOptions = {}): DelayedStore {
-  return makeDelayedStore(options, byHand);
+export function delayedStore(options: DelayedStoreOptions = {}, source: Source = byHand): DelayedStore {
+  return makeDelayedStore(options, source);
 }
 
 /**

@@ -5,6 +5,7 @@ import { DelayTopologyError } from "../errors";
 import { checkEntityName } from "../names";
 import { deadLetterArguments } from "../queueKind";
 import { flag, object, oneOf, textBy } from "../schema/fields";
+import { Source, byHand } from "../schema/options";
 import { lazily, zod } from "../schema/zod";
 
 /** Types that an exchange behind an intake can have; those of AMQP 0-9-1. */
@@ -82,6 +83,14 @@ export function intakeShape(defaultName: string): IntakeShape {
       .default([])
       .describe("Exchanges of others that messages may name in their headers."),
   };
+}
+
+/**
+ * Names the properties of a store or a gateway for messages, whose name a component and a stack's config call otherwise than its descriptor.
+ * @param name what they call it
+ */
+export function withNameAs(name: "storeName" | "gatewayName"): Source {
+  return { ...byHand, at: (property) => property.replace(/^name$/, name) };
 }
 
 /** A name that is used twice would lead a due message back into the intake, round and round. */

@@ -3,6 +3,7 @@ import { DelayTopologyError } from "../errors";
 import type { StackConfig } from "../stackConfig";
 import { DelayGateway, delayGateway } from "./delayGateway";
 import { DelayedStore, delayedStore } from "./delayedStore";
+import { withNameAs } from "./intake";
 
 /**
  * Makes the descriptor of the store that a stack's config declares.
@@ -11,7 +12,7 @@ import { DelayedStore, delayedStore } from "./delayedStore";
 export function delayedStoreOf(config: StackConfig["delayedStore"]): DelayedStore | undefined {
   if (config === undefined) return undefined;
   const { storeName: name, forwards, toQueues, exchanges } = config;
-  return delayedStore({ name, forwards, toQueues, exchanges });
+  return delayedStore({ name, forwards, toQueues, exchanges }, withNameAs("storeName"));
 }
 
 /**
@@ -29,5 +30,6 @@ export function delayGatewayOf(
     const names = networks.map((one) => one.name).join(", ");
     throw new DelayTopologyError("network", wanted, `it must be one of the stack's networks, ${names}`);
   }
-  return delayGateway({ name, forwards, toQueues, exchanges, singleActiveConsumer, network: joined.network });
+  const options = { name, forwards, toQueues, exchanges, singleActiveConsumer, network: joined.network };
+  return delayGateway(options, withNameAs("gatewayName"));
 }
