@@ -42,7 +42,7 @@ describe("the store's process on Kubernetes", () => {
         () => new DelayedMessageStore("x", { ...least, deployment: { ...least.deployment, ...change } }),
         (error: Error) => message.test(error.message),
       );
-    refuses({ image: "store" }, /^deployment\.image: "store" .* with a tag/);
+    refuses({ image: "store" }, /^deployment\.image: this text is not allowed; .* with a tag/);
     refuses({ replicas: 0 }, /^deployment\.replicas: 0 .* 1 to 10/);
     refuses({ memoryMiB: 64 }, /^deployment\.memoryMiB: 64 .* from 256 to 65536/);
     refuses({ databaseSecret: undefined }, /^deployment\.databaseSecret: undefined/);
