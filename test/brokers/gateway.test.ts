@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
-import { delayed, openShop, publish, shape, tell } from "../support/gatewayShop";
+import { delayed, openShop, publish, shape, startUsed, tell } from "../support/gatewayShop";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
 
@@ -141,13 +141,9 @@ describe("a gateway", function () {
 
     // Sent again at each try, it would come once for each, as soon as the queue works again.
     it("sends a message once to a queue of the network that does not answer, and others after it", async () => {
-      const { vhost, channel, flags } = await openShop(broker());
-      const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "500" };
-      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
-      const receiver = await Receiver.on(channel, ["work"]);
-      // The first message of a channel to a queue with reject-publish holds the whole channel up until the queue answers.
-      await publish(channel, "work", "first", delayed(10));
-      await receiver.until(1);
+      const shop = await openShop(broker());
+      const { vhost, channel } = shop;
+      const { service, receiver } = await startUsed(broker(), shop, 500);
       const queue = "wait.r8x4u10.level-00-1";
       await tell(broker(), vhost, queue, "suspend");
       try {

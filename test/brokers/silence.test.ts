@@ -8,7 +8,7 @@ import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
-import { delayed, openShop, publish, shape, tell } from "../support/gatewayShop";
+import { delayed, openShop, publish, shape, startUsed, tell } from "../support/gatewayShop";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
 
@@ -69,12 +69,9 @@ describe("what does not answer", function () {
 
     // The old queue owed an answer for ever, and the gateway had to be started anew.
     it("as a queue of the network that is deleted and declared anew, is sent again what it owes an answer to", async () => {
-      const { vhost, channel, flags } = await openShop(broker());
-      const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "1000" };
-      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
-      const receiver = await Receiver.on(channel, ["work"]);
-      await publish(channel, "work", "first", delayed(10));
-      await receiver.until(1);
+      const shop = await openShop(broker());
+      const { vhost, channel } = shop;
+      const { service, receiver } = await startUsed(broker(), shop, 1000);
       const queue = "wait.r8x4u10.level-00-1";
       await tell(broker(), vhost, queue, "suspend");
       await publish(channel, "work", "held up", delayed(10));

@@ -8,6 +8,7 @@ import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
 import { openChannel } from "./connect";
 import { declareOverAmqp } from "./declare";
+import { Receiver } from "./receive";
 import { StoreProcess } from "./storeService";
 
 /** A small network, whose longest delay is about 40 seconds. */
@@ -38,6 +39,23 @@ export async function openShop(
     ...(more.flags ?? []),
   ];
   return { vhost, channel, flags, start: () => StoreProcess.readyGateway(broker, vhost, flags) };
+}
+
+/**
+ * Starts a gateway whose channel into the network has been used, with a receiver of `work`, which has got the message `first`. The first message
+ * of a channel to a queue with reject-publish would hold the whole channel up where that queue does not answer.
+ */
+export async function startUsed(
+  broker: TestBroker,
+  { vhost, channel, flags }: Awaited<ReturnType<typeof openShop>>,
+  confirmTimeoutMs: number,
+): Promise<{ service: StoreProcess; receiver: Receiver }> {
+  const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: String(confirmTimeoutMs) };
+  const service = await StoreProcess.ready(broker, vhost, flags, environment, "gateway");
+  const receiver = await Receiver.on(channel, ["work"]);
+  await publish(channel, "work", "first", delayed(10));
+  await receiver.until(1);
+  return { service, receiver };
 }
 
 /** Publishes to `shop`, and waits for the confirm. */

@@ -2,8 +2,9 @@ import type { ConfirmChannel } from "amqplib";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { checkTimer } from "../timer";
-import { pause } from "../resilience/pace";
+import { endsWithin } from "../resilience/pace";
 import { Destinations, ExchangeType } from "./destinations";
+import { KnownExchanges } from "./knownExchanges";
 import { Line } from "./line";
 import { OpenTrialError, Outcome, Outcomes, SilentDestinationError, isOfMessage, isUnanswered } from "./outcomes";
 import { RefusingExchanges } from "./refusingExchanges";
@@ -28,8 +29,6 @@ export class BrokerFaultError extends Error {
 
 /** Leaves time for a message's turn behind a socket that accepts nothing, which the confirm's time limit does not cover. */
 const DEADLINE_MARGIN_MS = 1000;
-/** How long an exchange that existed is assumed to exist. */
-const EXCHANGE_MEMORY_MS = 30_000;
 
 /**
  * Publishes batches of messages, waits for each confirm, and finds out which message is to blame when a channel closes, or does not answer.
@@ -39,7 +38,7 @@ const EXCHANGE_MEMORY_MS = 30_000;
  * on a channel of its own, until it takes a message.
  */
 export class BatchPublisher {
-  private readonly known = new Map<string, number>();
+  private readonly known = new KnownExchanges(() => this.channel());
   private readonly refusing = new RefusingExchanges();
   private readonly silent: SilentDestinations | undefined;
   private line: Line | undefined;
@@ -190,7 +189,7 @@ export class BatchPublisher {
     };
     if (this.silent?.isAnswerOpen(first) === true) return holdBack(messages);
     const trial = this.tryOne(first, outcomes);
-    if (!(await isOver(trial, patienceMs))) {
+    if (patienceMs !== undefined && !(await endsWithin(trial, patienceMs))) {
       const answer = trial.catch(lateAnswer);
       answer.catch(() => undefined);
       this.answers.set(first, answer);
@@ -339,7 +338,7 @@ export class BatchPublisher {
 
   /** Settles messages whose exchange is missing, and returns the others. */
   private async withoutMissing<T extends NewDelayedMessage>(messages: T[], outcomes: Outcomes<T>): Promise<T[]> {
-    const missing = await this.missingExchanges(messages);
+    const missing = await this.known.findMissing(messages.map(({ exchange }) => exchange));
     const open: T[] = [];
     for (const message of messages) {
       const error = missing.get(message.exchange);
@@ -347,42 +346,6 @@ export class BatchPublisher {
       else outcomes.settle(message, error);
     }
     return open;
-  }
-
-  /** Finds missing exchanges. A missing exchange would close the channel under all messages, so the question uses another channel. */
-  private async missingExchanges(messages: NewDelayedMessage[]): Promise<Map<string, Error>> {
-    const missing = new Map<string, Error>();
-    for (const exchange of new Set(messages.map((message) => message.exchange))) {
-      const knownUntilMs = this.known.get(exchange) ?? 0;
-      if (exchange === "" || performance.now() < knownUntilMs) continue;
-      const probe = await this.channel();
-      let refusal: Error | undefined;
-      probe.on("error", (error: Error) => (refusal = error));
-      try {
-        await probe.checkExchange(exchange);
-        this.known.set(exchange, performance.now() + EXCHANGE_MEMORY_MS);
-        await probe.close();
-      } catch (error) {
-        if (refusal === undefined) throw error;
-        missing.set(exchange, refusal);
-      }
-    }
-    return missing;
-  }
-}
-
-/** Whether work ends in time, however it ends. */
-async function isOver(work: Promise<unknown>, patienceMs: number | undefined): Promise<boolean> {
-  const ended = work.then(
-    () => true,
-    () => true,
-  );
-  if (patienceMs === undefined) return ended;
-  const patience = new AbortController();
-  try {
-    return await Promise.race([ended, pause(patienceMs, patience.signal).then(() => false)]);
-  } finally {
-    patience.abort();
   }
 }
 

@@ -128,7 +128,7 @@ export class Dispatcher {
     const through: DelayedMessage[] = [];
     const work = (): Promise<number> =>
       store.inLock(async (due) => {
-        await this.removeTakenLate(due);
+        through.push(...(await this.removeTakenLate(due)));
         const messages = await due.fetchDue(new Date(clock.now()), settings.batchSize, settings.maximumBatchBytes);
         if (messages.length === 0) return 0;
         const before = messages.filter((message) => this.unremoved.has(message));
@@ -174,10 +174,12 @@ export class Dispatcher {
     for (const { message, retryAt } of postponed) this.late.postpone(message, retryAt);
   }
 
-  /** Removes what the broker has taken after all. If that fails, it is removed when it is due again. */
-  private async removeTakenLate(due: DueMessages): Promise<void> {
+  /** Removes what the broker has taken after all, and returns it. If that fails, it is removed when it is due again. */
+  private async removeTakenLate(due: DueMessages): Promise<DelayedMessage[]> {
+    if (due.removeUnchanged === undefined) return [];
     const taken = this.takenLate.splice(0);
-    if (taken.length > 0) await due.removeUnchanged?.(taken);
+    if (taken.length > 0) await due.removeUnchanged(taken);
+    return taken;
   }
 
   /** Waits for the ends of trials, and for late answers, while other messages are dispatched. */

@@ -80,6 +80,16 @@ export class Outcomes<T extends NewDelayedMessage> {
   }
 }
 
+/** Whether the broker has a message. */
+export function isTaken(outcome: Outcome<NewDelayedMessage> | undefined): boolean {
+  return outcome !== undefined && outcome.error === undefined;
+}
+
+/** Outcomes by their messages. */
+export function byMessage<T extends NewDelayedMessage>(outcomes: readonly Outcome<T>[]): Map<T, Outcome<T>> {
+  return new Map(outcomes.map((one) => [one.message, one]));
+}
+
 /** A message was not sent, because its destination has not answered for another one yet. */
 export class SilentDestinationError extends Error {
   override readonly name = "SilentDestinationError";

@@ -3,9 +3,9 @@ import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import type { DelayGateway } from "@rabbitmq-delay/topology";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher, BrokerFaultError } from "../dispatch/batchPublisher";
-import type { Outcome } from "../dispatch/outcomes";
+import { Outcome, byMessage, isTaken } from "../dispatch/outcomes";
 import type { SteadyClock } from "../resilience/steadyClock";
-import { pause } from "../resilience/pace";
+import { endsWithin } from "../resilience/pace";
 import { Sending, Waiting, firstWaitMs, probe, wrap } from "./envelope";
 import { OpenCopies, OpenCopy } from "./openCopies";
 
@@ -131,26 +131,15 @@ export class NetworkEntry {
 
   /** Waits for answers that are late already, but not for ever: each try says again that the network does not take messages. */
   private async awaitAnswers(late: readonly Waiting[]): Promise<void> {
+    const { confirmTimeoutMs, signal } = this.parts;
     const answers = late.map((one) => this.copies.answerTo(one)).filter((answer) => answer !== undefined);
-    if (answers.length === 0) return;
-    const patience = new AbortController();
-    const given = AbortSignal.any([patience.signal, this.parts.signal]);
-    await Promise.race([Promise.all(answers), pause(this.parts.confirmTimeoutMs, given)]);
-    patience.abort();
+    await endsWithin(Promise.all(answers), confirmTimeoutMs, signal);
   }
 }
 
 interface Published {
   outcomes: Map<NewDelayedMessage, Outcome<NewDelayedMessage>>;
   fault?: unknown;
-}
-
-function byMessage(outcomes: readonly Outcome<NewDelayedMessage>[]): Published["outcomes"] {
-  return new Map(outcomes.map((one) => [one.message, one]));
-}
-
-function isTaken(outcome: Outcome<NewDelayedMessage> | undefined): boolean {
-  return outcome !== undefined && outcome.error === undefined;
 }
 
 /** The network does not take messages: it isn't there, or refuses them. */

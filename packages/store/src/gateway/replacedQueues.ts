@@ -2,6 +2,7 @@ import type { DelayGateway } from "@rabbitmq-delay/topology";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher } from "../dispatch/batchPublisher";
+import { isTaken } from "../dispatch/outcomes";
 import { Pace, pause } from "../resilience/pace";
 import { probe, probeTo } from "./envelope";
 import type { NetworkEntry } from "./networkEntry";
@@ -52,7 +53,7 @@ export class ReplacedQueues {
   /** @returns whether any copy was given up, or has its answer */
   private async giveUpReplaced(late: readonly OpenCopy[], signal: AbortSignal): Promise<boolean> {
     const { entry, confirmTimeoutMs, onGivenUp } = this.parts;
-    if (!(await this.isTaken(this.parts.publisher, probe(this.parts.gateway)))) return false;
+    if (!(await this.isAnswered(this.parts.publisher, probe(this.parts.gateway)))) return false;
     const places = new Map(late.map((copy) => [placeOf(copy), copy]));
     const answering = await this.findAnswering([...places.values()].slice(0, MOST_PLACES));
     if (answering.size === 0) return false;
@@ -75,7 +76,7 @@ export class ReplacedQueues {
     const connection = connect();
     const isAnswering = ({ exchange, routingKey }: OpenCopy): Promise<boolean> => {
       const publisher = new BatchPublisher(connection, confirmTimeoutMs, { isEachSentOnce: true });
-      return this.isTaken(publisher, probeTo(exchange, routingKey));
+      return this.isAnswered(publisher, probeTo(exchange, routingKey));
     };
     try {
       const taken = await Promise.all(places.map(isAnswering));
@@ -85,9 +86,9 @@ export class ReplacedQueues {
     }
   }
 
-  private async isTaken(publisher: BatchPublisher, message: NewDelayedMessage): Promise<boolean> {
+  private async isAnswered(publisher: BatchPublisher, message: NewDelayedMessage): Promise<boolean> {
     const [outcome] = await publisher.publishAll([message]).catch(() => []);
-    return outcome !== undefined && outcome.error === undefined;
+    return isTaken(outcome);
   }
 }
 

@@ -5,12 +5,12 @@ import type { BrokerConnection } from "../broker/brokerConnection";
 import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher, BrokerFaultError } from "../dispatch/batchPublisher";
-import type { Outcome } from "../dispatch/outcomes";
+import { Outcome, byMessage, isTaken } from "../dispatch/outcomes";
 import { undeliveredCopy } from "../dispatch/parking";
 import { RefusalEvents, Refusals } from "../dispatch/refusals";
 import { RetrySettings, retryTime } from "../dispatch/settings";
 import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
-import { Pace, pause } from "../resilience/pace";
+import { Pace, endsWithin } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { Returned, Waiting, checkReturned, isProbe, leftMs, unwrap } from "./envelope";
 import type { NetworkEntry } from "./networkEntry";
@@ -96,6 +96,8 @@ export class Returns {
     const { connection, gateway, settings, events } = this.parts;
     const handler = {
       begin: async (session: ConsumerSession) => {
+        // What could not be delivered in the last session may be another process's by now.
+        this.isFaulty = false;
         this.refusals.begin(session);
         this.rounds.begin(session);
       },
@@ -169,7 +171,7 @@ export class Returns {
     const nowMs = this.parts.clock.now();
     const { outcomes } = await this.publish([one]);
     const outcome = outcomes.get(message);
-    if (isDelivered(outcome) || (await this.isTakenLate(message, closing))) this.acknowledgeDelivered([one]);
+    if (isTaken(outcome) || (await this.isTakenLate(message, closing))) this.acknowledgeDelivered([one]);
     else if (closing.aborted) return;
     else if (outcome?.error === undefined || outcome.isSilent === true) this.waitOut(one);
     else this.rounds.send(await this.retryOrRefuse([one], outcomes, nowMs));
@@ -179,15 +181,13 @@ export class Returns {
   private async isTakenLate(message: NewDelayedMessage, closing: AbortSignal): Promise<boolean> {
     const answer = this.parts.publisher.answerTo(message);
     if (answer === undefined) return false;
-    const patience = new AbortController();
-    const given = AbortSignal.any([patience.signal, closing]);
-    const taken = answer.then(
-      () => true,
-      () => false,
+    let isAccepted = false;
+    await endsWithin(
+      answer.then(() => (isAccepted = true)),
+      LATE_ANSWER_MS,
+      closing,
     );
-    const isTaken = await Promise.race([taken, pause(LATE_ANSWER_MS, given).then(() => false)]);
-    patience.abort();
-    return isTaken;
+    return isAccepted;
   }
 
   /** Lets a message wait as long as its silent destination has to. */
@@ -200,7 +200,7 @@ export class Returns {
     const nowMs = this.parts.clock.now();
     const { outcomes, fault } = await this.publish(open);
     const isSilent = ({ message }: Taken): boolean => outcomes.get(message)?.isSilent === true;
-    this.acknowledgeDelivered(open.filter(({ message }) => isDelivered(outcomes.get(message))));
+    this.acknowledgeDelivered(open.filter(({ message }) => isTaken(outcomes.get(message))));
     for (const one of open.filter(isSilent)) this.waitOut(one);
     const failed = open.filter((one) => outcomes.get(one.message)?.error !== undefined && !isSilent(one));
     this.rounds.send(await this.retryOrRefuse(failed, outcomes, nowMs));
@@ -231,7 +231,6 @@ export class Returns {
   /** @returns what became of each as far as known, and the fault of the broker because of which it isn't known of all */
   private async publish(open: Taken[]): Promise<{ outcomes: Outcomes; fault?: BrokerFaultError }> {
     if (open.length === 0) return { outcomes: new Map() };
-    const byMessage = (all: Outcome<NewDelayedMessage>[]): Outcomes => new Map(all.map((one) => [one.message, one]));
     try {
       const messages = open.map(({ message }) => message);
       return {
@@ -288,7 +287,3 @@ export class Returns {
 }
 
 type Outcomes = Map<NewDelayedMessage, Outcome<NewDelayedMessage>>;
-
-function isDelivered(outcome: Outcome<NewDelayedMessage> | undefined): boolean {
-  return outcome !== undefined && outcome.error === undefined;
-}

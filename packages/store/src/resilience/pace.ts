@@ -8,6 +8,21 @@ export async function pause(delayMs: number, signal?: AbortSignal): Promise<void
   await after(delayMs, undefined, { signal, ref: true }).catch(() => undefined);
 }
 
+/** Whether work ends within a time, however it ends, and before the signal. */
+export async function endsWithin(work: Promise<unknown>, limitMs: number, signal?: AbortSignal): Promise<boolean> {
+  const patience = new AbortController();
+  const given = signal === undefined ? patience.signal : AbortSignal.any([patience.signal, signal]);
+  const ended = work.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([ended, pause(limitMs, given).then(() => false)]);
+  } finally {
+    patience.abort();
+  }
+}
+
 /** The pace of repeated tries: ever longer pauses while they fail, with random lengths. */
 export class Pace {
   private failures = 0;
