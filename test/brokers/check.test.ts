@@ -233,6 +233,31 @@ describe("rabbitmq-delay check", () => {
       assert.deepEqual(texts(await look(vhost), "stalled"), []);
     });
 
+    it("finds a consumer of a queue in which messages wait, of a network and of a retry queue, and adopt tells of it", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const consumed = delayNetwork({ preset: "nservicebus", parking: false });
+      await management.declare(vhost, consumed, ["Sales"]);
+      const channel = await openChannel(broker(), vhost);
+      await channel.consume("Sales", () => undefined);
+      assert.deepEqual(texts(await look(vhost), "consumed"), []);
+      const level = "nsb.v2.delay-level-03";
+      await channel.consume(level, () => undefined);
+      while (
+        (await management.get<{ consumers?: number }>(`queues/${vhost}/${level}?columns=consumers`)).consumers !== 1
+      )
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      const told = new RegExp(
+        `queue ${level.replaceAll(".", "\\.")} has 1 consumer, which gets its messages before their delay is over`,
+      );
+      const [text = "", ...others] = texts(await look(vhost), "consumed");
+      assert.match(text, told);
+      assert.deepEqual(others, []);
+      assert.equal((await check("--management", management.url, "--vhost", vhost)).code, 1);
+      const adopted = await run("adopt", "--management", management.url, "--vhost", vhost);
+      assert.match(adopted.output, told);
+    });
+
     // Parked messages, a filled error queue and networks that nobody owns any more: "nothing found".
     it("finds parked messages, failed ones, and networks that nobody names", async () => {
       const { management } = broker();
@@ -472,10 +497,17 @@ describe("rabbitmq-delay check", () => {
 
   /** Flags, and what the environment has beside them. */
   function check(...given: (string | Record<string, string>)[]): Promise<{ code: number | null; output: string }> {
+    return run("check", ...given);
+  }
+
+  function run(
+    verb: string,
+    ...given: (string | Record<string, string>)[]
+  ): Promise<{ code: number | null; output: string }> {
     const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
     const args = given.filter((arg) => typeof arg === "string");
     const env = { ...process.env, RABBITMQ_MANAGEMENT_URL: "", ...given.find((arg) => typeof arg === "object") };
-    const child = spawn(process.execPath, [command, "check", ...args], { env });
+    const child = spawn(process.execPath, [command, verb, ...args], { env });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
     return new Promise((resolve) => child.on("close", (code) => resolve({ code, output })));

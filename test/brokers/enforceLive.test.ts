@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -194,15 +195,75 @@ describe("rabbitmq-delay enforce", () => {
       const exchanges = await management.get<{ name: string }[]>(`exchanges/${vhost}?columns=name`);
       assert.ok(!exchanges.some(({ name }) => name.includes("exact") || name.includes("detour")));
     });
+
+    it("refuses a user that lacks a right which only a later step needs, and changes nothing; a dry run needs none", async () => {
+      const { vhost } = await liveNetwork();
+      const all = { configure: ".*", write: ".*", read: ".*" };
+      const cases = [
+        { tags: "management", permissions: all, told: /lacks the tag policymaker/ },
+        // The detour is declared first, and the new end's bindings and level 0's queue come last.
+        {
+          permissions: { ...all, configure: "^(?!nsb\\.v2\\.delay-level-00$)" },
+          told: /configure nsb\.v2\.delay-level-00/,
+        },
+        { permissions: { ...all, read: "^(?!nsb\\.v2\\.delay-exact$)" }, told: /read nsb\.v2\.delay-exact and write/ },
+        { permissions: { ...all, write: "^(?!Europe)" }, told: /write Europe\.Shipping/ },
+        { permissions: { ...all, configure: "^$" }, told: /configure nsb\.v2\.delay/ },
+      ];
+      for (const { tags = "policymaker", permissions, told } of cases) {
+        const user = await deployer(broker(), vhost, tags, permissions);
+        const { code, err } = await fail(broker(), vhost, ["--preset", "nservicebus"], user);
+        assert.equal(code, 3, err);
+        assert.match(err, told);
+        assert.match(err, /^--management: user deployer-\S+ (lacks|may not) .*nothing was made/);
+        const dry = await fail(broker(), vhost, ["--preset", "nservicebus", "--dry-run"], user);
+        assert.deepEqual([dry.code, dry.err], [0, ""]);
+      }
+      const { exchanges, policies } = await contentOf(broker(), vhost);
+      assert.ok(!exchanges.some((name) => /exact|detour/.test(name)), exchanges.join(", "));
+      assert.deepEqual(policies, []);
+      const user = await deployer(broker(), vhost, "policymaker", all);
+      const { code, err } = await fail(broker(), vhost, ["--preset", "nservicebus"], user);
+      assert.equal(code, 0, err);
+    });
   });
 });
+
+/** Makes a user for this test. @returns `USER:PASSWORD` */
+async function deployer(
+  { management }: TestBroker,
+  vhost: string,
+  tags: string,
+  permissions: Record<"configure" | "write" | "read", string>,
+): Promise<string> {
+  const name = `deployer-${randomUUID()}`;
+  await management.call("PUT", `users/${name}`, { password: "secret", tags });
+  afterThisTest(() => management.call<void>("DELETE", `users/${name}`));
+  await management.call("PUT", `permissions/${vhost}/${name}`, permissions);
+  return `${name}:secret`;
+}
+
+/** The names of what a change could leave. */
+async function contentOf(
+  { management }: TestBroker,
+  vhost: string,
+): Promise<{ exchanges: string[]; policies: string[] }> {
+  const [exchanges, policies] = await Promise.all(
+    ["exchanges", "policies"].map(async (kind) => {
+      const found = await management.get<{ name: string }[]>(`${kind}/${vhost}`);
+      return found.map(({ name }) => name);
+    }),
+  );
+  return { exchanges: exchanges as string[], policies: policies as string[] };
+}
 
 async function fail(
   { node }: TestBroker,
   vhost: string,
   args: string[],
+  login = "guest:guest",
 ): Promise<{ code: number | null; err: string }> {
-  const management = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
+  const management = ["--management", node.managementUrl.replace("://", `://${login}@`), "--vhost", vhost];
   const child = spawn(process.execPath, [command, "enforce", ...management, ...args]);
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   const [code, err] = await Promise.all([ended, text(child.stderr)]);

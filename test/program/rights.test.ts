@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ManagementApi } from "@rabbitmq-delay/broker";
-import { checkQueueLimit, checkRights, queueLimitOf } from "@rabbitmq-delay/broker/testing";
+import { ManagementApi, checkRights } from "@rabbitmq-delay/broker";
+import { checkQueueLimit, queueLimitOf } from "@rabbitmq-delay/broker/testing";
 import { afterThisTest } from "../support/cleanup";
 
 /** A management API that gives these answers, and 404 to all else; what is asked of it is noted. */

@@ -23,5 +23,6 @@ export { BrokerCheckError, shownAlone } from "./brokerCheckError";
 export { OwnResource, StackState } from "./preflight/stackState";
 export { Expectation, checkBroker } from "./preflight/checkBroker";
 export { VersionNeed, checkVersion } from "./preflight/brokerVersion";
+export { RightsNeed, checkRights } from "./preflight/rights";
 export { FoundParts, WantedParts, checkWanted, findParts } from "./preflight/checkWanted";
 export { compareInProgram } from "./preflight/inProgram";

@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { EnforceResult, Step, enforceMatching } from "@rabbitmq-delay/operate";
+import { BrokerCheckError } from "@rabbitmq-delay/broker";
+import { EnforceError, EnforceResult, Step, enforceMatching } from "@rabbitmq-delay/operate";
 import type { BindingPlan } from "@rabbitmq-delay/topology";
 import { addExample, commonOptions } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
@@ -63,7 +64,10 @@ async function orFailed(result: Promise<EnforceResult>): Promise<EnforceResult> 
   try {
     return await result;
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== "EnforceError") throw error;
+    if (error instanceof BrokerCheckError) {
+      throw new CommandError(exitCodes.outOfReach, `--management: ${error.message.replace(/^broker\.username: /, "")}`);
+    }
+    if (!(error instanceof EnforceError)) throw error;
     throw new CommandError(exitCodes.outOfReach, `${error.message}. What was done stays; run it again to go on`);
   }
 }

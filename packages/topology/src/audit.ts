@@ -31,6 +31,7 @@ export interface AuditFinding {
     | "policy"
     | "broker-fault"
     | "stalled"
+    | "consumed"
     | "expiring-delay-queue"
     | "missing-target"
     | "no-target"

@@ -62,6 +62,11 @@ export class ManagementApi {
     proxyOf(broker.managementUrl);
   }
 
+  /** The user who asks. */
+  get username(): string {
+    return this.broker.username;
+  }
+
   /** The parsed JSON of `path` below `/api/`. */
   async get<T>(path: string): Promise<T> {
     const { status, isOk, text } = await this.call("GET", path);

@@ -27,6 +27,7 @@ export interface PartsOnBroker {
   exchanges: (DeclaredExchange & { policy?: string })[];
   queues: (DeclaredQueue & {
     messages?: number;
+    consumers?: number;
     policy?: string | null;
     effective_policy_definition?: Record<string, unknown>;
   })[];
@@ -73,7 +74,27 @@ export function auditPart(part: PlannedPart, found: PartsOnBroker): AuditFinding
       .map(changed),
     ...missingBindings(part, found.bindings, { exchanges, queues }),
     ...part.policies.flatMap((policy) => idlePolicy(part, policy, found)),
+    ...consumedQueues(part, found),
   ];
+}
+
+/** Finds consumers of queues in which messages wait: each takes messages before their delay is over. */
+function consumedQueues({ subject, entities }: PlannedPart, { queues }: PartsOnBroker): AuditFinding[] {
+  const waiting = new Set(entities.queues.filter(({ arguments: values }) => isWaiting(values)).map(({ name }) => name));
+  return queues
+    .filter(({ name, consumers = 0 }) => waiting.has(name) && consumers > 0)
+    .map(({ name, consumers = 0 }) => ({
+      rule: "consumed",
+      severity: "error",
+      subject,
+      message:
+        `queue ${name} has ${consumers} ${consumers === 1 ? "consumer, which gets" : "consumers, which get"} its messages before their delay is over, ` +
+        "instead of what they are for; stop what consumes the queue",
+    }));
+}
+
+function isWaiting(values: Record<string, unknown>): boolean {
+  return "x-message-ttl" in values && "x-dead-letter-exchange" in values;
 }
 
 function missingBindings(

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ManagementApi } from "@rabbitmq-delay/broker";
 import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topology";
-import { readLiveMatching } from "./liveMatching";
 import { EnforceError } from "./enforceError";
+import { LiveMatching, readLiveMatching } from "./liveMatching";
 import { MatchingChange, planMatchingChange } from "./matchingChange";
 import { Step, planSteps } from "./planSteps";
 import { Requests, told, untilAnswered } from "./requests";
+import { checkStepRights } from "./stepRights";
 
 /** How a change of a live network's matching is made. */
 export interface EnforceOptions {
@@ -48,6 +49,7 @@ const SPREAD_MS = 2000;
  * @param api the broker's, of a user with the tag `policymaker` who may configure, write and read the network's entities
  * @param network in either state; its vhost is the one that is changed
  * @throws DelayTopologyError for a network whose matching can't be enforced, or that is not on the broker in one of the two forms
+ * @throws BrokerCheckError if the user lacks a right that one of the steps needs; nothing was made then
  * @throws EnforceError if the broker refuses a step, or a queue does not run empty
  */
 export async function enforceMatching(
@@ -56,16 +58,18 @@ export async function enforceMatching(
   options: EnforceOptions = {},
 ): Promise<EnforceResult> {
   const change = planMatchingChange(network, options.undo);
-  const plan = async (): Promise<Step[]> =>
-    planSteps(
-      change,
-      await told(
-        "the vhost can't be read",
-        untilAnswered(() => readLiveMatching(api, network.vhost)),
-      ),
+  const { vhost } = network;
+  const read = (): Promise<LiveMatching> =>
+    told(
+      "the vhost can't be read",
+      untilAnswered(() => readLiveMatching(api, vhost)),
     );
-  const runner = new Runner(new Requests(api), network.vhost, change, options.timeoutMs ?? 600_000);
-  const steps = await plan();
+  const live = await read();
+  const steps = planSteps(change, live);
+  if (options.dryRun !== true && steps.length > 0) {
+    await told("the user's rights can't be checked", checkStepRights(api, vhost, steps, change, live));
+  }
+  const runner = new Runner(new Requests(api), vhost, change, options.timeoutMs ?? 600_000);
   for (let round = 1, left = steps; options.dryRun !== true && left.length > 0; round++) {
     // An endpoint may have been bound meanwhile; what is there at the end is what counts.
     if (round > MOST_ROUNDS) throw new EnforceError(`there is still something to do after ${MOST_ROUNDS} rounds`);
@@ -73,10 +77,10 @@ export async function enforceMatching(
       options.onStep?.(step);
       await runner.run(step);
     }
-    left = await plan();
+    left = planSteps(change, await read());
     steps.push(...left);
   }
-  return { network: { ...change.network, vhost: network.vhost }, steps };
+  return { network: { ...change.network, vhost }, steps };
 }
 
 /** Each round does what appeared in the one before. */
