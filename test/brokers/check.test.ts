@@ -233,7 +233,7 @@ describe("rabbitmq-delay check", () => {
       assert.deepEqual(texts(await look(vhost), "stalled"), []);
     });
 
-    it("finds a consumer of a queue in which messages wait, of a network and of a retry queue, and adopt tells of it", async () => {
+    it("finds a consumer of a queue in which messages wait, and adopt tells of it", async () => {
       const { management } = broker();
       const vhost = await management.createVhost();
       const consumed = delayNetwork({ preset: "nservicebus", parking: false });

@@ -215,7 +215,7 @@ describe("rabbitmq-delay enforce", () => {
         const { code, err } = await fail(broker(), vhost, ["--preset", "nservicebus"], user);
         assert.equal(code, 3, err);
         assert.match(err, told);
-        assert.match(err, /^--management: user deployer-\S+ (lacks|may not) .*nothing was made/);
+        assert.match(err, /^error: --management: user deployer-\S+ (lacks|may not) .*nothing was made/);
         const dry = await fail(broker(), vhost, ["--preset", "nservicebus", "--dry-run"], user);
         assert.deepEqual([dry.code, dry.err], [0, ""]);
       }

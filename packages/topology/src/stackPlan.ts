@@ -4,6 +4,7 @@ import { DelayTopologyError } from "./errors";
 import { DelayedExchange, delayedExchange, planDelayedExchange } from "./exchange/delayedExchange";
 import { boundType, checkClientNetwork, planOwnEntities, sendsTo } from "./network/clientEndpoint";
 import { ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
+import type { DelayNetwork } from "./network/delayNetwork";
 import { EndpointPlan, planBinding } from "./network/endpoint";
 import { checkEndpointsApart } from "./network/topic";
 import { planErrorQueue } from "./retry/errorQueue";
@@ -79,7 +80,12 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   }));
   checkDeclaredOnce([...parts, ...own]);
   checkLeads(exchanges, [...parts, ...own]);
-  endpoints.forEach((endpoint, index) => at(`endpoints[${index}]`, () => checkClient(endpoint, networks)));
+  endpoints.forEach((endpoint, index) =>
+    at(`endpoints[${index}]`, () => {
+      checkClient(endpoint, networks);
+      for (const { network } of networks.joinedBy(endpoint)) planJoining(network, endpoint);
+    }),
+  );
   return { networks, retries, exchanges, store, gateway, parts, created };
 }
 
@@ -96,13 +102,17 @@ export function planEndpoints(
     const returned =
       gateway?.network.deliveryExchange === one.network.deliveryExchange ? [{ name: gateway.returnQueue }] : [];
     const plans = [
-      ...joining.map((endpoint) => planBinding(one.network, { ...endpoint, type: boundType(endpoint) })),
+      ...joining.map((endpoint) => planJoining(one.network, endpoint)),
       ...returned.map((endpoint) => planBinding(one.network, endpoint)),
     ];
     const bound = plans.flatMap((plan) => plan.bound);
     checkEndpointsApart(bound, allow);
     return plans;
   });
+}
+
+function planJoining(network: DelayNetwork, endpoint: EndpointConfig): EndpointPlan {
+  return planBinding(network, { ...endpoint, type: boundType(endpoint) });
 }
 
 /** Each process has a user of its own, because each has its own rights. */
@@ -230,7 +240,9 @@ function at<T>(place: string, plan: () => T): T {
     return plan();
   } catch (error) {
     if (!(error instanceof DelayTopologyError)) throw error;
-    throw new DelayTopologyError(`${place}.${error.property}`, error.value, error.allowed);
+    // What is planned for one endpoint names it so; the place says which one.
+    const property = error.property.replace(/^endpoint\./, "");
+    throw new DelayTopologyError(`${place}.${property}`, error.value, error.allowed);
   }
 }
 
