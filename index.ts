@@ -51,7 +51,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
     errorQueues.length > 0 &&
     new ErrorQueues("errors", { names: errorQueues, vhost, removal, brokerVersion }, { provider });
   const store = declareStore(config, { vhost, brokerVersion, outputs: ways }, { provider });
-  const gateway = declareGateway(config, { vhost, brokerVersion, outputs: ways }, declared.topologyOf, { provider });
+  const gateway = declareGateway(config, { vhost, brokerVersion, outputs: ways }, declared, { provider });
   const others = [store.store, gateway.gateway, errors || undefined].filter((component) => component !== undefined);
   const exchanges = declareDelayedExchanges(config, { vhost, brokerVersion }, { provider }, others);
   const outputs: Record<string, unknown> = {

@@ -144,7 +144,8 @@ export class Declarer {
    * @param label last part of the logical name
    * @param source name of the source exchange, as that resource's output: a replaced exchange then replaces its bindings
    * @param destination name of the bound queue or exchange, likewise
-   * @param former last part of the logical name that it may have in the state, for a binding by the same key
+   * @param former last part of the logical name that it may have in the state, for a binding by the same key, of the same source where one
+   * is given
    */
   binding(
     label: string,
@@ -155,13 +156,15 @@ export class Declarer {
     },
     source: pulumi.Input<string>,
     destination: pulumi.Input<string>,
-    former?: string,
+    former?: { label: string; source?: pulumi.Input<string> },
   ): rabbitmq.Binding {
     const { destinationType, routingKey } = plan;
     const name = `${this.name}-${label}`;
     const component = this.options.parent as pulumi.Resource;
     const aliases =
-      former === undefined ? [] : [formerName(`${this.name}-${former}`, name, pulumi.output(routingKey), component)];
+      former === undefined
+        ? []
+        : [formerName(`${this.name}-${former.label}`, name, { routingKey, source: former.source }, component)];
     const values = plan.arguments === undefined ? {} : { argumentsJson: argumentsJson(plan.arguments) };
     return new rabbitmq.Binding(
       name,
@@ -212,7 +215,13 @@ export function declareEntities(
       throw new Error(`the plan binds ${binding.source} to ${binding.destination} without declaring both`);
     }
     const { label, former } = labelOf(binding, plan.bindings);
-    const made = declarerOf({ name: binding.source }).binding(label, binding, source.name, destination.name, former);
+    const made = declarerOf({ name: binding.source }).binding(
+      label,
+      binding,
+      source.name,
+      destination.name,
+      former === undefined ? undefined : { label: former },
+    );
     if (used.includes(binding.destination)) ways.push(made.id);
   }
   const bound = [...queues].filter(([name]) => used.includes(name)).map(([, queue]) => queue);
@@ -278,19 +287,19 @@ function labelOf(binding: BindingPlan, all: readonly BindingPlan[]): { label: st
 }
 
 /**
- * The name that a binding has in the state: the former one, where that is of a binding by the same key, else its own. A name alone does not
- * say by which key the one binding was that became several. Where the component has a new name, the engine translates the former one.
+ * The name that a binding has in the state: the former one, where that is of a binding by the same key (and of the same source, where one is
+ * given), else its own. A name alone does not say which of several bindings the one was. Where the component has a new name, the engine translates the former one.
  * Rejects with a BrokerCheckError where an engine does not give the state, in an update: taken for a new one, the binding would be made
  * once more and then deleted as the old one, and nothing would bind the queue.
  */
 export function formerName(
   former: string,
   own: string,
-  routingKey: pulumi.Output<string>,
+  bound: { routingKey: pulumi.Input<string>; source?: pulumi.Input<string> },
   component: pulumi.Resource,
 ): pulumi.Output<pulumi.Alias> {
   const resources = pulumi.output(stackState.resources());
-  return pulumi.all([resources, routingKey]).apply(async ([found, key]) => {
+  return pulumi.all([resources, bound.routingKey, bound.source]).apply(async ([found, key, source]) => {
     if (found === undefined && hasEngine()) {
       const unknown = `the engine does not give this stack's state, so binding ${own} may be there under its former name ${former}`;
       if (!pulumi.runtime.isDryRun())
@@ -303,7 +312,10 @@ export function formerName(
     const names = [former, ...(await aliasNames(component)).map((alias) => renamed(former, nameOf(component), alias))];
     const isSame = (found ?? []).some(
       ({ urn, type, outputs }) =>
-        type === BINDING && names.some((name) => urn.endsWith(`::${name}`)) && outputs.routingKey === key,
+        type === BINDING &&
+        names.some((name) => urn.endsWith(`::${name}`)) &&
+        outputs.routingKey === key &&
+        (source === undefined || outputs.source === source),
     );
     return { name: isSame ? former : own };
   });

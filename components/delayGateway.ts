@@ -12,7 +12,7 @@ import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import type { StoreForwardArgs, StoreForwardDescriptor } from "./delayedMessageStore";
 import { DelayNetworkDescriptor, JoinedNetwork, descriptorOf } from "./descriptor";
-import { PlannedBinding, boundTo, checkBindings, declareBindings, planEndpoint, whenKnown } from "./endpointBindings";
+import { PlannedBinding, boundTo, checkBindings, declareBindings, planReturns, whenKnown } from "./endpointBindings";
 import type { Removal } from "./enums";
 import { joinedVhost, joiningOptions } from "./joinedNetwork";
 import { givenArguments } from "./knownArguments";
@@ -30,6 +30,11 @@ export interface DelayGatewayArgs {
    * The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
    */
   network: JoinedNetwork;
+  /**
+   * Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+   * of the same program or a plain descriptor. Default none.
+   */
+  furtherNetworks?: JoinedNetwork[];
   /** Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`. */
   gatewayName?: string;
   /** Exchanges that stand for a delayed exchange each; default none. */
@@ -110,7 +115,18 @@ export class DelayGateway extends pulumi.ComponentResource {
 
   constructor(name: string, args: DelayGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
     const given = givenArguments(args);
-    const { network, vhost, brokerVersion, gatewayName, user, credentials, formerOwners, adopt, ...part } = given;
+    const {
+      network,
+      furtherNetworks = [],
+      vhost,
+      brokerVersion,
+      gatewayName,
+      user,
+      credentials,
+      formerOwners,
+      adopt,
+      ...part
+    } = given;
     const { deployment, removal = knownNetwork(network)?.removal, ...shape } = part;
     checkList("formerOwners", formerOwners);
     checkFlag("adopt", adopt);
@@ -122,10 +138,11 @@ export class DelayGateway extends pulumi.ComponentResource {
     );
     const endpoint: Endpoint = { name: queues.returnQueue };
     const joining = { endpoint: endpoint.name, network };
-    const returned = planEndpoint(joining, endpoint);
+    checkList("furtherNetworks", furtherNetworks);
+    const returned = planReturns(network, furtherNetworks, endpoint.name);
     const logins = processLogins(user, credentials);
     const run = deployment === undefined ? undefined : gatewayProcess(deployment, logins.length > 0);
-    const joined = joinedVhost({ network, vhost });
+    const joined = joinedVhost({ network, furtherNetworks, vhost });
     const guarded = removalOptions(removal);
     const plan = planGatewayQueues(queues);
     const policies = deliveryLimitPolicies(plan.queues, { brokerVersion });

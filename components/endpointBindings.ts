@@ -37,6 +37,8 @@ export interface PlannedBinding {
   destinationType: EndpointType;
   source: pulumi.Input<string>;
   routingKey: pulumi.Input<string>;
+  /** Last part of the logical name that it may have in the state instead. */
+  former?: string;
   /** Name of the source where it is known before that is there; for the look at the broker. */
   sourceName?: string;
   /** The whole endpoint's plan, for a network that this program does not make. */
@@ -113,15 +115,36 @@ function planFurther(
   args: JoiningEndpoint,
   endpoint: Endpoint,
 ): PlannedBinding[] {
-  const prefix = knownNetwork(further)?.network.prefix ?? prefixOfPlain(further, index);
+  const prefix = prefixOf(further) ?? refuseUnknown(index);
   // No pattern has an @, so these are no labels of the first network's bindings.
   return planDelayed(further, args, endpoint).map((binding) => ({ ...binding, label: `${binding.label}@${prefix}` }));
 }
 
+/**
+ * Plans what leads back to a queue from several networks, of which another one may become the first. So each binding is named by its
+ * network, where that is known when the program runs; in the state it may have the name that it would have without.
+ */
+export function planReturns(network: JoinedNetwork, further: readonly JoinedNetwork[], name: string): PlannedBinding[] {
+  const prefix = prefixOf(network);
+  const [own, others] = [
+    planDelayed(network, { endpoint: name, network }, { name }).map((binding) =>
+      prefix === undefined ? binding : { ...binding, label: `${binding.label}@${prefix}` },
+    ),
+    further.flatMap((one, index) => planFurther(one, index, { endpoint: name, network: one }, { name })),
+  ];
+  return [...own, ...others].map((binding) => (binding.label === name ? binding : { ...binding, former: name }));
+}
+
+/** The prefix of a network that is known when the program runs. */
+function prefixOf(network: JoinedNetwork): string | undefined {
+  const known = knownNetwork(network);
+  if (known !== undefined) return known.network.prefix;
+  const descriptor = network === undefined ? undefined : descriptorOf(network);
+  return descriptor !== undefined && isPlain(descriptor) ? parseDelayNetwork(descriptor).prefix : undefined;
+}
+
 /** Bindings are named when the program runs, so what they are named by has to be known then. */
-function prefixOfPlain(further: JoinedNetwork, index: number): string {
-  const descriptor = descriptorOf(further);
-  if (isPlain(descriptor)) return parseDelayNetwork(descriptor).prefix;
+function refuseUnknown(index: number): never {
   throw new DelayTopologyError(
     `furtherNetworks[${index}]`,
     undefined,
@@ -177,7 +200,9 @@ export async function checkBindings(
   bindings: PlannedBinding[],
   args: JoiningEndpoint,
 ): Promise<void> {
-  await Promise.all(bindings.map((binding) => declarer.checkBinding(binding.label, boundTo(binding, args))));
+  await Promise.all(
+    bindings.map((binding) => declarer.checkBinding(binding.label, boundTo(binding, args), binding.former)),
+  );
 }
 
 /** Declares the bindings of an endpoint. */
@@ -186,7 +211,8 @@ export function declareBindings(
   bindings: PlannedBinding[],
   destination: pulumi.Input<string>,
 ): pulumi.CustomResource[] {
-  return bindings.map(({ label, source, destinationType, routingKey }) =>
-    declarer.binding(label, { destinationType, routingKey }, source, destination),
-  );
+  return bindings.map(({ label, former, source, sourceName = source, destinationType, routingKey }) => {
+    const formerly = former === undefined ? undefined : { label: former, source: sourceName };
+    return declarer.binding(label, { destinationType, routingKey }, source, destination, formerly);
+  });
 }

@@ -13,6 +13,8 @@ export interface DeclaredNetworks {
   };
   /** The topology of a network, by its name in the config; without a name, the current one. */
   topologyOf: (name: string | undefined) => DelayLevelTopology;
+  /** All of them, in the order of the config. */
+  topologies: DelayLevelTopology[];
   /** Stack outputs: the current network, and where there are several all of them by name. */
   outputs: { delayNetwork: pulumi.Output<DelayNetworkDescriptor>; delayNetworks?: object };
 }
@@ -37,6 +39,7 @@ export function declareNetworks(
         furtherNetworks: joined.filter((one) => !isFirst(one)).map(topologyOf),
       };
     },
+    topologies: networks.map(topologyOf),
     topologyOf: (name) => topologyOf(networks.find((one) => one.name === name) ?? current),
     outputs: {
       delayNetwork: topologyOf(current).network,

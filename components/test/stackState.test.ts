@@ -3,11 +3,11 @@ import * as pulumi from "@pulumi/pulumi";
 import { formerName } from "../dist/declare";
 
 /** A state in which a work queue has one binding. */
-const bound = (routingKey: string): object => ({
+const bound = (routingKey: string, source = "work"): object => ({
   outputs: {
     "urn:pulumi:stack::project::rabbitmq:index/binding:Binding::work-to-work": {
       type: "rabbitmq:index/binding:Binding",
-      outputs: { routingKey },
+      outputs: { routingKey, source },
     },
   },
 });
@@ -19,15 +19,18 @@ describe("a binding that may have another name in the stack's state", () => {
   /**
    * Asks for its name in a run of its own.
    * @param read answers the question for the state
-   * @param run whether something takes the engine's place, and whether that is for a preview
+   * @param run whether something takes the engine's place, whether that is for a preview, and from which exchange the binding leads
    */
-  async function nameOf(read: () => object, run: { isEngine?: boolean; isPreview?: boolean } = {}): Promise<unknown> {
-    const { isEngine = true, isPreview = false } = run;
+  async function nameOf(
+    read: () => object,
+    run: { isEngine?: boolean; isPreview?: boolean; source?: string } = {},
+  ): Promise<unknown> {
+    const { isEngine = true, isPreview = false, source } = run;
     const newResource = (): never => assert.fail("nothing is made");
     await pulumi.runtime.setMocks({ newResource, call: read }, "project", "stack", isPreview, "organization");
     // By this the components tell a client of an engine from mocks.
     if (isEngine) Object.assign(pulumi.runtime.getMonitor() as object, { getChannel: () => undefined });
-    const alias = formerName("work-to-work", "work-to-work/#", pulumi.output("#"), {} as pulumi.Resource);
+    const alias = formerName("work-to-work", "work-to-work/#", { routingKey: "#", source }, {} as pulumi.Resource);
     const { isKnown, isSecret } = alias as unknown as Record<string, Promise<boolean>>;
     const { promise } = alias as unknown as { promise(): Promise<pulumi.Alias> };
     // An output that fails does so in each of its parts.
@@ -38,6 +41,8 @@ describe("a binding that may have another name in the stack's state", () => {
   it("keeps the former one where that is by the same key", async () => {
     assert.equal(await nameOf(() => bound("#")), "work-to-work");
     assert.equal(await nameOf(() => bound("night.*")), "work-to-work/#");
+    assert.equal(await nameOf(() => bound("#", "work"), { source: "work" }), "work-to-work");
+    assert.equal(await nameOf(() => bound("#", "other"), { source: "work" }), "work-to-work/#");
   });
 
   it("has its own in a new stack, and under mocks, which have no state", async () => {

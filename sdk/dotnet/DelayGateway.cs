@@ -139,6 +139,19 @@ namespace RabbitMqDelay.Infrastructure
             set => _forwards = value;
         }
 
+        [Input("furtherNetworks")]
+        private List<Input<Inputs.DelayNetworkDescriptorArgs>>? _furtherNetworks;
+
+        /// <summary>
+        /// Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+        /// of the same program or a plain descriptor. Default none.
+        /// </summary>
+        public List<Input<Inputs.DelayNetworkDescriptorArgs>> FurtherNetworks
+        {
+            get => _furtherNetworks ?? (_furtherNetworks = new List<Input<Inputs.DelayNetworkDescriptorArgs>>());
+            set => _furtherNetworks = value;
+        }
+
         /// <summary>
         /// Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
         /// </summary>

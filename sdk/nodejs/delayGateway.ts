@@ -62,6 +62,7 @@ export class DelayGateway extends pulumi.ComponentResource {
             resourceInputs["exchanges"] = args?.exchanges;
             resourceInputs["formerOwners"] = args?.formerOwners;
             resourceInputs["forwards"] = args?.forwards;
+            resourceInputs["furtherNetworks"] = args?.furtherNetworks;
             resourceInputs["gatewayName"] = args?.gatewayName;
             resourceInputs["network"] = args?.network;
             resourceInputs["removal"] = args?.removal;
@@ -119,6 +120,11 @@ export interface DelayGatewayArgs {
      * Exchanges that stand for a delayed exchange each; default none.
      */
     forwards?: inputs.StoreForwardArgsArgs[];
+    /**
+     * Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+     * of the same program or a plain descriptor. Default none.
+     */
+    furtherNetworks?: pulumi.Input<inputs.DelayNetworkDescriptorArgs>[];
     /**
      * Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
      */

@@ -12,6 +12,7 @@ import { TestStack } from "../support/stack";
 import { StoreProcess, runCommand } from "../support/storeService";
 
 const network = { preset: "custom", prefix: "waiting", radix: 8, levels: 5, unitMs: 10 };
+const WAITING = "waiting.r8x5u10";
 const password = "a password of the gateway";
 const shop = { exchange: "shop", delays: [300], otherwise: "gateway" };
 const forwards = [{ exchange: "shop", delivery: "shop.delivery", declare: false }];
@@ -26,23 +27,35 @@ function publish(channel: ConfirmChannel, key: string, body: string, delayMs: nu
   );
 }
 
+/** Until the broker counts a message in a level's queue. */
+async function untilWaiting({ management }: TestBroker, vhost: string): Promise<void> {
+  const isWaiting = ({ name, messages }: { name: string; messages: number }): boolean =>
+    messages > 0 && /level-\d/.test(name);
+  while (!(await management.queues(vhost)).some(isWaiting)) await new Promise((resolve) => setTimeout(resolve, 200));
+}
+
 describe("a gateway behind an exchange that delays by x-delay", function () {
   this.timeout(300_000);
 
   onEachBroker((broker) => {
     /** Brings up a stack with a gateway and its user; `start` runs it as that user. */
-    async function bringUp(own: TestBroker): Promise<{ stack: TestStack; start: () => Promise<StoreProcess> }> {
+    async function bringUp(own: TestBroker): Promise<{
+      stack: TestStack;
+      start: () => Promise<StoreProcess>;
+      configure: (more: object) => void;
+    }> {
       const stack = await TestStack.inNewVhost(own);
       const user = `gateway-${randomUUID()}`;
       const config = { network, delayedExchanges: [shop], delayGateway: { forwards, toQueues: false, user } };
-      stack.configure({ ...config, gatewayPassword: password });
+      const configure = (more: object): void => stack.configure({ ...config, gatewayPassword: password, ...more });
+      configure({});
       await stack.up();
       assert.deepEqual(await stack.preview("--refresh"), []);
       const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-gateway-"));
       afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
       const file = join(folder, "outputs.json");
-      writeFileSync(file, JSON.stringify(await stack.outputs()));
-      const start = (): Promise<StoreProcess> => {
+      const start = async (): Promise<StoreProcess> => {
+        writeFileSync(file, JSON.stringify(await stack.outputs()));
         const { host } = new URL(own.node.amqpUrl);
         const amqpUrl = `amqp://${user}:${encodeURIComponent(password)}@${host}`;
         return StoreProcess.readyGateway({ ...own, node: { ...own.node, amqpUrl } }, stack.vhost, [
@@ -50,7 +63,7 @@ describe("a gateway behind an exchange that delays by x-delay", function () {
           file,
         ]);
       };
-      return { stack, start };
+      return { stack, start, configure };
     }
 
     it("delays what no delay is declared for, as a user of least rights; the checks know it, and the review what its end takes", async () => {
@@ -96,6 +109,66 @@ describe("a gateway behind an exchange that delays by x-delay", function () {
       const { report } = await stack.review();
       assert.equal(report?.verdict, "loss", "its queues may hold messages");
       await stack.destroy();
+    });
+
+    it("gets back what waits in the network before, when another one becomes the current one, and back again", async () => {
+      const { stack, start, configure } = await bringUp(broker());
+      const channel = await openChannel(broker(), stack.vhost);
+      await channel.assertQueue("bills", { durable: true });
+      await channel.bindQueue("bills", "shop.delivery", "eu.#");
+      const receiver = await Receiver.on(channel, ["bills"]);
+      const [finer, both] = [
+        { preset: "custom", prefix: "finer", radix: 8, levels: 5, unitMs: 10 },
+        [WAITING, "finer"],
+      ];
+      const ways = async (): Promise<string[]> => {
+        const bound = await broker().management.get<{ source: string }[]>(
+          `queues/${stack.vhost}/gateway.return/bindings`,
+        );
+        return bound
+          .map(({ source }) => source)
+          .filter((source) => /delivery/.test(source))
+          .sort();
+      };
+      const due = new Map<string, number>();
+      const send = async (delayMs: number): Promise<void> => {
+        const body = `${due.size}`;
+        due.set(body, Date.now() + delayMs);
+        await publish(channel, "eu.se", body, delayMs);
+      };
+      for (const current of ["finer", WAITING]) {
+        let process = await start();
+        // It waits past the update, in the network that is the current one before it.
+        await send(20_000);
+        await untilWaiting(broker(), stack.vhost);
+        await process.stop();
+        configure({ networks: { finer }, current });
+        await stack.up();
+        assert.deepEqual(await stack.preview("--refresh"), []);
+        assert.deepEqual((await ways()).length, both.length, (await ways()).join(", "));
+        process = await start();
+        await send(700);
+        const arrivals = await receiver.until(due.size);
+        assert.equal(arrivals.length, due.size);
+        await process.stop();
+      }
+      for (const { message, atMs } of receiver.arrivals) {
+        const dueMs = due.get(message.content.toString()) ?? Infinity;
+        assert.ok(atMs >= dueMs, `${dueMs - atMs} ms early`);
+      }
+      configure({});
+      await stack.up();
+      assert.equal((await ways()).length, 1);
+      // As a stack has it that was brought up before bindings were named by their networks.
+      const isBack = ({ urn }: { urn: string }): boolean => /Binding::gateway-gateway\.return/.test(urn);
+      const made = (await stack.resources()).find(isBack);
+      assert.match(made?.urn ?? "none", /::gateway-gateway\.return@waiting/);
+      await stack.run(["state", "rename", made?.urn ?? "", "gateway-gateway.return", "--yes", "--stack", "test"]);
+      assert.match((await stack.resources()).find(isBack)?.urn ?? "none", /::gateway-gateway\.return$/);
+      configure({ networks: { finer }, current: "finer" });
+      await stack.up();
+      assert.equal((await ways()).length, both.length);
+      assert.deepEqual(await stack.preview("--refresh"), []);
     });
 
     it("loses nothing, and delivers nothing early or elsewhere, while it and the broker are killed", async () => {

@@ -7,7 +7,7 @@ import {
   checkAddressesHoldNoLogin,
   checkConfigAddresses,
 } from "@rabbitmq-delay/broker";
-import { DelayNetwork, DelayTopologyError, Endpoint } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, Endpoint } from "@rabbitmq-delay/topology";
 import {
   StackConfig,
   boundType,
@@ -57,7 +57,6 @@ function configuredStack(config: StackConfig): ConfiguredStack {
   const vhost = broker?.vhost ?? "/";
   const { networks, retries, exchanges, store, gateway } = planStack(config, vhost);
   const returned = gateway === undefined ? [] : [{ name: gateway.returnQueue }];
-  const isWaitedIn = (network: DelayNetwork): boolean => gateway?.network.deliveryExchange === network.deliveryExchange;
   return {
     networks: networks.networks.map((one) => ({
       network: one.network,
@@ -65,7 +64,7 @@ function configuredStack(config: StackConfig): ConfiguredStack {
         ...endpoints
           .filter((endpoint) => networks.joinedBy(endpoint).includes(one))
           .map((endpoint) => ({ ...boundEndpoint(endpoint), type: boundType(endpoint) })),
-        ...(isWaitedIn(one.network) ? returned : []),
+        ...returned,
       ],
     })),
     endpoints: endpoints.map(({ retries: isRetried, ...endpoint }) => ({

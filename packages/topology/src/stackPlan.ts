@@ -90,7 +90,8 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
 }
 
 /**
- * Plans the bindings of a stack's endpoints, and of its gateway's return queue, at all networks that they join.
+ * Plans the bindings of a stack's endpoints, and of its gateway's return queue, at all networks that they join; messages may wait for
+ * the gateway in one that it publishes into no longer.
  * @throws DelayTopologyError for a name or a pattern that can't be bound, and for endpoints that a network can't tell apart
  */
 export function planEndpoints(
@@ -99,8 +100,7 @@ export function planEndpoints(
 ): EndpointPlan[] {
   return networks.flatMap((one) => {
     const joining = endpoints.filter((endpoint) => joinedBy(endpoint).includes(one));
-    const returned =
-      gateway?.network.deliveryExchange === one.network.deliveryExchange ? [{ name: gateway.returnQueue }] : [];
+    const returned = gateway === undefined ? [] : [{ name: gateway.returnQueue }];
     const plans = [
       ...joining.map((endpoint) => planJoining(one.network, endpoint)),
       ...returned.map((endpoint) => planBinding(one.network, endpoint)),

@@ -68,6 +68,9 @@ type delayGatewayArgs struct {
 	FormerOwners []string `pulumi:"formerOwners"`
 	// Exchanges that stand for a delayed exchange each; default none.
 	Forwards []StoreForwardArgs `pulumi:"forwards"`
+	// Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+	// of the same program or a plain descriptor. Default none.
+	FurtherNetworks []DelayNetworkDescriptor `pulumi:"furtherNetworks"`
 	// Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
 	GatewayName *string `pulumi:"gatewayName"`
 	// The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
@@ -104,6 +107,9 @@ type DelayGatewayArgs struct {
 	FormerOwners []string
 	// Exchanges that stand for a delayed exchange each; default none.
 	Forwards []StoreForwardArgsArgs
+	// Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+	// of the same program or a plain descriptor. Default none.
+	FurtherNetworks []DelayNetworkDescriptorInput
 	// Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
 	GatewayName *string
 	// The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.

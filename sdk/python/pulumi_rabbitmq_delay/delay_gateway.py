@@ -30,6 +30,7 @@ class DelayGatewayArgs:
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
                  forwards: Optional[Sequence['StoreForwardArgsArgs']] = None,
+                 further_networks: Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]] = None,
                  gateway_name: Optional[_builtins.str] = None,
                  removal: Optional['Removal'] = None,
                  single_active_consumer: Optional[_builtins.bool] = None,
@@ -49,6 +50,8 @@ class DelayGatewayArgs:
         :param Sequence[_builtins.str] exchanges: Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
         :param Sequence[_builtins.str] former_owners: What this stack was called before, e.g. `orders/prod`: the claims that it made by that name are its own.
         :param Sequence['StoreForwardArgsArgs'] forwards: Exchanges that stand for a delayed exchange each; default none.
+        :param Sequence[pulumi.Input['DelayNetworkDescriptorArgs']] further_networks: Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+               of the same program or a plain descriptor. Default none.
         :param _builtins.str gateway_name: Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
         :param _builtins.bool single_active_consumer: Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay keep their order;
@@ -72,6 +75,8 @@ class DelayGatewayArgs:
             pulumi.set(__self__, "former_owners", former_owners)
         if forwards is not None:
             pulumi.set(__self__, "forwards", forwards)
+        if further_networks is not None:
+            pulumi.set(__self__, "further_networks", further_networks)
         if gateway_name is not None:
             pulumi.set(__self__, "gateway_name", gateway_name)
         if removal is not None:
@@ -185,6 +190,19 @@ class DelayGatewayArgs:
         pulumi.set(self, "forwards", value)
 
     @_builtins.property
+    @pulumi.getter(name="furtherNetworks")
+    def further_networks(self) -> Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]]:
+        """
+        Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+        of the same program or a plain descriptor. Default none.
+        """
+        return pulumi.get(self, "further_networks")
+
+    @further_networks.setter
+    def further_networks(self, value: Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]]):
+        pulumi.set(self, "further_networks", value)
+
+    @_builtins.property
     @pulumi.getter(name="gatewayName")
     def gateway_name(self) -> Optional[_builtins.str]:
         """
@@ -271,6 +289,7 @@ class DelayGateway(pulumi.ComponentResource):
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
                  forwards: Optional[Sequence[Union['StoreForwardArgsArgs', 'StoreForwardArgsArgsDict']]] = None,
+                 further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]]] = None,
                  gateway_name: Optional[_builtins.str] = None,
                  network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,
                  removal: Optional['Removal'] = None,
@@ -297,6 +316,8 @@ class DelayGateway(pulumi.ComponentResource):
         :param Sequence[_builtins.str] exchanges: Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
         :param Sequence[_builtins.str] former_owners: What this stack was called before, e.g. `orders/prod`: the claims that it made by that name are its own.
         :param Sequence[Union['StoreForwardArgsArgs', 'StoreForwardArgsArgsDict']] forwards: Exchanges that stand for a delayed exchange each; default none.
+        :param Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] further_networks: Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+               of the same program or a plain descriptor. Default none.
         :param _builtins.str gateway_name: Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
         :param pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']] network: The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
@@ -340,6 +361,7 @@ class DelayGateway(pulumi.ComponentResource):
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
                  forwards: Optional[Sequence[Union['StoreForwardArgsArgs', 'StoreForwardArgsArgsDict']]] = None,
+                 further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]]] = None,
                  gateway_name: Optional[_builtins.str] = None,
                  network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,
                  removal: Optional['Removal'] = None,
@@ -365,6 +387,7 @@ class DelayGateway(pulumi.ComponentResource):
             __props__.__dict__["exchanges"] = exchanges
             __props__.__dict__["former_owners"] = former_owners
             __props__.__dict__["forwards"] = forwards
+            __props__.__dict__["further_networks"] = further_networks
             __props__.__dict__["gateway_name"] = gateway_name
             if network is None and not opts.urn:
                 raise TypeError("Missing required property 'network'")

@@ -18,7 +18,7 @@ export interface Checked {
   exchanges?: readonly DelayedExchange[];
   /** The broker's side of an external store. */
   store?: DelayedStore;
-  /** The broker's side of a gateway; its return queue is among the endpoints of its network, too. */
+  /** The broker's side of a gateway; its return queue is among the endpoints of all networks, too. */
   gateway?: DelayGateway;
   /** Names of the error queues that the stack declares for all services. */
   errorQueues?: readonly string[];
