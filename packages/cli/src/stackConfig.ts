@@ -12,7 +12,9 @@ import {
   StackConfig,
   boundType,
   checkAllowed,
+  limitingPreset,
   openConfigValue,
+  ownErrorQueue,
   planStack,
   readStackConfig,
   secretKeys,
@@ -55,7 +57,10 @@ export function readStackFile(file: string): ConfiguredStack {
 function configuredStack(config: StackConfig): ConfiguredStack {
   const { endpoints = [], errorQueues, broker, allow = [] } = config;
   const vhost = broker?.vhost ?? "/";
-  const { networks, retries, exchanges, store, gateway } = planStack(config, vhost);
+  const { networks, created, retries, exchanges, store, gateway } = planStack(config, vhost);
+  const ownErrorQueues = endpoints
+    .map((endpoint) => ownErrorQueue(endpoint, errorQueues))
+    .filter((name) => name !== undefined);
   const returned = gateway === undefined ? [] : [{ name: gateway.returnQueue }];
   return {
     networks: networks.networks.map((one) => ({
@@ -71,11 +76,16 @@ function configuredStack(config: StackConfig): ConfiguredStack {
       ...boundEndpoint(endpoint),
       retries: isRetried,
     })),
+    created: created.map(({ endpoint, entities }) => ({
+      endpoint: endpoint.name,
+      entities,
+      preset: limitingPreset(networks.joinedBy(endpoint)),
+    })),
     retries,
     exchanges,
     store,
     gateway,
-    errorQueues,
+    errorQueues: [...new Set([...(errorQueues ?? []), ...ownErrorQueues])],
     vhost,
     allow,
   };

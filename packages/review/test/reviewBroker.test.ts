@@ -13,13 +13,16 @@ const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
 /** What a broker says to each path, without the question after it; 404 to all others. */
 type Answers = Record<string, unknown>;
 
+const declared = { durable: true, auto_delete: false, arguments: {}, consumers: 1 };
+
 const right: Answers = {
   "/api/overview": { rabbitmq_version: "4.3.6" },
   "/api/queues/%2F": [
-    { name: "empty", messages: 0, state: "running" },
-    { name: "full", messages: 3, state: "running" },
+    { ...declared, name: "empty", messages: 0, state: "running" },
+    { ...declared, name: "full", messages: 3, state: "running" },
   ],
-  "/api/exchanges/%2F": [{ name: "amq.topic" }],
+  "/api/exchanges/%2F": [{ ...declared, name: "amq.topic", type: "topic", internal: false }],
+  "/api/bindings/%2F": [],
 };
 const queueNamed = (name: string): object => ({ name, vhost: "/", settings: { argumentsJson: "{}" } });
 const [emptyQueue, fullQueue] = [queueNamed("empty"), queueNamed("full")];
@@ -110,7 +113,7 @@ describe("a review that asks the broker", () => {
     const full = await review({ steps: [queueStep("delete", "full")] }, ["--management", address()]);
     assert.deepEqual([full.status, full.report.messagesAtRisk], [1, 3], full.stderr);
     for (const found of [{}, { messages: null }, { messages: 0, state: "down" }, { messages: 0, state: "minority" }]) {
-      answers["/api/queues/%2F"] = [{ name: "empty", ...found }];
+      answers["/api/queues/%2F"] = [{ ...declared, name: "empty", ...found }];
       const { status, report } = await review(deleted, ["--management", address()]);
       assert.deepEqual([status, report.verdict], [1, "loss"], JSON.stringify(found));
     }
@@ -202,7 +205,7 @@ describe("a review that asks the broker", () => {
       [20, "20 messages now; 20 overdue, because nothing takes its dead letters"],
       [0, "0 messages now; 20 overdue, because nothing takes its dead letters"],
     ] as const) {
-      answers["/api/queues/%2F"] = [{ name: "full", messages, messages_dlx: 20, state: "running" }];
+      answers["/api/queues/%2F"] = [{ ...declared, name: "full", messages, messages_dlx: 20, state: "running" }];
       const { status, report } = await review({ steps }, ["--management", address()]);
       assert.deepEqual([status, report.findings[0]?.found], [1, found]);
     }
@@ -297,6 +300,99 @@ describe("a review that asks the broker", () => {
     }
     const named = await review(deleted, ["--management", address()], { RABBITMQ_MANAGEMENT_URL: "http://127.0.0.1:4" });
     assert.equal(named.status, 0, named.stderr);
+  });
+
+  const exchangeNamed = (name: string, type = "topic"): object => ({ name, vhost: "/", settings: { type } });
+  const bindingOf = (op: string, source: string, destination: string, destinationType = "queue"): PreviewStep => {
+    const values = { vhost: "/", source, destination, destinationType, routingKey: "#" };
+    return step(op, "rabbitmq:index/binding:Binding", `${source}-${destination}`, values);
+  };
+  const onBroker = (source: string, destination: string, routingKey = "#"): object => ({
+    source,
+    destination,
+    destination_type: "queue",
+    routing_key: routingKey,
+  });
+
+  // Queues that were deleted by hand, or declared otherwise, were "nothing changes", and stayed away.
+  it("finds what the state has and the broker has not, or otherwise", async () => {
+    const level = { name: "full", vhost: "/", settings: { argumentsJson: '{"x-message-ttl":10240}' } };
+    const steps = [
+      queueStep("same", "empty"),
+      queueStep("same", "gone"),
+      step("same", "rabbitmq:index/queue:Queue", "full", level),
+      step("same", "rabbitmq:index/exchange:Exchange", "amq.topic", exchangeNamed("amq.topic")),
+      step("same", "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop")),
+      bindingOf("same", "amq.topic", "full"),
+      bindingOf("same", "amq.topic", "empty"),
+      queueStep("create", "new"),
+    ];
+    answers["/api/queues/%2F"] = [
+      { ...declared, name: "empty", messages: 0, state: "running" },
+      { ...declared, name: "full", messages: 0, state: "running", arguments: { "x-message-ttl": 1 } },
+    ];
+    answers["/api/bindings/%2F"] = [onBroker("amq.topic", "empty")];
+    const { status, report, stderr } = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([status, report.verdict], [0, "care"], stderr);
+    const told = report.findings.map(({ rule, entity, found }) => `${rule} ${entity}: ${found}`);
+    assert.deepEqual(told.slice(0, 2), [
+      "missing-on-broker queue gone: it is not on the broker",
+      told.find((line) => /^missing-on-broker queue full: .*x-message-ttl/.test(line)),
+    ]);
+    assert.deepEqual(told.slice(2), [
+      "missing-on-broker exchange shop: it is not on the broker",
+      "missing-on-broker binding amq.topic → full: it is not on the broker",
+    ]);
+    answers["/api/bindings/%2F"] = { error: "x" };
+    assert.equal((await review({ steps }, ["--management", address()])).status, 3, "no answer says nothing");
+    answers["/api/bindings/%2F"] = [];
+    answers["/api/queues/%2F"] = [{ name: "empty", messages: 0, state: "running" }];
+    assert.equal((await review({ steps }, ["--management", address()])).status, 3, "half an answer neither");
+  });
+
+  // Consumers had bound their queues to it: what was due later found no way, and nothing said so.
+  it("finds the bindings of others that go with an exchange, or are not made again with it", async () => {
+    answers["/api/exchanges/%2F"] = [{ ...declared, name: "shop", type: "topic", internal: false }];
+    answers["/api/bindings/%2F"] = [onBroker("shop", "full"), onBroker("shop", "bills", "eu.#"), onBroker("x", "y")];
+    for (const op of ["delete", "replace"]) {
+      const shop = step(op, "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop"));
+      const steps = [queueStep("same", "empty"), shop, bindingOf(op, "shop", "full")];
+      const { status, report } = await review({ steps }, ["--management", address()]);
+      const others = report.findings.find(({ rule }) => rule === "bindings-of-others-gone");
+      assert.deepEqual([status, report.verdict], [1, "loss"]);
+      assert.equal(others?.found, 'queue bills is bound to shop by "eu.#"');
+    }
+    const kept = step("delete", "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop"), {
+      retainOnDelete: true,
+    });
+    const { report } = await review({ steps: [queueStep("same", "empty"), kept] }, ["--management", address()]);
+    assert.equal(report.verdict, "safe");
+  });
+
+  it("promises no parking that the broker has not", async () => {
+    const [delivery, parking] = ["orders.r4x2u1000.delivery", "orders.r4x2u1000.parking"];
+    const policy = { pattern: "^orders\\.r4x2u1000\\.delivery$", applyTo: "exchanges", priority: 0 };
+    const steps = [
+      step("same", "rabbitmq:index/exchange:Exchange", delivery, exchangeNamed(delivery)),
+      step("same", "rabbitmq:index/exchange:Exchange", parking, exchangeNamed(parking, "fanout")),
+      queueStep("same", parking),
+      queueStep("same", "empty"),
+      step("same", "rabbitmq:index/policy:Policy", parking, {
+        name: parking,
+        vhost: "/",
+        policy: { ...policy, definition: { "alternate-exchange": parking } },
+      }),
+      bindingOf("delete", delivery, "empty"),
+    ];
+    const exchanges = [delivery, parking].map((name) => ({ ...declared, name, internal: false }));
+    answers["/api/exchanges/%2F"] = exchanges.map((one, index) => ({ ...one, type: ["topic", "fanout"][index] }));
+    answers["/api/bindings/%2F"] = [onBroker(delivery, "empty")];
+    const gone = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([gone.report.verdict, gone.report.findings[0]?.rule], ["loss", "endpoint-unbound"], gone.stderr);
+    assert.match(gone.report.findings[0]?.found ?? "", /parking, .* is not on the broker, so that nothing keeps it/);
+    answers["/api/queues/%2F"] = ["empty", parking].map((name) => ({ ...declared, name, messages: 0 }));
+    const there = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([there.report.verdict, there.report.findings.length], ["care", 1], there.stderr);
   });
 
   it("keeps the password of the address to itself, also where the address is broken", async () => {

@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Review } from "../dist/review";
-import type { PreviewStep } from "../dist/preview/preview";
+import { Review, reviewOf } from "../dist/review";
+import { PreviewStep, parsePreview } from "../dist/preview/preview";
 import { judged, queueStep, reviewed, step } from "./steps";
 
 const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
@@ -188,5 +188,53 @@ describe("how a review ends", () => {
     const unwritable = review(harmless, "--output", "/none/review.md");
     assert.equal(unwritable.status, 2);
     assert.match(unwritable.stderr, /--output: \/none\/review\.md can't be written/);
+  });
+
+  // An exchange was renamed in the program: its bindings were gone after the update, and what waited for it was lost.
+  it("finds an exchange that is declared under another name, and then deleted, with the name for its alias", async () => {
+    const type = "rabbitmq:index/exchange:Exchange";
+    const values = { name: "Billing", vhost: "/", settings: { type: "fanout" } };
+    const { verdict, findings } = await reviewed([
+      step("create", type, "new", values),
+      step("delete", type, "old", values),
+    ]);
+    assert.deepEqual([verdict, findings[0]?.rule, findings[0]?.oldName], ["loss", "exchange-live-deleted", "old"]);
+    const kept = step("delete", type, "old", values, { retainOnDelete: true });
+    assert.deepEqual(await judged([step("create", type, "new", values), kept]), ["safe"]);
+  });
+
+  // A gateway without its forward put what came by it into a queue of the routing key's name.
+  it("says that the queues and exchanges of a store or a gateway that stay have no process any more", async () => {
+    const parent = "urn:pulumi:prod::shop::rabbitmq-delay:index:DelayGateway::gateway";
+    const more = { parent, retainOnDelete: true };
+    const exchange = (name: string): PreviewStep =>
+      step("delete", "rabbitmq:index/exchange:Exchange", name, { name, vhost: "/", settings: { type: "topic" } }, more);
+    assert.deepEqual(await judged([exchange("shop")]), ["care", "intake-kept"]);
+    assert.deepEqual(await judged([queueStep("delete", "gateway.intake", more)]), ["care", "intake-kept"]);
+    assert.deepEqual(await judged([queueStep("delete", "gateway.error", more)]), ["safe", "queue-kept"]);
+    assert.deepEqual(await judged([exchange("rabbitmq-delay.owner-of-endpoint.gateway.return")]), ["safe"]);
+    assert.deepEqual(await judged([queueStep("delete", "work", { retainOnDelete: true })]), ["safe", "queue-kept"]);
+  });
+
+  // The program found the broker otherwise than its state, said so, and the review was "nothing changes".
+  it("tells what the program warned of, but for the engine's own warnings; the broker's own faults change no verdict", async () => {
+    const warning = (message: string, urn?: string): object => ({ severity: "warning", message, urn });
+    const urn = "urn:pulumi:prod::shop::pulumi:pulumi:Stack::shop-prod";
+    const fault =
+      "the broker is RabbitMQ 4.0.0: it stops; RabbitMQ 4.1.0 mends it, and allow: [dead-letter-stuck] silences this";
+    const preview = {
+      steps: [queueStep("same", "a")],
+      diagnostics: [
+        warning("<{%fg 3%}>warning: <{%reset%}>queue a has another TTL", urn),
+        warning("queue a has another TTL", urn),
+        warning("a new version of Pulumi is available"),
+        warning(fault, urn),
+      ],
+    };
+    const { verdict, findings } = await reviewOf(parsePreview(JSON.stringify(preview), "test"));
+    assert.deepEqual(
+      [verdict, ...findings.map(({ rule, entity }) => `${rule}: ${entity}`)],
+      ["care", "program-warned: queue a has another TTL", `broker-fault: ${fault}`],
+    );
   });
 });

@@ -198,6 +198,13 @@ describe("interpret", () => {
     );
     assert.deepEqual(where({ CC: ["other"] }), ["", "work"]);
     assert.deepEqual(where({ "x-deliver-exchange": "", "x-deliver-routing-key": "q" }, "orders.delayed"), ["", "q"]);
+    assert.deepEqual(where({ "x-deliver-exchange": "events" }, "former.delayed"), ["events", "work"]);
+    assert.deepEqual(where({}, ""), ["", "work"], "sent to the intake queue itself");
+    // Of a forward that was removed, or was never given, nobody knows where it led.
+    assert.throws(
+      () => where({}, "former.delayed"),
+      /x-deliver-exchange: .*no forward says where messages of exchange former\.delayed/,
+    );
   });
 
   it("keeps all properties, but for what another user may not send", () => {

@@ -151,8 +151,8 @@ function retryParts(config: StackConfig, retries: readonly RetryDescriptor[]): S
 }
 
 /**
- * Messages that go round between exchanges would be dropped by the broker; and a store or a gateway delivers what comes from an exchange that it
- * has no forward for to a queue, by the message's routing key.
+ * Messages that go round between exchanges would be dropped by the broker; and a store or a gateway refuses what comes from an exchange that it
+ * has no forward for.
  */
 function checkOtherwise(
   exchanges: readonly DelayedExchange[],

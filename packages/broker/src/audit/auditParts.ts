@@ -14,7 +14,12 @@ import {
   planRetry,
   planReturnBinding,
 } from "@rabbitmq-delay/topology";
-import { AuditFinding, deliveryLimitPolicies, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import {
+  AuditFinding,
+  deliveryLimitPolicies,
+  endpointLimitPolicies,
+  networkLimitPolicies,
+} from "@rabbitmq-delay/topology/stack";
 import { PlannedPart, auditPart, auditShortcuts, isPartThere } from "./auditPlan";
 import { otherNetworks } from "./brokerFindings";
 import type { Checked } from "./checked";
@@ -22,11 +27,16 @@ import type { Found } from "./readVhost";
 
 /** Compares everything that is planned with what the broker has, and the other networks of the vhost with what their names tell. */
 export function auditParts(checked: Checked, found: Found): AuditFinding[] {
-  const { networks, retries, exchanges = [], store, gateway, errorQueues = [] } = checked;
+  const { networks, created = [], retries, exchanges = [], store, gateway, errorQueues = [] } = checked;
   const own = networks.map(({ network }) => network);
   return [
     ...own.flatMap((network) => auditNetworkPart(network, found)),
     ...otherNetworks(own, found).flatMap((other) => auditOther(other, found)),
+    // An endpoint of which nothing is there is told of where its bindings are compared.
+    ...created
+      .map((one) => createdPart(one, found))
+      .filter((part) => isPartThere(part, found))
+      .flatMap((part) => auditPart(part, found)),
     ...[
       ...retries.map((descriptor) => retryPart(descriptor, checked, found)),
       ...exchanges.map((descriptor) => exchangePart(descriptor, found)),
@@ -72,6 +82,14 @@ function auditOther(named: DelayNetwork, found: Found): AuditFinding[] {
   const parking = parkingPolicy(typed);
   const part = { subject: `network ${typed.prefix}`, entities, policies: parking === undefined ? [] : [parking] };
   return [...auditPart(part, found), ...auditShortcuts(typed, entities, found.bindings)];
+}
+
+function createdPart(
+  { endpoint, entities, preset }: NonNullable<Checked["created"]>[number],
+  { version }: Found,
+): PlannedPart {
+  const policies = entities.queues.flatMap((queue) => endpointLimitPolicies(queue, preset, { brokerVersion: version }));
+  return { subject: `endpoint ${endpoint}`, entities, policies };
 }
 
 function retryPart(descriptor: RetryDescriptor, { endpoints }: Checked, { version }: Found): PlannedPart {

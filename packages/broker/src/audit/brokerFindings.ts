@@ -36,10 +36,20 @@ export function networksOn({ exchanges, queues }: Pick<VhostOnBroker, "exchanges
     .filter((network) => !canEnforce(network.preset) || isEnforced(network) === (network.matching === "enforced"));
 }
 
-/** Finds queues whose messages the broker does not count: nobody knows what is in them. */
+/**
+ * Finds queues whose messages the broker does not count: nobody knows what is in them. A broker that only counts tells neither of consumers
+ * nor of messages past their time.
+ */
 export function auditUncounted({ queues }: Pick<VhostOnBroker, "queues">): AuditFinding[] {
   const [first, ...others] = queues.filter(({ messages }) => messages === undefined);
-  if (first === undefined) return [];
+  const [silent] = queues.filter(({ messages, consumers }) => messages !== undefined && consumers === undefined);
+  if (first === undefined) {
+    if (silent === undefined) return [];
+    const message =
+      "and all others are counted, but the broker's statistics are switched off (management.disable_stats): it says neither what consumes a " +
+      "queue nor what is past its time, so that nothing is known of either; switch them on for this check";
+    return [{ rule: "uncounted", severity: "error", subject: `queue ${silent.name}`, message }];
+  }
   const message =
     `${others.length === 0 ? "is" : `and ${others.length} more are`} not counted by the broker, so that nothing is known of the messages in ` +
     "it; it may have no leader, or the broker's statistics may be switched off";

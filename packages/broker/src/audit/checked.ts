@@ -4,6 +4,7 @@ import type {
   DelayedExchange,
   DelayedStore,
   Endpoint,
+  EntityPlan,
   RetryDescriptor,
 } from "@rabbitmq-delay/topology";
 
@@ -13,6 +14,8 @@ export interface Checked {
   networks: { network: DelayNetwork; endpoints: Endpoint[] }[];
   /** `retries` says whether an endpoint's queue gets messages back from the interval queues. */
   endpoints: (Endpoint & { retries?: boolean })[];
+  /** What the stack declares for its endpoints: their queues, and the exchanges and bindings that a vendor's client has in front of them. */
+  created?: readonly { endpoint: string; entities: EntityPlan; preset: DelayNetwork["preset"] | undefined }[];
   retries: RetryDescriptor[];
   /** Exchanges that delay by the header `x-delay`. */
   exchanges?: readonly DelayedExchange[];

@@ -95,6 +95,13 @@ interface QueueState {
   effective_policy_definition?: Record<string, unknown>;
 }
 
+function describeSilent(queue: string): string {
+  return (
+    `the broker counts the messages of queue ${queue}, and not those past their time, which could be lost with it: its statistics are ` +
+    "switched off (management.disable_stats); switch them on, and run this again"
+  );
+}
+
 /** Makes steps by the management API. */
 class Runner {
   private readonly at: string;
@@ -254,7 +261,9 @@ class Runner {
         // A run that was killed as it deleted it had found it empty.
         if (found === undefined) return true;
         // A queue that nobody counts is not empty. What was dead-lettered and not accepted yet is counted apart.
-        empty = found.messages === 0 && (found.messages_dlx ?? 0) === 0 ? empty + 1 : 0;
+        if (found.messages !== undefined && found.messages_dlx === undefined)
+          throw new EnforceError(describeSilent(queue));
+        empty = found.messages === 0 && found.messages_dlx === 0 ? empty + 1 : 0;
         return empty >= COUNTS;
       },
       COUNT_MS,

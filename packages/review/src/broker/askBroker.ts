@@ -69,6 +69,29 @@ function vhostsOf(changes: EntityChange[]): Vhost[] {
   return [...isThere].map(([name, there]) => ({ name, isThere: there }));
 }
 
+/**
+ * What a vhost of the state has of one kind.
+ * @param columns what is asked for
+ * @param needed what each one in the answer has to have; default: the first of the columns
+ * @throws BrokerAnswerError for a vhost that is not there, and an answer that is no list, or lacks what it has to have
+ */
+export async function listOf<T extends object>(
+  broker: BrokerAnswers,
+  vhost: string,
+  kind: "queues" | "exchanges" | "bindings",
+  columns: string,
+  needed = columns.split(",").slice(0, 1),
+): Promise<T[]> {
+  const found = await broker.get<T[]>(`${kind}/${encodeURIComponent(vhost)}?columns=${columns}`);
+  if (found === undefined) throw unusableAnswer(broker, `there is no vhost ${vhost}, or the user may not look at it`);
+  const isUsable = (one: Record<string, unknown> | null): boolean =>
+    needed.every((column, index) => (index === 0 ? typeof one?.[column] === "string" : one?.[column] !== undefined));
+  if (!Array.isArray(found) || !(found as (Record<string, unknown> | null)[]).every(isUsable)) {
+    throw unusableAnswer(broker, `its answer about ${kind} of vhost ${vhost} is no list of them`);
+  }
+  return found;
+}
+
 /** Entities of one kind in a vhost; none if the vhost does not exist yet. */
 async function namesOf<T extends { name: string }>(
   broker: BrokerAnswers,
@@ -76,13 +99,9 @@ async function namesOf<T extends { name: string }>(
   kind: "queues" | "exchanges",
   columns: string,
 ): Promise<T[]> {
-  const found = await broker.get<T[]>(`${kind}/${encodeURIComponent(vhost)}?columns=${columns}`);
-  if (found === undefined && !isThere) return [];
-  if (found === undefined) throw unusableAnswer(broker, `there is no vhost ${vhost}, or the user may not look at it`);
-  if (!Array.isArray(found) || found.some((entity) => typeof entity?.name !== "string")) {
-    throw unusableAnswer(broker, `its answer about ${kind} of vhost ${vhost} is no list of them`);
-  }
-  return found;
+  if (isThere) return listOf(broker, vhost, kind, columns);
+  const path = `${kind}/${encodeURIComponent(vhost)}?columns=${columns}`;
+  return (await broker.get(path)) === undefined ? [] : listOf(broker, vhost, kind, columns);
 }
 
 /** Checks that at least a part of the state's queues and exchanges exists: a broker that has none of them is another one. */

@@ -14,6 +14,7 @@ import type { Finding } from "../judge/findings";
 import { changesElsewhere } from "../preview/planBroker";
 import { rules } from "../judge/rules";
 import { isEndpoint } from "../preview/urn";
+import { bindingsOfOthers, driftOf, readVhosts, withoutParking } from "./drift";
 import { takenUsers } from "./takenUsers";
 
 interface FoundBinding {
@@ -24,8 +25,8 @@ interface FoundBinding {
 }
 
 /**
- * Adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, and bindings that no
- * program knows.
+ * Adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, bindings that no program
+ * knows, and what of the state the broker does not have.
  * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be right
  */
 export async function addBrokerState(
@@ -37,10 +38,11 @@ export async function addBrokerState(
 ): Promise<{ findings: Finding[]; messages: number }> {
   const queues = await askForQueues(changes, broker);
   const isElsewhere = changesElsewhere(changes, broker.managementUrl);
+  const live = await readVhosts(changes, broker);
   const told = findings.map((finding) =>
     finding.queue !== undefined && isElsewhere(finding.urn)
       ? { ...finding, found: ELSEWHERE }
-      : tell(finding, queues, changes, now),
+      : withoutParking(tell(finding, queues, changes, now), changes, live),
   );
   const messages = messagesAtRisk(
     told.filter(({ found }) => found !== ELSEWHERE),
@@ -50,7 +52,11 @@ export async function addBrokerState(
   const foreign = await foreignBindings(changes, broker, hasSames);
   const open = told.filter((finding) => !isSettled(finding, changes, foreign));
   const taken = await takenUsers(changes, broker);
-  return { findings: [...open, ...idle, ...foreign, ...taken], messages };
+  const gone = bindingsOfOthers(changes, live);
+  return {
+    findings: [...open, ...gone, ...driftOf(changes, live, isElsewhere), ...idle, ...foreign, ...taken],
+    messages,
+  };
 }
 
 /** Whether the broker knows better than the preview which messages a new binding takes: it lists everything that is bound there. */
@@ -95,6 +101,13 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
   if (typeof messages !== "number") return { ...finding, found: "not counted yet" };
   if (!COUNTED.includes(state))
     return { ...finding, found: `its state is ${state}, so nobody can count what it holds` };
+  // Such a broker says nothing of messages past their time, which it does not count among the others.
+  if (found.consumers === undefined) {
+    return {
+      ...finding,
+      found: `${messages} now; the broker's statistics are switched off, so that nobody can tell how many are overdue`,
+    };
+  }
   if (messages === 0 && stuck === 0) {
     // An empty queue that is deleted for good is missed by all messages that are published from then on.
     if (finding.rule === "queue-live-deleted" || finding.rule === "queue-twin-deleted") {

@@ -40,6 +40,8 @@ export interface Finding {
   oldName?: string;
   /** Why it is not certain, and the broker may know: the preview does not list existing bindings, or a key can't be read. */
   unsure?: Unsure;
+  /** Whether it is only because of the network's parking that nothing is lost. */
+  isParked?: boolean;
   /** Why somebody lets it pass. */
   accepted?: string;
   /** What the broker says about it now. */
@@ -86,6 +88,7 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
     ...clashesOf(changes, preview.isWhole).map(findDeliveredTwice),
     ...shortcutsOf(changes).map(findShortcut),
     ...shapeChanges(changes),
+    ...preview.warnings.map(findWarning),
     ...preview.errors.map(findFailure),
   ];
 }
@@ -116,7 +119,7 @@ function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
     case "queue":
       return judgeQueue(change, isLive, hasTwin(change, surroundings));
     case "exchange":
-      return judgeExchange(change, routing);
+      return judgeExchange(change, isLive, routing);
     case "binding":
       return judgeBinding(change, isLive, routing);
     case "vhost":
@@ -238,7 +241,7 @@ function judgeQueue(change: EntityChange, isLive: boolean, isTwin: boolean): Fin
   const { action, isRetained } = change;
   if (action === "update") return unknownUpdate(change);
   if (action === "delete") {
-    if (isRetained) return isLive || isTwin ? [] : [find("queue-kept", change)];
+    if (isRetained) return isLive || isTwin ? [] : [find(isOfProcess(change) ? "intake-kept" : "queue-kept", change)];
     if (isLive) return [{ ...find("queue-live-deleted", change), oldName: oldNameOf(change) }];
     return [find(isTwin ? "queue-twin-deleted" : "queue-deleted", change)];
   }
@@ -258,12 +261,20 @@ function unknownUpdate(change: EntityChange): Finding[] {
   return causes.length > 0 || before === undefined || after === undefined ? [find("other-changed", change)] : [];
 }
 
-function judgeExchange(change: EntityChange, routing: Routing): Finding[] {
+/** Whether a process takes messages from it, or by it: all of a store or a gateway but what has failed. */
+function isOfProcess(change: EntityChange): boolean {
+  const component = change.parent === undefined ? undefined : componentOf(typeOf(change.parent));
+  const isBeside = /\.error$|^rabbitmq-delay\.owner-of-/.test(brokerName(change));
+  return (component === "DelayedMessageStore" || component === "DelayGateway") && !isBeside;
+}
+
+function judgeExchange(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
   const { action, isRetained, before, after, causes } = change;
   if (action === "update") {
     return causes.length > 0 || before === undefined || after === undefined ? [find("exchange-refused", change)] : [];
   }
-  if (isRetained && action === "delete") return [];
+  if (isRetained && action === "delete") return !isLive && isOfProcess(change) ? [find("intake-kept", change)] : [];
+  if (isLive && action === "delete") return [{ ...find("exchange-live-deleted", change), oldName: oldNameOf(change) }];
   // The claim of a login is deleted with the login, whose own finding says so; nothing is published to a claim.
   if (String(before?.name).startsWith("rabbitmq-delay.owner-of-user.")) return [];
   const alternateOf = routing.alternateOf(before?.vhost, String(before?.name));
@@ -289,13 +300,15 @@ function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): 
   }
   const isOfEndpoint = networkOfDelivery(source) !== undefined || isEndpoint(change.parent);
   const isGone = action === "delete" || change.after?.source !== source;
-  if (!isOfEndpoint || !isGone) return [find("binding-gone", change, fates[fate])];
-  return [{ ...find("endpoint-unbound", change, fates[fate]), entity: `endpoint ${String(before?.destination)}` }];
+  const parked = fate === "parked" ? { isParked: true } : {};
+  if (!isOfEndpoint || !isGone) return [{ ...find("binding-gone", change, fates[fate]), ...parked }];
+  const entity = `endpoint ${String(before?.destination)}`;
+  return [{ ...find("endpoint-unbound", change, fates[fate]), entity, ...parked }];
 }
 
 const fates: Record<Unroutable, string> = {
   parked: "The network parks it: it is kept in the parking queue.",
-  held: "The queues before it hold it back until there is a way.",
+  held: "The queues before it hold back what comes out of them until there is a way; what is published to it with that key is dropped.",
   lost: "It is lost.",
   unknown:
     "Where the network parks what no binding takes, it is kept; this preview does not say (`--show-sames` does).",
@@ -332,6 +345,12 @@ function findDeliveredTwice({ change, found, unsure }: Clash): Finding {
 
 function findShortcut({ change, detail }: Shortcut): Finding {
   return { ...find("way-shortened", change), found: detail };
+}
+
+/** What the program says of the broker's own faults stands in each of its previews. */
+function findWarning(message: string): Finding {
+  const rule = /\band allow: \[[\w-]+\] silences this$/.test(message) ? "broker-fault" : "program-warned";
+  return { rule, severity: rules[rule].severity, urn: "", entity: message, causes: [] };
 }
 
 function findFailure(message: string): Finding {

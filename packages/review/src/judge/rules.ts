@@ -61,6 +61,26 @@ export const rules = {
       "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it.",
     ],
   },
+  "exchange-live-deleted": {
+    severity: "loss",
+    title: "% would be declared under another logical name, and then deleted",
+    consequence:
+      "Both resources are one exchange on the broker: the deletion of the old one takes the live exchange along, with all bindings from it and to " +
+      "it, and no later preview shows that.",
+    wayOut: [
+      'Tell the engine that it is the same: `aliases: [{ name: "OLD_NAME" }]` in the options of the renamed resource.',
+    ],
+  },
+  "bindings-of-others-gone": {
+    severity: "loss",
+    title: "% would go, with bindings that this program does not declare",
+    consequence:
+      "A binding goes with its exchange, for good, also where that is declared anew: what comes from then on finds no way to the queue.",
+    wayOut: [
+      "Declare the new one beside the old one first, and let the queues' services bind to it.",
+      "Or stop the publishers, let what waits arrive, and let each service bind its queue again before they start.",
+    ],
+  },
   "vhost-deleted": {
     severity: "loss",
     title: "% would be deleted",
@@ -178,8 +198,12 @@ export const rules = {
     severity: "care",
     title: "% would be gone, for a moment or for good",
     consequence:
-      "Who publishes to a missing exchange gets its channel closed; what dead-letters to it meanwhile is held back or lost.",
-    wayOut: ["Stop the publishers while the update runs, or declare the new one beside the old one first."],
+      "Who publishes to a missing exchange gets its channel closed; what dead-letters to it meanwhile is held back or lost. What others bound " +
+      "to it, or it to, is unbound for good, also where it is declared anew.",
+    wayOut: [
+      "Declare the new one beside the old one first, and let consumers bind their queues to it.",
+      "Or stop the publishers while the update runs, and let each consumer bind its queue again before they start.",
+    ],
   },
   "endpoint-unbound": {
     severity: "care",
@@ -280,6 +304,39 @@ export const rules = {
     title: "% would change or go",
     consequence: "Nothing is known of what depends on it. Where it holds a broker or its messages, they go with it.",
     wayOut: ["Look at it with `pulumi preview --diff`."],
+  },
+  "intake-kept": {
+    severity: "care",
+    title: "% would stay on the broker, and leave the program",
+    consequence:
+      "What is in the queue, and what is still published to its exchange, waits until a process takes it; one that is started with the new " +
+      "descriptor does not, or refuses what came by an exchange that it does not know.",
+    wayOut: [
+      "Move publishers first. Let the process with the old descriptor run until its queues, and a store's database, are empty; then delete " +
+        "them by hand.",
+    ],
+  },
+  "missing-on-broker": {
+    severity: "care",
+    title: "% of this stack that the broker does not have as the state says",
+    consequence:
+      "The engine believes that it is as the state says, and makes it not anew: messages for it find no way, or are delayed or kept otherwise.",
+    wayOut: [
+      "`pulumi up --refresh` declares what is missing. What somebody declared otherwise has to be drained and deleted first.",
+    ],
+  },
+  "program-warned": {
+    severity: "care",
+    title: "The program warned",
+    consequence:
+      "It compared the plan with the broker, and an update may be refused, or do something else than the plan says.",
+    wayOut: ["Do what the message says, and run the preview again."],
+  },
+  "broker-fault": {
+    severity: "note",
+    title: "The broker has a fault of its own",
+    consequence: "It can affect networks, whatever this update does.",
+    wayOut: ["Upgrade to the release that the message names."],
   },
   "preview-failed": {
     severity: "care",

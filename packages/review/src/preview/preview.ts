@@ -40,6 +40,8 @@ export interface Preview {
   isWhole: boolean;
   /** What went wrong, or does not fit together; the preview is then incomplete. Without secrets. */
   errors: string[];
+  /** What the program warned of, each once. Without secrets. */
+  warnings: string[];
 }
 
 interface RawPreview {
@@ -111,6 +113,7 @@ export function parsePreview(text: string, source: string, exitCode: number | nu
     unchanged,
     isWhole: sames.length >= unchanged,
     hasSames: sames.length > 0 && sames.length >= unchanged,
+    warnings: warningsOf(raw, given),
     errors: errors.length > 0 && given.length === 0 ? errors : [...errors, ...gapsOf(given, summary)],
   };
 }
@@ -136,11 +139,11 @@ function summaryOf({ changeSummary = {} }: RawPreview, source: string): Map<stri
   return new Map(counts as [string, number][]);
 }
 
-/** The errors that the engine reported; also if all that it reported is how it ended. */
-function errorsOf({ diagnostics = [] }: RawPreview, steps: PreviewStep[], exitCode: number | null): string[] {
+/** What was reported with one severity, without colours and secrets. */
+function messagesOf(severity: string, { diagnostics }: RawPreview, steps: PreviewStep[]): string[] {
   const known = new Set([...secretsOf(), ...secretsIn(steps)]);
-  const errors = (Array.isArray(diagnostics) ? diagnostics : [])
-    .filter((diagnostic) => diagnostic?.severity === "error")
+  return (Array.isArray(diagnostics) ? diagnostics : [])
+    .filter((diagnostic) => diagnostic?.severity === severity)
     .map(({ message }) =>
       withoutSecrets(
         String(message ?? "")
@@ -148,8 +151,22 @@ function errorsOf({ diagnostics = [] }: RawPreview, steps: PreviewStep[], exitCo
           .trim(),
         known,
       ),
-    )
-    .map((message) => (message === "" ? "an error without a message" : message));
+    );
+}
+
+/** What the program warned of. The engine warns without a resource, e.g. of a newer release of itself. */
+function warningsOf(raw: RawPreview, steps: PreviewStep[]): string[] {
+  const { diagnostics } = raw;
+  const ofProgram = (Array.isArray(diagnostics) ? diagnostics : []).filter((diagnostic) => Boolean(diagnostic?.urn));
+  const messages = messagesOf("warning", { diagnostics: ofProgram }, steps);
+  return [...new Set(messages.map((message) => message.replace(/^warning: /, "")))].filter((message) => message !== "");
+}
+
+/** The errors that the engine reported; also if all that it reported is how it ended. */
+function errorsOf(raw: RawPreview, steps: PreviewStep[], exitCode: number | null): string[] {
+  const errors = messagesOf("error", raw, steps).map((message) =>
+    message === "" ? "an error without a message" : message,
+  );
   if (exitCode === 0 || errors.length > 0) return errors;
   return [`pulumi preview ended with ${exitCode ?? "a signal"}, and did not say why`];
 }

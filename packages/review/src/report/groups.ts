@@ -116,9 +116,18 @@ export function toTellings(findings: Finding[]): Telling[] {
   return told;
 }
 
+/** Rules whose findings have a message in the place of an entity. */
+const MESSAGES: ReadonlySet<RuleName> = new Set([
+  "preview-failed",
+  "program-warned",
+  "broker-fault",
+  "broker-not-asked",
+  "broker-elsewhere",
+]);
+
 /** Whether a finding is about a message, and not about an entity with its kind before it. */
 export function isMessage(rule: RuleName): boolean {
-  return rule === "preview-failed" || rule === "broker-not-asked" || rule === "broker-elsewhere";
+  return MESSAGES.has(rule);
 }
 
 /** `3 queues`, or `1 queue`; kinds are the entities' first words. */

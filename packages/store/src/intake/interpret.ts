@@ -130,10 +130,20 @@ function destinationOf(
   headers: Record<string, unknown>,
   descriptor: DelayedStore | DelayGateway,
 ): Destination {
-  const forward = descriptor.forwards.find(({ exchange }) => exchange === delivery.exchange);
-  const exchange = textOf(storeHeaders.exchange, headers) ?? forward?.delivery ?? "";
+  const exchange = textOf(storeHeaders.exchange, headers) ?? deliveryOf(delivery.exchange, descriptor);
   const routingKey = textOf(storeHeaders.routingKey, headers) ?? delivery.routingKey;
   return checkDestination({ exchange, routingKey }, headers, descriptor);
+}
+
+/**
+ * Where what came by an exchange is delivered. Of an exchange that the descriptor does not name, e.g. a former forward that still leads to the
+ * intake, nobody knows: a queue of the routing key's name may be another service's.
+ */
+function deliveryOf(exchange: string, { name, forwards }: DelayedStore | DelayGateway): string {
+  const forward = forwards.find((one) => one.exchange === exchange);
+  if (forward !== undefined || [name, ""].includes(exchange)) return forward?.delivery ?? "";
+  const allowed = `no forward says where messages of exchange ${exchange} are delivered; give one, or this header`;
+  throw new MessageRefusedError(`headers.${storeHeaders.exchange}`, allowed);
 }
 
 /** Where a due message goes. */
