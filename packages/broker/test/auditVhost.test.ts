@@ -41,7 +41,7 @@ describe("a look at a broker", () => {
   });
 
   it("compares the error queues of the whole stack with what is there", async () => {
-    const declared = { durable: true, auto_delete: false };
+    const declared = { durable: true, auto_delete: false, consumers: 1 };
     const typed = { "x-queue-type": "quorum" };
     const answers: Record<string, unknown> = {
       overview: { rabbitmq_version: "3.10.8" },
@@ -83,7 +83,7 @@ describe("a look at a broker", () => {
 
   // A check failed on a healthy broker, because a queue for replies came and went while it looked.
   it("does not tell of a queue that is there no more at its last look", async () => {
-    const declared = { durable: true, auto_delete: false, arguments: {} };
+    const declared = { durable: true, auto_delete: false, arguments: {}, consumers: 1 };
     let looks = 0;
     const server = createServer((request, response) => {
       const path = (request.url as string).slice("/api/".length).split("?")[0] as string;

@@ -105,7 +105,13 @@ function differenceOf({ kind, before = {} }: EntityChange, vhost: VhostContent):
       const found = vhost.exchanges.get(name);
       if (found === undefined) return ABSENT;
       const type = (settings as { type?: unknown } | undefined)?.type;
-      return isReadable(type) ? compareExchange({ name, type } as ExchangePlan, found)[0] : undefined;
+      if (!isReadable(type)) return undefined;
+      const wanted = queueArguments(before);
+      const missing = Object.keys(wanted).find((key) => found.arguments[key] === undefined);
+      if (missing !== undefined) return `exchange ${name} exists without ${missing}`;
+      const others = Object.entries(found.arguments).filter(([key, value]) => String(wanted[key]) !== String(value));
+      const given = { ...found, arguments: Object.fromEntries(others) };
+      return compareExchange({ name, type } as ExchangePlan, given)[0];
     }
     case "binding": {
       const bound = ["source", "destination", "destinationType", "routingKey"].map((part) => before[part] ?? "");
