@@ -1,6 +1,13 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { LiveMatching, Step, planMatchingChange, planSteps } from "@rabbitmq-delay/operate";
+import {
+  LiveMatching,
+  MatchingChange,
+  Step,
+  isStillNext,
+  planMatchingChange,
+  planSteps,
+} from "@rabbitmq-delay/operate";
 import {
   BindingPlan,
   DelayNetwork,
@@ -144,8 +151,18 @@ const options = fc.record({
   parking: fc.boolean(),
 });
 const endpoints = ["Sales", "Europe.Billing", "Shipping"];
-/** How far each run gets before it is killed, and whether it goes back. */
-const runs = fc.array(fc.record({ steps: fc.nat(40), undo: fc.boolean() }), { maxLength: 6 });
+/** How far each run gets before it is killed, or stopped and let go on after the others, and whether it goes back. */
+const runs = fc.array(fc.record({ steps: fc.nat(40), undo: fc.boolean(), isStopped: fc.boolean() }), { maxLength: 6 });
+
+/** What the broker refuses ends a run, which leaves what it did. */
+function isMade(broker: ModelBroker, step: Step): boolean {
+  try {
+    broker.make(step);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 describe("planSteps", () => {
   it("gives each message one way at each moment, wherever runs are killed, and gets to the end", () => {
@@ -180,17 +197,32 @@ describe("planSteps", () => {
             }
           };
           check();
-          for (const { steps: most, undo } of [...kills, { steps: Infinity, undo: lastUndo }]) {
-            const change = planMatchingChange(network, undo);
+          const stopped: { change: MatchingChange; rest: Step[] }[] = [];
+          const last = { steps: Infinity, undo: lastUndo, isStopped: false };
+          const runToEnd = (change: MatchingChange, most: number, isStopped: boolean): void => {
+            let rounds = 0;
             for (let left = most, planned = planSteps(change, broker); left > 0 && planned.length > 0;) {
+              assert.ok(++rounds <= 10, "a run gives up after ten rounds");
               for (const step of planned.slice(0, left)) {
+                if (!isStillNext(step, change, broker)) break;
                 broker.make(step);
                 left--;
                 check();
               }
+              if (left <= 0 && isStopped) stopped.push({ change, rest: planned.slice(most) });
               planned = planSteps(change, broker);
             }
+          };
+          for (const { steps: most, undo, isStopped } of [...kills, last])
+            runToEnd(planMatchingChange(network, undo), most, isStopped);
+          // What a run had planned before it was stopped, the others may have done, or undone.
+          for (const { change, rest } of stopped) {
+            for (const step of rest) {
+              if (!isStillNext(step, change, broker) || !isMade(broker, step)) break;
+              check();
+            }
           }
+          runToEnd(planMatchingChange(network, lastUndo), Infinity, false);
           const isThere = broker.queues.has("New");
           assert.deepEqual(planSteps(planMatchingChange(network, lastUndo), broker), []);
           const wanted = planEntities(planMatchingChange(network, lastUndo).network);
@@ -208,6 +240,58 @@ describe("planSteps", () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  // What such a policy kept was lost once messages arrived at the other end, and one that goes before the detour's let a run wait for ten minutes.
+  it("refuses policies of others that would be left behind, or go before those of the change", () => {
+    for (const undo of [false, true]) {
+      const network = delayNetwork({ preset: "nservicebus", matching: undo ? "enforced" : "exact" });
+      const change = planMatchingChange(network, undo);
+      const broker = new ModelBroker(network, endpoints, true);
+      const own = broker.policies;
+      const set = (pattern: string, applyTo: PolicyPlan["applyTo"], priority: number): void => {
+        broker.policies = [
+          ...own,
+          { name: "team's", pattern, applyTo, priority, definition: { "alternate-exchange": "unroutable" } },
+        ];
+      };
+      for (const pattern of [`^${change.from}$`, change.from]) {
+        set(pattern, "exchanges", 5);
+        assert.throws(
+          () => planSteps(change, broker),
+          /pattern: .*policy team's has it, .*\(alternate-exchange\).*widen it to both/,
+        );
+      }
+      set("^nsb.v2.delay-(delivery|exact)$", "exchanges", 5);
+      assert.ok(planSteps(change, broker).length > 0);
+      for (const applyTo of ["queues", "exchanges"] as const) {
+        set(".*", applyTo, 1000);
+        assert.throws(() => planSteps(change, broker), /priority: .*policy team's has it, .* give it one below 1000/);
+        set(".*", applyTo, 999);
+        assert.ok(planSteps(change, broker).length > 0);
+      }
+      broker.policies = own;
+      for (let steps = planSteps(change, broker); steps.length > 0; steps = planSteps(change, broker))
+        for (const step of steps) broker.make(step);
+      set(change.from, "exchanges", 5);
+      assert.deepEqual(planSteps(change, broker), [], "a network that is as it shall be is left alone");
+    }
+  });
+
+  it("makes no exact key on the way back where a client's own binding is there, which would outlive its endpoint", () => {
+    const network = delayNetwork({ preset: "nservicebus", matching: "enforced" });
+    const change = planMatchingChange(network, true);
+    for (const areVendors of [true, false]) {
+      const broker = new ModelBroker(network, endpoints, areVendors);
+      if (areVendors) {
+        broker.bindings = broker.bindings.map((binding) =>
+          binding.source === change.from ? { ...binding, destinationType: "exchange" } : binding,
+        );
+      }
+      const bound = planSteps(change, broker).flatMap((step) => (step.do === "bind" ? [step.binding] : []));
+      const exact = bound.filter(({ source, destination }) => source === change.to && endpoints.includes(destination));
+      assert.equal(exact.length, areVendors ? 0 : endpoints.length);
+    }
   });
 
   it("refuses a binding that takes several destinations' messages, a network of another form, and ways around it", () => {

@@ -31,6 +31,14 @@ export function endpointBindings(
           `unbind it, or bind ${destination} to ${to} as it shall be`,
       );
     }
+    // Behind suffix matching, an exact key beside it would be nobody's, and outlive its endpoint.
+    const isCovered = there.some(
+      (one) =>
+        one.destination === destination &&
+        one.destinationType === destinationType &&
+        patternOf(one.routingKey, network.levels) === pattern,
+    );
+    if (isCovered && network.matching !== "enforced") continue;
     const exact = { source: to, destination, destinationType, routingKey: `${"*.".repeat(network.levels)}${pattern}` };
     wanted.set(bindingIdentity(exact), exact);
   }

@@ -4,7 +4,7 @@ import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topol
 import { EnforceError } from "./enforceError";
 import { LiveMatching, readLiveMatching } from "./liveMatching";
 import { MatchingChange, planMatchingChange } from "./matchingChange";
-import { Step, planSteps } from "./planSteps";
+import { Step, isStillNext, planSteps } from "./planSteps";
 import { Requests, told, untilAnswered } from "./requests";
 import { checkStepRights } from "./stepRights";
 
@@ -35,6 +35,8 @@ export interface EnforceResult {
 const APPLY_MS = 5000;
 /** How long a broker may take until it counts a new queue, in milliseconds; it counts every 5 s. */
 const COUNTED_MS = 20_000;
+/** How long a run may be held up between two steps, in milliseconds, until it plans anew: another one may have gone on. */
+const HELD_UP_MS = 30_000;
 /** The broker counts messages every five seconds. */
 const COUNT_MS = 5000;
 /** How many counts in a row have to find a queue empty. */
@@ -73,9 +75,14 @@ export async function enforceMatching(
   for (let round = 1, left = steps; options.dryRun !== true && left.length > 0; round++) {
     // An endpoint may have been bound meanwhile; what is there at the end is what counts.
     if (round > MOST_ROUNDS) throw new EnforceError(`there is still something to do after ${MOST_ROUNDS} rounds`);
+    let sinceMs = Date.now();
     for (const step of left) {
       options.onStep?.(step);
+      const isNext = isStillNext(step, change, await read());
+      // What was waited for before may hold no longer.
+      if (!isNext || Date.now() - sinceMs > HELD_UP_MS) break;
       await runner.run(step);
+      sinceMs = Date.now();
     }
     left = planSteps(change, await read());
     steps.push(...left);
@@ -83,8 +90,8 @@ export async function enforceMatching(
   return { network: { ...change.network, vhost }, steps };
 }
 
-/** Each round does what appeared in the one before. */
-const MOST_ROUNDS = 5;
+/** Each round does what appeared in the one before, or what is left of it after another run's steps. */
+const MOST_ROUNDS = 10;
 
 /** What the broker shows of a queue. */
 interface QueueState {
@@ -161,11 +168,14 @@ class Runner {
 
   /** A binding is deleted by a key of the broker's own, which it tells. */
   private async unbind(binding: BindingPlan): Promise<void> {
+    const sinceMs = Date.now();
     const path = this.bindingsOf(binding);
     const found = await told(
       `the bindings of ${binding.source} can't be read`,
       this.requests.get<{ routing_key: string; properties_key: string }[]>(path),
     );
+    // Whoever was stopped since the last look knows nothing of what another run has done.
+    if (Date.now() - sinceMs > HELD_UP_MS) throw new EnforceError("this run was held up; run it again");
     for (const one of found.filter(({ routing_key: key }) => key === binding.routingKey)) {
       await this.send("DELETE", `${path}/${encodeURIComponent(one.properties_key)}`);
     }
@@ -264,25 +274,29 @@ class Runner {
         if (found.messages !== undefined && found.messages_dlx === undefined)
           throw new EnforceError(describeSilent(queue));
         empty = found.messages === 0 && found.messages_dlx === 0 ? empty + 1 : 0;
+        await this.checkUnbound(queue);
         return empty >= COUNTS;
       },
       COUNT_MS,
     );
     if (isGone) return;
+    await this.checkUnbound(queue);
+    await this.send("DELETE", path);
+  }
+
+  /** @throws EnforceError for a queue that is in use again, which would never run empty, or be deleted with its messages */
+  private async checkUnbound(queue: string): Promise<void> {
     const bindings = await told(
       `the bindings of queue ${queue} can't be read`,
-      this.requests.get<{ source: string }[]>(`${path}/bindings`),
+      this.requests.get<{ source: string }[]>(`queues/${this.at}/${encodeURIComponent(queue)}/bindings`),
     );
-    const again = bindings.find(({ source }) => source !== "");
-    if (
-      again !== undefined &&
-      ![this.change.detour, this.change.otherDetour].some(({ exchange }) => exchange === again.source)
-    ) {
-      throw new EnforceError(
-        `${again.source} is bound to queue ${queue} again, e.g. by an endpoint that runs NServiceBus's installers; turn them off, and run this again`,
-      );
-    }
-    await this.send("DELETE", path);
+    const ways = ["", this.change.detour.exchange, this.change.otherDetour.exchange];
+    const again = bindings.find(({ source }) => !ways.includes(source));
+    if (again === undefined) return;
+    throw new EnforceError(
+      `${again.source} is bound to queue ${queue} again, by another run of this verb, or by an endpoint that runs NServiceBus's installers: turn ` +
+        "those off, and run this again",
+    );
   }
 
   /**

@@ -8,7 +8,7 @@ export interface LiveMatching {
   exchanges: ReadonlyMap<string, DeclaredExchange>;
   queues: ReadonlyMap<string, DeclaredQueue & { exclusive?: boolean }>;
   bindings: readonly BindingPlan[];
-  policies: readonly Pick<FoundPolicy, "name" | "pattern" | "definition">[];
+  policies: readonly Pick<FoundPolicy, "name" | "pattern" | "applyTo" | "priority" | "definition">[];
 }
 
 /** Reads it from the broker. @throws ManagementApiError if the broker does not say */
@@ -18,12 +18,12 @@ export async function readLiveMatching(api: ManagementApi, vhost: string): Promi
     api.get<DeclaredExchange[]>(`exchanges/${at}?columns=name,type,durable,auto_delete,internal,arguments`),
     api.get<DeclaredQueue[]>(`queues/${at}?columns=name,durable,auto_delete,exclusive,arguments`),
     api.get<FoundBinding[]>(`bindings/${at}?columns=source,destination,destination_type,routing_key`),
-    api.get<LiveMatching["policies"]>(`policies/${at}`),
+    api.get<(Omit<LiveMatching["policies"][number], "applyTo"> & { "apply-to": string })[]>(`policies/${at}`),
   ]);
   return {
     exchanges: new Map(exchanges.map((exchange) => [exchange.name, exchange])),
     queues: new Map(queues.map((queue) => [queue.name, queue])),
     bindings: asPlans(bindings),
-    policies,
+    policies: policies.map(({ "apply-to": applyTo, ...policy }) => ({ ...policy, applyTo })),
   };
 }

@@ -51,7 +51,7 @@ export interface Detour {
 }
 
 /** Above every policy that this project sets, so that these go before parking. */
-const PRIORITY = 1000;
+export const PRIORITY = 1000;
 
 /**
  * What has to change so that exact matching is enforced in a network, or no longer.

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { BindingPlan, DelayTopologyError, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
-import { bindingIdentity, compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
+import { appliesTo, bindingIdentity, compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
 import { endpointBindings } from "./endpointBindings";
 import type { LiveMatching } from "./liveMatching";
-import type { MatchingChange } from "./matchingChange";
+import { MatchingChange, PRIORITY } from "./matchingChange";
 
 /** One thing that is done to the broker, or waited for. */
 export type Step =
@@ -30,6 +31,7 @@ export function planSteps(change: MatchingChange, live: LiveMatching): Step[] {
   const target = targetOf(change.queue.name, live);
   const isBound = change.after.every((binding) => bound.has(bindingIdentity(binding)));
   const isDone = target === change.to && isBound && !bound.has(bindingIdentity(change.before[1]));
+  if (!isDone) checkPolicies(change, live);
   const steps = [
     ...planEnd(change, live, isDone),
     ...(isDone ? [] : [...planDetour(change, live), ...planLevel(change, live), ...planReturn(change, bound)]),
@@ -37,6 +39,22 @@ export function planSteps(change: MatchingChange, live: LiveMatching): Step[] {
   ];
   // By a plan of its own: an endpoint may have been bound to the old end since this one was made.
   return steps.length > 0 ? steps : leaveOldEnd(change, live);
+}
+
+/**
+ * Whether a step that was planned a while ago is still the next one to be made. Another run may have gone on while this one was stopped, or
+ * back: what the step takes away may then be the only way that is left.
+ * @throws DelayTopologyError as {@link planSteps} does
+ */
+export function isStillNext(step: Step, change: MatchingChange, live: LiveMatching): boolean {
+  const isWaiting = (one: Step): boolean => one.do.startsWith("await-");
+  return (
+    isWaiting(step) ||
+    isDeepStrictEqual(
+      planSteps(change, live).find((one) => !isWaiting(one)),
+      step,
+    )
+  );
 }
 
 /** The new end has to have all that the old one has before a message comes there. */
@@ -101,7 +119,8 @@ function planLevel({ queue, from }: MatchingChange, live: LiveMatching): Step[] 
 
 /** Leads messages back to level 0's queue, and past it to the new end. */
 function planReturn({ before, after }: MatchingChange, bound: ReadonlySet<string>): Step[] {
-  const steps = after.map((binding): Step => ({ do: "bind", binding }));
+  const missing = after.filter((binding) => !bound.has(bindingIdentity(binding)));
+  const steps = missing.map((binding): Step => ({ do: "bind", binding }));
   // A binding to the old end that somebody made meanwhile would bring messages twice.
   if (bound.has(bindingIdentity(before[1]))) steps.push({ do: "unbind", binding: before[1] });
   return steps;
@@ -176,6 +195,35 @@ function checkNetwork(change: MatchingChange, live: LiveMatching): void {
     `exchange ${source} also leads to ${destinationType} ${destination} with the key ${JSON.stringify(routingKey)}, by which messages ` +
       `skip or repeat a part of their delay; unbind it first`,
   );
+}
+
+/**
+ * Policies of others: only one applies to an exchange or a queue.
+ * @throws DelayTopologyError for one that goes before those of the change, and for one that would be left behind with the old end
+ */
+function checkPolicies(change: MatchingChange, { policies }: LiveMatching): void {
+  const { from, to, exchange, detour, otherDetour, fallback, parkingOfBoth } = change;
+  const own = [detour, otherDetour].flatMap(({ policy, shield }) => [policy, shield]).concat(fallback);
+  const names = new Set([...own, parkingOfBoth].map((policy) => policy?.name));
+  const others = policies.filter(({ name }) => !names.has(name));
+  const strong = others.find(
+    (policy) =>
+      policy.priority >= PRIORITY &&
+      ([exchange, to].some((name) => appliesTo(policy, name)) ||
+        [detour, otherDetour].some(({ queue }) => appliesTo(policy, queue.name, queue.arguments))),
+  );
+  if (strong !== undefined) {
+    const allowed =
+      `policy ${strong.name} has it, and applies to what messages pass meanwhile, so that the policies of this change would have no effect; ` +
+      `give it one below ${PRIORITY}, or a narrower pattern`;
+    throw new DelayTopologyError("priority", strong.priority, allowed);
+  }
+  const left = others.find((policy) => appliesTo(policy, from) && !appliesTo(policy, to));
+  if (left === undefined) return;
+  const allowed = `policy ${left.name} has it, and applies to exchange ${from}, where messages arrive, and not to ${to}, where they will; what it says (${Object.keys(
+    left.definition,
+  ).join(", ")}) would no longer hold; widen it to both`;
+  throw new DelayTopologyError("pattern", left.pattern, allowed);
 }
 
 /** How level 0's queue differs from what it is before the change and after it, if it is neither. */
