@@ -38,6 +38,7 @@ export function planAdoption(vhost: string, content: LiveContent): Adoption {
     ...found.remarks,
     ...retries.remarks,
     ...unjoined(config, retries),
+    ...silence(content),
     ...(isEmpty ? [] : refusalOf(config, vhost, live)),
   ].map((remark): AdoptionRemark => ({ ...remark, place: [] }));
   return { vhost, config, isEmpty, remarks: inOrder([...general, ...remarks, ...unknownOf(config)]) };
@@ -46,6 +47,15 @@ export function planAdoption(vhost: string, content: LiveContent): Adoption {
 /** What is to mend comes first. */
 function inOrder(remarks: readonly AdoptionRemark[]): AdoptionRemark[] {
   return (["differs", "left out", "note"] as const).flatMap((kind) => remarks.filter((remark) => remark.kind === kind));
+}
+
+/** Whether nobody can tell of consumers. */
+function silence({ queues }: LiveContent): Unplaced[] {
+  if (!queues.some(({ messages, consumers }) => messages !== undefined && consumers === undefined)) return [];
+  const message =
+    "the broker's statistics are switched off (management.disable_stats), so that nobody can tell whether something consumes a queue in " +
+    "which messages wait";
+  return [note(message)];
 }
 
 /** Queues that get messages back, and that no endpoint of the config has. */

@@ -266,14 +266,14 @@ class Runner {
     await this.until(
       `queue ${queue} is empty`,
       async () => {
-        const found = await this.requests.find<{ messages?: number; messages_dlx?: number }>(path);
+        const found = await this.requests.find<{ messages?: number; messages_dlx?: number; consumers?: number }>(path);
         isGone = found === undefined;
         // A run that was killed as it deleted it had found it empty.
         if (found === undefined) return true;
         // A queue that nobody counts is not empty. What was dead-lettered and not accepted yet is counted apart.
-        if (found.messages !== undefined && found.messages_dlx === undefined)
+        if (found.messages !== undefined && found.consumers === undefined)
           throw new EnforceError(describeSilent(queue));
-        empty = found.messages === 0 && found.messages_dlx === 0 ? empty + 1 : 0;
+        empty = found.messages === 0 && (found.messages_dlx ?? 0) === 0 ? empty + 1 : 0;
         await this.checkUnbound(queue);
         return empty >= COUNTS;
       },
