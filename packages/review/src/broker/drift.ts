@@ -160,8 +160,9 @@ export function withoutParking(finding: Finding, changes: readonly EntityChange[
   if (!finding.isParked) return finding;
   const before = changes.find(({ urn }) => urn === finding.urn)?.before;
   const vhost = isReadable(before?.vhost) ? live.get(before.vhost) : undefined;
-  const { parkingExchange = "", parkingQueue = "" } = networkOfDelivery(String(before?.source)) ?? {};
-  if (vhost === undefined || (vhost.exchanges.has(parkingExchange) && vhost.queues.has(parkingQueue))) return finding;
+  const { parkingExchange, parkingQueue } = networkOfDelivery(String(before?.source)) ?? {};
+  if (vhost === undefined || parkingExchange === undefined || parkingQueue === undefined) return finding;
+  if (vhost.exchanges.has(parkingExchange) && vhost.queues.has(parkingQueue)) return finding;
   const found = `its network's parking, ${parkingExchange} and queue ${parkingQueue}, is not on the broker, so that nothing keeps it`;
   return { ...finding, severity: "loss", found };
 }

@@ -320,7 +320,7 @@ export const rules = {
     severity: "care",
     title: "% of this stack that the broker does not have as the state says",
     consequence:
-      "The engine believes that it is as the state says, and makes it not anew: messages for it find no way, or are delayed or kept otherwise.",
+      "The engine takes each for what the state says, and does not make it anew: messages for it find no way, or are delayed or kept otherwise.",
     wayOut: [
       "`pulumi up --refresh` declares what is missing. What somebody declared otherwise has to be drained and deleted first.",
     ],
