@@ -1,7 +1,7 @@
 import { StoreMismatchError } from "./errors";
 
 /** The limit of Node's timers, which fire at once for more. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * @param aboveMs how much is added to it where it is used

@@ -12,6 +12,7 @@ import { RetrySettings, retryTime } from "../dispatch/settings";
 import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
 import { Pace, endsWithin } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
+import { LONGEST_TIMER_MS } from "../timer";
 import { Returned, Waiting, checkReturned, isProbe, leftMs, unwrap } from "./envelope";
 import type { NetworkEntry } from "./networkEntry";
 import { Rounds } from "./rounds";
@@ -156,13 +157,33 @@ export class Returns {
       if (closing.aborted) throw fault;
       const held = publisher.findHeldBack(left.map(({ message }) => message));
       for (const one of left) if (held.has(one.message)) this.waitOut(one);
-      open = left.filter(({ message }) => !held.has(message));
+      const others = left.filter(({ message }) => !held.has(message));
+      // What the broker has not answered for, as in an alarm, it may take when that is over; sent again, it would come twice.
+      const unanswered = others.filter(({ message }) => publisher.answerTo(message) !== undefined);
+      for (const one of unanswered) this.beside(this.settleLate(one, closing));
+      open = others.filter((one) => !unanswered.includes(one));
+    }
+  }
+
+  /** Waits for the answer to a message that had none in time, however long, and delivers it anew where the broker has not taken it. */
+  private async settleLate(one: Taken, closing: AbortSignal): Promise<void> {
+    if (await this.isTakenLate(one.message, closing, LONGEST_TIMER_MS)) return this.acknowledgeDelivered([one]);
+    try {
+      if (!closing.aborted) await this.settleAll([one], closing);
+    } catch (error) {
+      // The session has ended, and the message is given back with it.
+      if (!closing.aborted) throw error;
     }
   }
 
   /** Delivers a message whose destination has not answered lately, while others are delivered. */
   private tryBeside(one: Taken, closing: AbortSignal): void {
-    const trial = this.settleTrial(one, closing).finally(() => this.trials.delete(trial));
+    this.beside(this.settleTrial(one, closing));
+  }
+
+  /** Lets work go on while others are delivered, until the session ends. */
+  private beside(work: Promise<void>): void {
+    const trial = work.finally(() => this.trials.delete(trial));
     this.trials.add(trial);
   }
 
@@ -178,13 +199,17 @@ export class Returns {
   }
 
   /** Whether the broker takes a message after all that it had not answered for in time. */
-  private async isTakenLate(message: NewDelayedMessage, closing: AbortSignal): Promise<boolean> {
+  private async isTakenLate(
+    message: NewDelayedMessage,
+    closing: AbortSignal,
+    limitMs = LATE_ANSWER_MS,
+  ): Promise<boolean> {
     const answer = this.parts.publisher.answerTo(message);
     if (answer === undefined) return false;
     let isAccepted = false;
     await endsWithin(
       answer.then(() => (isAccepted = true)),
-      LATE_ANSWER_MS,
+      limitMs,
       closing,
     );
     return isAccepted;
