@@ -119,6 +119,13 @@ export class BrokerConnection {
     socketOf(connection).destroy();
   }
 
+  /** Ends the connection at once, with all that waits for an answer on it; no new one is made. */
+  async abandon(reason: string): Promise<void> {
+    this.isClosed = true;
+    const connection = await this.current?.catch(() => undefined);
+    if (connection !== undefined) cut(connection, reason);
+  }
+
   private connection(): Promise<amqp.ChannelModel> {
     if (this.isClosed) return Promise.reject(new Error("the connection was closed"));
     this.current ??= this.open().catch((error: Error) => {

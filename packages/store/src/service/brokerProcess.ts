@@ -25,6 +25,9 @@ export class CriticalError extends Error {
   }
 }
 
+/** How long an ordinary end may take, in milliseconds; whoever runs it on Kubernetes gives it 60 s. */
+const STOP_MS = 45_000;
+
 /** A process that takes messages in, delivers them, and serves health and metrics, until a signal: a store, or a gateway. */
 export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
   protected readonly clock = new SteadyClock();
@@ -59,7 +62,11 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
   /** Works until the signal; resolves when nothing is in hand any more. */
   async run(signal: AbortSignal): Promise<void> {
     const { ending, settings } = this;
-    const stop = (): void => ending.abort();
+    let timer: NodeJS.Timeout | undefined;
+    const stop = (): void => {
+      timer ??= setTimeout(() => this.abandon(), STOP_MS);
+      ending.abort();
+    };
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     const server =
@@ -71,9 +78,18 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
       stop();
       signal.removeEventListener("abort", stop);
       await Promise.all(this.allConnections.map((connection) => connection.close()));
+      clearTimeout(timer);
       await server?.close();
     }
     if (this.reason !== undefined) throw this.reason;
+  }
+
+  /** Gives back what is in hand, though the broker may have it, before who ends this process ends it by force. */
+  private abandon(): void {
+    this.log.warn(
+      `the broker has not answered for ${STOP_MS / 1000} s since the end was asked for; what is in hand is given back`,
+    );
+    for (const connection of this.allConnections) void connection.abandon("the process ends");
   }
 
   /** Works until `ending`. */
