@@ -5,18 +5,24 @@ const { join } = require("node:path");
 
 // Several processes take files from one list, so the longest come first; otherwise one process would run them alone at the end.
 const LONGEST = [
-  "test/engine/upgrade.test.ts",
-  "test/engine/review.test.ts",
-  "test/store/kills.test.ts",
   "test/brokers/check.test.ts",
-  "test/engine/ownership.test.ts",
+  "test/store/kills.test.ts",
+  "test/engine/upgrade.test.ts",
+  "test/brokers/silence.test.ts",
   "test/store/outages.test.ts",
+  "test/engine/review.test.ts",
+  "test/engine/gateway.test.ts",
+  "test/engine/ownership.test.ts",
   "test/engine/interrupted.test.ts",
+  "test/brokers/gateway.test.ts",
+  "test/brokers/enforceCut.test.ts",
+  "test/brokers/command.test.ts",
   "test/store/service.test.ts",
+  "test/store/intake.test.ts",
   "test/engine/retryQueues.test.ts",
   "test/engine/refusals.test.ts",
   "test/engine/badInput.test.ts",
-  "test/brokers/command.test.ts",
+  "test/store/alarm.test.ts",
   "test/toolchain/up.test.ts",
   "test/engine/examples.test.ts",
   "test/engine/clients.test.ts",
@@ -97,7 +103,7 @@ exports.configOf = (tier) => {
     reporter: "test/support/reporter.js",
     parallel: true,
     // More jobs than cores, because a part of the time is waiting.
-    jobs: 3,
+    jobs: 4,
     timeout: 180_000,
     slow: 5000,
   };

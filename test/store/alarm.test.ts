@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { root } from "../../toolchain/dist/paths";
@@ -10,16 +11,40 @@ import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
+import { delayed, openShop, publish, startUsed } from "../support/gatewayShop";
 
 const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 const descriptor = delayedStore({});
 /** Kubernetes' own grace period. */
 const GRACE_MS = 30_000;
 
-describe("a store while its broker has an alarm", () => {
+describe("a broker that has an alarm", () => {
   onEachBroker((broker) => {
+    // What was on its way when the alarm came was sent again after each confirm timeout, and came twice when it was over.
+    it("gets each message of a gateway once, though it takes none for longer than that waits for an answer", async () => {
+      const own = await ownTestBroker(broker().node.installation);
+      const shop = await openShop(own);
+      const { service, receiver } = await startUsed(own, shop, 2000);
+      for (let index = 0; index < 200; index++) await publish(shop.channel, "work", `due ${index}`, delayed(3000));
+      const setAlarm = (isOn: boolean): Promise<unknown> =>
+        rabbitmqctl(own.node, "set_vm_memory_high_watermark", isOn ? "0" : "0.4");
+      await setAlarm(true);
+      // The gateway has tried, and waited for the answers in vain.
+      while (!service.log.some(({ reason }) => /did not confirm/.test(String(reason)))) await pause(200);
+      await pause(4000);
+      await setAlarm(false);
+      const arrivals = await receiver.until(201);
+      await publish(shop.channel, "work", "last", delayed(10));
+      await receiver.until(arrivals.length + 1);
+      await pause(3000);
+      const bodies = receiver.arrivals.map(({ message }) => message.content.toString());
+      assert.equal(new Set(bodies).size, 202);
+      assert.equal(bodies.length, 202, "some came twice");
+      await service.stop();
+    });
+
     // It had published an answer on the connection that consumes. The broker reads nothing from that in an alarm, and the end waited for it.
-    it("ends at SIGTERM, though it has answered a request meanwhile", async () => {
+    it("lets a store end at SIGTERM, though that has answered a request meanwhile", async () => {
       const own = await ownTestBroker(broker().node.installation);
       const vhost = await own.management.createVhost();
       const channel = await openChannel(own, vhost);
