@@ -246,6 +246,30 @@ describe("a review of a change", () => {
       assert.ok(causesOf(changed.report as Review).includes("x-message-ttl 5000 → 60000"), changed.output);
     });
 
+    // Without --refresh, the engine asks nobody: a queue that was gone was "nothing changes", and stayed away.
+    it("knows what of the stack is gone, by the program's warning and from the broker", async () => {
+      const stack = await TestStack.create(broker(), vhost);
+      await stack.bringUp(before);
+      const channel = await openChannel(broker(), vhost);
+      await channel.deleteQueue("work.retry-60000");
+      const alone = await stack.review();
+      assert.equal(alone.report?.verdict, "care", alone.output);
+      const warned = alone.report?.findings.find(({ rule }) => rule === "program-warned");
+      assert.match(
+        warned?.entity ?? "none",
+        /queue work\.retry-60000 is in this stack's state, and not in vhost .* pulumi up --refresh/,
+      );
+      const asked = await stack.review("--management", broker().management.url);
+      const missing = asked.report?.findings.filter(({ rule }) => rule === "missing-on-broker") ?? [];
+      assert.ok(
+        missing.some(({ entity }) => entity === "queue work.retry-60000"),
+        asked.output,
+      );
+      await stack.up("--refresh");
+      const again = await stack.review("--management", broker().management.url);
+      assert.equal(again.report?.verdict, "nothing", again.output);
+    });
+
     it("knows a first update, an empty stack, and a preview that failed", async () => {
       const stack = await TestStack.create(broker(), vhost);
       stack.configure(before);

@@ -218,17 +218,16 @@ describe("how a review ends", () => {
 
   // The program found the broker otherwise than its state, said so, and the review was "nothing changes".
   it("tells what the program warned of, but for the engine's own warnings; the broker's own faults change no verdict", async () => {
-    const warning = (message: string, urn?: string): object => ({ severity: "warning", message, urn });
-    const urn = "urn:pulumi:prod::shop::pulumi:pulumi:Stack::shop-prod";
+    const warning = (message: string): object => ({ severity: "warning", message });
     const fault =
       "the broker is RabbitMQ 4.0.0: it stops; RabbitMQ 4.1.0 mends it, and allow: [dead-letter-stuck] silences this";
     const preview = {
       steps: [queueStep("same", "a")],
       diagnostics: [
-        warning("<{%fg 3%}>warning: <{%reset%}>queue a has another TTL", urn),
-        warning("queue a has another TTL", urn),
-        warning("a new version of Pulumi is available"),
-        warning(fault, urn),
+        warning("<{%fg 3%}>warning: <{%reset%}>queue a has another TTL\n"),
+        warning("queue a has another TTL"),
+        warning("A new version of Pulumi is available. To upgrade from version '3.220.0' to '3.221.0', visit ..."),
+        warning(fault),
       ],
     };
     const { verdict, findings } = await reviewOf(parsePreview(JSON.stringify(preview), "test"));

@@ -22,7 +22,7 @@ import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managem
 import { checkMatchingChange, warnOfEnforced } from "./matchingChange";
 import { missingPolicies } from "./missingPolicies";
 import { checkQueueTypes, checkUntyped, defaultQueueTypeOf } from "./queueTypes";
-import { checkVhostIsHere, warnOfOtherBroker } from "./otherBroker";
+import { checkVhostIsHere, warnOfMissing } from "./otherBroker";
 import { checkRights } from "./rights";
 import { checkMoved, warnOfTakenOver } from "./takenOver";
 import { checkUsers } from "./users";
@@ -173,7 +173,7 @@ export async function checkBroker(
   const { users = [], adopt } = expectation;
   await checkUsers(state, api, broker, expectation.vhost, { users, claims, adopt }, exchanges);
   return [
-    ...(await warnOfOtherBroker(state, broker, expectation.vhost, there)),
+    ...(await warnOfMissing(state, broker, expectation, there)),
     ...warnOfLost(await lostClaims(state, broker.managementUrl, expectation.vhost, claims, there.exchanges)),
     ...adoption,
     ...ways,

@@ -154,12 +154,14 @@ function messagesOf(severity: string, { diagnostics }: RawPreview, steps: Previe
     );
 }
 
-/** What the program warned of. The engine warns without a resource, e.g. of a newer release of itself. */
+/** What the engine warns of by itself, which is about its own installation and nothing that a stack declares. */
+const OF_ENGINE =
+  /^(A new version of Pulumi|using pulumi-(language|resource)-|resource plugin \S+ is expected to have version|loading plugin)/i;
+
+/** What the program warned of, and whatever else nobody knows. The engine does not say whose warning it is. */
 function warningsOf(raw: RawPreview, steps: PreviewStep[]): string[] {
-  const { diagnostics } = raw;
-  const ofProgram = (Array.isArray(diagnostics) ? diagnostics : []).filter((diagnostic) => Boolean(diagnostic?.urn));
-  const messages = messagesOf("warning", { diagnostics: ofProgram }, steps);
-  return [...new Set(messages.map((message) => message.replace(/^warning: /, "")))].filter((message) => message !== "");
+  const messages = messagesOf("warning", raw, steps).map((message) => message.replace(/^warning: /, ""));
+  return [...new Set(messages)].filter((message) => message !== "" && !OF_ENGINE.test(message));
 }
 
 /** The errors that the engine reported; also if all that it reported is how it ended. */
