@@ -56,7 +56,11 @@ describe("bad input is refused before anything is created", () => {
         }),
         /endpoints: "Europe\.Sales" is not allowed; .*Sales/,
       ],
-      ["a wildcard name", () => ({ network, endpoints: [{ name: "a.#" }] }), /endpoint\.name: "a\.#" is not allowed/],
+      [
+        "a wildcard name",
+        () => ({ network, endpoints: [{ name: "a.#" }] }),
+        /endpoints\[0\]\.name: "a\.#" is not allowed/,
+      ],
       [
         "an unknown config key",
         () => ({ network, endpoints: [{ name: "a", queue: true }] }),

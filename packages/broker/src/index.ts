@@ -12,6 +12,7 @@ export { FoundBinding, asPlans } from "./api/bindings";
 export { BrokerReader } from "./api/brokerReader";
 
 // Audit: what in a vhost could misroute, lose or hold back messages, for the command's check.
+export { areStatisticsOff } from "./audit/brokerFindings";
 export { Checked } from "./audit/checked";
 export { Found, VhostContent, readContent, readVhost } from "./audit/readVhost";
 export { PlannedPart, auditPart, auditShortcuts } from "./audit/auditPlan";

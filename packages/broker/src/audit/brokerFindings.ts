@@ -37,22 +37,26 @@ export function networksOn({ exchanges, queues }: Pick<VhostOnBroker, "exchanges
 }
 
 /**
- * Finds queues whose messages the broker does not count: nobody knows what is in them. A broker that only counts tells neither of consumers
- * nor of messages past their time.
+ * Whether the broker's statistics are switched off: it only counts, and tells neither of consumers nor of messages past their time. Of a single
+ * queue, any broker may say as little for a moment.
  */
-export function auditUncounted({ queues }: Pick<VhostOnBroker, "queues">): AuditFinding[] {
-  const [first, ...others] = queues.filter(({ messages }) => messages === undefined);
-  const [silent] = queues.filter(({ messages, consumers }) => messages !== undefined && consumers === undefined);
-  if (first === undefined) {
-    if (silent === undefined) return [];
-    const message =
-      "and all others are counted, but the broker's statistics are switched off (management.disable_stats): it says neither what consumes a " +
-      "queue nor what is past its time, so that nothing is known of either; switch them on for this check";
-    return [{ rule: "uncounted", severity: "error", subject: `queue ${silent.name}`, message }];
-  }
-  const message =
-    `${others.length === 0 ? "is" : `and ${others.length} more are`} not counted by the broker, so that nothing is known of the messages in ` +
-    "it; it may have no leader, or the broker's statistics may be switched off";
+export function areStatisticsOff({ queues }: { queues: Pick<QueueOnBroker, "messages" | "consumers">[] }): boolean {
+  const counted = queues.filter(({ messages }) => messages !== undefined);
+  return counted.length > 0 && counted.every(({ consumers }) => consumers === undefined);
+}
+
+/** Finds queues whose messages the broker does not count, or of which it says no more: nobody knows what is in them. */
+export function auditUncounted(found: Pick<VhostOnBroker, "queues">): AuditFinding[] {
+  const isOff = areStatisticsOff(found);
+  const uncounted = found.queues.filter(({ messages, consumers }) => messages === undefined || consumers === undefined);
+  const [first, ...others] = uncounted;
+  if (first === undefined) return [];
+  const more = others.length === 0 ? "is" : `and ${others.length} more are`;
+  const message = isOff
+    ? `${more} only counted, because the broker's statistics are switched off (management.disable_stats): it says neither what consumes a ` +
+      "queue nor what is past its time, so that nothing is known of either; switch them on for this check"
+    : `${more} not counted by the broker, so that nothing is known of the messages in it; it may have no leader, or the broker's statistics may ` +
+      "be switched off";
   return [{ rule: "uncounted", severity: "error", subject: `queue ${first.name}`, message }];
 }
 

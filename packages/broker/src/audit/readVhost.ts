@@ -5,7 +5,7 @@ import {
   FoundPolicy,
   appliesTo,
 } from "@rabbitmq-delay/topology/stack";
-import { QueueOnBroker, VhostOnBroker } from "./brokerFindings";
+import { QueueOnBroker, VhostOnBroker, areStatisticsOff } from "./brokerFindings";
 import { FoundBinding, asPlans } from "../api/bindings";
 import type { BrokerReader } from "../api/brokerReader";
 
@@ -129,8 +129,10 @@ async function repeatLooks(
   pause: () => Promise<void>,
 ): Promise<QueueOnBroker[][]> {
   const looks: QueueOnBroker[][] = [queues];
+  const isOff = areStatisticsOff({ queues });
   const isUnsure = (queue: QueueOnBroker & { policy?: string | null }): boolean =>
     queue.messages === undefined ||
+    (queue.consumers === undefined && !isOff) ||
     (queue.messages_dlx ?? 0) > 0 ||
     (typeof queue.policy !== "string" &&
       policies.some((policy) => !policy.isOperator && appliesTo(policy, queue.name, queue.arguments)));

@@ -1,3 +1,4 @@
+import { areStatisticsOff } from "@rabbitmq-delay/broker";
 import { DelayTopologyError, parkingPolicy } from "@rabbitmq-delay/topology";
 import {
   StackPlan,
@@ -51,7 +52,7 @@ function inOrder(remarks: readonly AdoptionRemark[]): AdoptionRemark[] {
 
 /** Whether nobody can tell of consumers. */
 function silence({ queues }: LiveContent): Unplaced[] {
-  if (!queues.some(({ messages, consumers }) => messages !== undefined && consumers === undefined)) return [];
+  if (!areStatisticsOff({ queues })) return [];
   const message =
     "the broker's statistics are switched off (management.disable_stats), so that nobody can tell whether something consumes a queue in " +
     "which messages wait";

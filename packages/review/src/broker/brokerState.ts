@@ -101,11 +101,11 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
   if (typeof messages !== "number") return { ...finding, found: "not counted yet" };
   if (!COUNTED.includes(state))
     return { ...finding, found: `its state is ${state}, so nobody can count what it holds` };
-  // Such a broker says nothing of messages past their time, which it does not count among the others.
+  // Messages past their time are not counted among the others.
   if (found.consumers === undefined) {
     return {
       ...finding,
-      found: `${messages} now; the broker's statistics are switched off, so that nobody can tell how many are overdue`,
+      found: `${messages} now; the broker says no more than that, so that nobody can tell how many are overdue; its statistics may be switched off`,
     };
   }
   if (messages === 0 && stuck === 0) {
