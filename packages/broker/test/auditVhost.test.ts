@@ -13,7 +13,7 @@ describe("a look at a broker", () => {
       overview: { rabbitmq_version: "4.3.6" },
       "exchanges/%2F": [{ name: "", type: "direct", internal: false, ...declared }],
       "queues/%2F": [
-        { name: "counted", messages: 0, ...declared },
+        { name: "counted", messages: 0, consumers: 0, ...declared },
         { name: "a", ...declared },
         { name: "b", ...declared },
       ],
@@ -38,6 +38,12 @@ describe("a look at a broker", () => {
       [["uncounted", "error", "queue a"]],
     );
     assert.match(findings[0]?.message ?? "", /and 1 more are not counted/);
+    // Consumers of a level, and messages past their time, were none where the broker does not tell of them.
+    const counted = found.queues.map((queue) => ({ ...queue, messages: 0, consumers: undefined }));
+    const silent = { ...found, queues: counted, looks: [counted] };
+    const [finding] = auditVhost({ networks: [], endpoints: [], retries: [] }, silent);
+    assert.equal(finding?.rule, "uncounted");
+    assert.match(finding.message, /and 2 more are only counted, because the broker's statistics are switched off/);
   });
 
   it("compares the error queues of the whole stack with what is there", async () => {
