@@ -4,7 +4,7 @@ import { BrokerCheckError } from "@rabbitmq-delay/broker";
 import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
 import { OwnershipPlan, escapeRegex, topicMatches } from "@rabbitmq-delay/topology/stack";
 import { aliasNames, checkOneUrn, nameOf, renamed } from "./oneUrn";
-import { hasEngine, stackState } from "./stackState";
+import { hasEngine, stackState, whyUnread } from "./stackState";
 
 const BINDING = "rabbitmq:index/binding:Binding";
 const EXCHANGE = "rabbitmq:index/exchange:Exchange";
@@ -301,7 +301,7 @@ export function formerName(
   const resources = pulumi.output(stackState.resources());
   return pulumi.all([resources, bound.routingKey, bound.source]).apply(async ([found, key, source]) => {
     if (found === undefined && hasEngine()) {
-      const unknown = `the engine does not give this stack's state, so binding ${own} may be there under its former name ${former}`;
+      const unknown = `the engine does not give this stack's state (${whyUnread()}), so binding ${own} may be there under its former name ${former}`;
       if (!pulumi.runtime.isDryRun())
         throw new BrokerCheckError(
           `${unknown}, and making it anew would then unbind its queue; it was left as it is. See that the stack's backend can be read, ` +
