@@ -22,29 +22,34 @@ export function keepOnFailure(): void {
   kept.add(engine);
   const signal = engine.signalAndWaitForShutdown?.bind(engine);
   if (signal === undefined) return;
-  const before = countRejections();
+  listen();
+  const before = ofNobody;
   engine.signalAndWaitForShutdown = (request, callback) =>
     void afterRejections()
       .then(() => {
-        if (countRejections() === before && !pulumi.log.hasErrors()) return signal(request, callback);
+        if (!failed.has(engine) && ofNobody === before && !pulumi.log.hasErrors()) return signal(request, callback);
         return callback(new Error("the program failed, so nothing is deleted"));
       })
       .catch((error: unknown) => callback(error as Error));
 }
 
-let rejections: number | undefined;
+// By the connection to the engine: a process may run several programs, side by side or one after the other.
+const failed = new WeakSet<object>();
+/** Rejections of which no connection is known; each counts against every run of its time. */
+let ofNobody = 0;
+let isListening = false;
 
-/** Rejections in this process that nobody caught, since this was first asked. */
-function countRejections(): number {
-  if (rejections === undefined) {
-    rejections = 0;
-    process.on("unhandledRejection", note);
-  }
-  return rejections;
+function listen(): void {
+  if (isListening) return;
+  isListening = true;
+  process.on("unhandledRejection", note);
 }
 
+/** Node calls this in the context of what was rejected, by which the SDK tells a program's own connection. */
 function note(reason: unknown): void {
-  rejections = (rejections ?? 0) + 1;
+  const engine = pulumi.runtime.getMonitor() as object | undefined;
+  if (engine !== undefined) failed.add(engine);
+  else ofNobody++;
   // Where nobody else listens, a rejection ends the process, as it would without this.
   if (process.listenerCount("unhandledRejection") === 1) throw reason;
 }

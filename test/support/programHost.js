@@ -9,6 +9,7 @@ const { LanguageServer } = require("@pulumi/pulumi/automation/server");
 const proto = require("@pulumi/pulumi/proto/language_pb");
 const services = require("@pulumi/pulumi/proto/language_grpc_pb");
 const { grpcChannelOptions } = require("@pulumi/pulumi/runtime");
+const { getStore } = require("@pulumi/pulumi/runtime/state");
 const { grpcClientOptions } = require("@pulumi/pulumi/runtime/settings");
 
 // An engine may get the port of an earlier one, to which a connection is given up in this process; by itself, gRPC shares connections by address.
@@ -19,14 +20,28 @@ const root = join(__dirname, "..", "..");
 const EXIT_AFTER_LOGGED_ERROR = 32;
 const exit = process.exit.bind(process);
 
+/** The monitors of the run that was begun last, and of those that ended well. */
+let currentMonitor;
+const passed = new Set();
+
+// What a run that failed, or that the engine gave up, still rejects is not the next one's, to which the SDK would add it.
+const emit = process.emit.bind(process);
+process.emit = (event, ...values) => {
+  const monitor = getStore().settings.options.monitorAddr;
+  const isLate = monitor !== undefined && monitor !== currentMonitor && !passed.has(monitor);
+  return (event === "unhandledRejection" && isLate) || emit(event, ...values);
+};
+
 class ProgramHost extends LanguageServer {
   /** A program that ends its process ends its run alone. */
   run(call, callback) {
     let isAnswered = false;
+    const monitor = (currentMonitor = call.request.getMonitorAddress());
     const answer = (error, response) => {
       if (isAnswered) return;
       isAnswered = true;
       process.exit = exit;
+      if (!error && !response?.getError() && !response?.getBail()) passed.add(monitor);
       callback(error, response);
     };
     process.exit = (code) => {

@@ -326,8 +326,12 @@ export class TestStack {
   private async mustRun(args: string[]): Promise<RunEnd> {
     const end = await this.run(args);
     if (end.code === 0) return end;
-    const lines = end.output.trim().split("\n");
-    throw new Error(`pulumi ${args.join(" ")} ended with ${end.code}:\n${lines.slice(-ERROR_LINES).join("\n")}`);
+    // The engine tells the stack's outputs after what failed, and they may be longer.
+    const told = end.output
+      .replace(/^Outputs:\n(?: .*\n)*/m, "")
+      .trim()
+      .split("\n");
+    throw new Error(`pulumi ${args.join(" ")} ended with ${end.code}:\n${told.slice(-ERROR_LINES).join("\n")}`);
   }
 
   /** The file of the stack's state on disk. */
