@@ -5,6 +5,7 @@ import { cleanUp } from "./cleanup";
 import { stopSharedControlPlane } from "./controlPlanes";
 import { stopAllDatabases } from "./databases";
 import { hearRejections, noteRunningTest, openRejections } from "./rejections";
+import { explainTimeout } from "./timeouts";
 import { closeRegisters, openRegisters, runFolder } from "./servers";
 
 export const mochaHooks = {
@@ -13,7 +14,10 @@ export const mochaHooks = {
   beforeEach(this: Context): void {
     noteRunningTest(this.currentTest?.fullTitle() ?? "");
   },
-  afterEach: cleanUp,
+  async afterEach(this: Context): Promise<void> {
+    await explainTimeout(this.currentTest);
+    await cleanUp();
+  },
 };
 
 let isOver = true;

@@ -3,6 +3,7 @@ import { fetch } from "undici";
 import { networkPlan, renderDefinitions } from "rabbitmq-delay/testing";
 import type { DelayNetwork } from "@rabbitmq-delay/topology";
 import { afterThisTest } from "./cleanup";
+import { ifThisTestTimesOut } from "./timeouts";
 
 /** A queue as the management API shows it. */
 export interface FoundQueue {
@@ -42,6 +43,7 @@ export class Management {
   async createVhost(): Promise<string> {
     const vhost = `test-${randomUUID()}`;
     await this.putVhost(vhost);
+    ifThisTestTimesOut(() => this.describe(vhost));
     afterThisTest(() => this.deleteVhost(vhost));
     return vhost;
   }
@@ -50,6 +52,24 @@ export class Management {
   async putVhost(vhost: string): Promise<void> {
     await this.call("PUT", `vhosts/${vhost}`);
     await this.call("PUT", `permissions/${vhost}/guest`, { configure: ".*", write: ".*", read: ".*" });
+  }
+
+  /** The node's alarms, the states of its connections, and the queues that hold messages; the management API is up to 5 s late. */
+  private async describe(vhost: string): Promise<string> {
+    const [node] = await this.get<Record<string, unknown>[]>("nodes");
+    const connections = await this.get<{ vhost: string; state: string }[]>("connections");
+    const states = connections.filter((connection) => connection.vhost === vhost).map(({ state }) => state);
+    type Counts = { name: string; state?: string; messages_ready?: number; messages_unacknowledged?: number };
+    const queues = await this.get<Counts[]>(`queues/${vhost}`);
+    const held = queues.map(
+      ({ name, state, messages_ready: ready, messages_unacknowledged: unacknowledged }) =>
+        `${name}: ${ready} ready, ${unacknowledged} delivered and not acknowledged, ${state}`,
+    );
+    return [
+      `alarms: memory ${node?.mem_alarm}, disk ${node?.disk_free_alarm} (${node?.disk_free} bytes free)`,
+      `connections: ${states.join(", ")}`,
+      ...held.filter((line) => !line.includes(": 0 ready, 0 delivered") || !line.endsWith("running")),
+    ].join("\n");
   }
 
   deleteVhost(vhost: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Channel, ConsumeMessage } from "amqplib";
+import { ifThisTestTimesOut } from "./timeouts";
 
 /** A message as a test saw it. */
 export interface Arrival {
@@ -16,6 +17,7 @@ export class Receiver {
 
   static async on(channel: Channel, queues: string[]): Promise<Receiver> {
     const receiver = new Receiver(channel);
+    ifThisTestTimesOut(() => `${receiver.arrivals.length} messages have come to ${queues.join(", ")}`);
     for (const queue of queues) await receiver.add(queue);
     return receiver;
   }

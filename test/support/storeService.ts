@@ -5,6 +5,10 @@ import { freePort } from "../../toolchain/dist/ports";
 import { root } from "../../toolchain/dist/paths";
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
+import { ifThisTestTimesOut } from "./timeouts";
+
+/** Of its log, what helps to understand a test whose time is up. */
+const LAST_LINES = 12;
 
 const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 
@@ -63,6 +67,7 @@ export class StoreProcess {
       env: { ...process.env, ...environment },
     });
     const service = new StoreProcess(child, address, verb);
+    ifThisTestTimesOut(() => service.describe());
     afterThisTest(() => service.kill());
     return service;
   }
@@ -97,6 +102,12 @@ export class StoreProcess {
         );
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+  }
+
+  /** Its health, what it printed on standard error, and the end of its log. */
+  private async describe(): Promise<string> {
+    const lines = this.log.slice(-LAST_LINES).map((line) => JSON.stringify(line));
+    return [`${this.verb}: ${JSON.stringify(await this.health())}`, this.errors, ...lines].join("\n");
   }
 
   /** The status code of a page. */
