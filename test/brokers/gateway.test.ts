@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
-import { delayed, openShop, publish, shape, startUsed, tell } from "../support/gatewayShop";
+import { delayed, openShop, publish, shape, silenceOf, startUsed } from "../support/gatewayShop";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
 
@@ -145,7 +145,8 @@ describe("a gateway", function () {
       const { vhost, channel } = shop;
       const { service, receiver } = await startUsed(broker(), shop, 500);
       const queue = "wait.r8x4u10.level-00-1";
-      await tell(broker(), vhost, queue, "suspend");
+      const silence = await silenceOf(broker(), vhost, queue);
+      await silence.turnOn();
       try {
         await publish(channel, "work", "held up", delayed(10));
         for (let index = 0; index < 20; index++) await publish(channel, "work", `free ${index}`, delayed(0));
@@ -155,7 +156,7 @@ describe("a gateway", function () {
         while (service.log.filter(isTold).length < 5) await new Promise((resolve) => setTimeout(resolve, 50));
         assert.equal(await service.statusOf("/readyz"), 503);
       } finally {
-        await tell(broker(), vhost, queue, "resume");
+        await silence.turnOff();
       }
       await receiver.until(22);
       await publish(channel, "work", "last", delayed(100));
@@ -179,11 +180,12 @@ describe("a gateway", function () {
       };
       const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
       const receiver = await Receiver.on(channel, ["work", "gateway.error"]);
+      const silence = await silenceOf(broker(), vhost, "wait.r2x3u100.level-02-1");
       const sentMs = Date.now();
       await publish(channel, "work", "long", delayed(4000));
       await service.untilMetric("further_rounds_total", 1);
-      const queue = "wait.r2x3u100.level-02-1";
-      await tell(broker(), vhost, queue, "suspend");
+      await silence.turnOn();
+      assert.equal(receiver.arrivals.length, 0, "it is underway");
       try {
         for (let index = 0; index < 10; index++) await publish(channel, "nobody", `nobody ${index}`, delayed(100));
         await service.untilMetric("retries_total", 10);
@@ -193,7 +195,7 @@ describe("a gateway", function () {
         // Between two tries of the intake it may be ready for a moment.
         while ((await service.statusOf("/readyz")) !== 503) await new Promise((resolve) => setTimeout(resolve, 20));
       } finally {
-        await tell(broker(), vhost, queue, "resume");
+        await silence.turnOff();
       }
       await receiver.until(11);
       await new Promise((resolve) => setTimeout(resolve, 2000));
@@ -215,7 +217,8 @@ describe("a gateway", function () {
       await channel.bindQueue("hung", "shop.delivery", "hung");
       const receiver = await Receiver.on(channel, ["work", "other", "gateway.error"]);
       const bodies = Array.from({ length: 40 }, (_, index) => `free ${index}`);
-      await tell(broker(), vhost, "hung", "suspend");
+      const silence = await silenceOf(broker(), vhost, "hung");
+      await silence.turnOn();
       try {
         for (const [index, body] of bodies.entries()) {
           await publish(channel, "hung", `hung ${index}`, delayed(10));
@@ -225,7 +228,7 @@ describe("a gateway", function () {
         while (arrived().size < bodies.length) await new Promise((resolve) => setTimeout(resolve, 50));
         assert.deepEqual([...arrived()].sort(), [...bodies].sort());
       } finally {
-        await tell(broker(), vhost, "hung", "resume");
+        await silence.turnOff();
       }
       const hung = await Receiver.on(channel, ["hung"]);
       const came = (): Set<string> => new Set(hung.arrivals.map(({ message }) => message.content.toString()));

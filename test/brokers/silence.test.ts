@@ -8,7 +8,7 @@ import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
-import { delayed, openShop, publish, shape, startUsed, tell } from "../support/gatewayShop";
+import { delayed, openShop, publish, shape, silenceOf, startUsed } from "../support/gatewayShop";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
 
@@ -36,6 +36,8 @@ describe("what does not answer", function () {
       const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "1000" };
       const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
       const receiver = await Receiver.on(channel, ["work"]);
+      const queue = "wait.r2x3u100.level-02-1";
+      const silence = await silenceOf(broker(), vhost, queue);
       const sentMs = Date.now();
       const longs = numbered("long", 8);
       // Spread over a round, so that the queue holds some of them, and the others come back while it does not answer.
@@ -44,8 +46,8 @@ describe("what does not answer", function () {
         await sleep(100);
       }
       await service.untilMetric("further_rounds_total", 8);
-      const queue = "wait.r2x3u100.level-02-1";
-      await tell(broker(), vhost, queue, "suspend");
+      await silence.turnOn();
+      assert.ok(receiver.arrivals.length < longs.length, "some are underway");
       const free = numbered("free", 100);
       try {
         // Each comes by itself, so that a stop of all deliveries would show.
@@ -56,7 +58,7 @@ describe("what does not answer", function () {
         await untilAll(receiver, free);
         await service.untilHealth(({ isReady }) => !isReady);
       } finally {
-        await tell(broker(), vhost, queue, "resume");
+        await silence.turnOff();
       }
       await untilAll(receiver, longs);
       await service.untilHealth(({ isReady }) => isReady);
@@ -73,7 +75,7 @@ describe("what does not answer", function () {
       const { vhost, channel } = shop;
       const { service, receiver } = await startUsed(broker(), shop, 1000);
       const queue = "wait.r8x4u10.level-00-1";
-      await tell(broker(), vhost, queue, "suspend");
+      await (await silenceOf(broker(), vhost, queue)).turnOn();
       await publish(channel, "work", "held up", delayed(10));
       await service.untilHealth(({ isReady }) => !isReady);
       const found = `{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"${vhost}">>, queue, <<"${queue}">>))`;
@@ -118,7 +120,8 @@ describe("what does not answer", function () {
           };
           const service = await StoreProcess.ready(broker(), vhost, flags[verb], environment, verb);
           const receiver = await Receiver.on(channel, ["work"]);
-          await tell(broker(), vhost, "hung", "suspend");
+          const silence = await silenceOf(broker(), vhost, "hung");
+          await silence.turnOn();
           const free = numbered("free", 20);
           try {
             const cc = by === "CC" ? { CC: ["hung"] } : {};
@@ -130,7 +133,7 @@ describe("what does not answer", function () {
             }
             await untilAll(receiver, free);
           } finally {
-            await tell(broker(), vhost, "hung", "resume");
+            await silence.turnOff();
           }
           const hung = await Receiver.on(channel, ["hung"]);
           await untilAll(hung, ["for the hung one"]);
@@ -144,7 +147,8 @@ describe("what does not answer", function () {
       const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
       const receiver = await Receiver.on(channel, ["work"]);
       const isTold = (what: RegExp): boolean => service.log.some(({ reason }) => what.test(String(reason)));
-      for (const queue of ["first", "second"]) await tell(broker(), vhost, queue, "suspend");
+      const silences = [await silenceOf(broker(), vhost, "first"), await silenceOf(broker(), vhost, "second")];
+      for (const silence of silences) await silence.turnOn();
       const endedMs = await (async () => {
         try {
           await publish(channel, "first", "for the first", delayed(10));
@@ -159,7 +163,7 @@ describe("what does not answer", function () {
           assert.equal(await service.stop(), 0);
           return Date.now() - beginMs;
         } finally {
-          for (const queue of ["first", "second"]) await tell(broker(), vhost, queue, "resume");
+          for (const silence of silences) await silence.turnOff();
         }
       })();
       // A pod has sixty seconds.
@@ -186,7 +190,8 @@ describe("what does not answer", function () {
       const receiver = await Receiver.on(channel, ["work", "hung"]);
       for (const key of ["work", "hung"]) await send(key, `${key} first`);
       await receiver.until(2);
-      await tell(broker(), vhost, "hung", "suspend");
+      const silence = await silenceOf(broker(), vhost, "hung");
+      await silence.turnOn();
       const [held, free] = [numbered("held", 5), numbered("free", 20)];
       try {
         for (const body of held) await send("hung", body);
@@ -196,7 +201,7 @@ describe("what does not answer", function () {
         }
         await untilAll(receiver, free);
       } finally {
-        await tell(broker(), vhost, "hung", "resume");
+        await silence.turnOff();
       }
       await untilAll(receiver, held);
       await service.untilMetric("delivered_total", 27);

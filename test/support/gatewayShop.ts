@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DelayNetwork, delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
-import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import type { TestBroker } from "./brokers";
+import { BrokerSwitch, brokerSwitch } from "./brokerSwitch";
 import { afterThisTest } from "./cleanup";
 import { openChannel } from "./connect";
 import { declareOverAmqp } from "./declare";
@@ -76,11 +76,12 @@ export function publish(
   );
 }
 
-/** Makes a quorum queue stop answering, or answer again. */
-export function tell(broker: TestBroker, vhost: string, queue: string, verb: "suspend" | "resume"): Promise<unknown> {
+/** What makes a quorum queue stop answering while it is on. */
+export function silenceOf(broker: TestBroker, vhost: string, queue: string): Promise<BrokerSwitch> {
   const resource = `rabbit_misc:r(<<"${vhost}">>, queue, <<"${queue}">>)`;
-  const found = `{ok, Q} = rabbit_amqqueue:lookup(${resource}), {N, _} = amqqueue:get_pid(Q)`;
-  return rabbitmqctl(broker.node, "eval", `${found}, sys:${verb}(N).`);
+  const tell = (verb: string): string =>
+    `{ok, Q} = rabbit_amqqueue:lookup(${resource}), {N, _} = amqqueue:get_pid(Q), sys:${verb}(N)`;
+  return brokerSwitch(broker, tell("suspend"), tell("resume"));
 }
 
 /** Options of a message with a delay. */
