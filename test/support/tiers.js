@@ -63,7 +63,14 @@ const HALVED = /^test\/engine\//;
 const BEYOND_QUICK = [
   /^test\/(engine|store|toolchain)\//,
   /^test\/site\/reference\.test/,
-  /^test\/brokers\/(check|command|enforce(d|Live)|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart)\.test/,
+  /^test\/brokers\/(check|command|enforce(d|Live|Cut)|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart|silence)\.test/,
+];
+
+/** Of what is left, what takes longest. */
+const LONGEST_QUICK = [
+  "test/brokers/gateway.test.ts",
+  "packages/cli/test/command.test.ts",
+  "packages/review/test/reviewBroker.test.ts",
 ];
 
 const rooms = ["test", "components/test", ...readdirSync("packages").map((name) => `packages/${name}/test`)];
@@ -71,7 +78,10 @@ const all = rooms.flatMap((room) => testsOf(room));
 
 const tiers = {
   /** Pure code, stand-ins, and quick tests on one broker. */
-  quick: () => all.filter((file) => !CLIENTS.includes(file) && !BEYOND_QUICK.some((pattern) => pattern.test(file))),
+  quick: () =>
+    [...LONGEST_QUICK, ...all.filter((file) => !LONGEST_QUICK.includes(file))].filter(
+      (file) => !CLIENTS.includes(file) && !BEYOND_QUICK.some((pattern) => pattern.test(file)),
+    ),
   /** All tests of the project itself, on both brokers. */
   test: () => [...LONGEST, ...all.filter((file) => !LONGEST.includes(file) && !CLIENTS.includes(file))],
   /** Those, and the engine's tests on the other broker. */
