@@ -6,7 +6,7 @@ import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
 
 describe("a gateway", function () {
-  this.timeout(240_000);
+  this.timeout(300_000);
 
   onEachBroker((broker) => {
     it("delays by any x-delay, and delivers each message once, not early, as it was published", async () => {

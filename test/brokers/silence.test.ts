@@ -25,7 +25,7 @@ const numbered = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${name} ${index}`);
 
 describe("what does not answer", function () {
-  this.timeout(240_000);
+  this.timeout(300_000);
 
   onEachBroker((broker) => {
     // They were in hand with the message in its later round, and waited with it.
@@ -217,7 +217,7 @@ describe("what does not answer", function () {
 });
 
 describe("an error queue that takes nothing", function () {
-  this.timeout(240_000);
+  this.timeout(300_000);
 
   onEachBroker((broker) => {
     // With as many in hand as the broker hands over at once, nothing else was delivered.

@@ -114,7 +114,7 @@ exports.configOf = (tier) => {
     parallel: true,
     // More jobs than cores, because a part of the time is waiting.
     jobs: 4,
-    timeout: 180_000,
+    timeout: 300_000,
     slow: 5000,
   };
 };
