@@ -1,8 +1,12 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import Database from "better-sqlite3";
 import { delayedStore } from "@rabbitmq-delay/topology";
 import { planStoreAccess } from "@rabbitmq-delay/topology/stack";
 import { onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
 import { temporaryFolder } from "../support/databases";
 import { StoreProcess } from "../support/storeService";
 
@@ -42,6 +46,25 @@ describe("a store that can take nothing in", () => {
       await service.untilHealth(({ triggered }) => triggered.includes("control"));
       await grant(read);
       await service.untilHealth(({ status, isReady }) => status === "green" && isReady);
+    });
+
+    // It was stored and acknowledged, so nothing was stored once more, by which alone the store was ready again.
+    it("with a message that it stored, and whose record it could not drop at first: it is ready when it has", async () => {
+      const vhost = await broker().management.createVhost();
+      const file = join(temporaryFolder(), "delayed.db");
+      const service = await StoreProcess.ready(broker(), vhost, ["--store", `sqlite:${file}`, "--declare"]);
+      const database = new Database(file);
+      afterThisTest(() => void database.close());
+      database.exec(`CREATE TRIGGER "held" BEFORE DELETE ON "delayed.delayed.receipts"
+        BEGIN SELECT RAISE(ABORT, 'held up'); END`);
+      const channel = await openChannel(broker(), vhost);
+      // Without an id, so that a record is kept until the broker has the acknowledgement.
+      channel.publish("delayed", "work", Buffer.from("x"), { headers: { "x-delay": 600_000 }, persistent: true });
+      await service.untilMetric("stored_total", 1);
+      await service.untilHealth(({ isReady }) => !isReady);
+      database.exec('DROP TRIGGER "held"');
+      await service.untilHealth(({ status, isReady }) => status === "green" && isReady);
+      assert.ok(service.log.some(({ reason }) => reason === "held up"));
     });
   });
 });

@@ -145,15 +145,8 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     return {
       ...this.breakerEvents(),
       ...this.refusalEvents(),
-      onConsuming: () => (this.isConsuming = true),
-      onStored: (messages) => {
-        this.isConsuming = true;
-        this.metrics.taken.inc(messages.length);
-      },
-      onFault: (error) => {
-        this.isConsuming = false;
-        this.reportFault("intake", error);
-      },
+      ...this.consumerEvents(),
+      onStored: (messages) => void this.metrics.taken.inc(messages.length),
     };
   }
 

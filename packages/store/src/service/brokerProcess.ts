@@ -3,6 +3,7 @@ import type { EntityPlan } from "@rabbitmq-delay/topology";
 import { BrokerConnection, ConnectionEvents } from "../broker/brokerConnection";
 import { declarePlan } from "../broker/declarePlan";
 import { hasDeliveryLimit, liftDeliveryLimits } from "../broker/deliveryLimit";
+import type { ConsumerEvents } from "../broker/consumer";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher } from "../dispatch/batchPublisher";
 import { exchangeTypesOf } from "../dispatch/destinations";
@@ -169,6 +170,19 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
         this.ending.abort();
       },
       onRecovered: (breaker) => log.info({ breaker }, "recovered"),
+    };
+  }
+
+  /** By what an intake tells, it is known whether it works: a batch that failed and then succeeded may be the last one for hours. */
+  protected consumerEvents(): ConsumerEvents {
+    const works = (): void => void (this.isConsuming = true);
+    return {
+      onConsuming: works,
+      onHandled: works,
+      onFault: (error) => {
+        this.isConsuming = false;
+        this.reportFault("intake", error);
+      },
     };
   }
 

@@ -222,9 +222,8 @@ class StoreService extends BrokerProcess<StoreMetrics> {
     return {
       ...this.breakerEvents(),
       ...this.refusalEvents(),
-      onConsuming: () => (this.isConsuming = true),
+      ...this.consumerEvents(),
       onStored: (messages) => {
-        this.isConsuming = true;
         this.metrics.stored.inc(messages.length);
         this.dispatcher.wake(new Date(Math.min(...messages.map(({ dueAt }) => dueAt.getTime()))));
       },
@@ -238,10 +237,6 @@ class StoreService extends BrokerProcess<StoreMetrics> {
       },
       onWaiting: (waitMs) =>
         this.log.warn({ what: "intake", waitMs }, "waiting until it is known what another process has stored"),
-      onFault: (error) => {
-        this.isConsuming = false;
-        this.reportFault("intake", error);
-      },
     };
   }
 }
