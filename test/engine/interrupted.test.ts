@@ -18,8 +18,13 @@ describe("an interrupted up is repaired by the next", () => {
       const { stack, vhost } = await createStack(broker());
       for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
         const kill = (group: number): unknown => process.kill(group, "SIGKILL");
-        const { code, output } = await upInterrupted(broker(), stack, vhost, share, kill);
-        assert.equal(code, null, `it was killed on its way: ${output}`);
+        // On a busy machine the broker may tell of the last queues when the update is over.
+        for (let tries = 1; ; tries++) {
+          const { code, output } = await upInterrupted(broker(), stack, vhost, share, kill);
+          if (code === null) break;
+          assert.ok(code === 0 && tries < 5, `it was killed on its way: ${output}`);
+          await stack.destroy();
+        }
         await stack.cancel();
         await expectRepaired(broker(), stack, vhost);
         await stack.destroy();
