@@ -83,6 +83,25 @@ describe("outages of what a store stands on", () => {
         assert.equal(await service.stop(), 0);
       });
 
+      // Only a delivery told that the broker was back, and there was none to come.
+      it("the broker away, and what was due cancelled meanwhile: green again when it is back", async () => {
+        const own = await ownTestBroker(broker().node.installation);
+        const { vhost } = await declare(own, { isExpectedToBreak: true });
+        const [address, name] = [await database.address(), ownEndpoint()];
+        const service = await start(own, vhost, address, name);
+        const store = await readyStore(address, name);
+        await untilRegistered(own, vhost);
+        await killNode(own.node);
+        await store.storeAll([delayedMessage({ messageId: "m", routingKey: "work", body: "x", delayMs: 0 })]);
+        await service.untilHealth(({ triggered }) => triggered.includes("dispatch"));
+        assert.equal(await store.cancel("m"), 1);
+        await new Promise((resolve) => setTimeout(resolve, 6000));
+        assert.ok((await service.health())?.triggered.includes("dispatch"), "the broker is still away");
+        own.node = await startNode(own.node);
+        await service.untilHealth(({ status, isReady }) => status === "green" && isReady);
+        assert.equal(await service.stop(), 0);
+      });
+
       it("a broker that is short of disk: messages wait, and are delivered when it takes them again", async () => {
         const own = await ownTestBroker(broker().node.installation);
         const { vhost } = await declare(own);

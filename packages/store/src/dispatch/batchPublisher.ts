@@ -2,6 +2,7 @@ import type { ConfirmChannel } from "amqplib";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { checkTimer } from "../timer";
+import type { Breaker } from "../resilience/breaker";
 import { endsWithin } from "../resilience/pace";
 import { Destinations, ExchangeType } from "./destinations";
 import { KnownExchanges } from "./knownExchanges";
@@ -92,6 +93,19 @@ export class BatchPublisher {
   /** Opens its channel before the first message needs it, if possible. */
   async prepare(): Promise<void> {
     await this.open().catch(() => undefined);
+  }
+
+  /**
+   * Lets a triggered breaker find out without a message whether the broker is back: what was to be delivered may be cancelled, or delivered by
+   * another process. It stays triggered while a destination is silent, because only a message can tell of that.
+   */
+  async tryFor(breaker: Breaker): Promise<void> {
+    if (!breaker.isTriggered || this.silent?.isEmpty === false) return;
+    const reach = async (): Promise<void> => {
+      this.checkBlocked();
+      await this.open();
+    };
+    await breaker.execute(reach).catch(() => undefined);
   }
 
   /** Uses another channel from the next message on; the present one stays open for the answers that it owes. */

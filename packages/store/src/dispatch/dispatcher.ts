@@ -37,6 +37,8 @@ export interface DispatcherParts {
 
 /** The longest sleep, in case a wake-up call was missed. */
 const LONGEST_SLEEP_MS = 30_000;
+/** How often a broker is looked for that failed at the last delivery, while nothing is due. */
+const TRIED_AGAIN_MS = 5000;
 /** How long other messages wait for one whose destination was silent before, in milliseconds. */
 const TRIAL_PATIENCE_MS = 250;
 /** How long to wait, time after time, for messages that others have in hand. */
@@ -106,14 +108,17 @@ export class Dispatcher {
    * @returns whether that is so again, because another instance has them in hand
    */
   private async sleep(alarm: Alarm, signal: AbortSignal, inVain: number): Promise<boolean> {
-    const { store, clock } = this.parts;
+    const { store, clock, publisher } = this.parts;
     const next = await this.breakers.fetch.execute(() => store.next());
     if (next !== undefined && next.getTime() <= clock.now()) {
       await pause(OTHERS_MS[Math.min(inVain, OTHERS_MS.length - 1)] as number, signal);
       return true;
     }
     if (next !== undefined) alarm.call(next.getTime());
-    await alarm.sleep(Math.min(LONGEST_SLEEP_MS, store.pollMs ?? LONGEST_SLEEP_MS), () => clock.now(), signal);
+    const { dispatch } = this.breakers;
+    await publisher.tryFor(dispatch);
+    const longestMs = dispatch.isTriggered ? TRIED_AGAIN_MS : LONGEST_SLEEP_MS;
+    await alarm.sleep(Math.min(longestMs, store.pollMs ?? longestMs), () => clock.now(), signal);
     return false;
   }
 

@@ -49,6 +49,11 @@ export class SilentDestinations {
     return this.destinations.of(message);
   }
 
+  /** Whether all destinations answer, as far as known. */
+  get isEmpty(): boolean {
+    return this.pauses.size === 0;
+  }
+
   has(message: NewDelayedMessage): boolean {
     return this.pauses.has(this.destinationOf(message));
   }
