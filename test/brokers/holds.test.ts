@@ -205,9 +205,11 @@ describe("holdFor", () => {
       const vhost = await own.management.createVhost();
       const declaring = await openChannel(own, vhost, { isExpectedToBreak: true });
       await declaring.assertQueue("sink", { durable: true, arguments: { "x-queue-type": "classic" } });
-      const hold = { delayMs: 5000, exchange: "", routingKey: "sink" };
+      // A message that leaves its queue as the broker ends can be lost, so all are held for longer than it takes to kill it.
+      const hold = { delayMs: 10_000, exchange: "", routingKey: "sink" };
       const bodies = Array.from({ length: 300 }, (_, index) => String(index));
       await holdFor(declaring, hold, { body: bodies[0] as string });
+      while ((await declaring.checkQueue("sink")).messageCount === 0) await new Promise((go) => setTimeout(go, 100));
       // A broker that is killed in a queue's first seconds may forget the queue, which nobody promises to prevent.
       await restart(own);
       const channel = await openChannel(own, vhost, { isExpectedToBreak: true });
