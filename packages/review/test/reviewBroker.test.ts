@@ -307,11 +307,12 @@ describe("a review that asks the broker", () => {
     const values = { vhost: "/", source, destination, destinationType, routingKey: "#" };
     return step(op, "rabbitmq:index/binding:Binding", `${source}-${destination}`, values);
   };
-  const onBroker = (source: string, destination: string, routingKey = "#"): object => ({
+  const onBroker = (source: string, destination: string, routingKey = "#", values: object = {}): object => ({
     source,
     destination,
     destination_type: "queue",
     routing_key: routingKey,
+    arguments: values,
   });
 
   // Queues that were deleted by hand, or declared otherwise, were "nothing changes", and stayed away.
@@ -367,6 +368,38 @@ describe("a review that asks the broker", () => {
     });
     const { report } = await review({ steps: [queueStep("same", "empty"), kept] }, ["--management", address()]);
     assert.equal(report.verdict, "safe");
+  });
+
+  // Another service had bound a queue that was empty: declared anew, it got nothing any more, and "needs care" was all that was said.
+  it("finds the bindings of others that go with a queue which is declared anew", async () => {
+    answers["/api/bindings/%2F"] = [onBroker("", "empty", "empty"), onBroker("others", "empty", "")];
+    const rulesOf = async (op: string): Promise<unknown[]> => {
+      const { status, report } = await review({ steps: [queueStep(op, "empty")] }, ["--management", address()]);
+      return [status, ...report.findings.map(({ rule, found }) => `${rule}: ${found}`)];
+    };
+    const [status, first, second] = await rulesOf("replace");
+    assert.deepEqual([status, first], [1, 'bindings-of-others-gone: queue empty is bound to others by ""']);
+    assert.match(String(second), /^queue-replaced: empty at the last count/);
+    assert.equal((await rulesOf("delete"))[0], 0, "what is deleted for good is bound to nothing any more");
+    answers["/api/bindings/%2F"] = [onBroker("", "empty", "empty")];
+    assert.equal((await rulesOf("replace"))[0], 0, "the default exchange is nobody's");
+  });
+
+  it("knows its own bindings without a routing key, by arguments, and by a key that can't be read", async () => {
+    answers["/api/exchanges/%2F"] = [{ ...declared, name: "shop", type: "headers", internal: false }];
+    answers["/api/bindings/%2F"] = [onBroker("shop", "full", "", { "x-match": "all", n: 5 })];
+    const verdictWith = async (values: object): Promise<unknown> => {
+      const ends = { vhost: "/", source: "shop", destination: "full", destinationType: "queue", ...values };
+      const binding = step("delete", "rabbitmq:index/binding:Binding", "b", ends);
+      const shop = step("delete", "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop", "headers"));
+      const { report } = await review({ steps: [queueStep("same", "full"), shop, binding] }, ["--management", address()]);
+      return report.verdict;
+    };
+    assert.equal(await verdictWith({ argumentsJson: '{"n":5,"x-match":"all"}' }), "care");
+    assert.equal(await verdictWith({ arguments: { n: "5", "x-match": "all" }, routingKey: "" }), "care");
+    assert.equal(await verdictWith({ routingKey: "[secret]" }), "care");
+    assert.equal(await verdictWith({ argumentsJson: '{"n":6,"x-match":"all"}' }), "loss");
+    assert.equal(await verdictWith({}), "loss");
   });
 
   it("promises no parking that the broker has not", async () => {

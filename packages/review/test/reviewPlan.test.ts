@@ -203,6 +203,49 @@ describe("how a review ends", () => {
     assert.deepEqual(await judged([step("create", type, "new", values), kept]), ["safe"]);
   });
 
+  // The same in two updates, the new one first: the second was said to need care alone, and the exchange that stayed was gone.
+  it("finds that an exchange goes which another resource still stands for, unless that is on another broker", async () => {
+    const type = "rabbitmq:index/exchange:Exchange";
+    const values = { name: "Billing", vhost: "/", settings: { type: "fanout" } };
+    const provider = (name: string, endpoint: string): PreviewStep =>
+      step("same", "pulumi:providers:rabbitmq", name, { endpoint });
+    const by = (name: string): object => ({
+      provider: `urn:pulumi:prod::shop::pulumi:providers:rabbitmq::${name}::id`,
+    });
+    const steps = [step("same", type, "new", values, by("one")), step("delete", type, "old", values, by("other"))];
+    const twin = ["loss", "exchange-twin-deleted"];
+    assert.deepEqual(await judged(steps), twin);
+    const one = provider("one", "http://here:15672");
+    assert.deepEqual(await judged([one, provider("other", "http://here:15672/"), ...steps]), twin);
+    assert.deepEqual(await judged([one, provider("other", "[secret]"), ...steps]), twin);
+    assert.deepEqual(await judged([one, provider("other", "http://there:15672"), ...steps]), ["care", "exchange-gone"]);
+    const kept = step("delete", type, "old", values, { retainOnDelete: true });
+    assert.deepEqual(await judged([step("same", type, "new", values), kept]), ["safe"]);
+  });
+
+  // The engine left them as they were, the broker unbound them, and no later preview said so.
+  it("finds the program's own bindings that go with an exchange or a queue, and are not declared anew", async () => {
+    const exchange = (op: string): PreviewStep =>
+      step(op, "rabbitmq:index/exchange:Exchange", "Billing", { name: "Billing", vhost: "/", settings: {} });
+    const binding = (op: string, ends: object = {}): PreviewStep => {
+      const values = { vhost: "/", source: "Billing", destination: "bills", destinationType: "queue", ...ends };
+      return step(op, "rabbitmq:index/binding:Binding", "b", values);
+    };
+    const [leftOut, gone] = ["bindings-left-out", "exchange-gone"];
+    for (const op of ["delete", "replace"]) {
+      assert.deepEqual(await judged([exchange(op), binding("same")]), ["loss", leftOut, gone]);
+      const to = { source: "events", destination: "Billing", destinationType: "exchange" };
+      assert.deepEqual(await judged([exchange(op), binding("same", to)]), ["loss", leftOut, gone]);
+      const elsewhere = { source: "events", destination: "Billing", destinationType: "queue" };
+      assert.deepEqual(await judged([exchange(op), binding("same", elsewhere)]), ["care", gone]);
+      assert.deepEqual(await judged([exchange(op), binding("same", { vhost: "other" })]), ["care", gone]);
+      const queue = await judged([queueStep(op, "bills"), binding("same")]);
+      assert.ok(queue.includes(leftOut), `${op}: ${queue.join()}`);
+      const declaredAnew = await judged([exchange(op), binding(op)]);
+      assert.ok(!declaredAnew.includes(leftOut), `${op}: ${declaredAnew.join()}`);
+    }
+  });
+
   // A gateway without its forward put what came by it into a queue of the routing key's name.
   it("says that the queues and exchanges of a store or a gateway that stay have no process any more", async () => {
     const parent = "urn:pulumi:prod::shop::rabbitmq-delay:index:DelayGateway::gateway";

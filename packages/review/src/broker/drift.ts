@@ -8,7 +8,8 @@ import {
 } from "@rabbitmq-delay/topology/stack";
 import type { Finding } from "../judge/findings";
 import { rules } from "../judge/rules";
-import { EntityChange, brokerName, isReadable, queueArguments } from "../preview/entityChange";
+import { isAt, takesBindingsAlong } from "../judge/bindingsLeftOut";
+import { EntityChange, bindingIdentity, brokerName, isReadable, queueArguments } from "../preview/entityChange";
 import type { BrokerAnswers } from "./brokerAnswers";
 import { listOf } from "./askBroker";
 
@@ -21,7 +22,10 @@ interface VhostContent {
   bound: ReadonlySet<string>;
 }
 
-type Bound = Pick<BindingPlan, "source" | "destination" | "destinationType" | "routingKey">;
+type Bound = Pick<BindingPlan, "source" | "destination" | "destinationType" | "routingKey"> & {
+  vhost: string;
+  arguments: Record<string, unknown>;
+};
 
 /** The vhosts that a plan's state knows, by their names. */
 export type LiveVhosts = ReadonlyMap<string, VhostContent>;
@@ -40,28 +44,27 @@ export async function readVhosts(changes: readonly EntityChange[], broker: Broke
 }
 
 async function readVhost(vhost: string, broker: BrokerAnswers): Promise<VhostContent> {
-  type FoundBinding = { source: string; destination: string; destination_type: string; routing_key: string };
+  type FoundBinding = Pick<Bound, "source" | "destination" | "arguments"> & {
+    destination_type: BindingPlan["destinationType"];
+    routing_key: string;
+  };
   const list = <T extends object>(kind: "queues" | "exchanges" | "bindings", columns: string): Promise<T[]> =>
     listOf<T>(broker, vhost, kind, columns, columns.split(","));
   const queues = await list<DeclaredQueue>("queues", "name,durable,auto_delete,arguments");
   const exchanges = await list<DeclaredExchange>("exchanges", "name,type,durable,auto_delete,internal,arguments");
-  const found = await list<FoundBinding>("bindings", "source,destination,destination_type,routing_key");
-  const bindings = found.map(({ source, destination, destination_type: type, routing_key: routingKey }) => ({
-    source,
-    destination,
-    destinationType: type as BindingPlan["destinationType"],
+  const found = await list<FoundBinding>("bindings", "source,destination,destination_type,routing_key,arguments");
+  const bindings = found.map(({ destination_type: destinationType, routing_key: routingKey, ...others }) => ({
+    ...others,
+    vhost,
+    destinationType,
     routingKey,
   }));
   return {
     queues: new Map(queues.map((queue) => [queue.name, queue])),
     exchanges: new Map(exchanges.map((exchange) => [exchange.name, exchange])),
     bindings,
-    bound: new Set(bindings.map(identityOf)),
+    bound: new Set(bindings.map((binding) => bindingIdentity({ ...binding }) as string)),
   };
-}
-
-function identityOf({ source, destination, destinationType, routingKey }: Record<keyof Bound, unknown>): string {
-  return JSON.stringify([source, destination, destinationType, routingKey]);
 }
 
 /**
@@ -114,11 +117,8 @@ function differenceOf({ kind, before = {} }: EntityChange, vhost: VhostContent):
       return compareExchange({ name, type } as ExchangePlan, given)[0];
     }
     case "binding": {
-      const bound = ["source", "destination", "destinationType", "routingKey"].map((part) => before[part] ?? "");
-      if (!bound.every(isReadable)) return undefined;
-      const [source, destination, destinationType, routingKey] = bound;
-      const isThere = vhost.bound.has(identityOf({ source, destination, destinationType, routingKey }));
-      return isThere ? undefined : ABSENT;
+      const identity = bindingIdentity(before);
+      return identity === undefined || vhost.bound.has(identity) ? undefined : ABSENT;
     }
     default:
       return undefined;
@@ -129,31 +129,37 @@ function withoutType(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([key]) => key !== "x-queue-type"));
 }
 
-/** Finds bindings of others that go with an exchange which is deleted or declared anew: no program makes them again. */
+/**
+ * Finds bindings of others that go with an exchange that is deleted, or with an exchange or a queue that is declared anew: no program makes
+ * them again.
+ */
 export function bindingsOfOthers(changes: readonly EntityChange[], live: LiveVhosts): Finding[] {
-  const own = new Set(
-    changes
-      .filter(({ kind, before }) => kind === "binding" && before !== undefined)
-      .map(({ before = {} }) => JSON.stringify([before.vhost, before.source, before.destination, before.routingKey])),
-  );
+  const ownBindings = changes.filter(({ kind }) => kind === "binding").map(({ before }) => before ?? {});
+  const own = new Set(ownBindings.map(bindingIdentity).filter((identity) => identity !== undefined));
+  // One whose key can't be read may be any of those between the same two.
+  const unread = ownBindings.filter((values) => bindingIdentity(values) === undefined);
+  const isOwn = (binding: Bound): boolean =>
+    own.has(bindingIdentity({ ...binding }) as string) ||
+    unread.some((values) => ENDS.every((part) => values[part] === binding[part]));
   return changes.flatMap((change): Finding[] => {
-    const { urn, kind, action, isRetained, parent, before } = change;
-    const [vhost, name] = [before?.vhost, before?.name];
-    if (kind !== "exchange" || isRetained || !["delete", "replace"].includes(action)) return [];
-    if (!isReadable(vhost) || !isReadable(name)) return [];
-    const others = (live.get(vhost)?.bindings ?? []).filter(
-      ({ source, destination, destinationType, routingKey }) =>
-        (source === name || (destinationType === "exchange" && destination === name)) &&
-        !own.has(JSON.stringify([vhost, source, destination, routingKey])),
+    const { urn, kind, action, parent, before } = change;
+    if (!takesBindingsAlong(change) || (kind === "queue" && action === "delete")) return [];
+    const bindings = isReadable(before?.vhost) ? (live.get(before.vhost)?.bindings ?? []) : [];
+    const others = bindings.filter(
+      // Every queue is bound to the default exchange by its name, and is again when it is declared anew.
+      (binding) => binding.source !== "" && isAt({ ...binding }, change) && !isOwn(binding),
     );
     const [first, ...rest] = others;
     if (first === undefined) return [];
     const more = rest.length === 0 ? "" : `, and ${rest.length} more`;
     const found = `${first.destinationType} ${first.destination} is bound to ${first.source} by ${JSON.stringify(first.routingKey)}${more}`;
     const rule = "bindings-of-others-gone";
-    return [{ rule, severity: rules[rule].severity, urn, parent, entity: `exchange ${name}`, causes: [], found }];
+    const entity = `${kind} ${brokerName(change)}`;
+    return [{ rule, severity: rules[rule].severity, urn, parent, entity, causes: [], found }];
   });
 }
+
+const ENDS = ["vhost", "source", "destination", "destinationType"] as const;
 
 /** Makes it a loss where a network shall park what has no way any more, and its parking is not on the broker. */
 export function withoutParking(finding: Finding, changes: readonly EntityChange[], live: LiveVhosts): Finding {

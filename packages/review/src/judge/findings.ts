@@ -1,6 +1,7 @@
 import { QueuePlan } from "@rabbitmq-delay/topology";
 import { auditQueue, componentOf, matchingChangeOf, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { Cause, causesOf, showArguments } from "../preview/cause";
+import { LeftOut, bindingsLeftOut } from "./bindingsLeftOut";
 import { Clash, Unsure, clashesOf } from "./clashes";
 import { judgeClusterPart, judgeForeignHolder, looksLikeBroker } from "./clusterFindings";
 import {
@@ -14,6 +15,7 @@ import {
 } from "../preview/entityChange";
 import { networkEnds } from "../preview/networkEnds";
 import { Policies } from "./policyFindings";
+import { mayShareBroker } from "../preview/planBroker";
 import type { Preview } from "../preview/preview";
 import { judgeProvider } from "./providerFindings";
 import { Routing, Unroutable } from "./routing";
@@ -56,8 +58,8 @@ interface Surroundings {
   created: Map<string, EntityChange>;
   /** Entities that exist already, by their identity on the broker. */
   existing: Map<string, EntityChange>;
-  /** Entities that the program still has after the update, by their identity on the broker. */
-  staying: Map<string, EntityChange>;
+  /** Whether the program still has the same entity of the same broker after the update, as another resource. */
+  hasTwin: (change: EntityChange) => boolean;
   /** Namespaces of Kubernetes in which the program has clusters. */
   namespaces: Set<string>;
 }
@@ -72,10 +74,7 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
       "after",
     ),
     existing: byIdentity(changes, "before"),
-    staying: byIdentity(
-      changes.filter(({ action }) => action !== "delete"),
-      "after",
-    ),
+    hasTwin: twinsAmong(changes),
     namespaces: new Set(
       changes
         .filter(({ partOf }) => partOf === "RabbitMqCluster")
@@ -85,6 +84,7 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
   };
   return [
     ...changes.flatMap((change) => [...judge(change, surroundings), ...judgeOtherProvider(change)]),
+    ...bindingsLeftOut(changes).map(findLeftOut),
     ...clashesOf(changes, preview.isWhole).map(findDeliveredTwice),
     ...shortcutsOf(changes).map(findShortcut),
     ...shapeChanges(changes),
@@ -117,9 +117,9 @@ function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
       return judgement === undefined ? [] : [find(judgement.rule, change, judgement.detail)];
     }
     case "queue":
-      return judgeQueue(change, isLive, hasTwin(change, surroundings));
+      return judgeQueue(change, isLive, surroundings.hasTwin(change));
     case "exchange":
-      return judgeExchange(change, isLive, routing);
+      return judgeExchange(change, isLive, surroundings.hasTwin(change), routing);
     case "binding":
       return judgeBinding(change, isLive, routing);
     case "vhost":
@@ -231,10 +231,18 @@ function riskOf(change: EntityChange): Finding[] {
   });
 }
 
-/** Whether the program still has the same queue of the same broker, as another resource. */
-function hasTwin(change: EntityChange, { staying }: Surroundings): boolean {
-  const twin = staying.get(brokerIdentity(change, "before") ?? "");
-  return twin !== undefined && twin.provider === change.provider;
+function twinsAmong(changes: EntityChange[]): (change: EntityChange) => boolean {
+  const staying = changes.filter(({ action }) => action !== "delete");
+  const byName = new Map<string | undefined, EntityChange[]>();
+  for (const other of staying) {
+    const identity = brokerIdentity(other, "after");
+    byName.set(identity, [...(byName.get(identity) ?? []), other]);
+  }
+  const isOneBroker = mayShareBroker(changes);
+  return (change) => {
+    const identity = brokerIdentity(change, "before");
+    return identity !== undefined && (byName.get(identity) ?? []).some((other) => isOneBroker(other, change));
+  };
 }
 
 function judgeQueue(change: EntityChange, isLive: boolean, isTwin: boolean): Finding[] {
@@ -268,13 +276,14 @@ function isOfProcess(change: EntityChange): boolean {
   return (component === "DelayedMessageStore" || component === "DelayGateway") && !isBeside;
 }
 
-function judgeExchange(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
+function judgeExchange(change: EntityChange, isLive: boolean, isTwin: boolean, routing: Routing): Finding[] {
   const { action, isRetained, before, after, causes } = change;
   if (action === "update") {
     return causes.length > 0 || before === undefined || after === undefined ? [find("exchange-refused", change)] : [];
   }
   if (isRetained && action === "delete") return !isLive && isOfProcess(change) ? [find("intake-kept", change)] : [];
   if (isLive && action === "delete") return [{ ...find("exchange-live-deleted", change), oldName: oldNameOf(change) }];
+  if (isTwin && action === "delete") return [find("exchange-twin-deleted", change)];
   // The claim of a login is deleted with the login, whose own finding says so; nothing is published to a claim.
   if (String(before?.name).startsWith("rabbitmq-delay.owner-of-user.")) return [];
   const alternateOf = routing.alternateOf(before?.vhost, String(before?.name));
@@ -341,6 +350,10 @@ function findDeliveredTwice({ change, found, unsure }: Clash): Finding {
     found,
     ...(unsure === undefined ? {} : { unsure }),
   };
+}
+
+function findLeftOut({ change, detail }: LeftOut): Finding {
+  return { ...find("bindings-left-out", change, detail), causes: [], queue: undefined };
 }
 
 function findShortcut({ change, detail }: Shortcut): Finding {

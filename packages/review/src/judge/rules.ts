@@ -71,11 +71,32 @@ export const rules = {
       'Tell the engine that it is the same: `aliases: [{ name: "OLD_NAME" }]` in the options of the renamed resource.',
     ],
   },
+  "exchange-twin-deleted": {
+    severity: "loss",
+    title: "% would be deleted under one of its two logical names",
+    consequence:
+      "Both resources are one exchange on the broker: the deletion of the one takes the live exchange along, with all bindings from it and to " +
+      "it, and the other then stands for an exchange that is not there.",
+    wayOut: [
+      "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it.",
+    ],
+  },
+  "bindings-left-out": {
+    severity: "loss",
+    title: "% would go, with bindings of this program that the update does not declare anew",
+    consequence:
+      "A binding goes with its exchange or queue, and the engine leaves one as it is that names them by a text: what comes from then on finds " +
+      "no way, and no later preview shows that.",
+    wayOut: [
+      "Name the exchange and the queue by their outputs in the binding (`exchange.name`), so that the engine declares it anew with them.",
+      BESIDE,
+    ],
+  },
   "bindings-of-others-gone": {
     severity: "loss",
     title: "% would go, with bindings that this program does not declare",
     consequence:
-      "A binding goes with its exchange, for good, also where that is declared anew: what comes from then on finds no way to the queue.",
+      "A binding goes with its exchange or queue, for good, also where that is declared anew: what comes from then on finds no way to the queue.",
     wayOut: [
       "Declare the new one beside the old one first, and let the queues' services bind to it.",
       "Or stop the publishers, let what waits arrive, and let each service bind its queue again before they start.",

@@ -212,6 +212,22 @@ export function queueArguments(values: Record<string, unknown> | undefined): Rec
   return { ...plain, ...opened };
 }
 
+/** What a binding binds, in one form for a state's and the broker's; undefined if a part of it can't be read. */
+export function bindingIdentity(values: Record<string, unknown> | undefined): string | undefined {
+  const { vhost, source, destination, destinationType, routingKey = "", argumentsJson } = values ?? {};
+  if (![vhost, source, destination, destinationType].every(isReadable)) return undefined;
+  if (routingKey !== "" && !isReadable(routingKey)) return undefined;
+  const opened = openedJson(argumentsJson) ?? values?.arguments ?? {};
+  if (typeof opened !== "object" || opened === null) return undefined;
+  const pairs = Object.entries(opened).map(([key, value]) => [key, isTable(value) ? value : String(value)]);
+  const sorted = pairs.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+  return JSON.stringify([vhost, source, destination, destinationType, routingKey, sorted]);
+}
+
+function isTable(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
 export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

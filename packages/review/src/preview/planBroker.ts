@@ -21,6 +21,18 @@ export function otherPlace(preview: Pick<Preview, "steps">, url: string): string
   return endpoints.some((endpoint) => isSameAddress(endpoint, url)) ? undefined : [...new Set(hosts)].sort().join(", ");
 }
 
+/** Returns a function that says whether two changes may be on one broker: unless both addresses can be read, and differ. */
+export function mayShareBroker(changes: readonly EntityChange[]): (one: EntityChange, other: EntityChange) => boolean {
+  const providers = changes.filter(({ type }) => type === "pulumi:providers:rabbitmq");
+  const endpoints = new Map(providers.map(({ urn, before, after }) => [urn, (after ?? before)?.endpoint]));
+  const addressOf = ({ provider = "" }: EntityChange): unknown => endpoints.get(provider);
+  return (one, other) => {
+    if (one.provider === other.provider) return true;
+    const [here, there] = [addressOf(one), addressOf(other)].map(String) as [string, string];
+    return !URL.canParse(here) || !URL.canParse(there) || isSameAddress(here, there);
+  };
+}
+
 /** Returns a function that says whether a change is on another broker than the one at an address. */
 export function changesElsewhere(changes: readonly EntityChange[], url: string): (urn: string) => boolean {
   const providers = changes.filter(({ type }) => type === "pulumi:providers:rabbitmq");

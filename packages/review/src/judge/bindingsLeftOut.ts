@@ -1,0 +1,40 @@
+import { EntityChange, brokerName, isReadable } from "../preview/entityChange";
+import { mayShareBroker } from "../preview/planBroker";
+
+/** An exchange or a queue that goes, with a binding of the program that the update leaves as it is. */
+export interface LeftOut {
+  change: EntityChange;
+  /** The bindings, in words. */
+  detail: string;
+}
+
+/**
+ * Finds bindings of the program itself that go with their exchange or queue, and that the engine does not declare anew, because they name it
+ * by a text and not by its output.
+ */
+export function bindingsLeftOut(changes: readonly EntityChange[]): LeftOut[] {
+  const left = changes.filter(({ kind, action }) => kind === "binding" && (action === "same" || action === "update"));
+  const gone = changes.filter(takesBindingsAlong);
+  if (left.length === 0 || gone.length === 0) return [];
+  const isOneBroker = mayShareBroker(changes);
+  return gone.flatMap((change): LeftOut[] => {
+    const own = left.filter((binding) => isAt(binding.before, change) && isOneBroker(binding, change));
+    const [first] = own;
+    if (first === undefined) return [];
+    const more = own.length === 1 ? "" : `, and ${own.length - 1} more`;
+    return [{ change, detail: `The program's own binding ${brokerName(first)}${more}.` }];
+  });
+}
+
+/** Whether an exchange or a queue is deleted, or declared anew, on the broker. */
+export function takesBindingsAlong({ kind, action, isRetained, before }: EntityChange): boolean {
+  const isDeleted = (action === "delete" || action === "replace") && !isRetained;
+  return (kind === "exchange" || kind === "queue") && isDeleted && isReadable(before?.name);
+}
+
+/** Whether a binding is from or to an exchange, or to a queue. */
+export function isAt(binding: Record<string, unknown> | undefined, { kind, before }: EntityChange): boolean {
+  const { vhost, source, destination, destinationType } = binding ?? {};
+  if (vhost !== before?.vhost) return false;
+  return (destination === before?.name && destinationType === kind) || (kind === "exchange" && source === before?.name);
+}
