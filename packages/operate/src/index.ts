@@ -6,7 +6,7 @@ export { Step } from "./enforce/planSteps";
 // The plan of such a change, without a broker.
 export { LiveMatching } from "./enforce/liveMatching";
 export { MatchingChange, planMatchingChange } from "./enforce/matchingChange";
-export { isStillNext, planSteps } from "./enforce/planSteps";
+export { isStillNext, planAllSteps, planSteps } from "./enforce/planSteps";
 
 // What would adopt what a vhost has: the config of a stack.
 export { AdoptedConfig } from "./adopt/adoptedConfig";

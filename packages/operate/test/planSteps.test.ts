@@ -5,6 +5,7 @@ import {
   MatchingChange,
   Step,
   isStillNext,
+  planAllSteps,
   planMatchingChange,
   planSteps,
 } from "@rabbitmq-delay/operate";
@@ -25,6 +26,7 @@ class ModelBroker implements LiveMatching {
   readonly queues = new Map<string, DeclaredQueue>();
   bindings: BindingPlan[] = [];
   policies: PolicyPlan[] = [];
+  private readonly waiting = new Map<string, Set<string>>();
 
   constructor(network: DelayNetwork, endpoints: string[], areVendors: boolean) {
     const { exchanges, queues, bindings } = planEntities(network);
@@ -89,6 +91,7 @@ class ModelBroker implements LiveMatching {
           `${step.queue} would never be empty`,
         );
         this.queues.delete(step.queue);
+        for (const queues of this.waiting.values()) queues.delete(step.queue);
         break;
     }
   }
@@ -115,8 +118,20 @@ class ModelBroker implements LiveMatching {
     return this.bindings.some((one) => isSame(one, binding));
   }
 
-  /** The queues in which a message that is published to an exchange ends, after all its delays. */
-  deliver(exchange: string, key: string, seen = new Set<string>()): string[] {
+  /** The queues in which messages for an endpoint may wait. */
+  waitingFor(name: string): string[] {
+    return [...(this.waiting.get(name) ?? [])];
+  }
+
+  noteWaiting(name: string, queues: string[]): void {
+    this.waiting.set(name, new Set([...this.waitingFor(name), ...queues]));
+  }
+
+  /**
+   * The queues in which a message that is published to an exchange ends, after all its delays.
+   * @param passed gets those in which it waits before
+   */
+  deliver(exchange: string, key: string, passed: string[] = [], seen = new Set<string>()): string[] {
     assert.ok(this.exchanges.has(exchange), `${exchange}, where a message goes, is not there`);
     const targets = new Map(
       this.bindings
@@ -129,15 +144,17 @@ class ModelBroker implements LiveMatching {
         .filter(({ pattern, applyTo }) => applyTo === "exchanges" && new RegExp(pattern, "u").test(exchange))
         .sort((one, other) => other.priority - one.priority);
       const alternate = policy?.definition["alternate-exchange"];
-      return alternate === undefined ? [] : this.deliver(String(alternate), key, seen);
+      return alternate === undefined ? [] : this.deliver(String(alternate), key, passed, seen);
     }
     return [...targets.values()].flatMap(({ destination, destinationType }) => {
-      if (destinationType === "exchange") return this.deliver(destination, key, seen);
+      if (destinationType === "exchange") return this.deliver(destination, key, passed, seen);
       // The broker gives a queue a message once, by however many ways it comes there at once.
       if (seen.has(destination)) return [];
       seen.add(destination);
       const next = this.queues.get(destination)?.arguments["x-dead-letter-exchange"];
-      return next === undefined ? [destination] : this.deliver(String(next), key, new Set());
+      if (next === undefined) return [destination];
+      passed.push(destination);
+      return this.deliver(String(next), key, passed, new Set());
     });
   }
 }
@@ -164,6 +181,9 @@ function isMade(broker: ModelBroker, step: Step): boolean {
   }
 }
 
+/** Each round waits anew. */
+const isNoWaiting = (step: Step): boolean => !step.do.startsWith("await-");
+
 describe("planSteps", () => {
   it("gives each message one way at each moment, wherever runs are killed, and gets to the end", () => {
     fc.assert(
@@ -180,9 +200,8 @@ describe("planSteps", () => {
           const reached = [...endpoints];
           let steps = 0;
           const check = (): void => {
-            // From the moment on at which a message reaches it, it always does; but not where a run is killed and then undone.
-            if (steps++ === appearsAt && kills.every(({ undo }) => undo === lastUndo))
-              broker.addEndpoint(network, "New");
+            // From the moment on at which a message reaches it, it always does; where matching was enforced, nothing has to.
+            if (steps++ === appearsAt && !startsEnforced) broker.addEndpoint(network, "New");
             const isNew = broker.queues.has("New") && !reached.includes("New");
             const keyOfNew = `${"0.".repeat(27)}0.New`;
             if (isNew && broker.deliver(network.entryExchanges[0] as string, keyOfNew).includes("New"))
@@ -191,7 +210,14 @@ describe("planSteps", () => {
               for (const digits of ["0.0", "0.1", "1.1"]) {
                 const key = `${"0.".repeat(26)}${digits}.${name}`;
                 for (const exchange of network.entryExchanges.slice(0, 2)) {
-                  assert.deepEqual(broker.deliver(exchange, key), [name]);
+                  const passed: string[] = [];
+                  assert.deepEqual(broker.deliver(exchange, key, passed), [name]);
+                  broker.noteWaiting(name, passed);
+                }
+                // Those that went by a queue before may wait in it.
+                for (const queue of broker.waitingFor(name)) {
+                  const end = broker.queues.get(queue)?.arguments["x-dead-letter-exchange"];
+                  if (end !== undefined) assert.deepEqual(broker.deliver(String(end), key), [name], queue);
                 }
               }
             }
@@ -199,22 +225,30 @@ describe("planSteps", () => {
           check();
           const stopped: { change: MatchingChange; rest: Step[] }[] = [];
           const last = { steps: Infinity, undo: lastUndo, isStopped: false };
-          const runToEnd = (change: MatchingChange, most: number, isStopped: boolean): void => {
+          const runToEnd = (change: MatchingChange, most: number, isStopped: boolean): Step[] => {
+            const made: Step[] = [];
             let rounds = 0;
             for (let left = most, planned = planSteps(change, broker); left > 0 && planned.length > 0;) {
               assert.ok(++rounds <= 10, "a run gives up after ten rounds");
               for (const step of planned.slice(0, left)) {
                 if (!isStillNext(step, change, broker)) break;
                 broker.make(step);
+                made.push(step);
                 left--;
                 check();
               }
               if (left <= 0 && isStopped) stopped.push({ change, rest: planned.slice(most) });
               planned = planSteps(change, broker);
             }
+            return made;
           };
-          for (const { steps: most, undo, isStopped } of [...kills, last])
-            runToEnd(planMatchingChange(network, undo), most, isStopped);
+          for (const { steps: most, undo, isStopped } of [...kills, last]) {
+            const change = planMatchingChange(network, undo);
+            const all = planAllSteps(change, broker);
+            const made = runToEnd(change, most, isStopped);
+            if (most === Infinity && !broker.queues.has("New"))
+              assert.deepEqual(made.filter(isNoWaiting), all.filter(isNoWaiting), "all steps were foreseen");
+          }
           // What a run had planned before it was stopped, the others may have done, or undone.
           for (const { change, rest } of stopped) {
             for (const step of rest) {
@@ -238,7 +272,7 @@ describe("planSteps", () => {
           );
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 
@@ -264,12 +298,32 @@ describe("planSteps", () => {
       set("^nsb.v2.delay-(delivery|exact)$", "exchanges", 5);
       assert.ok(planSteps(change, broker).length > 0);
       for (const applyTo of ["queues", "exchanges"] as const) {
-        set(".*", applyTo, 1000);
-        assert.throws(() => planSteps(change, broker), /priority: .*policy team's has it, .* give it one below 1000/);
-        set(".*", applyTo, 999);
+        set(".*", applyTo, 1_000_000_000);
+        assert.throws(
+          () => planSteps(change, broker),
+          /priority: .*policy team's has it, .*; give it one below 1000000000, or a narrower pattern$/,
+        );
+        set(".*", applyTo, 999_999_999);
         assert.ok(planSteps(change, broker).length > 0);
       }
       set("^other$", "exchanges", 5);
+      const underway = new ModelBroker(network, endpoints, true);
+      for (const step of planSteps(change, underway)) {
+        if (step.do === "drain-queue") break;
+        underway.make(step);
+      }
+      const strong: PolicyPlan = {
+        name: "team's",
+        pattern: ".*",
+        applyTo: "exchanges",
+        priority: 2e9,
+        definition: { "alternate-exchange": "unroutable" },
+      };
+      underway.policies.push(strong);
+      assert.throws(
+        () => planSteps(change, underway),
+        /MESSAGES HAVE NO WAY UNTIL THEN: .* and run this again at once$/,
+      );
       for (let steps = planSteps(change, broker); steps.length > 0; steps = planSteps(change, broker))
         for (const step of steps) broker.make(step);
       set(change.from, "exchanges", 5);

@@ -392,7 +392,10 @@ describe("a review that asks the broker", () => {
       const ends = { vhost: "/", source: "shop", destination: "full", destinationType: "queue", ...values };
       const binding = step("delete", "rabbitmq:index/binding:Binding", "b", ends);
       const shop = step("delete", "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop", "headers"));
-      const { report } = await review({ steps: [queueStep("same", "full"), shop, binding] }, ["--management", address()]);
+      const { report } = await review({ steps: [queueStep("same", "full"), shop, binding] }, [
+        "--management",
+        address(),
+      ]);
       return report.verdict;
     };
     assert.equal(await verdictWith({ argumentsJson: '{"n":5,"x-match":"all"}' }), "care");

@@ -4,7 +4,7 @@ import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topol
 import { EnforceError } from "./enforceError";
 import { LiveMatching, readLiveMatching } from "./liveMatching";
 import { MatchingChange, planMatchingChange } from "./matchingChange";
-import { Step, isStillNext, planSteps } from "./planSteps";
+import { Step, isStillNext, planAllSteps, planSteps } from "./planSteps";
 import { Requests, told, untilAnswered } from "./requests";
 import { checkStepRights } from "./stepRights";
 
@@ -69,21 +69,21 @@ export async function enforceMatching(
       untilAnswered(() => readLiveMatching(api, vhost)),
     );
   const live = await read();
+  const all = planAllSteps(change, live);
+  if (options.dryRun === true) return { network: { ...change.network, vhost }, steps: all };
+  if (all.length > 0) await told("the user's rights can't be checked", checkStepRights(api, vhost, all, change, live));
   const steps = planSteps(change, live);
-  if (options.dryRun !== true && steps.length > 0) {
-    await told("the user's rights can't be checked", checkStepRights(api, vhost, steps, change, live));
-  }
   const runner = new Runner(new Requests(api), vhost, change, options.timeoutMs ?? 600_000);
-  for (let round = 1, left = steps; options.dryRun !== true && left.length > 0; round++) {
+  for (let round = 1, left = steps; left.length > 0; round++) {
     // An endpoint may have been bound meanwhile; what is there at the end is what counts.
     if (round > MOST_ROUNDS) throw new EnforceError(`there is still something to do after ${MOST_ROUNDS} rounds`);
     let sinceMs = Date.now();
     for (const step of left) {
       options.onStep?.(step);
-      const isNext = isStillNext(step, change, await read());
+      const isNext = async (): Promise<boolean> => isStillNext(step, change, await read());
       // What was waited for before may hold no longer.
-      if (!isNext || Date.now() - sinceMs > HELD_UP_MS) break;
-      await runner.run(step);
+      if (!(await isNext()) || Date.now() - sinceMs > HELD_UP_MS) break;
+      if (!(await runner.run(step, isNext))) break;
       sinceMs = Date.now();
     }
     left = planSteps(change, await read());
@@ -124,7 +124,24 @@ class Runner {
     this.at = encodeURIComponent(vhost);
   }
 
-  async run(step: Step): Promise<void> {
+  /**
+   * Makes a step.
+   * @param isNext whether it is still the next one, asked once more where something was waited for before it is made
+   * @returns whether it was made
+   */
+  async run(step: Step, isNext: () => Promise<boolean>): Promise<boolean> {
+    if (step.do === "delete-policy") {
+      // The bindings that take its place have to be known everywhere.
+      await pause(SPREAD_MS);
+      const sinceMs = Date.now();
+      // Whoever was stopped meanwhile knows nothing of what another run has done.
+      if (!(await isNext()) || Date.now() - sinceMs > HELD_UP_MS) return false;
+    }
+    await this.make(step);
+    return true;
+  }
+
+  private async make(step: Step): Promise<void> {
     switch (step.do) {
       case "declare-exchange":
         return this.send("PUT", `exchanges/${this.at}/${encodeURIComponent(step.exchange)}`, {
@@ -151,8 +168,6 @@ class Runner {
         return pause(SPREAD_MS);
       }
       case "delete-policy":
-        // The bindings that take its place have to be known everywhere.
-        await pause(SPREAD_MS);
         return this.send("DELETE", `policies/${this.at}/${encodeURIComponent(step.policy)}`);
       case "await-policy":
         return this.awaitPolicy(step.exchange, step.policy);
@@ -231,7 +246,7 @@ class Runner {
     const plan = [change.queue, change.detour.queue, change.otherDetour.queue].find(({ name }) => name === queue);
     if (plan === undefined || (await this.isBound(queue))) return;
     await this.send("DELETE", `queues/${this.at}/${encodeURIComponent(queue)}`);
-    await this.run({ do: "declare-queue", queue: plan });
+    await this.make({ do: "declare-queue", queue: plan });
   }
 
   private async isBound(queue: string): Promise<boolean> {

@@ -50,8 +50,8 @@ export interface Detour {
   shield: PolicyPlan;
 }
 
-/** Above every policy that this project sets, so that these go before parking. */
-export const PRIORITY = 1000;
+/** So that these go before parking, and before what anybody else sets meanwhile: messages have no other way then. */
+export const PRIORITY = 1_000_000_000;
 
 /**
  * What has to change so that exact matching is enforced in a network, or no longer.

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { BindingPlan, DelayTopologyError, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
 import { appliesTo, bindingIdentity, compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
 import { endpointBindings } from "./endpointBindings";
+import { foresee } from "./foresee";
 import type { LiveMatching } from "./liveMatching";
-import { MatchingChange, PRIORITY } from "./matchingChange";
+import { MatchingChange, PRIORITY, planMatchingChange } from "./matchingChange";
 
 /** One thing that is done to the broker, or waited for. */
 export type Step =
@@ -27,18 +28,63 @@ export type Step =
  */
 export function planSteps(change: MatchingChange, live: LiveMatching): Step[] {
   checkNetwork(change, live);
+  const leftover = leftoverOf(change, live);
+  if (leftover === "half-way") return planOtherToEnd(change, live);
   const bound = new Set(live.bindings.map(bindingIdentity));
   const target = targetOf(change.queue.name, live);
   const isBound = change.after.every((binding) => bound.has(bindingIdentity(binding)));
   const isDone = target === change.to && isBound && !bound.has(bindingIdentity(change.before[1]));
   if (!isDone) checkPolicies(change, live);
+  const detour = isDone ? [] : planDetour(change, live);
+  for (const step of detour) if (step.do === "unbind") bound.delete(bindingIdentity(step.binding));
   const steps = [
-    ...planEnd(change, live, isDone),
-    ...(isDone ? [] : [...planDetour(change, live), ...planLevel(change, live), ...planReturn(change, bound)]),
+    ...planEnd(change, live, isDone || leftover === "at-the-start"),
+    ...detour,
+    ...(isDone ? [] : [...planLevel(change, live), ...planReturn(change, bound)]),
     ...planCleaning(change, live, isDone),
   ];
   // By a plan of its own: an endpoint may have been bound to the old end since this one was made.
   return steps.length > 0 ? steps : leaveOldEnd(change, live);
+}
+
+/**
+ * What a run in the other direction has left that was killed. As long as it lasts, what has no binding at its new end goes to its old one.
+ * - `at-the-start`: level 0's queue is still the old one, so that messages are led back to it, and the detour runs empty
+ * - `half-way`: it is the new one, or not there, so that the other run is gone on with first
+ */
+function leftoverOf(change: MatchingChange, live: LiveMatching): "none" | "at-the-start" | "half-way" {
+  const { from, to, fallback, otherDetour, queue } = change;
+  const ways = live.policies.filter(({ name }) => name === fallback.name).map(({ definition }) => definition);
+  const isOthers = ways.some((definition) => definition["alternate-exchange"] === to);
+  const isLeft = isOthers || live.queues.has(otherDetour.queue.name) || live.exchanges.has(otherDetour.exchange);
+  if (!isLeft) return "none";
+  const target = targetOf(queue.name, live);
+  if (target === to) return "at-the-start";
+  return isOthers || (ways.length === 0 && target === from) ? "half-way" : "none";
+}
+
+/**
+ * Goes on with the run in the other direction until all messages go by its new end alone. Led back before, some would arrive at one end, and
+ * some at the other, and neither of the two could lead on to the other one what was bound there late.
+ */
+function planOtherToEnd({ network, fallback }: MatchingChange, live: LiveMatching): Step[] {
+  const steps = planSteps(planMatchingChange(network, network.matching === "enforced"), live);
+  const end = steps.findIndex((step) => step.do === "delete-policy" && step.policy === fallback.name);
+  return end < 0 ? steps : steps.slice(0, end + 1);
+}
+
+/**
+ * All steps up to the end of the change, as far as nobody else changes anything: what {@link planSteps} says after them, too.
+ * @throws DelayTopologyError as {@link planSteps} does
+ */
+export function planAllSteps(change: MatchingChange, live: LiveMatching): Step[] {
+  const all: Step[] = [];
+  let left = planSteps(change, live);
+  for (let after = live; left.length > 0; left = planSteps(change, after)) {
+    all.push(...left);
+    after = left.reduce(foresee, after);
+  }
+  return all;
 }
 
 /**
@@ -57,19 +103,18 @@ export function isStillNext(step: Step, change: MatchingChange, live: LiveMatchi
   );
 }
 
-/** The new end has to have all that the old one has before a message comes there. */
-function planEnd(change: MatchingChange, live: LiveMatching, isDone: boolean): Step[] {
-  const { to, from, network, parkingOfBoth, fallback, otherDetour } = change;
+/**
+ * The new end has to have all that the old one has before a message comes there.
+ * @param isReached whether it is where messages go by level 0's queue already
+ */
+function planEnd(change: MatchingChange, live: LiveMatching, isReached: boolean): Step[] {
+  const { to, parkingOfBoth, fallback } = change;
   const steps: Step[] = live.exchanges.has(to) ? [] : [{ do: "declare-exchange", exchange: to }];
   const parking = live.policies.find(({ name }) => name === parkingOfBoth?.name);
   if (parking !== undefined && parkingOfBoth !== undefined && !new RegExp(parking.pattern, "u").test(to)) {
     steps.push({ do: "set-policy", policy: parkingOfBoth });
   }
-  if (!isDone) {
-    // A run in the other direction may have left messages that still go to the old end.
-    const isTurned = live.queues.has(otherDetour.queue.name);
-    const missing = isTurned ? endpointBindings({ network, from: to, to: from }, live) : [];
-    steps.push(...missing.map((binding): Step => ({ do: "bind", binding })));
+  if (!isReached) {
     if (!isSet(fallback, live)) steps.push({ do: "set-policy", policy: fallback });
     steps.push({ do: "await-policy", exchange: to, policy: fallback.name });
   }
@@ -201,7 +246,7 @@ function checkNetwork(change: MatchingChange, live: LiveMatching): void {
  * Policies of others: only one applies to an exchange or a queue.
  * @throws DelayTopologyError for one that goes before those of the change, and for one that would be left behind with the old end
  */
-function checkPolicies(change: MatchingChange, { policies }: LiveMatching): void {
+function checkPolicies(change: MatchingChange, { policies, bindings }: LiveMatching): void {
   const { from, to, exchange, detour, otherDetour, fallback, parkingOfBoth } = change;
   const own = [detour, otherDetour].flatMap(({ policy, shield }) => [policy, shield]).concat(fallback);
   const names = new Set([...own, parkingOfBoth].map((policy) => policy?.name));
@@ -213,9 +258,11 @@ function checkPolicies(change: MatchingChange, { policies }: LiveMatching): void
         [detour, otherDetour].some(({ queue }) => appliesTo(policy, queue.name, queue.arguments))),
   );
   if (strong !== undefined) {
+    const isUnderway = !bindings.some(({ source }) => source === exchange);
+    const urgent = isUnderway ? "THIS CHANGE IS UNDER WAY, AND MESSAGES HAVE NO WAY UNTIL THEN: " : "";
     const allowed =
       `policy ${strong.name} has it, and applies to what messages pass meanwhile, so that the policies of this change would have no effect; ` +
-      `give it one below ${PRIORITY}, or a narrower pattern`;
+      `${urgent}give it one below ${PRIORITY}, or a narrower pattern${isUnderway ? ", and run this again at once" : ""}`;
     throw new DelayTopologyError("priority", strong.priority, allowed);
   }
   const left = others.find((policy) => appliesTo(policy, from) && !appliesTo(policy, to));
