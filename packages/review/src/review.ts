@@ -70,7 +70,7 @@ async function askBroker(
   preview: Preview,
 ): Promise<{ findings: Finding[]; messages: number } | { findings: Finding[]; error: string }> {
   try {
-    const state = await addBrokerState(findings, changes, broker, preview.hasSames);
+    const state = await addBrokerState(findings, changes, broker, preview);
     const place = otherPlace(preview, broker.managementUrl);
     return place === undefined
       ? state

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { renderMarkdown } from "../dist/report/markdown";
 import type { PreviewStep } from "../dist/preview/preview";
 import type { Review } from "../dist/review";
-import { change, queueStep, step } from "./steps";
+import { change, judged, queueStep, step } from "./steps";
 
 const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
 
@@ -421,14 +421,143 @@ describe("a review that asks the broker", () => {
       bindingOf("delete", delivery, "empty"),
     ];
     const exchanges = [delivery, parking].map((name) => ({ ...declared, name, internal: false }));
-    answers["/api/exchanges/%2F"] = exchanges.map((one, index) => ({ ...one, type: ["topic", "fanout"][index] }));
-    answers["/api/bindings/%2F"] = [onBroker(delivery, "empty")];
+    const types = exchanges.map((one, index) => ({
+      ...one,
+      type: ["topic", "fanout"][index],
+      policy: [parking][index],
+    }));
+    answers["/api/exchanges/%2F"] = types;
+    answers["/api/bindings/%2F"] = [onBroker(delivery, "empty"), onBroker(parking, parking, "")];
     const gone = await review({ steps }, ["--management", address()]);
     assert.deepEqual([gone.report.verdict, gone.report.findings[0]?.rule], ["loss", "endpoint-unbound"], gone.stderr);
     assert.match(gone.report.findings[0]?.found ?? "", /parking, .* is not on the broker, so that nothing keeps it/);
     answers["/api/queues/%2F"] = ["empty", parking].map((name) => ({ ...declared, name, messages: 0 }));
     const there = await review({ steps }, ["--management", address()]);
     assert.deepEqual([there.report.verdict, there.report.findings.length], ["care", 1], there.stderr);
+    // The policy and the binding had been deleted by hand: what was "kept in the parking queue" was in none.
+    answers["/api/bindings/%2F"] = [onBroker(delivery, "empty")];
+    const unbound = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([unbound.report.verdict, unbound.report.findings[0]?.rule], ["loss", "endpoint-unbound"]);
+    assert.match(unbound.report.findings[0]?.found ?? "", /is not bound to .*parking on the broker/);
+    answers["/api/bindings/%2F"] = [onBroker(delivery, "empty"), onBroker(parking, parking, "")];
+    answers["/api/exchanges/%2F"] = types.map((one) => ({ ...one, policy: undefined }));
+    const bare = await review({ steps }, ["--management", address()]);
+    assert.deepEqual(
+      bare.report.findings.map(({ rule, found }) => `${rule}: ${found}`),
+      [
+        `endpoint-unbound: ${delivery} does not lead to ${parking} on the broker what finds no binding, so that nothing keeps it`,
+        `missing-on-broker: no policy applies to ${delivery} on the broker`,
+      ],
+    );
+    answers["/api/exchanges/%2F"] = types;
+    answers["/api/policies/%2F"] = [
+      { name: parking, ...policy, "apply-to": "exchanges", definition: { "alternate-exchange": "elsewhere" } },
+    ];
+    const otherwise = await review({ steps }, ["--management", address()]);
+    assert.deepEqual(
+      otherwise.report.findings.map(({ rule, severity, found }) => `${rule} ${severity}: ${found}`),
+      [
+        `endpoint-unbound loss: ${delivery} does not lead to ${parking} on the broker what finds no binding, so that nothing keeps it`,
+        "missing-on-broker care: it has another alternate-exchange",
+      ],
+    );
+  });
+
+  it("finds a binding without a routing key that the broker has not", async () => {
+    answers["/api/exchanges/%2F"] = [{ ...declared, name: "shop", type: "fanout", internal: false }];
+    answers["/api/bindings/%2F"] = [];
+    const ends = { vhost: "/", source: "shop", destination: "empty", destinationType: "queue", routingKey: "" };
+    const steps = [queueStep("same", "empty"), step("same", "rabbitmq:index/binding:Binding", "b", ends)];
+    const { report } = await review({ steps }, ["--management", address()]);
+    assert.deepEqual(
+      report.findings.map(({ rule, entity }) => `${rule} ${entity}`),
+      ["missing-on-broker binding shop → empty"],
+    );
+  });
+
+  // Publishers make hold queues at run time, and the queue to which they lead was "empty": what was held came nowhere.
+  it("finds queues that only the broker has, and that pass their messages on to what is deleted", async () => {
+    const hold = (name: string, values: object): object => ({ ...declared, name, arguments: values });
+    const leads = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "empty" };
+    const rulesWith = async (...queues: object[]): Promise<string[]> => {
+      answers["/api/queues/%2F"] = [{ ...declared, name: "empty", messages: 0, consumers: 0 }, ...queues];
+      const { report } = await review({ steps: [queueStep("delete", "empty")] }, ["--management", address()]);
+      return [report.verdict, ...report.findings.map(({ rule, found }) => `${rule}: ${found}`)];
+    };
+    const [verdict, found] = await rulesWith(hold("hold.5000", leads));
+    assert.deepEqual(
+      [verdict, found],
+      ["loss", "unroutable-lost: queue hold.5000 passes its messages on to it, and is on the broker alone"],
+    );
+    const safe = { ...leads, "x-dead-letter-strategy": "at-least-once" };
+    for (const other of [safe, { ...leads, "x-dead-letter-exchange": "x" }, { "x-dead-letter-exchange": "" }])
+      assert.equal((await rulesWith(hold("hold.5000", other)))[0], "care");
+  });
+
+  // Deleted by hand in a vhost whose name was a secret, and in a file without unchanged resources: "nothing changes".
+  it("says what it could not compare", async () => {
+    const unread = step("same", "rabbitmq:index/queue:Queue", "q", { name: "empty", vhost: "[secret]", settings: {} });
+    const known = queueStep("same", "empty");
+    const short = { steps: [known], changeSummary: { same: 7 } };
+    for (const [preview, told] of [
+      [{ steps: [known, unread] }, /^queue q is of a name or in a vhost that can't be read$/],
+      [short, /^the preview does not list unchanged resources; make it with --show-sames$/],
+    ] as const) {
+      const { status, report, stderr } = await review(preview, ["--management", address()]);
+      assert.deepEqual([status, report.verdict], [0, "care"], stderr);
+      assert.deepEqual(
+        report.findings.map(({ rule }) => rule),
+        ["not-compared"],
+      );
+      assert.match(report.findings[0]?.entity ?? "", told);
+    }
+  });
+
+  // Two secret addresses counted as one, and so did a provider's former one: full queues elsewhere were empty here.
+  it("counts nothing here that may be on another broker, and looks for no vhost of another one", async () => {
+    const provider = (name: string, from: unknown, to: unknown, op = "same"): PreviewStep =>
+      change(op, "pulumi:providers:rabbitmq", name, { endpoint: from }, { endpoint: to });
+    const by = (name: string): object => ({
+      provider: `urn:pulumi:prod::shop::pulumi:providers:rabbitmq::${name}::id`,
+    });
+    const here = address();
+    const found = async (...steps: PreviewStep[]): Promise<unknown[]> => {
+      const { status, report, stderr } = await review({ steps }, ["--management", here]);
+      assert.notEqual(status, 3, stderr);
+      const first = report.findings.find(({ rule }) => rule === "queue-deleted");
+      return [report.verdict, /may be, on another broker/.test(first?.found ?? "")];
+    };
+    const known = queueStep("same", "full", by("a"));
+    const gone = queueStep("delete", "empty", by("b"));
+    const secrets = [provider("a", "[secret]", "[secret]"), provider("b", "[secret]", "[secret]")];
+    assert.deepEqual(await found(...secrets, known, gone), ["loss", true]);
+    assert.deepEqual(await found(provider("a", here, here), known, gone), ["loss", true], "a default provider");
+    const moved = queueStep("delete", "empty", by("a"));
+    assert.deepEqual(await found(provider("a", here, "http://there:15672", "update"), known, moved), ["loss", true]);
+    const rotated = { ...provider("a", "[secret]", "[secret]", "update"), diffReasons: ["password"] };
+    assert.deepEqual(await found(rotated, known, moved), ["care", false]);
+    const elsewhere = { name: "x", vhost: "only-there", settings: {} };
+    const there = step("same", "rabbitmq:index/queue:Queue", "x", elsewhere, by("b"));
+    const two = [provider("a", here, here), provider("b", "http://there:15672", "http://there:15672")];
+    assert.deepEqual(await found(...two, known, there), ["care", false], "not-compared");
+  });
+
+  it("takes an entity of the same name on another broker for another one", async () => {
+    const provider = (name: string): PreviewStep =>
+      step("same", "pulumi:providers:rabbitmq", name, { endpoint: `http://${name}:15672` });
+    const on = (name: string): object => ({
+      provider: `urn:pulumi:prod::shop::pulumi:providers:rabbitmq::${name}::id`,
+      retainOnDelete: true,
+    });
+    const type = "rabbitmq:index/queue:Queue";
+    const steps = (to: string): PreviewStep[] => [
+      provider("one"),
+      provider("other"),
+      step("create", type, "new", emptyQueue, on(to)),
+      step("delete", type, "old", emptyQueue, on("one")),
+    ];
+    assert.deepEqual(await judged(steps("other")), ["safe", "queue-kept"]);
+    assert.deepEqual(await judged(steps("one")), ["safe"]);
   });
 
   it("keeps the password of the address to itself, also where the address is broken", async () => {

@@ -14,7 +14,11 @@ import type { Finding } from "../judge/findings";
 import { changesElsewhere } from "../preview/planBroker";
 import { rules } from "../judge/rules";
 import { isEndpoint } from "../preview/urn";
-import { bindingsOfOthers, driftOf, readVhosts, withoutParking } from "./drift";
+import { bindingsOfOthers } from "./bindingsOfOthers";
+import { driftOf } from "./drift";
+import { liveFeeders, withoutParking } from "./liveWays";
+import { readVhosts } from "./liveVhosts";
+import { notCompared } from "./notCompared";
 import { takenUsers } from "./takenUsers";
 
 interface FoundBinding {
@@ -33,28 +37,34 @@ export async function addBrokerState(
   findings: Finding[],
   changes: EntityChange[],
   broker: BrokerAnswers,
-  hasSames: boolean,
+  listed: { hasSames: boolean; isWhole: boolean },
   now = new Date(),
 ): Promise<{ findings: Finding[]; messages: number }> {
-  const queues = await askForQueues(changes, broker);
   const isElsewhere = changesElsewhere(changes, broker.managementUrl);
-  const live = await readVhosts(changes, broker);
+  const here = changes.filter(({ urn }) => !isElsewhere(urn));
+  const queues = await askForQueues(here, broker);
+  const live = await readVhosts(here, broker);
   const told = findings.map((finding) =>
     finding.queue !== undefined && isElsewhere(finding.urn)
       ? { ...finding, found: ELSEWHERE }
-      : withoutParking(tell(finding, queues, changes, now), changes, live),
+      : withoutParking(tell(finding, queues, here, now), here, live),
   );
   const messages = messagesAtRisk(
     told.filter(({ found }) => found !== ELSEWHERE),
     queues,
   );
-  const idle = endpointsWithoutConsumer(changes, queues);
-  const foreign = await foreignBindings(changes, broker, hasSames);
-  const open = told.filter((finding) => !isSettled(finding, changes, foreign));
-  const taken = await takenUsers(changes, broker);
-  const gone = bindingsOfOthers(changes, live);
+  const foreign = await foreignBindings(here, broker, listed.hasSames);
   return {
-    findings: [...open, ...gone, ...driftOf(changes, live, isElsewhere), ...idle, ...foreign, ...taken],
+    findings: [
+      ...told.filter((finding) => !isSettled(finding, here, foreign)),
+      ...bindingsOfOthers(here, live),
+      ...liveFeeders(here, live),
+      ...driftOf(here, live),
+      ...endpointsWithoutConsumer(here, queues),
+      ...foreign,
+      ...(await takenUsers(here, broker)),
+      ...notCompared(changes, isElsewhere, listed.isWhole),
+    ],
     messages,
   };
 }
@@ -79,7 +89,8 @@ function messagesAtRisk(findings: Finding[], queues: FoundQueues): number {
     .reduce((sum, [, { messages }]) => sum + (typeof messages === "number" ? messages : 0), 0);
 }
 
-const ELSEWHERE = "it is on another broker of this plan than the one that was asked, so nobody can tell what it holds";
+const ELSEWHERE =
+  "it is, or may be, on another broker of this plan than the one that was asked, so nobody can tell what it holds";
 const NOT_LISTED =
   "the broker that was asked does not list it, so nobody can tell what it holds; where somebody deleted it, pulumi refresh says so";
 /** The states of a queue in which its count is up to date. */

@@ -2,17 +2,15 @@ import { BrokerAnswerError } from "@rabbitmq-delay/topology/stack";
 import type { Finding } from "../judge/findings";
 import { rules } from "../judge/rules";
 import { EntityChange, isReadable } from "../preview/entityChange";
-import { changesElsewhere } from "../preview/planBroker";
 import type { BrokerAnswers } from "./brokerAnswers";
 
 const RULE = "access-changed";
 
 /** New users of a plan that the broker has already: the engine takes them over with another password and other tags. */
 export async function takenUsers(changes: readonly EntityChange[], broker: BrokerAnswers): Promise<Finding[]> {
-  const isElsewhere = changesElsewhere([...changes], broker.managementUrl);
   const found: Finding[] = [];
   for (const { kind, action, urn, parent, after } of changes) {
-    if (kind !== "user" || action !== "create" || isElsewhere(urn)) continue;
+    if (kind !== "user" || action !== "create") continue;
     const name = after?.name;
     const told = isReadable(name) ? await findUser(broker, String(name)) : "its name can't be read";
     if (told === undefined) continue;

@@ -50,31 +50,35 @@ export interface Finding {
   found?: string;
 }
 
+/** Finds another resource of the same entity, by one side of a change. */
+type Same = (change: EntityChange, of: "before" | "after") => EntityChange | undefined;
+
 /** Everything beside a single change by which it is judged. */
 interface Surroundings {
   routing: Routing;
   policies: Policies;
-  /** Entities that are declared anew, by their identity on the broker. */
-  created: Map<string, EntityChange>;
-  /** Entities that exist already, by their identity on the broker. */
-  existing: Map<string, EntityChange>;
-  /** Whether the program still has the same entity of the same broker after the update, as another resource. */
-  hasTwin: (change: EntityChange) => boolean;
+  /** What is declared anew. */
+  created: EntityChange[];
+  /** The resource that declares an entity anew, that has it already, or that still has it after the update. */
+  createdAs: Same;
+  existingAs: Same;
+  stayingAs: Same;
   /** Namespaces of Kubernetes in which the program has clusters. */
   namespaces: Set<string>;
 }
 
 /** Everything in a preview that somebody should know before applying it. */
 export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[] {
+  const isOneBroker = mayShareBroker(changes);
+  const created = changes.filter(({ action }) => action === "create");
+  const staying = changes.filter(({ action }) => action !== "delete");
   const surroundings: Surroundings = {
     routing: new Routing(changes, preview.hasSames),
     policies: new Policies(changes, preview.hasSames),
-    created: byIdentity(
-      changes.filter(({ action }) => action === "create"),
-      "after",
-    ),
-    existing: byIdentity(changes, "before"),
-    hasTwin: twinsAmong(changes),
+    created,
+    createdAs: sameAmong(created, "after", isOneBroker),
+    existingAs: sameAmong(changes, "before", isOneBroker),
+    stayingAs: sameAmong(staying, "after", isOneBroker),
     namespaces: new Set(
       changes
         .filter(({ partOf }) => partOf === "RabbitMqCluster")
@@ -93,21 +97,33 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
   ];
 }
 
-function byIdentity(changes: EntityChange[], side: "before" | "after"): Map<string, EntityChange> {
-  const found = new Map<string, EntityChange>();
-  for (const change of changes) {
-    const identity = brokerIdentity(change, side);
-    if (identity !== undefined) found.set(identity, change);
+/**
+ * Returns a function that finds the resource among some that is the same entity of the same broker, as far as can be read, as a given one.
+ * @param side which of their values count
+ */
+function sameAmong(
+  some: EntityChange[],
+  side: "before" | "after",
+  isOneBroker: (one: EntityChange, other: EntityChange) => boolean,
+): Same {
+  const byName = new Map<string, EntityChange[]>();
+  for (const other of some) {
+    const identity = brokerIdentity(other, side);
+    if (identity !== undefined) byName.set(identity, [...(byName.get(identity) ?? []), other]);
   }
-  return found;
+  return (change, of) => {
+    const identity = brokerIdentity(change, of);
+    return identity === undefined ? undefined : byName.get(identity)?.find((other) => isOneBroker(other, change));
+  };
 }
 
 /** One rule for each kind: a kind without one does not compile. */
 function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
   const { action, kind } = change;
   if (action === "same") return [];
-  const { routing, policies, created } = surroundings;
-  const isLive = created.has(brokerIdentity(change, "before") ?? "");
+  const { routing, policies } = surroundings;
+  const isLive = surroundings.createdAs(change, "before") !== undefined;
+  const isTwin = surroundings.stayingAs(change, "before") !== undefined;
   if (action === "create" && kind !== "policy") return judgeCreated(change, surroundings);
   switch (kind) {
     case "component":
@@ -117,9 +133,9 @@ function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
       return judgement === undefined ? [] : [find(judgement.rule, change, judgement.detail)];
     }
     case "queue":
-      return judgeQueue(change, isLive, surroundings.hasTwin(change));
+      return judgeQueue(change, isLive, isTwin, routing);
     case "exchange":
-      return judgeExchange(change, isLive, surroundings.hasTwin(change), routing);
+      return judgeExchange(change, isLive, isTwin, routing);
     case "binding":
       return judgeBinding(change, isLive, routing);
     case "vhost":
@@ -182,8 +198,8 @@ function judgeOtherProvider(change: EntityChange): Finding[] {
 }
 
 /** What a new resource does to the others: little, unless it is an unknown thing on the broker, like a shovel. */
-function judgeCreated(change: EntityChange, { created, existing }: Surroundings): Finding[] {
-  const there = existing.get(brokerIdentity(change, "after") ?? "");
+function judgeCreated(change: EntityChange, { created, existingAs }: Surroundings): Finding[] {
+  const there = existingAs(change, "after");
   if (there !== undefined && isDeclaredOtherwise(there, change)) {
     // The broker refuses the new one because of its own arguments.
     const causes = causesOf(there.before, change.after);
@@ -207,9 +223,9 @@ function judgeCreated(change: EntityChange, { created, existing }: Surroundings)
 const RUNNING = /^command:|^kubernetes:batch\/|^pulumi-\w+:dynamic[:/]/;
 
 /** Whether a user is created together with its rights, so that these take none away. */
-function isForNewUser({ after, parent }: EntityChange, created: Map<string, EntityChange>): boolean {
+function isForNewUser({ after, parent }: EntityChange, created: EntityChange[]): boolean {
   const name = after?.user;
-  return [...created.values()].some(
+  return created.some(
     (user) =>
       user.kind === "user" &&
       (isReadable(name) ? user.after?.name === name : parent !== undefined && user.parent === parent),
@@ -231,27 +247,17 @@ function riskOf(change: EntityChange): Finding[] {
   });
 }
 
-function twinsAmong(changes: EntityChange[]): (change: EntityChange) => boolean {
-  const staying = changes.filter(({ action }) => action !== "delete");
-  const byName = new Map<string | undefined, EntityChange[]>();
-  for (const other of staying) {
-    const identity = brokerIdentity(other, "after");
-    byName.set(identity, [...(byName.get(identity) ?? []), other]);
-  }
-  const isOneBroker = mayShareBroker(changes);
-  return (change) => {
-    const identity = brokerIdentity(change, "before");
-    return identity !== undefined && (byName.get(identity) ?? []).some((other) => isOneBroker(other, change));
-  };
-}
-
-function judgeQueue(change: EntityChange, isLive: boolean, isTwin: boolean): Finding[] {
+function judgeQueue(change: EntityChange, isLive: boolean, isTwin: boolean, routing: Routing): Finding[] {
   const { action, isRetained } = change;
   if (action === "update") return unknownUpdate(change);
   if (action === "delete") {
     if (isRetained) return isLive || isTwin ? [] : [find(isOfProcess(change) ? "intake-kept" : "queue-kept", change)];
     if (isLive) return [{ ...find("queue-live-deleted", change), oldName: oldNameOf(change) }];
-    return [find(isTwin ? "queue-twin-deleted" : "queue-deleted", change)];
+    if (isTwin) return [find("queue-twin-deleted", change)];
+    const feeder = routing.feederOfQueue(change.before?.vhost, change.before?.name);
+    const detail = `${feeder}, which stays, passes its messages on to it.`;
+    const unroutable = feeder === undefined ? [] : [{ ...find("unroutable-lost", change, detail), queue: undefined }];
+    return [find("queue-deleted", change), ...unroutable];
   }
   const [from, to] = [queueArguments(change.before), queueArguments(change.after)];
   if (matchingChangeOf(from, to) !== undefined) return [find("matching-changed", change)];

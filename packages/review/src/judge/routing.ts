@@ -5,6 +5,7 @@ import { nameOf, typeOf } from "../preview/urn";
 
 const ALTERNATE = "alternate-exchange";
 const DEAD_LETTERS = "x-dead-letter-exchange";
+const KEY = "x-dead-letter-routing-key";
 const STRATEGY = "x-dead-letter-strategy";
 
 /** What becomes of messages that an exchange can't route. */
@@ -56,6 +57,14 @@ export class Routing {
     return feeders.some(({ change, isSafe }) => !isSafe && !isGone(change));
   }
 
+  /** What stays, and dead-letters to a queue by the default exchange without waiting for its confirm, in words. */
+  feederOfQueue(vhost: unknown, queue: unknown): string | undefined {
+    if (!isReadable(queue)) return undefined;
+    const feeders = this.feeders.get(keyOf(vhost, toQueue(queue))) ?? [];
+    const feeder = feeders.find(({ change, isSafe }) => !isSafe && !isGone(change));
+    return feeder === undefined ? undefined : `${feeder.change.kind} ${brokerName(feeder.change)}`;
+  }
+
   /**
    * The entity that has `exchange` as its alternate exchange and stays, in words: messages that it can't route are lost without the
    * alternate exchange.
@@ -84,16 +93,17 @@ export class Routing {
     const { before } = change;
     if (before === undefined) return;
     const values = queueArguments(before);
-    const { [DEAD_LETTERS]: exchange, [STRATEGY]: strategy } = values;
+    const { [DEAD_LETTERS]: exchange, [KEY]: key, [STRATEGY]: strategy } = values;
     if (exchange !== undefined) {
-      this.addFeeder(before.vhost, exchange, { change, isSafe: strategy === "at-least-once" });
+      this.addFeeder(before.vhost, targetOf(exchange, key), { change, isSafe: strategy === "at-least-once" });
       return;
     }
     // An argument takes precedence over a policy; without one, the policy says where dead letters go.
     const target = { vhost: before.vhost, name: before.name, queueArguments: values };
     for (const { view } of policiesInForce(this.policies, target, "after").found) {
       const isSafe = (strategy ?? view.definition["dead-letter-strategy"]) === "at-least-once";
-      this.addFeeder(before.vhost, view.definition["dead-letter-exchange"], { change, isSafe });
+      const { "dead-letter-exchange": to, "dead-letter-routing-key": by = key } = view.definition;
+      this.addFeeder(before.vhost, targetOf(to, by), { change, isSafe });
     }
   }
 
@@ -141,6 +151,16 @@ export class Routing {
   isDeleted(kind: EntityChange["kind"], vhost: unknown, name: unknown): boolean {
     return isReadable(name) && this.deleted.has(JSON.stringify([kind, vhost, name]));
   }
+}
+
+/** Where dead letters go: the exchange, or the queue of that name behind the default exchange. */
+function targetOf(exchange: unknown, key: unknown): unknown {
+  return exchange === "" && typeof key === "string" ? toQueue(key) : exchange;
+}
+
+/** No exchange has such a name. */
+function toQueue(name: string): string {
+  return `\0${name}`;
 }
 
 function keyOf(vhost: unknown, exchange: string): string {

@@ -346,6 +346,14 @@ export const rules = {
       "`pulumi up --refresh` declares what is missing. What somebody declared otherwise has to be drained and deleted first.",
     ],
   },
+  "not-compared": {
+    severity: "care",
+    title: "Not all of the state was compared with the broker",
+    consequence: "What is missing or bound there, or goes with a deletion, is not in this review.",
+    wayOut: [
+      "Make the preview with `--show-sames`, name entities and vhosts by texts that are no secrets, and review a stack of several brokers once for each.",
+    ],
+  },
   "program-warned": {
     severity: "care",
     title: "The program warned",

@@ -21,26 +21,54 @@ export function otherPlace(preview: Pick<Preview, "steps">, url: string): string
   return endpoints.some((endpoint) => isSameAddress(endpoint, url)) ? undefined : [...new Set(hosts)].sort().join(", ");
 }
 
-/** Returns a function that says whether two changes may be on one broker: unless both addresses can be read, and differ. */
-export function mayShareBroker(changes: readonly EntityChange[]): (one: EntityChange, other: EntityChange) => boolean {
-  const providers = changes.filter(({ type }) => type === "pulumi:providers:rabbitmq");
-  const endpoints = new Map(providers.map(({ urn, before, after }) => [urn, (after ?? before)?.endpoint]));
-  const addressOf = ({ provider = "" }: EntityChange): unknown => endpoints.get(provider);
-  return (one, other) => {
-    if (one.provider === other.provider) return true;
-    const [here, there] = [addressOf(one), addressOf(other)].map(String) as [string, string];
-    return !URL.canParse(here) || !URL.canParse(there) || isSameAddress(here, there);
-  };
+const PROVIDER = "pulumi:providers:rabbitmq";
+
+/** The addresses of the brokers on which the providers declare, before the update and after it, by the providers' URNs. */
+function addressesOf(changes: readonly EntityChange[]): (change: EntityChange) => unknown[] {
+  const providers = changes.filter(({ type }) => type === PROVIDER);
+  const found = new Map(providers.map((one) => [one.urn, endpointsOf(one)]));
+  return ({ provider = "", otherProvider }) =>
+    [...new Set([provider, otherProvider?.before ?? provider, otherProvider?.after ?? provider])].flatMap(
+      (urn) => found.get(urn) ?? [undefined],
+    );
 }
 
-/** Returns a function that says whether a change is on another broker than the one at an address. */
+function endpointsOf({ before, after, action, reasons }: EntityChange): unknown[] {
+  const endpoints = [...new Set([before, after].filter((one) => one !== undefined).map(({ endpoint }) => endpoint))];
+  // Of two secrets, only the engine knows whether they are the same.
+  const isSure = action === "same" || endpoints.every(isAddress) || reasons?.includes("endpoint") === false;
+  return isSure ? endpoints : [...endpoints, undefined];
+}
+
+function isAddress(endpoint: unknown): endpoint is string {
+  return typeof endpoint === "string" && URL.canParse(endpoint);
+}
+
+/** Returns a function that says whether two changes may be on one broker: unless both addresses can be read, and differ. */
+export function mayShareBroker(changes: readonly EntityChange[]): (one: EntityChange, other: EntityChange) => boolean {
+  const addresses = addressesOf(changes);
+  return (one, other) =>
+    one.provider === other.provider ||
+    addresses(one).some((here) =>
+      addresses(other).some((there) => !isAddress(here) || !isAddress(there) || isSameAddress(here, there)),
+    );
+}
+
+/** Returns a function that says whether a change is, or may be, on another broker than the one at an address. */
 export function changesElsewhere(changes: readonly EntityChange[], url: string): (urn: string) => boolean {
-  const providers = changes.filter(({ type }) => type === "pulumi:providers:rabbitmq");
-  const endpoints = new Map(providers.map(({ urn, before, after }) => [urn, (before ?? after)?.endpoint]));
-  const known = [...endpoints.values()].map(String);
+  const addresses = addressesOf(changes);
+  const onBrokers = changes.filter(({ type }) => type.startsWith("rabbitmq:"));
+  const all = onBrokers.map(addresses);
+  const places = new Set(all.flat());
+  const [place] = places;
   // If everything is at one address, that is the broker that was asked, under whatever name: a tunnel or a proxy may have another.
-  const isOne = known.every((endpoint) => endpoint === known[0] || isSameAddress(endpoint, known[0] as string));
-  if (isOne) return () => false;
-  const byUrn = new Map(changes.map((change) => [change.urn, change]));
-  return (urn) => !isSameAddress(endpoints.get(byUrn.get(urn)?.provider ?? ""), url);
+  const isOneAddress = isAddress(place) && [...places].every((one) => isSameAddress(one, place));
+  const isOneProvider =
+    new Set(onBrokers.flatMap(({ provider, otherProvider }) => otherProvider?.after ?? provider)).size <= 1;
+  if (isOneAddress || (isOneProvider && places.size <= 1)) return () => false;
+  const byUrn = new Map(onBrokers.map((change) => [change.urn, change]));
+  return (urn) => {
+    const change = byUrn.get(urn);
+    return change !== undefined && !addresses(change).every((one) => isSameAddress(one, url));
+  };
 }
