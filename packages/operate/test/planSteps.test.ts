@@ -347,6 +347,27 @@ describe("planSteps", () => {
     }
   });
 
+  // Its messages found no way at the exact end, and level 0 never ran empty: the run gave up after ten minutes, half-way.
+  it("lets an endpoint that only its senders have bound get on the way back what waits for it", () => {
+    const network = delayNetwork({ preset: "nservicebus", matching: "enforced", parking: false });
+    const broker = new ModelBroker(network, endpoints, true);
+    broker.addEndpoint(network, "New");
+    broker.bindings.push({
+      source: network.deliveryExchange,
+      destination: "x",
+      destinationType: "queue",
+      routingKey: "#",
+    });
+    const change = planMatchingChange(network, true);
+    const key = `${"0.".repeat(27)}1.New`;
+    assert.deepEqual(broker.deliver(change.from, key), []);
+    for (const step of planSteps(change, broker)) {
+      if (step.do === "drain-queue") break;
+      broker.make(step);
+    }
+    assert.deepEqual(broker.deliver(change.from, key), ["New"]);
+  });
+
   it("refuses a binding that takes several destinations' messages, a network of another form, and ways around it", () => {
     const network = delayNetwork({ preset: "nservicebus" });
     const change = planMatchingChange(network);

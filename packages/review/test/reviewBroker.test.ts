@@ -487,11 +487,43 @@ describe("a review that asks the broker", () => {
     const [verdict, found] = await rulesWith(hold("hold.5000", leads));
     assert.deepEqual(
       [verdict, found],
-      ["loss", "unroutable-lost: queue hold.5000 passes its messages on to it, and is on the broker alone"],
+      ["loss", "unroutable-lost: queue hold.5000 passes messages on to it, and is on the broker alone"],
     );
     const safe = { ...leads, "x-dead-letter-strategy": "at-least-once" };
     for (const other of [safe, { ...leads, "x-dead-letter-exchange": "x" }, { "x-dead-letter-exchange": "" }])
       assert.equal((await rulesWith(hold("hold.5000", other)))[0], "care");
+  });
+
+  it("finds exchanges that only the broker has, whose alternate is deleted", async () => {
+    const other = { ...declared, name: "theirs", type: "fanout", internal: false };
+    answers["/api/exchanges/%2F"] = [{ ...other, arguments: { "alternate-exchange": "shop" } }];
+    const shop = step("delete", "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop"));
+    const { report } = await review({ steps: [queueStep("same", "empty"), shop] }, ["--management", address()]);
+    assert.equal(report.findings[0]?.rule, "unroutable-lost");
+    assert.equal(report.findings[0]?.found, "exchange theirs passes messages on to it, and is on the broker alone");
+  });
+
+  it("calls what is not durable, and is declared so, no difference", async () => {
+    const settings = { type: "topic", durable: false, autoDelete: true };
+    const shop = step("same", "rabbitmq:index/exchange:Exchange", "shop", { name: "shop", vhost: "/", settings });
+    const live = { ...declared, name: "shop", type: "topic", internal: false };
+    const verdictWith = async (more: object): Promise<string> => {
+      answers["/api/exchanges/%2F"] = [{ ...live, ...more }];
+      const { report } = await review({ steps: [queueStep("same", "empty"), shop] }, ["--management", address()]);
+      return report.verdict;
+    };
+    assert.equal(await verdictWith({ durable: false, auto_delete: true }), "nothing");
+    assert.equal(await verdictWith({ durable: true, auto_delete: true }), "care");
+    assert.equal(await verdictWith({ durable: false, auto_delete: false }), "care");
+  });
+
+  // The endpoint left as the stack took enforced matching over: the binding that enforce had made kept filling its queue.
+  it("says that an endpoint that leaves stays bound to the other end of its network", async () => {
+    const [delivery, exact] = ["nsb.v2.delay-delivery", "nsb.v2.delay-exact"];
+    answers["/api/bindings/%2F"] = [onBroker(delivery, "empty"), onBroker(exact, "empty", "*.empty")];
+    const steps = [queueStep("same", "empty"), bindingOf("delete", delivery, "empty")];
+    const { report } = await review({ steps }, ["--management", address()]);
+    assert.match(report.findings[0]?.found ?? "", /^it stays bound to nsb.v2.delay-exact by "\*\.empty" on the broker/);
   });
 
   // Deleted by hand in a vhost whose name was a secret, and in a file without unchanged resources: "nothing changes".

@@ -3,7 +3,7 @@ import { delayNetwork, planEntities } from "@rabbitmq-delay/topology";
 import type { PreviewStep } from "../dist/preview/preview";
 import { parsePreview } from "../dist/preview/preview";
 import { Review, reviewOf } from "../dist/review";
-import { change, judged, reviewed, step } from "./steps";
+import { change, judged, queueStep, reviewed, step } from "./steps";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3 });
 const plan = planEntities(network);
@@ -55,6 +55,54 @@ describe("a review of ways", () => {
         assert.deepEqual([verdict, ...findings.map(({ rule }) => rule)], ["loss", "matching-changed"]);
       }
     }
+  });
+
+  // It stayed beside the one that took its place, and each message arrived twice: safe.
+  it("counts a binding that the broker keeps as there", async () => {
+    const own = (op: string, destination: string, more: object = {}): PreviewStep => {
+      const values = { source: delivery, destination, destinationType: "queue", routingKey: "*.*.*.Sales", vhost: "/" };
+      return step(op, "rabbitmq:index/binding:Binding", destination, values, more);
+    };
+    const retained = { retainOnDelete: true };
+    assert.deepEqual(await judged([network0, own("delete", "q1", retained), own("create", "q2")]), [
+      "care",
+      "delivered-twice",
+    ]);
+    assert.deepEqual(await judged([network0, own("delete", "q1", retained)]), ["safe"]);
+  });
+
+  // Any alternate exchange counted as the network's parking, also one to which nothing was bound.
+  it("believes an alternate exchange only where it leads on", async () => {
+    const exchange = (name: string, settings: object = {}): PreviewStep =>
+      step("same", "rabbitmq:index/exchange:Exchange", name, { name, vhost: "/", settings });
+    const into = exchange("in", { arguments: { "alternate-exchange": "rest" } });
+    const gone = bound("delete", "in", "bills", "queue", "#");
+    assert.deepEqual(await judged([into, gone, exchange("rest")]), ["loss", "unroutable-lost"]);
+    assert.deepEqual(await judged([into, gone, exchange("rest"), bound("same", "rest", "q", "queue", "")]), [
+      "care",
+      "binding-gone",
+    ]);
+    const { findings } = await reviewed([into, gone]);
+    assert.match(findings[0]?.detail ?? "", /this preview does not say/, "it may be another stack's");
+  });
+
+  // A retry queue passed its messages on to a queue that was deleted, by the default exchange.
+  it("finds a queue that stays, and passes its messages on to one that is deleted", async () => {
+    const leading = (values: object): PreviewStep =>
+      step("same", "rabbitmq:index/queue:Queue", "retry", {
+        name: "retry",
+        vhost: "/",
+        settings: { argumentsJson: JSON.stringify(values) },
+      });
+    const toWork = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "work" };
+    const work = queueStep("delete", "work");
+    assert.deepEqual(await judged([leading(toWork), work]), ["loss", "queue-deleted", "unroutable-lost"]);
+    const safe = { ...toWork, "x-dead-letter-strategy": "at-least-once" };
+    assert.deepEqual(await judged([leading(safe), work]), ["loss", "queue-deleted"]);
+    assert.deepEqual(await judged([leading({ ...toWork, "x-dead-letter-routing-key": "x" }), work]), [
+      "loss",
+      "queue-deleted",
+    ]);
   });
 
   const shortcuts: [string, PreviewStep][] = [

@@ -46,6 +46,24 @@ export function endpointBindings(
   return [...wanted].filter(([key]) => !has.has(key)).map(([, binding]) => binding);
 }
 
+/**
+ * The bindings that the old end lacks of what the new one has, as far as they can be made: messages that still go to the old end, for an
+ * endpoint that only its senders have bound, would keep the queue before it from running empty.
+ */
+export function bindingsForOldEnd(
+  { from, to, network }: Pick<MatchingChange, "from" | "to" | "network">,
+  { bindings, queues }: Pick<LiveMatching, "bindings" | "queues">,
+): BindingPlan[] {
+  const at = bindings.filter(({ source }) => source === from);
+  const movable = bindings.filter(
+    ({ source, destination, destinationType, routingKey }) =>
+      source === to &&
+      patternOf(routingKey, network.levels) !== undefined &&
+      !(destinationType === "queue" && queues.get(destination)?.exclusive === true),
+  );
+  return endpointBindings({ from: to, to: from, network }, { bindings: [...at, ...movable], queues });
+}
+
 /** What follows the digits in a binding's key, as the vendor's clients bind it (`#.NAME`) or as this project does; undefined for another one. */
 export function patternOf(routingKey: string, levels: number): string | undefined {
   const start = ["*.".repeat(levels), "#."].find((prefix) => routingKey.startsWith(prefix));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { BindingPlan, DelayTopologyError, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
 import { appliesTo, bindingIdentity, compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
-import { endpointBindings } from "./endpointBindings";
+import { bindingsForOldEnd, endpointBindings } from "./endpointBindings";
 import { foresee } from "./foresee";
 import type { LiveMatching } from "./liveMatching";
 import { MatchingChange, PRIORITY, planMatchingChange } from "./matchingChange";
@@ -115,6 +115,8 @@ function planEnd(change: MatchingChange, live: LiveMatching, isReached: boolean)
     steps.push({ do: "set-policy", policy: parkingOfBoth });
   }
   if (!isReached) {
+    const isBack = change.network.matching !== "enforced";
+    if (isBack) steps.push(...bindingsForOldEnd(change, live).map((binding): Step => ({ do: "bind", binding })));
     if (!isSet(fallback, live)) steps.push({ do: "set-policy", policy: fallback });
     steps.push({ do: "await-policy", exchange: to, policy: fallback.name });
   }

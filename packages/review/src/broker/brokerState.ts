@@ -16,7 +16,7 @@ import { rules } from "../judge/rules";
 import { isEndpoint } from "../preview/urn";
 import { bindingsOfOthers } from "./bindingsOfOthers";
 import { driftOf } from "./drift";
-import { liveFeeders, withoutParking } from "./liveWays";
+import { liveFeeders, stillBound, withoutParking } from "./liveWays";
 import { readVhosts } from "./liveVhosts";
 import { notCompared } from "./notCompared";
 import { takenUsers } from "./takenUsers";
@@ -47,7 +47,7 @@ export async function addBrokerState(
   const told = findings.map((finding) =>
     finding.queue !== undefined && isElsewhere(finding.urn)
       ? { ...finding, found: ELSEWHERE }
-      : withoutParking(tell(finding, queues, here, now), here, live),
+      : withoutParking(stillBound(tell(finding, queues, here, now), here, live), here, live),
   );
   const messages = messagesAtRisk(
     told.filter(({ found }) => found !== ELSEWHERE),

@@ -36,7 +36,7 @@ function differenceOf(change: EntityChange, vhost: VhostContent): string | undef
       const values = queueArguments(before);
       // The broker may give an untyped queue the type that its vhost has, which is not read here.
       const given = "x-queue-type" in values ? found : { ...found, arguments: withoutType(found.arguments) };
-      return compareQueue({ name, durable: true, arguments: values } as QueuePlan, given)[0];
+      return compareQueue({ name, durable: true, arguments: values } as QueuePlan, asIfLasting(given, settings))[0];
     }
     case "exchange": {
       if (!isReadable(name)) return undefined;
@@ -49,7 +49,7 @@ function differenceOf(change: EntityChange, vhost: VhostContent): string | undef
       if (missing !== undefined) return `exchange ${name} exists without ${missing}`;
       const others = Object.entries(found.arguments).filter(([key, value]) => String(wanted[key]) !== String(value));
       const given = { ...found, arguments: Object.fromEntries(others) };
-      return compareExchange({ name, type } as ExchangePlan, given)[0];
+      return compareExchange({ name, type } as ExchangePlan, asIfLasting(given, settings))[0];
     }
     case "binding": {
       const identity = bindingIdentity(before);
@@ -60,6 +60,12 @@ function differenceOf(change: EntityChange, vhost: VhostContent): string | undef
     default:
       return undefined;
   }
+}
+
+/** What is durable, or deletes itself, as the program says it shall be, differs in nothing. */
+function asIfLasting<T extends { durable: boolean; auto_delete: boolean }>(found: T, settings: unknown): T {
+  const { durable = found.durable, autoDelete = found.auto_delete } = (settings ?? {}) as Record<string, unknown>;
+  return { ...found, durable: found.durable === durable, auto_delete: found.auto_delete !== autoDelete };
 }
 
 function differenceOfPolicy(change: EntityChange, vhost: VhostContent): string | undefined {

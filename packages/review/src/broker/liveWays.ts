@@ -1,4 +1,4 @@
-import { networkOfDelivery } from "@rabbitmq-delay/topology/stack";
+import { bindingName, canEnforce, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { takesBindingsAlong } from "../judge/bindingsLeftOut";
 import type { Finding } from "../judge/findings";
 import { viewOn } from "../judge/policiesInForce";
@@ -49,32 +49,59 @@ function plannedDefinition(
 }
 
 /**
- * Finds queues that no resource of the plan declares, e.g. hold queues that publishers make, and that dead-letter to what is deleted without
- * waiting for its confirm.
+ * Finds queues and exchanges that no resource of the plan declares, e.g. hold queues that publishers make, and that pass messages on to what is
+ * deleted without waiting for its confirm.
  */
 export function liveFeeders(changes: readonly EntityChange[], live: LiveVhosts): Finding[] {
   const planned = new Set(
-    changes
-      .filter(({ kind }) => kind === "queue")
-      .map(({ before, after }) => JSON.stringify([(before ?? after)?.vhost, (before ?? after)?.name])),
+    changes.map(({ kind, before, after }) => JSON.stringify([kind, (before ?? after)?.vhost, (before ?? after)?.name])),
   );
   return changes.flatMap((change): Finding[] => {
     const { urn, kind, action, parent, before } = change;
     if (!takesBindingsAlong(change) || (kind === "queue" && action === "replace")) return [];
     const [vhost, name] = [before?.vhost, before?.name];
-    const queues = isReadable(vhost) ? [...(live.get(vhost)?.queues.values() ?? [])] : [];
-    const feeders = queues.filter(({ name: queue, arguments: values }) => {
-      const { "x-dead-letter-exchange": exchange, "x-dead-letter-routing-key": key } = values;
-      const isTarget = kind === "exchange" ? exchange === name : exchange === "" && key === name;
-      const isSafe = values["x-dead-letter-strategy"] === "at-least-once";
-      return isTarget && !isSafe && !planned.has(JSON.stringify([vhost, queue]));
-    });
+    const { queues, exchanges } = (isReadable(vhost) ? live.get(vhost) : undefined) ?? {};
+    const feeders = [
+      ...[...(queues?.values() ?? [])].filter((queue) => feeds(queue, change)).map((queue) => ["queue", queue.name]),
+      ...[...(exchanges?.values() ?? [])]
+        .filter((exchange) => kind === "exchange" && exchange.arguments["alternate-exchange"] === name)
+        .map((exchange) => ["exchange", exchange.name]),
+    ].filter(([kindOf, feeder]) => !planned.has(JSON.stringify([kindOf, vhost, feeder])));
     const [first] = feeders;
     if (first === undefined) return [];
     const more = feeders.length === 1 ? "" : `, and ${feeders.length - 1} more,`;
-    const found = `queue ${first.name}${more} passes its messages on to it, and is on the broker alone`;
+    const found = `${first.join(" ")}${more} passes messages on to it, and is on the broker alone`;
     const rule = "unroutable-lost";
     const entity = `${kind} ${brokerName(change)}`;
     return [{ rule, severity: rules[rule].severity, urn, parent, entity, causes: [], found }];
   });
+}
+
+/** Whether a queue dead-letters to an exchange, or to a queue by the default exchange, without waiting for a confirm. */
+function feeds({ arguments: values }: { arguments: Record<string, unknown> }, { kind, before }: EntityChange): boolean {
+  const { "x-dead-letter-exchange": exchange, "x-dead-letter-routing-key": key } = values;
+  if (values["x-dead-letter-strategy"] === "at-least-once") return false;
+  return kind === "exchange" ? exchange === before?.name : exchange === "" && key === before?.name;
+}
+
+/** Says of an endpoint that leaves a network where it stays bound: `enforce` binds it to the other end, of which the state knows nothing. */
+export function stillBound(finding: Finding, changes: readonly EntityChange[], live: LiveVhosts): Finding {
+  const { kind, action, before } = changes.find(({ urn }) => urn === finding.urn) ?? {};
+  if (kind !== "binding" || action !== "delete") return finding;
+  const network = networkOfDelivery(String(before?.source));
+  if (network === undefined || !canEnforce(network.preset)) return finding;
+  const matching = network.matching === "enforced" ? ("exact" as const) : ("enforced" as const);
+  const end = bindingName({ ...network, matching });
+  const known = new Set(changes.map((change) => (change.kind === "binding" ? bindingIdentity(change.before) : "")));
+  const bindings = (isReadable(before?.vhost) ? live.get(before.vhost)?.bindings : undefined) ?? [];
+  const other = bindings.find(
+    (binding) =>
+      binding.source === end &&
+      binding.destination === before?.destination &&
+      binding.destinationType === before?.destinationType &&
+      !known.has(bindingIdentity({ ...binding })),
+  );
+  if (other === undefined) return finding;
+  const found = `it stays bound to ${end} by ${JSON.stringify(other.routingKey)} on the broker, which no program declares, and gets what comes there; unbind it by hand`;
+  return { ...finding, found, isParked: false };
 }

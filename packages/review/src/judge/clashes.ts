@@ -46,8 +46,10 @@ export function clashesOf(changes: EntityChange[], isWhole: boolean): Clash[] {
   const bindings = changes.filter(({ kind, after }) => kind === "binding" && after !== undefined);
   const clashes: Clash[] = [];
   // Existing bindings come first, so that a clash is reported for the new one.
-  for (const change of bindings.filter((binding) => !isNew(binding))) {
-    const { destination, routingKey, ...values } = change.after as Record<string, unknown>;
+  const kept = changes.filter(({ kind, isRetained }) => kind === "binding" && isRetained).map(({ before }) => before);
+  const existing = bindings.filter((binding) => !isNew(binding)).map(({ after }) => after);
+  for (const one of [...existing, ...kept]) {
+    const { destination, routingKey, ...values } = one as Record<string, unknown>;
     const there = boundAt(values);
     if (isReadable(routingKey)) there?.patterns.remember(candidateOf(destination, routingKey));
     else there?.unreadable.push(String(destination));

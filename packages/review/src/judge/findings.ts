@@ -304,29 +304,34 @@ function judgeExchange(change: EntityChange, isLive: boolean, isTwin: boolean, r
 function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
   const { action, isRetained, before } = change;
   if (action === "update") return unknownUpdate(change);
-  if (isRetained && action === "delete") return [];
+  // It stays on the broker, beside the one that takes its place.
+  if (isRetained) return [];
   const source = String(before?.source);
   // The exchange has a finding of its own.
   if (routing.isDeleted("exchange", before?.vhost, source)) return [];
   const fate = routing.unroutable(before?.vhost, source, change.dependencies);
+  const told = fate === "parked" && networkOfDelivery(source) === undefined ? PASSED_ON : fates[fate];
   if (fate === "lost") return [find("unroutable-lost", change)];
   if (isLive && action === "delete") {
-    return [{ ...find("binding-live-deleted", change, fates[fate]), oldName: oldNameOf(change) }];
+    return [{ ...find("binding-live-deleted", change, told), oldName: oldNameOf(change) }];
   }
   const isOfEndpoint = networkOfDelivery(source) !== undefined || isEndpoint(change.parent);
   const isGone = action === "delete" || change.after?.source !== source;
   const parked = fate === "parked" ? { isParked: true } : {};
-  if (!isOfEndpoint || !isGone) return [{ ...find("binding-gone", change, fates[fate]), ...parked }];
+  if (!isOfEndpoint || !isGone) return [{ ...find("binding-gone", change, told), ...parked }];
   const entity = `endpoint ${String(before?.destination)}`;
-  return [{ ...find("endpoint-unbound", change, fates[fate]), entity, ...parked }];
+  return [{ ...find("endpoint-unbound", change, told), entity, ...parked }];
 }
+
+const PASSED_ON = "The alternate exchange of the exchange that it is bound to takes it.";
 
 const fates: Record<Unroutable, string> = {
   parked: "The network parks it: it is kept in the parking queue.",
   held: "The queues before it hold back what comes out of them until there is a way; what is published to it with that key is dropped.",
   lost: "It is lost.",
   unknown:
-    "Where the network parks what no binding takes, it is kept; this preview does not say (`--show-sames` does).",
+    "Where the network parks what no binding takes, or an alternate exchange passes it on, it is kept; this preview does not say " +
+    "(`--show-sames` says what this stack declares).",
 };
 
 /** Finds a network of another shape under the same component, which shows in its name. */

@@ -23,6 +23,7 @@ export class Routing {
   private readonly feeders = new Map<string, Feeder[]>();
   private readonly policies: EntityChange[];
   private readonly exchanges: EntityChange[];
+  private readonly bindings: EntityChange[];
   private readonly deleted: Set<string>;
 
   /**
@@ -35,6 +36,7 @@ export class Routing {
   ) {
     this.policies = changes.filter(({ kind }) => kind === "policy");
     this.exchanges = changes.filter(({ kind }) => kind === "exchange");
+    this.bindings = changes.filter(({ kind }) => kind === "binding");
     const queues = changes.filter(({ kind }) => kind === "queue");
     for (const change of queues) this.addQueue(change);
     for (const policy of this.policies) this.addPolicy(policy, queues);
@@ -127,24 +129,38 @@ export class Routing {
     else same.push(feeder);
   }
 
-  /** Whether messages that `exchange` can't route go to another exchange: by its own argument, or by the one policy that applies to it. */
+  /** Whether messages that `exchange` can't route are kept: by its own argument, or by the one policy that applies to it. */
   private parking(vhost: unknown, exchange: string, dependencies: string[]): "yes" | "no" | "unknown" {
-    const parks = (alternate: unknown): boolean =>
-      alternate !== undefined && !this.isDeleted("exchange", vhost, alternate);
     const own = this.exchanges.find(({ before }) => before?.vhost === vhost && before?.name === exchange);
     const argument = queueArguments(own?.before)[ALTERNATE];
-    if (argument !== undefined) return parks(argument) ? "yes" : "no";
+    if (argument !== undefined) return this.keeps(vhost, exchange, argument);
     const target = { vhost, name: exchange };
     const [before, after] = [
       policiesInForce(this.policies, target, "before"),
       policiesInForce(this.policies, target, "after"),
     ];
-    const inForce = [...before.found, ...after.found];
-    if (after.isSure && inForce.every(({ view }) => parks(view.definition[ALTERNATE]))) return "yes";
+    const kept = [...before.found, ...after.found].map(({ view }) =>
+      this.keeps(vhost, exchange, view.definition[ALTERNATE]),
+    );
+    if (after.isSure && kept.every((one) => one === "yes")) return "yes";
+    if (after.isSure && !kept.includes("no")) return "unknown";
     const all = [...policiesFor(this.policies, target, "before"), ...policiesFor(this.policies, target, "after")];
     if (all.some(({ view }) => view.definition[ALTERNATE] !== undefined)) return "no";
     if (all.length === 0 && dependsOnParking(exchange, dependencies)) return "yes";
     return this.isWhole ? "no" : "unknown";
+  }
+
+  /** Whether an alternate exchange keeps what an exchange can't route: a network's own parking does, and one that leads on. */
+  private keeps(vhost: unknown, exchange: string, alternate: unknown): "yes" | "no" | "unknown" {
+    if (alternate === undefined || this.isDeleted("exchange", vhost, alternate)) return "no";
+    if (alternate === networkOfDelivery(exchange)?.parkingExchange) return "yes";
+    const leadsOn = this.bindings.some((change) => {
+      const values = isGone(change) ? undefined : (change.after ?? change.before);
+      return values?.vhost === vhost && values?.source === alternate;
+    });
+    if (leadsOn) return "yes";
+    const isOwn = this.exchanges.some(({ before, after }) => (after ?? before)?.name === alternate);
+    return isOwn && this.isWhole ? "no" : "unknown";
   }
 
   /** Whether an entity of that name is deleted, and the broker does not keep it. */
