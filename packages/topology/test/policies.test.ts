@@ -103,6 +103,14 @@ describe("a policy of others", () => {
       messages(policy({ "max-length": 7 }, { pattern: "parking$" })).join(),
       /^policy foreign no longer applies to queue orders\.r4x3u10\.parking: ours goes before it .* max-length 7 have no effect there$/,
     );
+    // Its priority was to be lowered: all messages of the network were parked then.
+    const detour = { name: "orders.detour-level-detour-fallback", pattern: "parking$", priority: 1e9 };
+    const withLevel = { ...withLimit, exchanges: [...withLimit.exchanges, { name: "orders.detour-level" }] };
+    assert.match(
+      judgePolicies(withLevel, [policy({ overflow: "reject-publish" }, detour)])[0]?.message ?? "",
+      /^policy orders\.detour-level-detour-fallback is of a run of rabbitmq-delay enforce that has not ended: .* leave it alone/,
+    );
+    assert.match(messages(policy({ overflow: "reject-publish" }, detour)).join(), /lower its priority/);
     // An operator policy applies beside ours, and the lower limit wins.
     assert.match(
       messages(policy({ "delivery-limit": 4 }, { pattern: "parking$", isOperator: true })).join(),

@@ -124,10 +124,12 @@ function planEnd(change: MatchingChange, live: LiveMatching, isReached: boolean)
 }
 
 /** Whether a policy is there as it is planned. */
-function isSet({ name, pattern, definition }: PolicyPlan, { policies }: LiveMatching): boolean {
+function isSet({ name, pattern, priority, definition }: PolicyPlan, { policies }: LiveMatching): boolean {
   const found = policies.find((policy) => policy.name === name);
   return (
-    found?.pattern === pattern && Object.entries(definition).every(([key, value]) => found.definition[key] === value)
+    found?.pattern === pattern &&
+    found.priority === priority &&
+    Object.entries(definition).every(([key, value]) => found.definition[key] === value)
   );
 }
 

@@ -109,14 +109,22 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
         findings.push({ severity: "warning", policy: other.name, message });
       } else if (!setsTheSame(other, plan)) {
         const { effect, remedy } = purposeOf(plan);
-        const message =
-          `policy ${other.name} (pattern ${other.pattern}, priority ${other.priority}) applies to ${what} and would keep ` +
-          `${plan.name} (priority ${plan.priority}) from ${effect}; lower its priority, narrow its pattern, or ${remedy}`;
+        const message = isOfDetour(other, subject)
+          ? `policy ${other.name} is of a run of rabbitmq-delay enforce that has not ended: until it has, the network's messages go where that ` +
+            "policy says, and have no other way; leave it alone, and run rabbitmq-delay enforce again, or with --undo"
+          : `policy ${other.name} (pattern ${other.pattern}, priority ${other.priority}) applies to ${what} and would keep ` +
+            `${plan.name} (priority ${plan.priority}) from ${effect}; lower its priority, narrow its pattern, or ${remedy}`;
         findings.push({ severity: "error", policy: other.name, message });
       }
     }
   }
   return findings;
+}
+
+/** Whether a policy leads messages past level 0 of a network while its matching is changed. */
+function isOfDetour({ name }: FoundPolicy, { exchanges }: PolicySubject): boolean {
+  const level = /^(.+)-detour(?:-fallback|-to-exact|-to-delivery)?$/s.exec(name)?.[1];
+  return exchanges.some((exchange) => exchange.name === level);
 }
 
 function setsTheSame({ definition }: FoundPolicy, plan: PolicyPlan): boolean {
