@@ -1,3 +1,4 @@
+import { emptiedParts } from "@rabbitmq-delay/topology/stack";
 import { JsonSchema, configProperties } from "./editorSchema";
 
 /** The reference of a stack's config as a page: a table of its keys, and one for each key that has properties of its own. */
@@ -7,11 +8,17 @@ export function configTables(): string {
   return [
     "# Config of a stack",
     "This page is written by `make reference` from the schema that the program reads its config by. Each key stands in `Pulumi.STACK.yaml` behind " +
-      "the project's name (`rabbitmq-delay:network`). A key or property that nobody reads is refused, and the nearest known one is named.",
+      "the project's name (`rabbitmq-delay:network`). A key or property that nobody reads is refused, and the nearest known one is named. " +
+      `An empty object is the same as none for ${listed(emptiedParts)}: so a stack takes back what the project's own config gives.`,
     tableOf({ properties }),
     ...parts,
     "",
   ].join("\n\n");
+}
+
+function listed(keys: readonly string[]): string {
+  const names = keys.map((key) => `\`${key}\``);
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
 /** A heading with a table for an object or a list of objects, and for those in it. */

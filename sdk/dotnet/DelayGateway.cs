@@ -171,7 +171,7 @@ namespace RabbitMqDelay.Infrastructure
         public RabbitMqDelay.Infrastructure.Removal? Removal { get; set; }
 
         /// <summary>
-        /// Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay keep their order;
+        /// Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
         /// default false. A change needs new queues, and so another name.
         /// </summary>
         [Input("singleActiveConsumer")]

@@ -138,7 +138,7 @@ export interface DelayGatewayArgs {
      */
     removal?: enums.Removal;
     /**
-     * Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay keep their order;
+     * Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
      * default false. A change needs new queues, and so another name.
      */
     singleActiveConsumer?: boolean;

@@ -151,7 +151,9 @@ export const stackConfigSchema = lazily(() =>
     createVhost: flag().optional().describe("Whether to make the vhost, too; default false."),
     network: networkInStack()
       .optional()
-      .describe("The delay network; for several, `networks`. What stands here is called by its prefix."),
+      .describe(
+        "The delay network; needed in each stack, here or among `networks`, which is for several. What stands here is called by its prefix.",
+      ),
     networks: zod()
       .record(textBy(checkNetworkName), networkInStack(), { error: "it must be an object with a network by each name" })
       .optional()

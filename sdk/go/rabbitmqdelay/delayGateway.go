@@ -77,7 +77,7 @@ type delayGatewayArgs struct {
 	Network DelayNetworkDescriptor `pulumi:"network"`
 	// What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
 	Removal *Removal `pulumi:"removal"`
-	// Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay keep their order;
+	// Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
 	// default false. A change needs new queues, and so another name.
 	SingleActiveConsumer *bool `pulumi:"singleActiveConsumer"`
 	// Whether messages may go to any queue of the vhost, by the default exchange; default true.
@@ -116,7 +116,7 @@ type DelayGatewayArgs struct {
 	Network DelayNetworkDescriptorInput
 	// What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
 	Removal *Removal
-	// Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay keep their order;
+	// Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
 	// default false. A change needs new queues, and so another name.
 	SingleActiveConsumer *bool
 	// Whether messages may go to any queue of the vhost, by the default exchange; default true.

@@ -54,7 +54,7 @@ class DelayGatewayArgs:
                of the same program or a plain descriptor. Default none.
         :param _builtins.str gateway_name: Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
-        :param _builtins.bool single_active_consumer: Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay keep their order;
+        :param _builtins.bool single_active_consumer: Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
                default false. A change needs new queues, and so another name.
         :param _builtins.bool to_queues: Whether messages may go to any queue of the vhost, by the default exchange; default true.
         :param _builtins.str user: Name of the user that the gateway's process logs in as; default: no user is made.
@@ -230,7 +230,7 @@ class DelayGatewayArgs:
     @pulumi.getter(name="singleActiveConsumer")
     def single_active_consumer(self) -> Optional[_builtins.bool]:
         """
-        Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay keep their order;
+        Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
         default false. A change needs new queues, and so another name.
         """
         return pulumi.get(self, "single_active_consumer")
@@ -321,7 +321,7 @@ class DelayGateway(pulumi.ComponentResource):
         :param _builtins.str gateway_name: Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
         :param pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']] network: The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
-        :param _builtins.bool single_active_consumer: Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay keep their order;
+        :param _builtins.bool single_active_consumer: Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
                default false. A change needs new queues, and so another name.
         :param _builtins.bool to_queues: Whether messages may go to any queue of the vhost, by the default exchange; default true.
         :param _builtins.str user: Name of the user that the gateway's process logs in as; default: no user is made.

@@ -29,6 +29,12 @@ export function readDescriptor(file: string, output: string): Settings {
   } catch {
     throw new CommandError(exitCodes.badInput, `--descriptor: ${showText(file)} is not JSON`);
   }
+  if (isObject(value) && "delayNetwork" in value && !(output in value)) {
+    throw new CommandError(
+      exitCodes.badInput,
+      `--descriptor: the outputs in ${showText(file)} have no ${output}: its stack declares none, also where its config gives an empty one`,
+    );
+  }
   const descriptor = isObject(value) && value.kind === undefined ? (value[output] ?? value) : value;
   if (isObject(descriptor)) return descriptor;
   throw new CommandError(

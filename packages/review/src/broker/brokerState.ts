@@ -137,7 +137,10 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
   } else if (waitMs !== undefined) {
     parts.push(`at most ${waitMs / 1000} s old`);
     const dueMs = now.getTime() + waitMs + restOf(finding, changes);
-    parts.push(`the last is due by ${new Date(dueMs).toISOString()}`);
+    const isBack = changes.some(({ partOf }) => partOf === "DelayGateway");
+    parts.push(
+      `the last is due by ${new Date(dueMs).toISOString()}${isBack ? ", or later if a gateway sends it round again" : ""}`,
+    );
   } else if (typeof found.head_message_timestamp === "number") {
     parts.push(`the oldest is of ${new Date(found.head_message_timestamp * 1000).toISOString()}`);
   }

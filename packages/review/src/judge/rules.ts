@@ -333,8 +333,8 @@ export const rules = {
       "What is in the queue, and what is still published to its exchange, waits until a process takes it; one that is started with the new " +
       "descriptor does not, or refuses what came by an exchange that it does not know.",
     wayOut: [
-      "Move publishers first. Let the process with the old descriptor run until its queues, and a store's database, are empty; then delete " +
-        "them by hand.",
+      "Move publishers first. Let the process with the old descriptor run until its queues, and a store's database or a gateway's network, are " +
+        "empty; then delete them by hand.",
     ],
   },
   "missing-on-broker": {

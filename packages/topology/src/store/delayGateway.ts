@@ -21,7 +21,7 @@ export interface DelayGateway extends MessageIntake {
   version: 1;
   /** The queue that messages come back to from the network; the network's endpoint. */
   returnQueue: string;
-  /** Whether one process at a time takes messages, so that those of one delay keep their order. */
+  /** Whether one process at a time takes messages, so that those of one delay, up to the network's longest, keep their order. */
   singleActiveConsumer: boolean;
   /** The network that messages wait in. */
   network: DelayNetwork;
@@ -34,7 +34,7 @@ export const delayGatewaySchema = lazily(() =>
     singleActiveConsumer: flag()
       .default(false)
       .describe(
-        "Whether one process at a time takes messages, and the others stand by, so that messages of one delay keep their order. A change needs new queues.",
+        "Whether one process at a time takes messages, and the others stand by, so that messages of one delay, up to the network's longest, keep their order. A change needs new queues.",
       ),
   }),
 );
