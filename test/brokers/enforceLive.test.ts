@@ -1,7 +1,8 @@
 import { strict as assert } from "node:assert";
-import { spawn } from "node:child_process";
+import { ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import type { ConfirmChannel } from "amqplib";
@@ -20,14 +21,14 @@ const endpoints = ["Sales", "Billing", "Europe.Shipping"];
 const LATE = "Late";
 
 /**
- * Runs the verb, and kills it as it begins a step.
+ * Runs the verb, and lets the caller do something to its process as it begins a step.
  * @returns its exit code, undefined if it was killed; and the lines that it printed
  */
 async function enforce(
   { node }: TestBroker,
   vhost: string,
   args: string[],
-  isKilled: (line: string) => boolean = () => false,
+  onLine: (line: string, child: ChildProcess) => void = () => undefined,
 ): Promise<{ code?: number; lines: string[] }> {
   const management = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
   const child = spawn(process.execPath, [command, "enforce", ...management, ...args]);
@@ -36,7 +37,7 @@ async function enforce(
   const lines: string[] = [];
   for await (const line of createInterface(child.stdout)) {
     lines.push(line);
-    if (isKilled(line)) child.kill("SIGKILL");
+    onLine(line, child);
   }
   const code = await ended;
   const told = await error;
@@ -98,6 +99,43 @@ async function confirmed(channel: ConfirmChannel, queue: string, body: string): 
   return body;
 }
 
+/** An endpoint that a sender binds while the network is changed. */
+async function addLate(channel: ConfirmChannel, receiver: Receiver, sender: Sender): Promise<void> {
+  await installEndpoint(channel, generations.v2, LATE);
+  await receiver.add(LATE);
+  // A new quorum queue needs a moment until it confirms; what it does not is sent again after minutes.
+  const sinceMs = Date.now();
+  sender.dueMs.set(await confirmed(channel, LATE, `${LATE} ready`), sinceMs);
+  sender.names.push(LATE);
+}
+
+/** Checks that all that was sent came once, to its endpoint, and not early. */
+async function checkArrivals(channel: ConfirmChannel, receiver: Receiver, sender: Sender): Promise<void> {
+  await sender.end();
+  // A nack leaves open whether the message comes; what was nacked counts for nothing.
+  const taken = async (count: number): Promise<Arrival[]> => {
+    for (let all = receiver.arrivals; ; all = await receiver.until(all.length + 1)) {
+      const arrivals = all.filter(({ message }) => !sender.nacked.has(message.content.toString()));
+      if (arrivals.length >= count) return arrivals;
+    }
+  };
+  await taken(sender.dueMs.size);
+  // What came twice comes before what is sent last.
+  for (const name of sender.names) await sendDelayed(channel, generations.v2, name, 2, `${name} last`);
+  const arrivals = await taken(sender.dueMs.size + sender.names.length);
+  assert.equal(arrivals.length, sender.dueMs.size + sender.names.length);
+  assert.ok(sender.names.includes(LATE));
+  const bodies = new Set<string>();
+  for (const { queue, message, atMs } of arrivals) {
+    const body = message.content.toString();
+    bodies.add(body);
+    assert.equal(queue, body.split(" ")[0]);
+    const dueMs = sender.dueMs.get(body);
+    assert.ok(dueMs === undefined || atMs >= dueMs, `${body} came ${(dueMs ?? 0) - atMs} ms early`);
+  }
+  assert.equal(bodies.size, arrivals.length, "some came twice");
+}
+
 describe("rabbitmq-delay enforce", () => {
   onEachBroker((broker) => {
     async function liveNetwork(): Promise<{ vhost: string; channel: ConfirmChannel; returned: () => number }> {
@@ -118,17 +156,14 @@ describe("rabbitmq-delay enforce", () => {
       const preset = ["--preset", "nservicebus"];
       for (const direction of [[], ["--undo"]]) {
         const seen = new Set<string>();
-        const isKilled = (line: string): boolean => direction.length === 0 && !seen.has(line);
+        const onLine = (line: string, child: ChildProcess): void => {
+          if (direction.length === 0 && !seen.has(line)) child.kill("SIGKILL");
+        };
         for (;;) {
-          const { code, lines } = await enforce(broker(), vhost, [...preset, ...direction], isKilled);
+          const { code, lines } = await enforce(broker(), vhost, [...preset, ...direction], onLine);
           for (const line of lines) seen.add(line);
           if (!sender.names.includes(LATE) && lines.some((line) => line.startsWith("unbind"))) {
-            await installEndpoint(channel, generations.v2, LATE);
-            await receiver.add(LATE);
-            // A new quorum queue needs a moment until it confirms; what it does not is sent again after minutes.
-            const sinceMs = Date.now();
-            sender.dueMs.set(await confirmed(channel, LATE, `${LATE} ready`), sinceMs);
-            sender.names.push(LATE);
+            await addLate(channel, receiver, sender);
           }
           if (code === undefined) continue;
           assert.equal(code, 0, lines.join("; "));
@@ -141,32 +176,52 @@ describe("rabbitmq-delay enforce", () => {
         const wanted = delayNetwork({ preset: "nservicebus", parking: false, matching });
         assert.deepEqual(await differencesOf(broker(), vhost, wanted), []);
       }
-      await sender.end();
-      // A nack leaves open whether the message comes; what was nacked counts for nothing.
-      const taken = async (count: number): Promise<Arrival[]> => {
-        for (let all = receiver.arrivals; ; all = await receiver.until(all.length + 1)) {
-          const arrivals = all.filter(({ message }) => !sender.nacked.has(message.content.toString()));
-          if (arrivals.length >= count) return arrivals;
-        }
-      };
-      await taken(sender.dueMs.size);
-      // What came twice comes before what is sent last.
-      for (const name of sender.names) await sendDelayed(channel, generations.v2, name, 2, `${name} last`);
-      const arrivals = await taken(sender.dueMs.size + sender.names.length);
-      assert.equal(arrivals.length, sender.dueMs.size + sender.names.length);
-      assert.ok(sender.names.includes(LATE));
-      const bodies = new Set<string>();
-      for (const { queue, message, atMs } of arrivals) {
-        const body = message.content.toString();
-        bodies.add(body);
-        assert.equal(queue, body.split(" ")[0]);
-        const dueMs = sender.dueMs.get(body);
-        assert.ok(dueMs === undefined || atMs >= dueMs, `${body} came ${(dueMs ?? 0) - atMs} ms early`);
-      }
-      assert.equal(bodies.size, arrivals.length, "some came twice");
+      await checkArrivals(channel, receiver, sender);
       assert.equal(returned(), 0, "some had no way");
       const queues = await broker().management.queues(vhost);
       assert.equal(queues.length, 28 + sender.names.length, queues.map(({ name }) => name).join(", "));
+    });
+
+    // The policy that leads late endpoints' messages on was turned round too early, and a run that woke up deleted the other one's way.
+    it("goes back from where a run was killed, or stopped and woken up: nothing is lost, doubled, early or elsewhere", async function () {
+      this.timeout(900_000);
+      const { vhost, channel, returned } = await liveNetwork();
+      const receiver = await Receiver.on(await openChannel(broker(), vhost), endpoints);
+      const sender = new Sender(channel);
+      const run = (
+        args: string[],
+        onLine?: (line: string, child: ChildProcess) => void,
+      ): Promise<{ code?: number; lines: string[] }> =>
+        enforce(broker(), vhost, ["--preset", "nservicebus", ...args], onLine);
+      const isDrain = (line: string): boolean => /^wait until queue .*level-00 is empty/.test(line);
+
+      const killed = await run([], (line, child) => isDrain(line) && child.kill("SIGKILL"));
+      assert.ok(killed.code === undefined && killed.lines.some(isDrain), killed.lines.join("; "));
+      let late: Promise<void> | undefined;
+      const back = await run(["--undo"], () => (late ??= pause(1200).then(() => addLate(channel, receiver, sender))));
+      assert.equal(back.code, 0);
+      await late;
+
+      let wake: () => void = () => undefined;
+      let whole: Promise<unknown> = Promise.resolve();
+      await new Promise<void>((resolve) => {
+        whole = run([], (line, child) => {
+          if (!/^delete policy .*-detour$/.test(line)) return;
+          setTimeout(() => child.kill("SIGSTOP"), 700);
+          wake = () => child.kill("SIGCONT");
+          setTimeout(resolve, 1000);
+          // What it finds when it is woken may be nothing that it can go on with; it says so then.
+        }).catch(() => undefined);
+      });
+      const undone = await run(["--undo"], (line) => isDrain(line) && setTimeout(wake, 500)).catch(() => undefined);
+      wake();
+      await whole;
+      if (undone?.code !== 0) await run(["--undo"]);
+      await checkArrivals(channel, receiver, sender);
+      assert.equal(returned(), 0, "some had no way");
+      const { lines } = await run(["--undo"]);
+      const wanted = delayNetwork({ preset: "nservicebus", parking: false });
+      assert.deepEqual(await differencesOf(broker(), vhost, wanted), [], lines.join("; "));
     });
 
     it("refuses a network that is not there, one of another form, and one that can't be enforced, and changes nothing", async () => {
