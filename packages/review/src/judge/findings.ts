@@ -312,12 +312,12 @@ function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): 
   const fate = routing.unroutable(before?.vhost, source, change.dependencies);
   const told = fate === "parked" && networkOfDelivery(source) === undefined ? PASSED_ON : fates[fate];
   if (fate === "lost") return [find("unroutable-lost", change)];
+  const parked = fate === "parked" ? { isParked: true } : {};
   if (isLive && action === "delete") {
-    return [{ ...find("binding-live-deleted", change, told), oldName: oldNameOf(change) }];
+    return [{ ...find("binding-live-deleted", change, told), oldName: oldNameOf(change), ...parked }];
   }
   const isOfEndpoint = networkOfDelivery(source) !== undefined || isEndpoint(change.parent);
   const isGone = action === "delete" || change.after?.source !== source;
-  const parked = fate === "parked" ? { isParked: true } : {};
   if (!isOfEndpoint || !isGone) return [{ ...find("binding-gone", change, told), ...parked }];
   const entity = `endpoint ${String(before?.destination)}`;
   return [{ ...find("endpoint-unbound", change, told), entity, ...parked }];
