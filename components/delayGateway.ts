@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayGateway as DelayGatewayPlain, DelayNetwork, Endpoint, delayGateway } from "@rabbitmq-delay/topology";
 import {
+  GatewayQueues,
   deliveryLimitPolicies,
   gatewayQueues,
   planGatewayAccess,
@@ -19,6 +20,7 @@ import { givenArguments } from "./knownArguments";
 import { knownNetwork } from "./knownNetworks";
 import { EndpointCredential, claimsOf, declareLogin, processLogins } from "./logins";
 import { lookFirst } from "./look";
+import { warnOfNarrowing } from "./narrowed";
 import { declareDeployment } from "./process/deployment";
 import { GatewayDeploymentArgs, gatewayProcess } from "./process/gatewayDeployment";
 import { isReplaced, removalOptions } from "./removal";
@@ -165,7 +167,7 @@ export class DelayGateway extends pulumi.ComponentResource {
       replaceable: isReplaced(removal),
     });
     const looked = new Declarer(name, place, { ...guarded, parent: this });
-    const declarer = looked.after(this.checkAll(name, place, looked.checkPlan(plan), returned, joining));
+    const declarer = looked.after(this.checkAll(name, place, looked.checkPlan(plan), returned, joining, queues));
     const claim = declarer.claim(own);
     const set = policies.map((policy) => declarer.policy(policy));
     const ready = declareEntities(plan, () => declarer, set, [endpoint.name]);
@@ -196,7 +198,9 @@ export class DelayGateway extends pulumi.ComponentResource {
     checked: Promise<void>,
     returned: PlannedBinding[],
     joining: { endpoint: string; network: JoinedNetwork },
+    queues: GatewayQueues,
   ): Promise<void> {
+    await warnOfNarrowing("delayGateway", queues);
     await checkBindings(new Declarer(name, place, { parent: this }), returned, joining);
     await checked;
   }

@@ -7,6 +7,7 @@ import { DeliveryType, Removal } from "./enums";
 import { givenArguments } from "./knownArguments";
 import { EndpointCredential, claimsOf, declareLogin, processLogins } from "./logins";
 import { lookFirst } from "./look";
+import { warnOfNarrowing } from "./narrowed";
 import { declareDeployment } from "./process/deployment";
 import { StoreDeploymentArgs, storeProcess } from "./process/storeDeployment";
 import { isReplaced, removalOptions } from "./removal";
@@ -127,7 +128,7 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const wanted = { ...plan, ...owned, policies, brokerVersion, replaceable: isReplaced(removal) };
     const { vhost: place, ready: mayStart } = lookFirst(this, vhost, wanted);
     const looked = new Declarer(name, place, { ...guarded, parent: this });
-    const declarer = looked.after(looked.checkPlan(plan));
+    const declarer = looked.after(warnOfNarrowing("delayedStore", descriptor).then(() => looked.checkPlan(plan)));
     const set = policies.map((policy) => declarer.policy(policy));
     const ready = declareEntities(plan, () => declarer, set);
     const rights = {

@@ -66,6 +66,32 @@ describe("a gateway behind an exchange that delays by x-delay", function () {
       return { stack, start, configure };
     }
 
+    // Only the descriptor changes, of which a plan shows nothing: "nothing changes", and ten of ten waiting messages went to the error queue.
+    it("warns that it may do less with what waits: a review then needs care", async () => {
+      const stack = await TestStack.inNewVhost(broker());
+      const ways = [
+        { exchange: "shop", delivery: "shop.out" },
+        { exchange: "orders", delivery: "orders.out" },
+      ];
+      stack.configure({ network, delayGateway: { forwards: ways, exchanges: ["others"], toQueues: true } });
+      await stack.up();
+      const warnings = async (delayGateway: Record<string, unknown>): Promise<string[]> => {
+        stack.configure({ network, delayGateway });
+        const { report, output } = await stack.review();
+        assert.ok(report, output);
+        return report.findings.filter(({ rule }) => rule === "program-warned").map(({ entity }) => entity);
+      };
+      assert.deepEqual(await warnings({ forwards: ways, exchanges: ["others", "more"], toQueues: true }), []);
+      const [toQueues, ...none] = await warnings({ forwards: ways, exchanges: ["others"], toQueues: false });
+      assert.match(
+        toQueues ?? "",
+        /^delayGateway gateway may no longer publish to queues: .* in its intake and its network goes to gateway\.error/,
+      );
+      assert.deepEqual(none, []);
+      const [fewer] = await warnings({ forwards: ways.slice(0, 1), toQueues: true });
+      assert.match(fewer ?? "", /publish to exchange orders\.out, and 2 more:/);
+    });
+
     it("delays what no delay is declared for, as a user of least rights; the checks know it, and the review what its end takes", async () => {
       const { stack, start } = await bringUp(broker());
       const channel = await openChannel(broker(), stack.vhost);

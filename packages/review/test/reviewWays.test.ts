@@ -66,9 +66,12 @@ describe("a review of ways", () => {
     const retained = { retainOnDelete: true };
     assert.deepEqual(await judged([network0, own("delete", "q1", retained), own("create", "q2")]), [
       "care",
+      "binding-kept",
       "delivered-twice",
     ]);
-    assert.deepEqual(await judged([network0, own("delete", "q1", retained)]), ["safe"]);
+    assert.deepEqual(await judged([network0, own("delete", "q1", retained)]), ["care", "binding-kept"]);
+    const q1 = queueStep("delete", "q1", retained);
+    assert.deepEqual(await judged([network0, q1, own("delete", "q1", retained)]), ["safe", "queue-kept"]);
   });
 
   // Any alternate exchange counted as the network's parking, also one to which nothing was bound.

@@ -59,6 +59,7 @@ export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./access/ow
 export { AccessOptions, AccessPlan, planAccess } from "./access/access";
 export { planStoreAccess } from "./store/delayedStore";
 export { GatewayQueues, gatewayQueues, planGatewayAccess, planGatewayQueues } from "./store/delayGateway";
+export { narrowedWays } from "./store/narrowed";
 export { DeclareRights, DeclaredEntities, planDeclareRights } from "./access/declareRights";
 
 // Policies: those that a plan needs, and which one of a broker's applies.

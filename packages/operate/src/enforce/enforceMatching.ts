@@ -92,8 +92,8 @@ export async function enforceMatching(
   return { network: { ...change.network, vhost }, steps };
 }
 
-/** Each round does what appeared in the one before, or what is left of it after another run's steps. */
-const MOST_ROUNDS = 10;
+/** Each round does what appeared in the one before, such as the endpoints of a deploy, or what is left of it after another run's steps. */
+const MOST_ROUNDS = 100;
 
 /** What the broker shows of a queue. */
 interface QueueState {
@@ -280,6 +280,7 @@ class Runner {
     const path = `queues/${this.at}/${encodeURIComponent(queue)}`;
     let empty = 0;
     let silence = 0;
+    let stuck = 0;
     let isGone = false;
     await this.until(
       `queue ${queue} is empty`,
@@ -293,14 +294,26 @@ class Runner {
         silence = isSilent ? silence + 1 : 0;
         if (silence > MOST_SILENCE) throw new EnforceError(describeSilent(queue));
         empty = !isSilent && found.messages === 0 && (found.messages_dlx ?? 0) === 0 ? empty + 1 : 0;
+        stuck = found.messages_dlx ?? 0;
         await this.checkUnbound(queue);
         return empty >= COUNTS;
       },
       COUNT_MS,
+      () => this.describeStuck(queue, stuck),
     );
     if (isGone) return;
     await this.checkUnbound(queue);
     await this.send("DELETE", path);
+  }
+
+  /** What keeps a queue from running empty, and what to do. */
+  private describeStuck(queue: string, stuck: number): string {
+    if (stuck === 0) return "see what keeps it";
+    const end = queue.endsWith("-to-exact") || queue.endsWith("-to-delivery") ? "its target" : this.change.from;
+    return (
+      `${stuck} of its messages are past their time, and no queue takes them, e.g. because their endpoint is gone: bind a queue to ${end} by ` +
+      `#. and the endpoint's name, until they have come`
+    );
   }
 
   /** @throws EnforceError for a queue that is in use again, which would never run empty, or be deleted with its messages */
@@ -345,13 +358,18 @@ class Runner {
   }
 
   /** Looks until something holds. */
-  private async until(what: string, holds: () => Promise<boolean>, everyMs = 500): Promise<void> {
+  private async until(
+    what: string,
+    holds: () => Promise<boolean>,
+    everyMs = 500,
+    describe: () => string = () => "see what keeps it",
+  ): Promise<void> {
     const endMs = Date.now() + this.timeoutMs;
     for (;;) {
       if (await told(`whether ${what} can't be read`, holds())) return;
       if (Date.now() > endMs) {
         throw new EnforceError(
-          `it took more than ${this.timeoutMs / 1000} s until ${what}; see what keeps it, and run this again`,
+          `it took more than ${this.timeoutMs / 1000} s until ${what}; ${describe()}, and run this again`,
         );
       }
       await pause(everyMs);

@@ -304,8 +304,8 @@ function judgeExchange(change: EntityChange, isLive: boolean, isTwin: boolean, r
 function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
   const { action, isRetained, before } = change;
   if (action === "update") return unknownUpdate(change);
-  // It stays on the broker, beside the one that takes its place.
-  if (isRetained) return [];
+  // It stays on the broker, beside the one that takes its place; of what leaves with its ends, these have findings of their own.
+  if (isRetained) return isLive || routing.leaves(before) ? [] : [find("binding-kept", change)];
   const source = String(before?.source);
   // The exchange has a finding of its own.
   if (routing.isDeleted("exchange", before?.vhost, source)) return [];

@@ -25,6 +25,7 @@ export class Routing {
   private readonly exchanges: EntityChange[];
   private readonly bindings: EntityChange[];
   private readonly deleted: Set<string>;
+  private readonly leaving: Set<string>;
 
   /**
    * @param changes of all resources that the preview lists
@@ -40,8 +41,10 @@ export class Routing {
     const queues = changes.filter(({ kind }) => kind === "queue");
     for (const change of queues) this.addQueue(change);
     for (const policy of this.policies) this.addPolicy(policy, queues);
-    const deleted = changes.filter(isGone);
-    this.deleted = new Set(deleted.map(({ kind, before }) => JSON.stringify([kind, before?.vhost, before?.name])));
+    const keysOf = (some: EntityChange[]): Set<string> =>
+      new Set(some.map(({ kind, before }) => nameKey(kind, before?.vhost, before?.name)));
+    this.deleted = keysOf(changes.filter(isGone));
+    this.leaving = keysOf(changes.filter(({ action }) => action === "delete"));
   }
 
   /** What becomes of a message for which `exchange` has no binding, once the update has begun. */
@@ -163,9 +166,18 @@ export class Routing {
     return isOwn && this.isWhole ? "no" : "unknown";
   }
 
+  /** Whether an end of a binding leaves the program as well, kept or not. */
+  leaves(binding: Record<string, unknown> | undefined): boolean {
+    const { vhost, source, destination, destinationType } = binding ?? {};
+    return (
+      this.leaving.has(nameKey("exchange", vhost, source)) ||
+      this.leaving.has(nameKey(destinationType, vhost, destination))
+    );
+  }
+
   /** Whether an entity of that name is deleted, and the broker does not keep it. */
   isDeleted(kind: EntityChange["kind"], vhost: unknown, name: unknown): boolean {
-    return isReadable(name) && this.deleted.has(JSON.stringify([kind, vhost, name]));
+    return isReadable(name) && this.deleted.has(nameKey(kind, vhost, name));
   }
 }
 
@@ -177,6 +189,10 @@ function targetOf(exchange: unknown, key: unknown): unknown {
 /** No exchange has such a name. */
 function toQueue(name: string): string {
   return `\0${name}`;
+}
+
+function nameKey(kind: unknown, vhost: unknown, name: unknown): string {
+  return JSON.stringify([kind, vhost, name]);
 }
 
 function keyOf(vhost: unknown, exchange: string): string {

@@ -238,6 +238,12 @@ export const rules = {
     consequence: "Messages that come in between find no way.",
     wayOut: ["Apply it while nothing is due.", PARKED],
   },
+  "binding-kept": {
+    severity: "care",
+    title: "% would stay on the broker, and leave the program",
+    consequence: "What came by it still comes: nobody unbinds it, and no stack manages it from then on.",
+    wayOut: ["Unbind it by hand once the update is made: `rabbitmqadmin delete binding`."],
+  },
   "binding-live-deleted": {
     severity: "care",
     title: "% would be declared under another logical name, and then deleted",
