@@ -1,7 +1,7 @@
 // Live changes of a network's matching.
 export { EnforceError } from "./enforce/enforceError";
 export { EnforceOptions, EnforceResult, enforceMatching } from "./enforce/enforceMatching";
-export { Step } from "./enforce/planSteps";
+export { Step } from "./enforce/step";
 
 // The plan of such a change, without a broker.
 export { LiveMatching } from "./enforce/liveMatching";

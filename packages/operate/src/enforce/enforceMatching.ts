@@ -4,7 +4,8 @@ import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topol
 import { EnforceError } from "./enforceError";
 import { LiveMatching, readLiveMatching } from "./liveMatching";
 import { MatchingChange, planMatchingChange } from "./matchingChange";
-import { Step, isStillNext, planAllSteps, planSteps } from "./planSteps";
+import { isStillNext, planAllSteps, planSteps } from "./planSteps";
+import type { Step } from "./step";
 import { Requests, told, untilAnswered } from "./requests";
 import { checkStepRights } from "./stepRights";
 

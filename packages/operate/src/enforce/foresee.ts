@@ -1,6 +1,6 @@
 import { bindingIdentity } from "@rabbitmq-delay/topology/stack";
 import type { LiveMatching } from "./liveMatching";
-import type { Step } from "./planSteps";
+import type { Step } from "./step";
 
 /** What a vhost has after a step. */
 export function foresee(live: LiveMatching, step: Step): LiveMatching {

@@ -2,7 +2,7 @@ import { ManagementApi, checkRights } from "@rabbitmq-delay/broker";
 import type { BindingPlan, PolicyPlan, QueuePlan } from "@rabbitmq-delay/topology";
 import type { LiveMatching } from "./liveMatching";
 import type { MatchingChange } from "./matchingChange";
-import type { Step } from "./planSteps";
+import type { Step } from "./step";
 
 /**
  * Checks that the user may do every step, so that no change stops half-way for want of a right. What exists counts too: whoever deletes an
