@@ -3,7 +3,7 @@ import { BindingPlan, DelayNetwork, delayNetwork, planBinding, planEntities } fr
 import type { DeclaredQueue } from "@rabbitmq-delay/topology/stack";
 import { VhostOnBroker } from "../dist/audit/brokerFindings";
 import { auditCollisions } from "../dist/audit/bindingCollisions";
-import { auditEnforced } from "../dist/audit/enforcedFindings";
+import { auditEnforced, auditUnclaimed } from "../dist/audit/enforcedFindings";
 import { checkJoinedEnds, checkMatchingChange, warnOfEnforced } from "../dist/preflight/matchingChange";
 import type { OwnResource, StackState } from "../dist/preflight/stackState";
 
@@ -48,6 +48,19 @@ describe("a network whose exact matching is enforced, on a broker", () => {
       ["unbound", "error", "exchange New", []],
     );
     assert.deepEqual(auditEnforced(vhostWith(plain, [...names, "New"], exactly)), []);
+  });
+
+  // An endpoint left as its stack took enforced matching over: its queue went on filling, and no command said so.
+  it("has endpoints that no stack has any more", () => {
+    const found = vhostWith(enforced, names, exactly);
+    const [unclaimed, ...more] = auditUnclaimed(found, ["Sales"]);
+    assert.deepEqual(
+      [unclaimed?.rule, unclaimed?.severity, unclaimed?.subject, more],
+      ["unclaimed", "warning", "queue Europe.Sales", []],
+    );
+    const claim = { name: "rabbitmq-delay.owner-of-endpoint.Europe.Sales" };
+    assert.deepEqual(auditUnclaimed({ ...found, exchanges: [...found.exchanges, claim] }, ["Sales"]), []);
+    assert.deepEqual(auditUnclaimed(vhostWith(plain, names), []), []);
   });
 });
 

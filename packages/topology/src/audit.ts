@@ -38,6 +38,7 @@ export interface AuditFinding {
     | "parked"
     | "failed-messages"
     | "unknown-network"
+    | "unclaimed"
     | "uncounted";
   severity: AuditSeverity;
   /** What it is about. */

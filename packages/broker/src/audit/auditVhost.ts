@@ -13,7 +13,7 @@ import { AuditFinding, auditBroker, judgePolicies, planGatewayQueues } from "@ra
 import { auditCollisions } from "./bindingCollisions";
 import { auditDelayQueues } from "./delayQueueFindings";
 import { auditLeftovers, auditUncounted, otherNetworks } from "./brokerFindings";
-import { auditEnforced } from "./enforcedFindings";
+import { auditEnforced, auditUnclaimed } from "./enforcedFindings";
 import { auditStalled } from "./stalledLevels";
 import { describeFault, faultsOf } from "../brokerFaults";
 import type { Checked } from "./checked";
@@ -36,6 +36,10 @@ export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
       allow,
     ),
     ...auditEnforced(found),
+    ...auditUnclaimed(
+      found,
+      endpoints.map(({ name }) => name),
+    ),
     ...auditDelayQueues(found),
     ...auditLeftovers(
       found,

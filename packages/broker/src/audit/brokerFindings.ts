@@ -103,11 +103,7 @@ const ERROR_QUEUE = /(^|[._-])(errors?|failed|dead|dlq|poison|skipped)$/i;
 
 function unknownNetworks(found: VhostOnBroker, own: readonly DelayNetwork[]): AuditFinding[] {
   const named = new Set(own.map(({ deliveryExchange }) => deliveryExchange));
-  const claimed = new Set(
-    found.exchanges
-      .map(({ name }) => name)
-      .flatMap((name) => (name.startsWith(CLAIM) ? [name.slice(CLAIM.length)] : [])),
-  );
+  const claimed = new Set(claimedEndpoints(found));
   return networksOn(found)
     .filter(({ deliveryExchange }) => !named.has(deliveryExchange))
     .filter(({ bindingExchange }) =>
@@ -125,6 +121,11 @@ function unknownNetworks(found: VhostOnBroker, own: readonly DelayNetwork[]): Au
         "check the stack that declares it, or remove it once it is empty";
       return { rule: "unknown-network", severity: "warning", subject: `network of ${deliveryExchange}`, message };
     });
+}
+
+/** Names of the endpoints that services claim in a vhost. */
+export function claimedEndpoints({ exchanges }: Pick<VhostOnBroker, "exchanges">): string[] {
+  return exchanges.flatMap(({ name }) => (name.startsWith(CLAIM) ? [name.slice(CLAIM.length)] : []));
 }
 
 function isCelery(prefix: string, name: string): boolean {
