@@ -22,7 +22,7 @@ export function bindingsOfOthers(changes: readonly EntityChange[], live: LiveVho
     const bindings = isReadable(before?.vhost) ? (live.get(before.vhost)?.bindings ?? []) : [];
     const others = bindings.filter(
       // Every queue is bound to the default exchange by its name, and is again when it is declared anew.
-      (binding) => binding.source !== "" && isAt({ ...binding }, change) && !isOwn(binding),
+      (binding) => binding.source !== "" && isAt(binding, change) && !isOwn(binding),
     );
     const [first, ...rest] = others;
     if (first === undefined) return [];

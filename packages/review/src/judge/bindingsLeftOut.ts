@@ -32,8 +32,16 @@ export function takesBindingsAlong({ kind, action, isRetained, before }: EntityC
   return (kind === "exchange" || kind === "queue") && isDeleted && isReadable(before?.name);
 }
 
+/** What a binding binds, as a state or a broker has it. */
+interface Ends {
+  vhost?: unknown;
+  source?: unknown;
+  destination?: unknown;
+  destinationType?: unknown;
+}
+
 /** Whether a binding is from or to an exchange, or to a queue. */
-export function isAt(binding: Record<string, unknown> | undefined, { kind, before }: EntityChange): boolean {
+export function isAt(binding: Ends | undefined, { kind, before }: EntityChange): boolean {
   const { vhost, source, destination, destinationType } = binding ?? {};
   if (vhost !== before?.vhost) return false;
   return (destination === before?.name && destinationType === kind) || (kind === "exchange" && source === before?.name);
