@@ -399,8 +399,9 @@ describe("a review that asks the broker", () => {
       return report.verdict;
     };
     assert.equal(await verdictWith({ argumentsJson: '{"n":5,"x-match":"all"}' }), "care");
-    assert.equal(await verdictWith({ arguments: { n: "5", "x-match": "all" }, routingKey: "" }), "care");
+    assert.equal(await verdictWith({ arguments: { n: 5, "x-match": "all" }, routingKey: "" }), "care");
     assert.equal(await verdictWith({ routingKey: "[secret]" }), "care");
+    assert.equal(await verdictWith({ argumentsJson: '{"n":"5","x-match":"all"}' }), "loss");
     assert.equal(await verdictWith({ argumentsJson: '{"n":6,"x-match":"all"}' }), "loss");
     assert.equal(await verdictWith({}), "loss");
   });
@@ -430,7 +431,10 @@ describe("a review that asks the broker", () => {
     answers["/api/bindings/%2F"] = [onBroker(delivery, "empty"), onBroker(parking, parking, "")];
     const gone = await review({ steps }, ["--management", address()]);
     assert.deepEqual([gone.report.verdict, gone.report.findings[0]?.rule], ["loss", "endpoint-unbound"], gone.stderr);
-    assert.match(gone.report.findings[0]?.found ?? "", /parking, .* is not on the broker, so that nothing keeps it/);
+    assert.match(
+      gone.report.findings[0]?.found ?? "",
+      /nothing is bound to .*parking on the broker .*, so that nothing keeps it/,
+    );
     answers["/api/queues/%2F"] = ["empty", parking].map((name) => ({ ...declared, name, messages: 0 }));
     const there = await review({ steps }, ["--management", address()]);
     assert.deepEqual([there.report.verdict, there.report.findings.length], ["care", 1], there.stderr);
@@ -438,7 +442,7 @@ describe("a review that asks the broker", () => {
     answers["/api/bindings/%2F"] = [onBroker(delivery, "empty")];
     const unbound = await review({ steps }, ["--management", address()]);
     assert.deepEqual([unbound.report.verdict, unbound.report.findings[0]?.rule], ["loss", "endpoint-unbound"]);
-    assert.match(unbound.report.findings[0]?.found ?? "", /is not bound to .*parking on the broker/);
+    assert.match(unbound.report.findings[0]?.found ?? "", /nothing is bound to .*parking on the broker/);
     answers["/api/bindings/%2F"] = [onBroker(delivery, "empty"), onBroker(parking, parking, "")];
     answers["/api/exchanges/%2F"] = types.map((one) => ({ ...one, policy: undefined }));
     const bare = await review({ steps }, ["--management", address()]);
@@ -490,8 +494,15 @@ describe("a review that asks the broker", () => {
       ["loss", "unroutable-lost: queue hold.5000 passes messages on to it, and is on the broker alone"],
     );
     const safe = { ...leads, "x-dead-letter-strategy": "at-least-once" };
-    for (const other of [safe, { ...leads, "x-dead-letter-exchange": "x" }, { "x-dead-letter-exchange": "" }])
+    for (const other of [safe, { ...leads, "x-dead-letter-exchange": "x" }])
       assert.equal((await rulesWith(hold("hold.5000", other)))[0], "care");
+    // Each message's own key may be the queue's name.
+    assert.equal((await rulesWith(hold("hold.5000", { "x-dead-letter-exchange": "" })))[0], "loss");
+    // By policy as well.
+    answers["/api/policies/%2F"] = [
+      { name: "p", pattern: "x", "apply-to": "queues", priority: 0, definition: { "dead-letter-exchange": "" } },
+    ];
+    assert.equal((await rulesWith({ ...hold("theirs", {}), policy: "p" }))[0], "loss");
   });
 
   it("finds exchanges that only the broker has, whose alternate is deleted", async () => {
@@ -501,6 +512,46 @@ describe("a review that asks the broker", () => {
     const { report } = await review({ steps: [queueStep("same", "empty"), shop] }, ["--management", address()]);
     assert.equal(report.findings[0]?.rule, "unroutable-lost");
     assert.equal(report.findings[0]?.found, "exchange theirs passes messages on to it, and is on the broker alone");
+  });
+
+  // A service's stack does not have the network's policy: its endpoint's leaving was a loss, and what waited was parked.
+  it("knows from the broker that what a service's stack unbinds is kept", async () => {
+    const [delivery, parking] = ["orders.r4x2u1000.delivery", "orders.r4x2u1000.parking"];
+    const exchanges = [delivery, parking].map((name) => ({ ...declared, name, internal: false, type: "topic" }));
+    answers["/api/exchanges/%2F"] = [
+      { ...exchanges[0], policy: parking },
+      { ...exchanges[1], type: "fanout" },
+    ];
+    answers["/api/queues/%2F"] = ["empty", parking].map((name) => ({ ...declared, name, messages: 0 }));
+    answers["/api/bindings/%2F"] = [onBroker(delivery, "empty"), onBroker(parking, parking, "")];
+    const definition = { "alternate-exchange": parking };
+    const policy = { name: parking, pattern: "x", "apply-to": "exchanges", priority: 0, definition };
+    answers["/api/policies/%2F"] = [policy];
+    const steps = [queueStep("same", "empty"), bindingOf("delete", delivery, "empty")];
+    const { status, report } = await review({ steps }, ["--management", address()]);
+    assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [0, "care", "unroutable-lost"]);
+    assert.match(report.findings[0]?.found ?? "", /parking takes what finds no binding at .*delivery: it is kept/);
+    answers["/api/policies/%2F"] = [{ ...policy, definition: { "alternate-exchange": "nope" } }];
+    assert.equal((await review({ steps }, ["--management", address()])).status, 1);
+  });
+
+  it("says of an endpoint that enforce has bound to the other end that it is bound there already", async () => {
+    const [delivery, exact] = ["nsb.v2.delay-delivery", "nsb.v2.delay-exact"];
+    answers["/api/bindings/%2F"] = [onBroker(delivery, "empty"), onBroker(exact, "empty")];
+    const values = (source: string): object => ({
+      vhost: "/",
+      source,
+      destination: "empty",
+      destinationType: "queue",
+      routingKey: "#",
+    });
+    const moved = change("replace", "rabbitmq:index/binding:Binding", "b", values(delivery), values(exact));
+    const { report } = await review({ steps: [queueStep("same", "empty"), moved] }, ["--management", address()]);
+    assert.deepEqual(
+      report.findings.filter(({ severity }) => severity !== "note").map(({ rule }) => rule),
+      [],
+    );
+    assert.equal(report.findings[0]?.found, `it is bound to ${exact} already`);
   });
 
   it("calls what is not durable, and is declared so, no difference", async () => {

@@ -31,6 +31,8 @@ export interface MatchingChange {
    * nothing.
    */
   fallback: PolicyPlan;
+  /** The same of the change in the other direction, of the same name. */
+  otherFallback: PolicyPlan;
   /** The way of the change in the other direction, of which a run that was killed may have left something. */
   otherDetour: Detour;
   /** The policy that parks what no binding takes, as the changed network has it; undefined without parking. */
@@ -80,15 +82,20 @@ export function planMatchingChange(network: DelayNetwork, undo = false): Matchin
     after: levelBindings(wanted),
     detour: planDetour(wanted),
     otherDetour: planDetour(old),
-    fallback: {
-      name: `${exchange}-detour-fallback`,
-      pattern: `^${escapeRegex(wanted.bindingExchange)}$`,
-      applyTo: "exchanges",
-      priority: PRIORITY,
-      definition: { "alternate-exchange": old.bindingExchange },
-    },
+    fallback: planFallback(old, wanted),
+    otherFallback: planFallback(wanted, old),
     parking: parkingPolicy(wanted),
     parkingOfBoth: parkingPolicy(enforced),
+  };
+}
+
+function planFallback(old: DelayNetwork, wanted: DelayNetwork): PolicyPlan {
+  return {
+    name: `${wanted.entryExchanges[0] as string}-detour-fallback`,
+    pattern: `^${escapeRegex(wanted.bindingExchange)}$`,
+    applyTo: "exchanges",
+    priority: PRIORITY,
+    definition: { "alternate-exchange": old.bindingExchange },
   };
 }
 

@@ -5,7 +5,7 @@ import { bindingsForOldEnd, endpointBindings } from "./endpointBindings";
 import { foresee } from "./foresee";
 import type { LiveMatching } from "./liveMatching";
 import type { Step } from "./step";
-import { MatchingChange, PRIORITY, planMatchingChange } from "./matchingChange";
+import { MatchingChange, PRIORITY } from "./matchingChange";
 
 /**
  * All that is left to do, from what is on the broker: nothing is remembered between two runs, so a run that was killed is gone on with by
@@ -15,8 +15,6 @@ import { MatchingChange, PRIORITY, planMatchingChange } from "./matchingChange";
  */
 export function planSteps(change: MatchingChange, live: LiveMatching): Step[] {
   checkNetwork(change, live);
-  const leftover = leftoverOf(change, live);
-  if (leftover === "half-way") return planOtherToEnd(change, live);
   const bound = new Set(live.bindings.map(bindingIdentity));
   const target = targetOf(change.queue.name, live);
   const isBound = change.after.every((binding) => bound.has(bindingIdentity(binding)));
@@ -25,39 +23,13 @@ export function planSteps(change: MatchingChange, live: LiveMatching): Step[] {
   const detour = isDone ? [] : planDetour(change, live);
   for (const step of detour) if (step.do === "unbind") bound.delete(bindingIdentity(step.binding));
   const steps = [
-    ...planEnd(change, live, isDone || leftover === "at-the-start"),
+    ...planEnd(change, live, isDone),
     ...detour,
     ...(isDone ? [] : [...planLevel(change, live), ...planReturn(change, bound)]),
     ...planCleaning(change, live, isDone),
   ];
   // By a plan of its own: an endpoint may have been bound to the old end since this one was made.
   return steps.length > 0 ? steps : leaveOldEnd(change, live);
-}
-
-/**
- * What a run in the other direction has left that was killed. As long as it lasts, what has no binding at its new end goes to its old one.
- * - `at-the-start`: level 0's queue is still the old one, so that messages are led back to it, and the detour runs empty
- * - `half-way`: it is the new one, or not there, so that the other run is gone on with first
- */
-function leftoverOf(change: MatchingChange, live: LiveMatching): "none" | "at-the-start" | "half-way" {
-  const { from, to, fallback, otherDetour, queue } = change;
-  const ways = live.policies.filter(({ name }) => name === fallback.name).map(({ definition }) => definition);
-  const isOthers = ways.some((definition) => definition["alternate-exchange"] === to);
-  const isLeft = isOthers || live.queues.has(otherDetour.queue.name) || live.exchanges.has(otherDetour.exchange);
-  if (!isLeft) return "none";
-  const target = targetOf(queue.name, live);
-  if (target === to) return "at-the-start";
-  return isOthers || (ways.length === 0 && target === from) ? "half-way" : "none";
-}
-
-/**
- * Goes on with the run in the other direction until all messages go by its new end alone. Led back before, some would arrive at one end, and
- * some at the other, and neither of the two could lead on to the other one what was bound there late.
- */
-function planOtherToEnd({ network, fallback }: MatchingChange, live: LiveMatching): Step[] {
-  const steps = planSteps(planMatchingChange(network, network.matching === "enforced"), live);
-  const end = steps.findIndex((step) => step.do === "delete-policy" && step.policy === fallback.name);
-  return end < 0 ? steps : steps.slice(0, end + 1);
 }
 
 /**
@@ -90,24 +62,35 @@ export function isStillNext(step: Step, change: MatchingChange, live: LiveMatchi
   );
 }
 
-/**
- * The new end has to have all that the old one has before a message comes there.
- * @param isReached whether it is where messages go by level 0's queue already
- */
-function planEnd(change: MatchingChange, live: LiveMatching, isReached: boolean): Step[] {
-  const { to, parkingOfBoth, fallback } = change;
+/** The new end has to have all that the old one has before a message comes there. */
+function planEnd(change: MatchingChange, live: LiveMatching, isDone: boolean): Step[] {
+  const { to, parkingOfBoth, network } = change;
   const steps: Step[] = live.exchanges.has(to) ? [] : [{ do: "declare-exchange", exchange: to }];
   const parking = live.policies.find(({ name }) => name === parkingOfBoth?.name);
   if (parking !== undefined && parkingOfBoth !== undefined && !new RegExp(parking.pattern, "u").test(to)) {
     steps.push({ do: "set-policy", policy: parkingOfBoth });
   }
-  if (!isReached) {
-    const isBack = change.network.matching !== "enforced";
+  if (!isDone) {
+    const isBack = network.matching !== "enforced";
     if (isBack) steps.push(...bindingsForOldEnd(change, live).map((binding): Step => ({ do: "bind", binding })));
-    if (!isSet(fallback, live)) steps.push({ do: "set-policy", policy: fallback });
-    steps.push({ do: "await-policy", exchange: to, policy: fallback.name });
+    const { exchange, policy } = fallbackFor(change, live);
+    if (!isSet(policy, live)) steps.push({ do: "set-policy", policy });
+    steps.push({ do: "await-policy", exchange, policy: policy.name });
   }
   return [...steps, ...endpointBindings(change, live).map((binding): Step => ({ do: "bind", binding }))];
+}
+
+/**
+ * The fallback by which endpoints that are bound late lose nothing. Until a network is as a run shall make it, they are bound where it had
+ * them before the first run: so what a run has set that was killed stays, also for a run in the other direction.
+ */
+function fallbackFor(
+  { from, to, fallback, otherFallback }: MatchingChange,
+  { policies }: LiveMatching,
+): { exchange: string; policy: PolicyPlan } {
+  const found = policies.find(({ name }) => name === fallback.name);
+  const isOther = found?.definition["alternate-exchange"] === to;
+  return isOther ? { exchange: from, policy: otherFallback } : { exchange: to, policy: fallback };
 }
 
 /** Whether a policy is there as it is planned. */

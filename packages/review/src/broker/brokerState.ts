@@ -16,7 +16,9 @@ import { rules } from "../judge/rules";
 import { isEndpoint } from "../preview/urn";
 import { bindingsOfOthers } from "./bindingsOfOthers";
 import { driftOf } from "./drift";
-import { liveFeeders, stillBound, withoutParking } from "./liveWays";
+import { withLiveAlternate } from "./liveAlternate";
+import { liveFeeders } from "./liveFeeders";
+import { stillBound } from "./stillBound";
 import { readVhosts } from "./liveVhosts";
 import { notCompared } from "./notCompared";
 import { takenUsers } from "./takenUsers";
@@ -47,7 +49,7 @@ export async function addBrokerState(
   const told = findings.map((finding) =>
     finding.queue !== undefined && isElsewhere(finding.urn)
       ? { ...finding, found: ELSEWHERE }
-      : withoutParking(stillBound(tell(finding, queues, here, now), here, live), here, live),
+      : withLiveAlternate(stillBound(tell(finding, queues, here, now), here, live), here, live),
   );
   const messages = messagesAtRisk(
     told.filter(({ found }) => found !== ELSEWHERE),

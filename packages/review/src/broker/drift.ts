@@ -71,10 +71,10 @@ function asIfLasting<T extends { durable: boolean; auto_delete: boolean }>(found
 function differenceOfPolicy(change: EntityChange, vhost: VhostContent): string | undefined {
   const { name, vhost: place } = change.before ?? {};
   const view = viewOn(change, "before");
-  // Operator policies are listed elsewhere, and change nothing of what is compared here.
-  if (view === undefined || view.isOperators || !isReadable(name)) return undefined;
-  if (vhost.policies !== undefined) {
-    const found = vhost.policies.get(name);
+  if (view === undefined || !isReadable(name)) return undefined;
+  const policies = view.isOperators ? vhost.operatorPolicies : vhost.policies;
+  if (policies !== undefined) {
+    const found = policies.get(name);
     if (found === undefined) return ABSENT;
     const { pattern, "apply-to": applyTo, priority, definition } = found;
     const settings = { pattern, "apply-to": applyTo, priority, ...definition };
@@ -82,10 +82,11 @@ function differenceOfPolicy(change: EntityChange, vhost: VhostContent): string |
     const keys = new Set<keyof typeof settings>([...Object.keys(settings), ...Object.keys(planned)] as never[]);
     const other = [...keys].find((key) => {
       const [there, here] = [settings[key], planned[key]].map(String);
-      return there !== here && (planned[key] === undefined || isReadable(here)) && here !== "NaN";
+      return there !== here && (planned[key] === undefined || here === "" || isReadable(here)) && here !== "NaN";
     });
     return other === undefined ? undefined : `it has another ${other}`;
   }
+  if (view.isOperators) return undefined;
   // Nobody may read policies but a policymaker; each entity tells which one applies to it.
   const queues = [...vhost.queues.values()].map(({ arguments: queueArguments, ...queue }) => ({
     ...queue,

@@ -11,6 +11,8 @@ export interface VhostContent {
   exchanges: ReadonlyMap<string, DeclaredExchange & WithPolicy>;
   /** By their names; undefined if the user may not read them. */
   policies: ReadonlyMap<string, FoundPolicy> | undefined;
+  /** The same of operator policies. */
+  operatorPolicies: ReadonlyMap<string, FoundPolicy> | undefined;
   bindings: readonly Bound[];
   /** The same, to look up. */
   bound: ReadonlySet<string>;
@@ -77,16 +79,21 @@ async function readVhost(vhost: string, broker: BrokerAnswers): Promise<VhostCon
   return {
     queues: new Map(queues.map((queue) => [queue.name, queue])),
     exchanges: new Map(exchanges.map((exchange) => [exchange.name, exchange])),
-    policies: await readPolicies(vhost, broker),
+    policies: await readPolicies("policies", vhost, broker),
+    operatorPolicies: await readPolicies("operator-policies", vhost, broker),
     bindings,
     bound: new Set(bindings.map((binding) => bindingIdentity({ ...binding }) as string)),
   };
 }
 
 /** Only a user with the tag policymaker or administrator may read them. */
-async function readPolicies(vhost: string, broker: BrokerAnswers): Promise<VhostContent["policies"]> {
+async function readPolicies(
+  kind: "policies" | "operator-policies",
+  vhost: string,
+  broker: BrokerAnswers,
+): Promise<VhostContent["policies"]> {
   try {
-    const found = await broker.get<FoundPolicy[]>(`policies/${encodeURIComponent(vhost)}`);
+    const found = await broker.get<FoundPolicy[]>(`${kind}/${encodeURIComponent(vhost)}`);
     const isList = Array.isArray(found) && found.every((policy) => typeof policy?.definition === "object");
     return isList ? new Map(found.map((policy) => [policy.name, policy])) : undefined;
   } catch (error) {

@@ -72,9 +72,10 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
   const isOneBroker = mayShareBroker(changes);
   const created = changes.filter(({ action }) => action === "create");
   const staying = changes.filter(({ action }) => action !== "delete");
+  const routing = new Routing(changes, preview.hasSames);
   const surroundings: Surroundings = {
-    routing: new Routing(changes, preview.hasSames),
-    policies: new Policies(changes, preview.hasSames),
+    routing,
+    policies: new Policies(changes, preview.hasSames, routing),
     created,
     createdAs: sameAmong(created, "after", isOneBroker),
     existingAs: sameAmong(changes, "before", isOneBroker),
@@ -290,8 +291,8 @@ function judgeExchange(change: EntityChange, isLive: boolean, isTwin: boolean, r
   if (isRetained && action === "delete") return !isLive && isOfProcess(change) ? [find("intake-kept", change)] : [];
   if (isLive && action === "delete") return [{ ...find("exchange-live-deleted", change), oldName: oldNameOf(change) }];
   if (isTwin && action === "delete") return [find("exchange-twin-deleted", change)];
-  // The claim of a login is deleted with the login, whose own finding says so; nothing is published to a claim.
-  if (String(before?.name).startsWith("rabbitmq-delay.owner-of-user.")) return [];
+  // A claim is deleted with the login or the endpoint, whose own finding says so; nothing is published to a claim.
+  if (String(before?.name).startsWith("rabbitmq-delay.owner-of-")) return [];
   const alternateOf = routing.alternateOf(before?.vhost, String(before?.name));
   if (alternateOf !== undefined) {
     const detail = `It is the alternate exchange of ${alternateOf}, which stays: what finds no binding there is lost without it.`;

@@ -11,6 +11,7 @@ import {
   viewOf,
 } from "./policiesInForce";
 import { SECRET, isSecretName, withoutSecrets } from "../redact";
+import type { Routing } from "./routing";
 import type { RuleName } from "./rules";
 
 /** A review's judgement of a policy. */
@@ -38,6 +39,7 @@ export class Policies {
   constructor(
     changes: EntityChange[],
     private readonly isWhole: boolean,
+    private readonly routing: Pick<Routing, "leadsOn">,
   ) {
     this.policies = changes.filter(({ kind }) => kind === "policy");
     this.entities = changes.filter(({ kind }) => kind === "queue" || kind === "exchange");
@@ -61,7 +63,7 @@ export class Policies {
     const dropping = drops(earlier, later);
     if (dropping.length > 0) return { rule: "policy-drops", detail: `It says ${dropping.join(", ")}.` };
     if (earlier !== undefined) {
-      const lost = keeps(earlier).filter((key) => !isKept(key, earlier, later));
+      const lost = keeps(earlier).filter((key) => !isKept(key, earlier, later) && !this.leadsOn(key, later));
       if (lost.length > 0) return { rule: "policy-protection-gone", detail: `It said ${lost.join(", ")}.` };
       const narrowed = isNarrower(earlier, later) ? this.judgeNarrowed(change, earlier, later) : undefined;
       if (narrowed !== undefined) return narrowed;
@@ -72,6 +74,12 @@ export class Policies {
     return (action === "create" && change.partOf !== undefined) || changesNothing
       ? undefined
       : { rule: "policy-changed" };
+  }
+
+  /** Whether another alternate exchange takes each message as well. */
+  private leadsOn(saying: string, { vhost, definition }: PolicyView): boolean {
+    const alternate = definition["alternate-exchange"];
+    return saying.startsWith("alternate-exchange: ") && this.routing.leadsOn(vhost, alternate) === "yes";
   }
 
   private judgeGone(change: EntityChange): PolicyJudgement {

@@ -65,7 +65,8 @@ export class Routing {
   /** What stays, and dead-letters to a queue by the default exchange without waiting for its confirm, in words. */
   feederOfQueue(vhost: unknown, queue: unknown): string | undefined {
     if (!isReadable(queue)) return undefined;
-    const feeders = this.feeders.get(keyOf(vhost, toQueue(queue))) ?? [];
+    // Without a key of its own, it passes each message on by that message's key, to any queue.
+    const feeders = [toQueue(queue), ""].flatMap((target) => this.feeders.get(keyOf(vhost, target)) ?? []);
     const feeder = feeders.find(({ change, isSafe }) => !isSafe && !isGone(change));
     return feeder === undefined ? undefined : `${feeder.change.kind} ${brokerName(feeder.change)}`;
   }
@@ -155,15 +156,25 @@ export class Routing {
 
   /** Whether an alternate exchange keeps what an exchange can't route: a network's own parking does, and one that leads on. */
   private keeps(vhost: unknown, exchange: string, alternate: unknown): "yes" | "no" | "unknown" {
-    if (alternate === undefined || this.isDeleted("exchange", vhost, alternate)) return "no";
-    if (alternate === networkOfDelivery(exchange)?.parkingExchange) return "yes";
-    const leadsOn = this.bindings.some((change) => {
+    if (alternate === undefined) return "no";
+    const isParking = alternate === networkOfDelivery(exchange)?.parkingExchange;
+    return isParking && !this.isDeleted("exchange", vhost, alternate) ? "yes" : this.leadsOn(vhost, alternate);
+  }
+
+  /** Whether an exchange, after the update, takes each message that comes to it. */
+  leadsOn(vhost: unknown, alternate: unknown): "yes" | "no" | "unknown" {
+    if (this.isDeleted("exchange", vhost, alternate)) return "no";
+    const own = this.exchanges
+      .map(({ before, after }) => after ?? before)
+      .find((values) => values?.vhost === vhost && values?.name === alternate);
+    const keys = this.bindings.flatMap((change) => {
       const values = isGone(change) ? undefined : (change.after ?? change.before);
-      return values?.vhost === vhost && values?.source === alternate;
+      return values?.vhost === vhost && values?.source === alternate ? [values?.routingKey] : [];
     });
-    if (leadsOn) return "yes";
-    const isOwn = this.exchanges.some(({ before, after }) => (after ?? before)?.name === alternate);
-    return isOwn && this.isWhole ? "no" : "unknown";
+    const type = (own?.settings as { type?: unknown } | undefined)?.type;
+    // Another type takes what its bindings' keys or arguments let through.
+    if (keys.length > 0) return type === "fanout" || (type === "topic" && keys.includes("#")) ? "yes" : "unknown";
+    return own !== undefined && this.isWhole ? "no" : "unknown";
   }
 
   /** Whether an end of a binding leaves the program as well, kept or not. */

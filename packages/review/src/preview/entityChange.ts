@@ -197,6 +197,7 @@ export function brokerIdentity(change: EntityChange, side: "before" | "after"): 
         text(values.destinationType),
         text(values.routingKey),
         ...(values.argumentsJson === undefined ? [] : [text(values.argumentsJson)]),
+        ...(values.arguments === undefined ? [] : [values.arguments]),
       ]);
     default:
       return undefined;
@@ -219,13 +220,8 @@ export function bindingIdentity(values: Record<string, unknown> | undefined): st
   if (routingKey !== "" && !isReadable(routingKey)) return undefined;
   const opened = openedJson(argumentsJson) ?? values?.arguments ?? {};
   if (typeof opened !== "object" || opened === null) return undefined;
-  const pairs = Object.entries(opened).map(([key, value]) => [key, isTable(value) ? value : String(value)]);
-  const sorted = pairs.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+  const sorted = Object.entries(opened).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([vhost, source, destination, destinationType, routingKey, sorted]);
-}
-
-function isTable(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
 }
 
 export function text(value: unknown): string {

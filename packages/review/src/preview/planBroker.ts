@@ -63,9 +63,13 @@ export function changesElsewhere(changes: readonly EntityChange[], url: string):
   const [place] = places;
   // If everything is at one address, that is the broker that was asked, under whatever name: a tunnel or a proxy may have another.
   const isOneAddress = isAddress(place) && [...places].every((one) => isSameAddress(one, place));
-  const isOneProvider =
-    new Set(onBrokers.flatMap(({ provider, otherProvider }) => otherProvider?.after ?? provider)).size <= 1;
-  if (isOneAddress || (isOneProvider && places.size <= 1)) return () => false;
+  const providers = new Set(
+    onBrokers.map(({ provider = "", otherProvider }) =>
+      // The default provider has a name for each version of its package.
+      (otherProvider?.after ?? provider).replace(/::default(?:_[\w.]*)?$/, "::default"),
+    ),
+  );
+  if (isOneAddress || (providers.size <= 1 && places.size <= 1)) return () => false;
   const byUrn = new Map(onBrokers.map((change) => [change.urn, change]));
   return (urn) => {
     const change = byUrn.get(urn);
