@@ -200,7 +200,7 @@ export class DelayGateway extends pulumi.ComponentResource {
     joining: { endpoint: string; network: JoinedNetwork },
     queues: GatewayQueues,
   ): Promise<void> {
-    await warnOfNarrowing("delayGateway", queues);
+    await warnOfNarrowing("delayGateway", name, queues);
     await checkBindings(new Declarer(name, place, { parent: this }), returned, joining);
     await checked;
   }

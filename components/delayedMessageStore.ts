@@ -128,7 +128,7 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const wanted = { ...plan, ...owned, policies, brokerVersion, replaceable: isReplaced(removal) };
     const { vhost: place, ready: mayStart } = lookFirst(this, vhost, wanted);
     const looked = new Declarer(name, place, { ...guarded, parent: this });
-    const declarer = looked.after(warnOfNarrowing("delayedStore", descriptor).then(() => looked.checkPlan(plan)));
+    const declarer = looked.after(warnOfNarrowing("delayedStore", name, descriptor).then(() => looked.checkPlan(plan)));
     const set = policies.map((policy) => declarer.policy(policy));
     const ready = declareEntities(plan, () => declarer, set);
     const rights = {

@@ -7,15 +7,18 @@ import { stackState } from "./stackState";
  * Warns where a gateway or a store may do less with waiting messages than the one that the stack has: only its descriptor changes then, of
  * which a plan shows nothing.
  * @param output the output of the component that has the descriptor
+ * @param logicalName the component's
  */
 export async function warnOfNarrowing(
   output: "delayGateway" | "delayedStore",
+  logicalName: string,
   after: Pick<DelayGateway | DelayedStore, "name" | "errorQueue" | "forwards" | "exchanges" | "toQueues">,
 ): Promise<void> {
   const type = `rabbitmq-delay:index:${output === "delayGateway" ? "DelayGateway" : "DelayedMessageStore"}`;
   const own = ((await stackState.resources()) ?? []).filter((resource) => resource.type === type);
-  const descriptors = own.map(({ outputs }) => outputs[output] as { name?: unknown } | null | undefined);
-  const before = descriptors.find((descriptor) => descriptor?.name === after.name);
+  // By its URN: two gateways in two vhosts may have one name on their brokers.
+  const before = own.find(({ urn }) => urn.endsWith(`::${logicalName}`))?.outputs[output];
+  if ((before as { name?: unknown } | null | undefined)?.name !== after.name) return;
   const [first, ...more] = narrowedWays(before, after);
   if (first === undefined) return;
   const rest = more.length === 0 ? "" : `, and ${more.length} more`;

@@ -246,6 +246,21 @@ describe("how a review ends", () => {
     }
   });
 
+  it("calls a file whose states are malformed no preview, and does not fail at it", async () => {
+    const [good] = [queueStep("delete", "a")];
+    for (const broken of [
+      { inputs: null },
+      { inputs: [] },
+      { outputs: 5 },
+      { type: 5 },
+      { parent: {} },
+      { provider: [] },
+    ]) {
+      const steps = [{ ...good, oldState: { ...good.oldState, ...broken } }];
+      assert.throws(() => parsePreview(JSON.stringify({ steps }), "test"), /PreviewError: test: steps\[0\]: a state's/);
+    }
+  });
+
   // A gateway without its forward put what came by it into a queue of the routing key's name.
   it("says that the queues and exchanges of a store or a gateway that stay have no process any more", async () => {
     const parent = "urn:pulumi:prod::shop::rabbitmq-delay:index:DelayGateway::gateway";

@@ -74,6 +74,29 @@ describe("a review of ways", () => {
     assert.deepEqual(await judged([network0, q1, own("delete", "q1", retained)]), ["safe", "queue-kept"]);
   });
 
+  // A second resource came for it in an update before: the first one's deletion unbound it for good, and that was care.
+  it("finds that a binding goes which another resource still stands for", async () => {
+    const own = (op: string, name: string, more: object = {}): PreviewStep => {
+      const values = { source: "in", destination: "q", destinationType: "queue", routingKey: "#", vhost: "/" };
+      return step(op, "rabbitmq:index/binding:Binding", name, values, more);
+    };
+    const exchange = step("same", "rabbitmq:index/exchange:Exchange", "in", {
+      name: "in",
+      vhost: "/",
+      settings: { arguments: { "alternate-exchange": "theirs" } },
+    });
+    assert.deepEqual(await judged([exchange, own("same", "new"), own("delete", "old")]), [
+      "loss",
+      "binding-twin-deleted",
+    ]);
+    assert.deepEqual(await judged([exchange, own("create", "new"), own("delete", "old")]), [
+      "care",
+      "binding-live-deleted",
+    ]);
+    const kept = own("delete", "old", { retainOnDelete: true });
+    assert.deepEqual(await judged([exchange, own("same", "new"), kept]), ["safe"]);
+  });
+
   // Any alternate exchange counted as the network's parking, also one to which nothing was bound.
   it("believes an alternate exchange only where it leads on", async () => {
     const exchange = (name: string, settings: object = {}): PreviewStep =>

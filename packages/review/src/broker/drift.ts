@@ -35,7 +35,10 @@ function differenceOf(change: EntityChange, vhost: VhostContent): string | undef
       if (found === undefined) return ABSENT;
       const values = queueArguments(before);
       // The broker may give an untyped queue the type that its vhost has, which is not read here.
-      const given = "x-queue-type" in values ? found : { ...found, arguments: withoutType(found.arguments) };
+      const typed = "x-queue-type" in values ? found.arguments : withoutType(found.arguments);
+      // The provider declares what stands in a plain table as texts.
+      const told = Object.entries(typed).map(([key, value]) => [key, isSame(values[key], value) ? values[key] : value]);
+      const given = { ...found, arguments: Object.fromEntries(told) as Record<string, unknown> };
       return compareQueue({ name, durable: true, arguments: values } as QueuePlan, asIfLasting(given, settings))[0];
     }
     case "exchange": {
@@ -47,7 +50,7 @@ function differenceOf(change: EntityChange, vhost: VhostContent): string | undef
       const wanted = queueArguments(before);
       const missing = Object.keys(wanted).find((key) => found.arguments[key] === undefined);
       if (missing !== undefined) return `exchange ${name} exists without ${missing}`;
-      const others = Object.entries(found.arguments).filter(([key, value]) => String(wanted[key]) !== String(value));
+      const others = Object.entries(found.arguments).filter(([key, value]) => !isSame(wanted[key], value));
       const given = { ...found, arguments: Object.fromEntries(others) };
       return compareExchange({ name, type } as ExchangePlan, asIfLasting(given, settings))[0];
     }
@@ -60,6 +63,10 @@ function differenceOf(change: EntityChange, vhost: VhostContent): string | undef
     default:
       return undefined;
   }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return String(one) === String(other);
 }
 
 /** What is durable, or deletes itself, as the program says it shall be, differs in nothing. */

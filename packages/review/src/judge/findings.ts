@@ -138,7 +138,7 @@ function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
     case "exchange":
       return judgeExchange(change, isLive, isTwin, routing);
     case "binding":
-      return judgeBinding(change, isLive, routing);
+      return judgeBinding(change, isLive, isTwin, routing);
     case "vhost":
       return judgeVhost(change);
     case "user":
@@ -302,11 +302,11 @@ function judgeExchange(change: EntityChange, isLive: boolean, isTwin: boolean, r
   return [find(routing.losesFrom(before?.vhost, String(before?.name)) ? "unroutable-lost" : "exchange-gone", change)];
 }
 
-function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): Finding[] {
+function judgeBinding(change: EntityChange, isLive: boolean, isTwin: boolean, routing: Routing): Finding[] {
   const { action, isRetained, before } = change;
   if (action === "update") return unknownUpdate(change);
   // It stays on the broker, beside the one that takes its place; of what leaves with its ends, these have findings of their own.
-  if (isRetained) return isLive || routing.leaves(before) ? [] : [find("binding-kept", change)];
+  if (isRetained) return isLive || isTwin || routing.leaves(before) ? [] : [find("binding-kept", change)];
   const source = String(before?.source);
   // The exchange has a finding of its own.
   if (routing.isDeleted("exchange", before?.vhost, source)) return [];
@@ -314,6 +314,7 @@ function judgeBinding(change: EntityChange, isLive: boolean, routing: Routing): 
   const told = fate === "parked" && networkOfDelivery(source) === undefined ? PASSED_ON : fates[fate];
   if (fate === "lost") return [find("unroutable-lost", change)];
   const parked = fate === "parked" ? { isParked: true } : {};
+  if (isTwin && !isLive && action === "delete") return [find("binding-twin-deleted", change, told)];
   if (isLive && action === "delete") {
     return [{ ...find("binding-live-deleted", change, told), oldName: oldNameOf(change), ...parked }];
   }

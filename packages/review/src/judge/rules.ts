@@ -81,6 +81,16 @@ export const rules = {
       "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it.",
     ],
   },
+  "binding-twin-deleted": {
+    severity: "loss",
+    title: "% would be deleted under one of its two logical names",
+    consequence:
+      "Both resources are one binding on the broker: the deletion of the one takes the live binding along, for good, and the other then stands " +
+      "for a binding that is not there.",
+    wayOut: [
+      "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it.",
+    ],
+  },
   "bindings-left-out": {
     severity: "loss",
     title: "% would go, with bindings of this program that the update does not declare anew",

@@ -128,7 +128,16 @@ function checkStep(step: unknown, at: string): void {
     if (state !== undefined && (typeof state !== "object" || state === null)) {
       throw new PreviewError(`${at}: a state is not an object`);
     }
+    checkState(state as Record<string, unknown> | undefined, at);
   }
+}
+
+function checkState(state: Record<string, unknown> = {}, at: string): void {
+  const isTable = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+  const noText = ["type", "parent", "provider"].find((key) => !["string", "undefined"].includes(typeof state[key]));
+  const noTable = ["inputs", "outputs"].find((key) => state[key] !== undefined && !isTable(state[key]));
+  if (noText !== undefined) throw new PreviewError(`${at}: a state's ${noText} is no text`);
+  if (noTable !== undefined) throw new PreviewError(`${at}: a state's ${noTable} is not an object`);
 }
 
 function summaryOf({ changeSummary = {} }: RawPreview, source: string): Map<string, number> {
