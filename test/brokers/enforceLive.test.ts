@@ -202,20 +202,27 @@ describe("rabbitmq-delay enforce", () => {
       assert.equal(back.code, 0);
       await late;
 
-      let wake: () => void = () => undefined;
-      let whole: Promise<unknown> = Promise.resolve();
-      await new Promise<void>((resolve) => {
+      let wake: (() => void) | undefined;
+      let whole: Promise<{ lines: string[] }> = Promise.resolve({ lines: [] });
+      await new Promise<void>((resolve, reject) => {
         whole = run([], (line, child) => {
-          if (!/^delete policy .*-detour$/.test(line)) return;
-          setTimeout(() => child.kill("SIGSTOP"), 700);
+          // Once only: a run that was woken may come to this step again.
+          if (wake !== undefined || !/^delete policy .*-detour$/.test(line)) return;
           wake = () => child.kill("SIGCONT");
+          setTimeout(() => child.kill("SIGSTOP"), 700);
           setTimeout(resolve, 1000);
-          // What it finds when it is woken may be nothing that it can go on with; it says so then.
-        }).catch(() => undefined);
+        });
+        whole.then(
+          ({ lines }) => reject(new Error(`it ended before it could be stopped: ${lines.join("; ")}`)),
+          reject,
+        );
       });
-      const undone = await run(["--undo"], (line) => isDrain(line) && setTimeout(wake, 500)).catch(() => undefined);
-      wake();
-      await whole;
+      const undone = await run(["--undo"], (line) => {
+        if (isDrain(line)) setTimeout(() => wake?.(), 500);
+      }).catch(() => undefined);
+      wake?.();
+      // What it finds when it is woken may be nothing that it can go on with; it says so then.
+      await whole.catch(() => undefined);
       if (undone?.code !== 0) await run(["--undo"]);
       await checkArrivals(channel, receiver, sender);
       assert.equal(returned(), 0, "some had no way");
