@@ -270,6 +270,9 @@ describe("rabbitmq-delay enforce", () => {
         },
         { permissions: { ...all, read: "^(?!nsb\\.v2\\.delay-exact$)" }, told: /read nsb\.v2\.delay-exact and write/ },
         { permissions: { ...all, write: "^(?!Europe)" }, told: /write Europe\.Shipping/ },
+        // Both a queue and an exchange have level 0's name.
+        { permissions: { ...all, write: "^(?!nsb\\.v2\\.delay-level-00$)" }, told: /write nsb\.v2\.delay-level-00 in/ },
+        { permissions: { ...all, read: "^(?!nsb\\.v2\\.delay-level-00$)" }, told: /read nsb\.v2\.delay-level-00 and/ },
         { permissions: { ...all, configure: "^$" }, told: /configure nsb\.v2\.delay/ },
       ];
       for (const { tags = "policymaker", permissions, told } of cases) {

@@ -105,14 +105,9 @@ async function tryPermissions(api: ManagementApi, username: string, need: Rights
       path: `exchanges/${at}/${encodeURIComponent(name)}`,
       body: { type: "fanout", durable: true, arguments: { "alternate-exchange": 0 } },
     })),
-    ...oneOfEach(listLed(missing), ({ source, destination }) => `${levelOf(source)} ${levelOf(destination)}`).flatMap(
-      (led) => {
-        const path = impossibleBinding(led, need);
-        if (path === undefined) return [];
-        const what = `read ${led.source} and write ${led.destination}`;
-        return [{ what, method: "POST", path: `bindings/${at}/${path}`, body: { routing_key: "" } }];
-      },
-    ),
+    ...oneOfEach(listLed(missing), ({ source, destination }) => `${levelOf(source)} ${levelOf(destination)}`)
+      .flatMap((led) => impossibleBindings(led, need))
+      .map(({ what, path }) => ({ what, method: "POST", path: `bindings/${at}/${path}`, body: { routing_key: "" } })),
   ];
   for (const { what, method, path, body } of attempts) {
     const status = await api.attempt(method, path, body);
@@ -139,17 +134,28 @@ function listLed({ exchanges, queues, bindings }: DeclaredEntities): Led[] {
 }
 
 /**
- * A binding that needs these rights and can't be made, because one of its ends does not exist: permissions are by name, whether a queue or
- * an exchange has it.
- * @returns undefined if both a queue and an exchange have the destination's name; then the broker has the last word
+ * Bindings that need these rights and can't be made, because one of their ends does not exist: permissions are by name, whether a queue or
+ * an exchange has it. Where source and destination are there, and both a queue and an exchange have the destination's name, each end is
+ * tried with an end of another binding that is not there.
+ * @returns none if all ends of all bindings are there; then the broker has the last word
  */
-function impossibleBinding({ source, destination }: Led, { missing, there }: RightsNeed): string | undefined {
+function impossibleBindings(led: Led, { missing, there }: RightsNeed): { what: string; path: string }[] {
   const isThere = (kind: "exchanges" | "queues", name: string): boolean =>
     there === undefined ? !missing[kind].some((one) => one.name === name) : there[kind].has(name);
-  const from = `e/${encodeURIComponent(source)}`;
-  const to = encodeURIComponent(destination);
-  if (!isThere("exchanges", source) || !isThere("queues", destination)) return `${from}/q/${to}`;
-  return isThere("exchanges", destination) ? undefined : `${from}/e/${to}`;
+  const attempt = (source: string, kind: "q" | "e", destination: string): { what: string; path: string } => ({
+    what: `read ${source} and write ${destination}`,
+    path: `e/${encodeURIComponent(source)}/${kind}/${encodeURIComponent(destination)}`,
+  });
+  const { source, destination } = led;
+  if (!isThere("exchanges", source) || !isThere("queues", destination)) return [attempt(source, "q", destination)];
+  if (!isThere("exchanges", destination)) return [attempt(source, "e", destination)];
+  const all = listLed(missing);
+  const otherSource = all.find((other) => !isThere("exchanges", other.source))?.source;
+  const otherDestination = all.find((other) => !isThere("queues", other.destination))?.destination;
+  return [
+    ...(otherSource === undefined ? [] : [attempt(otherSource, "q", destination)]),
+    ...(otherDestination === undefined ? [] : [attempt(source, "q", otherDestination)]),
+  ];
 }
 
 /** Keeps one of the values whose texts are the same. Each attempt logs a line on the broker. */
