@@ -3,7 +3,7 @@ import { BindingPlan, DelayNetwork, delayNetwork, planBinding, planEntities } fr
 import type { DeclaredQueue } from "@rabbitmq-delay/topology/stack";
 import { VhostOnBroker } from "../dist/audit/brokerFindings";
 import { auditCollisions } from "../dist/audit/bindingCollisions";
-import { auditEnforced, auditUnclaimed } from "../dist/audit/enforcedFindings";
+import { auditEnforced, auditUnclaimed, auditUnfinished } from "../dist/audit/enforcedFindings";
 import { checkJoinedEnds, checkMatchingChange, warnOfEnforced } from "../dist/preflight/matchingChange";
 import type { OwnResource, StackState } from "../dist/preflight/stackState";
 
@@ -61,6 +61,28 @@ describe("a network whose exact matching is enforced, on a broker", () => {
     const claim = { name: "rabbitmq-delay.owner-of-endpoint.Europe.Sales" };
     assert.deepEqual(auditUnclaimed({ ...found, exchanges: [...found.exchanges, claim] }, ["Sales"]), []);
     assert.deepEqual(auditUnclaimed(vhostWith(plain, names), []), []);
+  });
+
+  // Of a killed run, the check said to bind or unbind what the run itself was about to.
+  it("is told to end its change first, and nothing else, while a run of enforce has not ended", () => {
+    const rest = { pattern: "^x$", applyTo: "exchanges", priority: 1, definition: {}, isOperator: false };
+    const after = (policy: string): VhostOnBroker => ({
+      ...vhostWith(enforced, [...names, "New"], exactly),
+      policies: [{ ...rest, name: policy }],
+    });
+    for (const suffix of ["", "-fallback", "-to-exact", "-to-delivery"]) {
+      const found = after(`nsb.v2.delay-level-00-detour${suffix}`);
+      assert.deepEqual([...auditEnforced(found), ...auditUnclaimed(found, [])], []);
+      const [finding, ...more] = auditUnfinished(found);
+      assert.deepEqual(
+        [finding?.rule, finding?.severity, finding?.subject, more],
+        ["unfinished-enforce", "error", "network nsb.v2.delay", []],
+      );
+      assert.match(finding?.message ?? "", /enforce --preset nservicebus again, or with --undo$/);
+    }
+    const ended = after("nsb.v2.delay-level-00-other");
+    assert.deepEqual(auditUnfinished(ended), []);
+    assert.equal(auditEnforced(ended).length, 1);
   });
 });
 

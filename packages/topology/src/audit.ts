@@ -39,6 +39,7 @@ export interface AuditFinding {
     | "failed-messages"
     | "unknown-network"
     | "unclaimed"
+    | "unfinished-enforce"
     | "uncounted";
   severity: AuditSeverity;
   /** What it is about. */

@@ -70,6 +70,7 @@ export {
   limitingPreset,
   networkLimitPolicies,
 } from "./policies/deliveryLimit";
+export { isDetourPolicy } from "./policies/detourPolicy";
 export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies/judgePolicies";
 export { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policies/policyScope";
 export { bindingIdentity, escapeRegex } from "./entities";

@@ -13,7 +13,7 @@ import { AuditFinding, auditBroker, judgePolicies, planGatewayQueues } from "@ra
 import { auditCollisions } from "./bindingCollisions";
 import { auditDelayQueues } from "./delayQueueFindings";
 import { auditLeftovers, auditUncounted, otherNetworks } from "./brokerFindings";
-import { auditEnforced, auditUnclaimed } from "./enforcedFindings";
+import { auditEnforced, auditUnclaimed, auditUnfinished } from "./enforcedFindings";
 import { auditStalled } from "./stalledLevels";
 import { describeFault, faultsOf } from "../brokerFaults";
 import type { Checked } from "./checked";
@@ -35,6 +35,7 @@ export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
       endpoints.flatMap(({ name, patterns = [name] }) => patterns),
       allow,
     ),
+    ...auditUnfinished(found),
     ...auditEnforced(found),
     ...auditUnclaimed(
       found,

@@ -1,6 +1,7 @@
 import type { PolicyPlan, QueuePlan } from "../entities";
 import { describeDifferences } from "../differences";
 import { NSERVICEBUS_LIMIT } from "./deliveryLimit";
+import { isDetourPolicy } from "./detourPolicy";
 import { describeKeys, harmOf } from "./policyEffects";
 import { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policyScope";
 
@@ -109,7 +110,7 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
         findings.push({ severity: "warning", policy: other.name, message });
       } else if (!setsTheSame(other, plan)) {
         const { effect, remedy } = purposeOf(plan);
-        const message = isOfDetour(other, subject)
+        const message = subject.exchanges.some(({ name }) => isDetourPolicy(other.name, name))
           ? `policy ${other.name} is of a run of rabbitmq-delay enforce that has not ended: until it has, the network's messages go where that ` +
             "policy says, and have no other way; leave it alone, and run rabbitmq-delay enforce again, or with --undo"
           : `policy ${other.name} (pattern ${other.pattern}, priority ${other.priority}) applies to ${what} and would keep ` +
@@ -119,12 +120,6 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
     }
   }
   return findings;
-}
-
-/** Whether a policy leads messages past level 0 of a network while its matching is changed. */
-function isOfDetour({ name }: FoundPolicy, { exchanges }: PolicySubject): boolean {
-  const level = /^(.+)-detour(?:-fallback|-to-exact|-to-delivery)?$/s.exec(name)?.[1];
-  return exchanges.some((exchange) => exchange.name === level);
 }
 
 function setsTheSame({ definition }: FoundPolicy, plan: PolicyPlan): boolean {
