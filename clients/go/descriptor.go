@@ -42,20 +42,18 @@ func readDescriptor(given []byte, kind, name string, newest int64) *descriptor {
 var (
 	noText   = regexp.MustCompile(`^(it must be (a whole number|true or false|a list|one of \d|the \d+ exchanges)|each must be|for this shape)`)
 	noNumber = regexp.MustCompile(`^it must be (a (non-empty )?text|true or false|a list|one of \D|the \d+ exchanges)`)
-	// An address with a user, which may have a password in it.
-	withUser = regexp.MustCompile(`(?s)://.*@`)
 )
 
-// shownUnlessSecret is a value for a message, unless it may hold a password that was mistyped: what is of another kind, and an address with
-// a user.
+// shownUnlessSecret is a value for a message, unless it may hold a password that was mistyped: what is of another kind, and what is no
+// plain word.
 func shownUnlessSecret(value any, allowed string) string {
-	switch given := value.(type) {
+	switch value.(type) {
 	case []any:
 		return "this list"
 	case map[string]any:
 		return "this object"
 	case string:
-		if withUser.MatchString(given) || noText.MatchString(allowed) {
+		if noText.MatchString(allowed) {
 			return "this text"
 		}
 	case float64:

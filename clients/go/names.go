@@ -2,6 +2,7 @@ package rabbitmqdelay
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -42,10 +43,16 @@ func whyNoDestination(name string, maximumBytes int) string {
 	return ""
 }
 
-// shown is a value for a message: not megabytes of it.
+// plainWord is what names and choices are. An address, a login, and what is in PEM have other characters.
+var plainWord = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.:/#*+-]*$`)
+
+// shown is a value for a message: not megabytes of it, and no text that could be an address with a password in it, or a key.
 func shown(value any) string {
 	text := fmt.Sprintf("%v", value)
 	if isText, ok := value.(string); ok {
+		if !plainWord.MatchString(isText) || strings.Contains(isText, "://") {
+			return "this text"
+		}
 		text = fmt.Sprintf("%q", isText)
 	}
 	if utf8.RuneCountInString(text) <= 320 {

@@ -19,6 +19,8 @@ type Publisher struct {
 	channel  *amqp.Channel
 	network  *DelayNetwork
 	defaults settings
+	// frameSize is what client and broker agreed on, in bytes; 0 is no limit.
+	frameSize int
 
 	// questions are answered by the goroutine that sees what the broker returns, after all that came before.
 	questions chan chan struct{}
@@ -53,6 +55,7 @@ func WithTolerance(tolerance float64) Option {
 func NewPublisher(connection *amqp.Connection, network *DelayNetwork, options ...Option) (*Publisher, error) {
 	p := &Publisher{
 		network:   network,
+		frameSize: connection.Config.FrameSize,
 		questions: make(chan chan struct{}),
 		ended:     make(chan struct{}),
 		inFlight:  map[string]*message{},
@@ -125,6 +128,9 @@ func (p *Publisher) publish(
 		}
 	}
 	sent.Headers = delayHeaders(p.network, sent.Headers, encoded.Delay, now)
+	if err := checkSize(sent, p.frameSize); err != nil {
+		return Receipt{}, err
+	}
 	isAcked, own, err := p.send(ctx, encoded, sent)
 	switch {
 	case err != nil:

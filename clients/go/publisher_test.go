@@ -194,6 +194,8 @@ func TestWhatWouldBeEarlyLostOrCopiedIsRefusedBeforeItIsSent(t *testing.T) {
 	parked := network(t, "PARKED")
 	publisher := publisherOf(t, connection, parked)
 	long := strings.Repeat("x", 256)
+	circle := amqp.Table{}
+	circle["again"] = circle
 	for _, tried := range []struct {
 		message   amqp.Publishing
 		delay     time.Duration
@@ -206,6 +208,11 @@ func TestWhatWouldBeEarlyLostOrCopiedIsRefusedBeforeItIsSent(t *testing.T) {
 		{amqp.Publishing{Headers: amqp.Table{"BCC": []any{"a"}}}, 0, 0, "message.Headers.BCC"},
 		{amqp.Publishing{Headers: amqp.Table{"own": struct{}{}}}, 0, 0, "message.Headers"},
 		{amqp.Publishing{Headers: amqp.Table{long: 1}}, 0, 0, "message.Headers"},
+		{amqp.Publishing{Headers: amqp.Table{"table": amqp.Table{long: 1}}}, 0, 0, "message.Headers.table"},
+		{amqp.Publishing{Headers: amqp.Table{"long": strings.Repeat(long, 1000)}}, 0, 0, "message.Headers"},
+		{amqp.Publishing{Headers: amqp.Table{"list": []any{amqp.Table{"n": math.NaN()}}}}, 0, 0, "message.Headers.list[0].n"},
+		{amqp.Publishing{Headers: amqp.Table{"number": float32(math.Inf(1))}}, 0, 0, "message.Headers.number"},
+		{amqp.Publishing{Headers: circle}, 0, 0, "message.Headers"},
 		{amqp.Publishing{CorrelationId: long}, 0, 0, "message.CorrelationId"},
 		{amqp.Publishing{}, 0, -1, "tolerance"},
 		{amqp.Publishing{}, parked.MaximumDelay() + 1, 0, "delay"},

@@ -197,7 +197,10 @@ func TestShowsNothingOfADescriptorThatMayBeAPassword(t *testing.T) {
 			continue
 		}
 		for property := range network {
-			for _, given := range []any{"amqp://shop:hunter2@broker", []any{"hunter2"}, map[string]any{"password": "hunter2"}} {
+			for _, given := range []any{
+				"amqp://shop:hunter2@broker", "shop:hunter2@broker", "//shop:hunter2@broker", "https://broker/?token=hunter2",
+				[]any{"hunter2"}, map[string]any{"password": "hunter2"},
+			} {
 				mistyped := map[string]any{}
 				for name, value := range network {
 					mistyped[name] = value

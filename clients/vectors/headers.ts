@@ -9,7 +9,7 @@ export interface HeaderVector {
   /** When the message is sent: the delay, rounded up, counts from then. */
   sentAt: string;
   expected: Record<string, TypedValue>;
-  /** Headers that an earlier publish may have left, and that do not travel on. */
+  /** Headers that an earlier publish may have left. None of them travels on: those that `expected` has too get its value. */
   removed: string[];
 }
 
@@ -42,8 +42,8 @@ function headersOf(network: DelayNetwork, givenMs: number, sentAt: string): Pick
   const dueAt = new Date(Date.parse(sentAt) + delayMs);
   const entries = Object.entries(delayHeaders(network, delayMs, dueAt));
   const isFirst = givenMs === DELAYS_MS[0] && sentAt === SENT_AT[0];
-  const left = isFirst ? RECEIVED.filter(isBrokerHeader) : [];
   const kept = entries.filter(([, value]) => value !== undefined);
+  const left = isFirst ? [...RECEIVED.filter(isBrokerHeader), ...kept.map(([name]) => name)] : [];
   return {
     expected: Object.fromEntries(kept.map(([name, value]) => [name, typed(value)])),
     removed: [...left, ...entries.filter(([, value]) => value === undefined).map(([name]) => name)],

@@ -105,11 +105,11 @@ class Publishers(unittest.TestCase):
                 with self.assertRaises(MessageReturnedError):
                     await publisher.publish("nobody", b"", timedelta(0))
                 await publisher.publish("billing-bare", b"", timedelta(0))
-                # Each knows of its own message, also where several have one id.
+                # Each knows of its own message, also where several have one id, or ids of which aio-pika makes one text.
                 ends = await asyncio.gather(
                     *(
-                        publisher.publish(to, b"", timedelta(0), properties={"message_id": "order 7"})
-                        for to in ["nobody", "billing-bare"] * 20
+                        publisher.publish(to, b"", timedelta(0), properties={"message_id": message_id})
+                        for to, message_id in [("nobody", 7), ("billing-bare", "7"), ("nobody", "7"), ("billing-bare", 7)] * 10
                     ),
                     return_exceptions=True,
                 )
@@ -149,6 +149,47 @@ class Publishers(unittest.TestCase):
             asyncio.run(create())
         self.assertEqual(refused.exception.argument, "network")
         self.assertEqual(self.channel.queue_declare("billing", passive=True).method.message_count, 0)
+
+    def test_what_would_close_the_connection_or_be_cut_off_is_refused_before_it_is_sent(self) -> None:
+        circle: dict = {}
+        circle["again"] = circle
+        unsendable = (
+            ({"headers": {"n" * 256: 1}}, "properties.headers"),
+            ({"headers": {"table": {"n" * 256: 1}}}, "properties.headers.table"),
+            ({"headers": {"long": "hunter2" * 30_000}}, "properties"),
+            ({"headers": {"list": [{"number": float("nan")}]}}, "properties.headers.list.0.number"),
+            ({"headers": {"number": float("inf")}}, "properties.headers.number"),
+            ({"headers": {"what": object()}}, "properties"),
+            ({"headers": circle}, "properties.headers"),
+            ({"headers": {7: 1}}, "properties.headers"),
+            ({"priority": 300}, "properties"),
+            ({"content_type": "hunter2" * 50}, "properties"),
+        )
+
+        def check(caught: DelayError, argument: str) -> None:
+            self.assertEqual(caught.argument, argument, str(caught))
+            self.assertNotIn("hunter2", str(caught))
+
+        parked = network("PARKED")
+        with with_pika.DelayPublisher(self.connection, parked) as publisher:
+            for given, argument in unsendable:
+                with self.subTest(argument), self.assertRaises(DelayError) as caught:
+                    publisher.publish("billing", b"", timedelta(0), properties=pika.BasicProperties(**given))
+                check(caught.exception, argument)
+            publisher.publish("billing", b"pika", timedelta(0))
+
+        async def publish() -> None:
+            connection = await aio_pika.connect(URL)
+            async with connection, await with_aio_pika.DelayPublisher.create(connection, parked) as publisher:
+                for given, argument in (*unsendable, ({"headers": {"n" * 129: 1}}, "properties.headers")):
+                    with self.subTest(argument), self.assertRaises(DelayError) as caught:
+                        await publisher.publish("billing", b"", timedelta(0), properties=given)
+                    check(caught.exception, argument)
+                # What was refused before does not take the confirm of another one.
+                await publisher.publish("billing", b"aio", timedelta(0), timeout=30)
+
+        asyncio.run(publish())
+        self.assertEqual(set(self.receive(2)), {b"pika", b"aio"})
 
     def test_pika_sends_what_nservicebus_reads(self) -> None:
         nservicebus = network("NSERVICEBUS")

@@ -78,7 +78,14 @@ class Vectors(unittest.TestCase):
     def test_shows_nothing_of_a_descriptor_that_may_be_a_password(self) -> None:
         network = next(json.loads(json.dumps(one)) for one in VECTORS["networks"] if one["version"] == 2)
         for property in network:
-            for given in ("amqp://shop:hunter2@broker", ["hunter2"], {"password": "hunter2"}):
+            for given in (
+                "amqp://shop:hunter2@broker",
+                "shop:hunter2@broker",
+                "//shop:hunter2@broker",
+                "https://broker/?token=hunter2",
+                ["hunter2"],
+                {"password": "hunter2"},
+            ):
                 with self.subTest(property=property, given=given):
                     with self.assertRaises(DescriptorError) as caught:
                         DelayNetwork({**network, property: given, **({"prefix": 7} if property == "vhost" else {})})

@@ -16,7 +16,11 @@ from aiormq.exceptions import PublishError as ReturnedError
 
 from .errors import DelayError, MessageNackedError, MessageReturnedError
 from .network import DelayNetwork
-from .outgoing import Receipt, check_properties, delay_headers, delay_of
+from .outgoing import Receipt, check_encoded, check_headers, check_properties, delay_headers, delay_of
+
+
+#: aio-pika's encoder cuts longer names of headers off without a word.
+_LONGEST_HEADER_NAME = 128
 
 
 class _Turn:
@@ -34,8 +38,12 @@ class DelayPublisher:
     a connection of `aio_pika.connect_robust`, the publisher works again once that is there.
     """
 
-    def __init__(self, channel: AbstractChannel, network: DelayNetwork, tolerance: float) -> None:
+    def __init__(
+        self, channel: AbstractChannel, network: DelayNetwork, tolerance: float, frame_max: int = 131_072
+    ) -> None:
+        """See `create`. `frame_max` is what client and broker agreed on, in bytes; default: RabbitMQ's."""
         self._channel = channel
+        self._frame_max = frame_max
         self._network = network
         self._tolerance = tolerance
         self._in_flight: Dict[str, _Turn] = {}
@@ -53,7 +61,8 @@ class DelayPublisher:
         if network.is_nservicebus:
             raise DelayError("network", "aio-pika can't send the 32-bit integer that NServiceBus reads; use pika")
         channel = await connection.channel(publisher_confirms=True, on_return_raises=True)
-        return cls(channel, network, tolerance)
+        tune = getattr(getattr(await channel.get_underlay_channel(), "connection", None), "connection_tune", None)
+        return cls(channel, network, tolerance, int(getattr(tune, "frame_max", 0) or 131_072))
 
     async def publish(
         self,
@@ -77,16 +86,20 @@ class DelayPublisher:
         """
         given = dict(properties or {})
         check_properties(given.get("expiration"), given.get("delivery_mode"), given.get("headers"))
+        check_headers(given.get("headers") or {}, _LONGEST_HEADER_NAME)
         now = datetime.now(timezone.utc)
         wait = delay_of(delay, due, now)
         encoded = self._network.encode(wait, destination, self._tolerance if tolerance is None else tolerance)
         given["delivery_mode"] = DeliveryMode.PERSISTENT
-        given["message_id"] = given.get("message_id") or str(uuid.uuid4())
+        # aio-pika makes a text of it, and tells by that which message was returned.
+        given["message_id"] = str(given.get("message_id") or uuid.uuid4())
         given["headers"] = delay_headers(self._network, given.get("headers"), encoded.delay, now)
+        message = Message(body, **given)
+        # aio-pika before 10 counts a message before it fails to write it, and takes the confirm of the next one for its own.
+        check_encoded(lambda: len(message.properties.marshal()), "aio-pika", self._frame_max)
         exchange = await self._channel.get_exchange(encoded.exchange, ensure=False)
         to = f"{destination} by exchange {encoded.exchange}"
         try:
-            message = Message(body, **given)
             await self._in_turn(
                 given["message_id"], lambda: exchange.publish(message, encoded.routing_key, mandatory=True), timeout
             )

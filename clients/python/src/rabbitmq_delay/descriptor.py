@@ -21,10 +21,10 @@ _NO_NUMBER = re.compile(r"it must be (a (non-empty )?text|true or false|a list|o
 
 
 def _shown(value: Any, allowed: str) -> str:
-    """A value for a message, unless it may hold a password that was mistyped: what is of another kind, and an address with a user."""
+    """A value for a message, unless it may hold a password that was mistyped: what is of another kind, and what is no plain word."""
     if isinstance(value, (list, Mapping)):
         return "this list" if isinstance(value, list) else "this object"
-    if isinstance(value, str) and (re.search("://.*@", value, re.DOTALL) or _NO_TEXT.match(allowed)):
+    if isinstance(value, str) and _NO_TEXT.match(allowed):
         return "this text"
     if isinstance(value, (int, float)) and not isinstance(value, bool) and _NO_NUMBER.match(allowed):
         return "this number"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Optional
 
 #: Bytes of UTF-8 that a name or a routing key may have (AMQP 0-9-1, 4.2.5.3).
@@ -35,7 +36,13 @@ def why_no_destination(name: str, maximum_bytes: int) -> Optional[str]:
     return reason
 
 
+#: A plain word, as names and choices are. An address, a login, and what is in PEM have other characters.
+_PLAIN_WORD = re.compile(r"(?!.*://)[\w.:/#*+-]*")
+
+
 def shown(value: object) -> str:
-    """A value for a message: not megabytes of it."""
+    """A value for a message: not megabytes of it, and no text that could be an address with a password in it, or a key."""
+    if isinstance(value, str) and not _PLAIN_WORD.fullmatch(value):
+        return "this text"
     text = repr(value)
     return text if len(text) <= 320 else f"{text[:300]}… ({len(text)} characters)"

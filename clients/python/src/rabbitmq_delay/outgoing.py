@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from .errors import DelayError
-from .names import shown
+from .names import SHORT_STRING_BYTES, shown
 from .network import DelayNetwork
 
 DUE_HEADER = "rabbitmq-delay.due-at"
@@ -61,6 +61,54 @@ def check_properties(expiration: Any, delivery_mode: Any, headers: Optional[Mapp
             )
 
 
+#: The most levels of tables and lists in headers; anything deeper is circular or useless.
+_DEEPEST_TABLE = 50
+
+#: What a frame has beside the properties: its own head and end, and the head of the content (AMQP 0-9-1, 4.2.3 and 4.2.6.1).
+_FRAME_BYTES = 20
+
+
+def check_headers(headers: Mapping[str, Any], longest_name: int = SHORT_STRING_BYTES) -> None:
+    """Raises `DelayError` for what a library would cut off, and for numbers for which the broker closes the connection; shows no value."""
+    _check_table(headers, "properties.headers", longest_name, 1)
+
+
+def _check_table(table: Mapping[str, Any], path: str, longest_name: int, depth: int) -> None:
+    for name, value in table.items():
+        if not isinstance(name, str):
+            raise DelayError(path, "each name must be a text")
+        length = len(name.encode("utf-8", "surrogatepass"))
+        if length > longest_name:
+            raise DelayError(path, f"a name has {length} bytes, at most {longest_name} bytes are allowed")
+        _check_field(value, f"{path}.{name}", longest_name, depth)
+
+
+def _check_field(value: Any, path: str, longest_name: int, depth: int) -> None:
+    if depth > _DEEPEST_TABLE:
+        raise DelayError("properties.headers", "tables may not be nested so deeply, nor in a circle")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise DelayError(path, "numbers must be finite")
+    if isinstance(value, Mapping):
+        _check_table(value, path, longest_name, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            _check_field(item, f"{path}.{index}", longest_name, depth + 1)
+
+
+def check_encoded(encode: Callable[[], int], library: str, frame_max: int) -> None:
+    """Raises `DelayError` for properties that can't be written, before the library counts the message or the broker closes the connection.
+
+    `encode` writes them, and returns how many bytes they have. What it raises is not shown, because it quotes the value.
+    """
+    try:
+        length = encode() + _FRAME_BYTES
+    except Exception as error:
+        reason = f"{library} can't write them ({type(error).__name__}): one has another type, or is too long or too large"
+        raise DelayError("properties", reason) from None
+    if 0 < frame_max < length:
+        raise DelayError("properties", f"with the frame they have {length} bytes, at most {frame_max} bytes are allowed")
+
+
 def delay_of(delay: Optional[timedelta], due: Optional[datetime], now: datetime) -> timedelta:
     """The delay that a caller gave, as one or as a time."""
     if (delay is None) == (due is None):
@@ -83,7 +131,8 @@ def delay_headers(
         headers.pop(_NSERVICEBUS_DELAY, None)
         if delay > timedelta(0):
             headers[_NSERVICEBUS_DELAY] = math.ceil(delay / timedelta(seconds=1))
-        headers.setdefault(_NSERVICEBUS_SENT, now.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M:%S:%f Z"))
+        # The time of an earlier publish would make the message early when NServiceBus's own tool moves it.
+        headers[_NSERVICEBUS_SENT] = now.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M:%S:%f Z")
     return headers
 
 

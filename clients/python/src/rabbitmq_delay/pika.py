@@ -14,7 +14,7 @@ from pika.exceptions import NackError, UnroutableError
 
 from .errors import MessageNackedError, MessageReturnedError
 from .network import DelayNetwork
-from .outgoing import Receipt, check_properties, delay_headers, delay_of
+from .outgoing import Receipt, check_encoded, check_headers, check_properties, delay_headers, delay_of
 
 
 class DelayPublisher:
@@ -22,6 +22,9 @@ class DelayPublisher:
 
     As the connection that it is on, it belongs to one thread. After an error of pika's own (`AMQPError`), the message may or may not have
     been taken; make a new publisher then, on a new connection where that is closed.
+
+    A broker without memory or disk space takes no messages, and pika waits as long as that lasts: set `blocked_connection_timeout` in the
+    connection's parameters, after which it closes the connection with an error.
     """
 
     def __init__(self, connection: BlockingConnection, network: DelayNetwork, tolerance: float = 0) -> None:
@@ -29,6 +32,7 @@ class DelayPublisher:
         network.encode(timedelta(0), "destination", tolerance)
         self._network = network
         self._tolerance = tolerance
+        self._connection = connection
         self._channel = connection.channel()
         self._channel.confirm_delivery()
 
@@ -52,6 +56,7 @@ class DelayPublisher:
         """
         given = properties or pika.BasicProperties()
         check_properties(given.expiration, given.delivery_mode, given.headers)
+        check_headers(given.headers or {})
         now = datetime.now(timezone.utc)
         wait = delay_of(delay, due, now)
         encoded = self._network.encode(wait, destination, self._tolerance if tolerance is None else tolerance)
@@ -59,6 +64,7 @@ class DelayPublisher:
         sent.delivery_mode = 2
         sent.message_id = given.message_id or str(uuid.uuid4())
         sent.headers = delay_headers(self._network, given.headers, encoded.delay, now)
+        check_encoded(lambda: sum(len(piece) for piece in sent.encode()), "pika", self._frame_max())
         to = f"{destination} by exchange {encoded.exchange}"
         try:
             self._channel.basic_publish(encoded.exchange, encoded.routing_key, body, sent, mandatory=True)
@@ -67,6 +73,11 @@ class DelayPublisher:
         except NackError as error:
             raise MessageNackedError(f"the broker refused the message for {to}") from error
         return Receipt(encoded.exchange, encoded.routing_key, encoded.delay, now + encoded.delay, sent.message_id)
+
+    def _frame_max(self) -> int:
+        """What client and broker agreed on; pika's own default where it does not tell."""
+        parameters = getattr(getattr(self._connection, "_impl", None), "params", None)
+        return int(getattr(parameters, "frame_max", pika.ConnectionParameters.DEFAULT_FRAME_MAX))
 
     def close(self) -> None:
         """Closes the channel, not the connection."""
