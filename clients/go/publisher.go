@@ -13,8 +13,9 @@ import (
 // Publisher publishes through a channel of its own; each message is persistent, mandatory and confirmed. Any number of goroutines may publish
 // at once.
 //
-// After an error of the AMQP library or of a context, the message may or may not have been taken. Where the channel is closed and the
-// connection does not recover it, make a new publisher.
+// After an error of the AMQP library or of a context, the message may or may not have been taken. After the channel has closed, make a new
+// publisher, also on a connection that recovers: the library publishes into a channel before it has recovered its confirms, and would take
+// each later one for that of another message. A publisher whose channel has closed publishes nothing more.
 type Publisher struct {
 	channel  *amqp.Channel
 	network  *DelayNetwork
@@ -29,13 +30,16 @@ type Publisher struct {
 	mutex sync.Mutex
 	// inFlight has what waits for its confirm, by its message id.
 	inFlight map[string]*message
+	// lost is why the channel has closed.
+	lost error
 }
 
 // message is one that was sent, and not yet confirmed.
 type message struct {
 	returned bool
-	// lost is set when the channel closed before the confirm.
+	// lost is set when the channel closed before the confirm, and gone closed with it.
 	lost    error
+	gone    chan struct{}
 	settled chan struct{}
 }
 
@@ -70,13 +74,15 @@ func NewPublisher(connection *amqp.Connection, network *DelayNetwork, options ..
 	if err != nil {
 		return nil, fmt.Errorf("opening a channel: %w", err)
 	}
+	// Before the confirms, so that no closing is missed.
+	closes := channel.NotifyClose(make(chan *amqp.Error, 1))
 	if err := channel.Confirm(false); err != nil {
 		_ = channel.Close()
 		return nil, fmt.Errorf("asking for confirms: %w", err)
 	}
 	p.channel = channel
 	// Returns are unbuffered, so that one is taken here before the library goes on to the confirm that follows it.
-	go p.watch(channel.NotifyReturn(make(chan amqp.Return)), channel.NotifyClose(make(chan *amqp.Error, 1)))
+	go p.watch(channel.NotifyReturn(make(chan amqp.Return)), closes)
 	return p, nil
 }
 
@@ -135,12 +141,13 @@ func (p *Publisher) publish(
 	switch {
 	case err != nil:
 		return Receipt{}, fmt.Errorf("publishing to %s by exchange %s: %w", destination, encoded.Exchange, err)
+	// What comes after the closing may be another message's confirm.
+	case own.lost != nil:
+		return Receipt{}, fmt.Errorf("publishing to %s by exchange %s, before the confirm: %w", destination, encoded.Exchange, own.lost)
 	case own.returned:
 		return Receipt{}, &MessageReturnedError{destination, encoded.Exchange, encoded.RoutingKey}
 	case isAcked:
 		return Receipt{encoded.Exchange, encoded.RoutingKey, encoded.Delay, now.Add(encoded.Delay).UTC(), sent.MessageId}, nil
-	case own.lost != nil:
-		return Receipt{}, fmt.Errorf("publishing to %s by exchange %s, before the confirm: %w", destination, encoded.Exchange, own.lost)
 	}
 	return Receipt{}, &MessageNackedError{destination, encoded.Exchange, encoded.RoutingKey}
 }
@@ -160,10 +167,16 @@ func (p *Publisher) send(ctx context.Context, encoded EncodedDelay, sent amqp.Pu
 	case <-confirm.Done():
 		p.end(sent.MessageId, own)
 		return confirm.Acked(), own, nil
+	case <-own.gone:
+		p.end(sent.MessageId, own)
+		return false, own, nil
 	case <-ctx.Done():
 		// The next one of this id waits until it is known which of them is returned.
 		go func() {
-			<-confirm.Done()
+			select {
+			case <-confirm.Done():
+			case <-own.gone:
+			}
 			p.end(sent.MessageId, own)
 		}()
 		return false, nil, ctx.Err()
@@ -172,9 +185,13 @@ func (p *Publisher) send(ctx context.Context, encoded EncodedDelay, sent amqp.Pu
 
 // begin waits for its turn: the broker tells by its id which message it returns, so of two under one id it could be the wrong one.
 func (p *Publisher) begin(ctx context.Context, id string) (*message, error) {
-	own := &message{settled: make(chan struct{})}
+	own := &message{gone: make(chan struct{}), settled: make(chan struct{})}
 	for {
 		p.mutex.Lock()
+		if p.lost != nil {
+			p.mutex.Unlock()
+			return nil, fmt.Errorf("the channel has closed, make a new publisher: %w", p.lost)
+		}
 		before, isThere := p.inFlight[id]
 		if !isThere {
 			p.inFlight[id] = own
@@ -241,18 +258,20 @@ func (p *Publisher) watch(returns <-chan amqp.Return, closes <-chan *amqp.Error)
 	}
 }
 
-// lose marks all that is in flight; a channel that was closed on purpose has no reason.
+// lose ends the publisher, and all that is in flight; a channel that was closed on purpose has no reason.
 func (p *Publisher) lose(reason *amqp.Error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	if p.lost != nil {
+		return
+	}
+	p.lost = amqp.ErrClosed
+	if reason != nil {
+		p.lost = reason
+	}
 	for _, own := range p.inFlight {
-		if own.lost != nil {
-			continue
-		}
-		own.lost = amqp.ErrClosed
-		if reason != nil {
-			own.lost = reason
-		}
+		own.lost = p.lost
+		close(own.gone)
 	}
 }
 
