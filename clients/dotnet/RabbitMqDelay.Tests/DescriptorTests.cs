@@ -76,6 +76,26 @@ public class DescriptorTests
         Assert.Equal("retryIntervals.intervalsMs[0]: 1.5 is not allowed; it must be a whole number from 1 to 315360000000", error.Message);
     }
 
+    [Theory]
+    [InlineData("prefix", "\"user:hunter2@host\"", "this text")]
+    [InlineData("preset", "\"//u:hunter2@h\"", "this text")]
+    [InlineData("preset", "\"https://h/?token=hunter2\"", "this text")]
+    [InlineData("preset", "\"hunter2\\n\"", "this text")]
+    [InlineData("radix", "\"hunter2\"", "this text")]
+    [InlineData("entryExchanges", "\"hunter2\"", "this text")]
+    [InlineData("preset", "[\"hunter2\"]", "this list")]
+    [InlineData("prefix", "{\"password\":\"hunter2\"}", "this object")]
+    [InlineData("prefix", "72", "this number")]
+    [InlineData("preset", "\"celary\"", "\"celary\"")]
+    [InlineData("levels", "1.5", "1.5")]
+    public void An_error_shows_nothing_that_may_be_a_password(string property, string json, string shown)
+    {
+        var descriptor = Network();
+        descriptor[property] = JsonNode.Parse(json);
+        var error = Assert.Throws<DelayDescriptorException>(() => DelayNetwork.Parse(descriptor.ToJsonString()));
+        Assert.StartsWith($"network.{property}: {shown} is not allowed; ", error.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void A_list_cannot_be_changed_by_its_reader() =>
         Assert.Throws<NotSupportedException>(() => ((IList<string>)Vectors.Networks[0].EntryExchanges)[0] = "x");

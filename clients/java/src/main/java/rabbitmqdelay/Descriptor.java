@@ -1,5 +1,7 @@
 package rabbitmqdelay;
 
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,9 +31,16 @@ final class Descriptor {
     if (json == null) throw new DescriptorException(name, "it is missing");
     try {
       return Json.read(json);
+    } catch (JsonProcessingException e) {
+      throw new DescriptorException(name, "it must be JSON" + place(e.getLocation()));
     } catch (IOException e) {
       throw new DescriptorException(name, "it must be JSON: " + e.getMessage());
     }
+  }
+
+  /** Only where it ends to be JSON: Jackson's message and cause show what stands there, which may be a password. */
+  private static String place(JsonLocation location) {
+    return location == null ? "" : "; see line " + location.getLineNr() + ", column " + location.getColumnNr();
   }
 
   /** The exception for a property, which says what it must be. */
@@ -47,14 +56,11 @@ final class Descriptor {
   private static final Pattern NO_NUMBER =
       Pattern.compile("it must be (a (non-empty )?text|true or false|a list|one of \\D|the \\d+ exchanges).*", Pattern.DOTALL);
 
-  /** An address with a user, which may have a password in it. */
-  private static final Pattern WITH_USER = Pattern.compile(".*://.*@.*", Pattern.DOTALL);
-
-  /** A value for a message, unless it may hold a password that was mistyped: what is of another kind, and an address with a user. */
+  /** A value for a message, unless it may hold a password that was mistyped: what is of another kind, and a text that is no plain word. */
   private static String shown(Object value, String allowed) {
     if (value instanceof List) return "this list";
     if (value instanceof Map) return "this object";
-    if (value instanceof String text && (WITH_USER.matcher(text).matches() || NO_TEXT.matcher(allowed).matches())) return "this text";
+    if (value instanceof String && NO_TEXT.matcher(allowed).matches()) return "this text";
     if (value instanceof Number && NO_NUMBER.matcher(allowed).matches()) return "this number";
     return Names.shown(value);
   }

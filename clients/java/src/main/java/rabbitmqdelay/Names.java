@@ -1,9 +1,14 @@
 package rabbitmqdelay;
 
+import java.util.regex.Pattern;
+
 /** What the broker and the stacks allow as names. */
 final class Names {
   /** Bytes of UTF-8 that a name or a routing key may have (AMQP 0-9-1, 4.2.5.3). */
   static final int SHORT_STRING_BYTES = 255;
+
+  /** A plain word, as names and choices are. An address, a login and JSON have other characters. */
+  private static final Pattern PLAIN_WORD = Pattern.compile("(?!.*://)[\\p{L}\\p{M}\\p{N}_.:/#*+-]*");
 
   private Names() {}
 
@@ -44,8 +49,9 @@ final class Names {
     return null;
   }
 
-  /** A value for a message: not megabytes of it. */
+  /** A value for a message: not megabytes of it, and no text that could be an address with a password in it. */
   static String shown(Object value) {
+    if (value instanceof String given && !PLAIN_WORD.matcher(given).matches()) return "this text";
     String text = value instanceof String isText ? '"' + isText + '"' : String.valueOf(value);
     return text.length() <= 320 ? text : text.substring(0, 300) + "… (" + text.length() + " characters)";
   }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +56,21 @@ final class Outgoing {
             "copies would be routed past the delay; publish one message for each destination");
       }
     }
+    if (given.getHeaders() != null) given.getHeaders().forEach(Outgoing::checkNumbers);
+  }
+
+  /** Refuses numbers for which the broker closes the connection, with all that others do on it. */
+  private static void checkNumbers(String header, Object value) {
+    if (!isFinite(value)) throw new DelayException("properties.headers." + header, "numbers must be finite");
+  }
+
+  private static boolean isFinite(Object value) {
+    if (value instanceof Double number) return Double.isFinite(number);
+    if (value instanceof Float number) return Float.isFinite(number);
+    if (value instanceof Map<?, ?> values) return values.values().stream().allMatch(Outgoing::isFinite);
+    if (value instanceof List<?> values) return values.stream().allMatch(Outgoing::isFinite);
+    if (value instanceof Object[] values) return Arrays.stream(values).allMatch(Outgoing::isFinite);
+    return true;
   }
 
   /** Refuses what can't be written: amqp-client would count the message before it fails, and take the confirms of others for its own. */
@@ -78,7 +94,8 @@ final class Outgoing {
     if (network.isNServiceBus()) {
       headers.remove(NSERVICEBUS_DELAY);
       if (!delay.isZero()) headers.put(NSERVICEBUS_DELAY, (int) delay.plusNanos(999_999_999).toSeconds());
-      headers.putIfAbsent(NSERVICEBUS_SENT, SENT.format(now));
+      // The vendor's tool that moves delayed messages counts from it, so the time of an earlier publish would make the message early.
+      headers.put(NSERVICEBUS_SENT, SENT.format(now));
     }
     return headers;
   }

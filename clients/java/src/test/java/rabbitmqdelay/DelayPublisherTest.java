@@ -181,11 +181,25 @@ class DelayPublisherTest {
                 assertThrows(DelayException.class, () -> publisher.publish("billing", new byte[0], Duration.ZERO, options));
             assertEquals(argument, thrown.argument());
           });
-      for (Map<String, Object> headers : List.<Map<String, Object>>of(Map.of("own", new Object()), Map.of("own", "x".repeat(300_000)))) {
+      List<Map<String, Object>> unwritable =
+          List.of(
+              Map.of("own", new Object()),
+              Map.of("own", "x".repeat(300_000)),
+              Map.of("x".repeat(256), 1),
+              Map.of("own", List.of(Map.of("ä".repeat(128), 1))));
+      for (Map<String, Object> headers : unwritable) {
         PublishOptions options = PublishOptions.DEFAULT.withProperties(new BasicProperties.Builder().headers(headers).build());
         DelayException thrown =
             assertThrows(DelayException.class, () -> publisher.publish("billing", new byte[0], Duration.ZERO, options));
         assertEquals("properties", thrown.argument());
+      }
+      Map<String, Object> nested = Map.of("a", List.of(1, Map.of("b", new Object[] {"c", Float.NEGATIVE_INFINITY})));
+      for (Object value : List.of(Double.NaN, Float.NaN, Double.POSITIVE_INFINITY, List.of(Double.NaN), nested)) {
+        PublishOptions options =
+            PublishOptions.DEFAULT.withProperties(new BasicProperties.Builder().headers(Map.of("ratio", value)).build());
+        DelayException thrown =
+            assertThrows(DelayException.class, () -> publisher.publish("billing", new byte[0], Duration.ZERO, options));
+        assertEquals("properties.headers.ratio: numbers must be finite", thrown.getMessage());
       }
       PublishOptions negative = PublishOptions.DEFAULT.withTolerance(-1);
       Map<Callable<?>, String> calls = new HashMap<>();
@@ -230,7 +244,8 @@ class DelayPublisherTest {
   void sendsWhatNServiceBusReads() throws Exception {
     // Of the shortest level; the header's type is what counts.
     try (DelayPublisher publisher = new DelayPublisher(connection, network("NSERVICEBUS"))) {
-      publisher.publish("billing", bytes("x"), Duration.ofSeconds(1));
+      BasicProperties old = new BasicProperties.Builder().headers(Map.of(Outgoing.NSERVICEBUS_SENT, "old")).build();
+      publisher.publish("billing", bytes("x"), Duration.ofSeconds(1), PublishOptions.DEFAULT.withProperties(old));
     }
     Map<String, Object> headers = receive(1).get("x").properties.getHeaders();
     assertEquals(1, headers.get(Outgoing.NSERVICEBUS_DELAY));

@@ -47,7 +47,7 @@ class VectorsTest {
     int count = 0;
     for (Map<String, Object> network : Vectors.list("networks")) {
       for (String property : network.keySet()) {
-        for (Object given : List.of("amqp://shop:hunter2@broker", List.of("hunter2"), Map.of("password", "hunter2"))) {
+        for (Object given : List.of("amqp://shop:hunter2@broker", "user:hunter2@host", "https://h/?token=hunter2", List.of("hunter2"), Map.of("password", "hunter2"))) {
           Map<String, Object> mistyped = new HashMap<>(network);
           mistyped.put(property, given);
           if (property.equals("vhost")) mistyped.put("prefix", 7L);
@@ -58,6 +58,35 @@ class VectorsTest {
       }
     }
     assertTrue(count > 100);
+  }
+
+  @Test
+  void showsOnlyPlainWordsOfWhatIsGiven() {
+    DelayNetwork network = Vectors.NETWORKS.get(0);
+    for (String text : List.of("user:hunter2@host", "//u:hunter2@h", "https://h/?token=hunter2", "x/hunter2 x", "/hunter2\n", "a\n://hunter2/")) {
+      Map<String, Object> written = new HashMap<>(Vectors.list("networks").get(0));
+      written.put("preset", text);
+      DescriptorException refused = assertThrows(DescriptorException.class, () -> DelayNetwork.of(written));
+      assertTrue(refused.getMessage().startsWith("network.preset: this text is not allowed"), refused.getMessage());
+      DelayException thrown = assertThrows(DelayException.class, () -> network.encode(Duration.ZERO, text));
+      assertTrue(thrown.getMessage().startsWith("destination: this text is not allowed"), thrown.getMessage());
+    }
+    for (String text : List.of("Sales/1", "amq.Größe-1_x:#", "#", "*.𝒳")) {
+      String message = assertThrows(DelayException.class, () -> network.encode(Duration.ZERO, text + "/")).getMessage();
+      assertTrue(message.startsWith("destination: \"" + text + "/\" is not allowed"), message);
+    }
+  }
+
+  @Test
+  void showsNothingOfWhatIsNoJson() {
+    for (String json : List.of("hunter2secret", "{\"kind\":hunter2secret}", "{\"kind\":\"hunter2secret", "[1]hunter2secret", "1hunter2secret")) {
+      for (Throwable thrown = assertThrows(DescriptorException.class, () -> DelayNetwork.parse(json));
+          thrown != null;
+          thrown = thrown.getCause()) {
+        String message = thrown.getMessage();
+        assertTrue(message.matches("network: it must be JSON; see line 1, column \\d+"), message);
+      }
+    }
   }
 
   @Test
@@ -87,6 +116,7 @@ class VectorsTest {
                 Object value = Vectors.object(typed).get("value");
                 expected.put(name, Vectors.object(typed).get("type").equals("int32") ? (Object) Vectors.integer(value) : value);
               });
+      if (network.isNServiceBus()) before.put(Outgoing.NSERVICEBUS_SENT, "2020-01-01 00:00:00:000000 Z");
       Instant sentAt = Instant.parse((String) vector.get("sentAt"));
       assertEquals(expected, Outgoing.headers(network, before, delay, sentAt), vector::toString);
       assertTrue(before.containsKey("x-death"), "what the caller gave is copied");
