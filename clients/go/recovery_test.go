@@ -146,6 +146,7 @@ func TestAConnectionThatRecoversConfirmsNoOtherMessage(t *testing.T) {
 		go func(worker int) {
 			defer group.Done()
 			publisher := renew(nil)
+			failed := 0
 			for count := 0; ; count++ {
 				select {
 				case <-ended:
@@ -157,8 +158,13 @@ func TestAConnectionThatRecoversConfirmsNoOtherMessage(t *testing.T) {
 					continue
 				}
 				to := []string{"billing-bare", "full"}[count%2]
-				if publish(publisher, to, fmt.Sprintf("%s %d %d", to, worker, count)) {
+				if !publish(publisher, to, fmt.Sprintf("%s %d %d", to, worker, count)) {
+					failed = 0
+				} else if failed++; failed%30 == 0 {
+					// Long enough that a channel that is recovered would be there again.
 					publisher = renew(publisher)
+				} else {
+					time.Sleep(5 * time.Millisecond)
 				}
 			}
 		}(worker)

@@ -86,6 +86,7 @@ class RecoveryTest {
 
   private void publishUntilOver(int worker) throws Exception {
     DelayPublisher publisher = renew(null);
+    int failed = 0;
     for (int count = 0; !isOver; count++) {
       if (publisher == null) {
         publisher = renew(null);
@@ -95,13 +96,16 @@ class RecoveryTest {
       String body = to + " " + worker + " " + count;
       try {
         publisher.publish(to, body.getBytes(StandardCharsets.UTF_8), Duration.ZERO);
+        failed = 0;
         if (to.equals("full")) wrong.add(body + " was not taken");
         else done.add(body);
       } catch (MessageNackedException e) {
         if (to.equals("full")) refused.incrementAndGet();
         else wrong.add(body + " was not refused");
       } catch (IOException e) {
-        publisher = renew(publisher);
+        // Long enough that a channel that is recovered would be there again.
+        if (++failed % 30 == 0) publisher = renew(publisher);
+        else Thread.sleep(5);
       }
     }
   }
