@@ -156,7 +156,46 @@ describe("a network that NServiceBus has declared", () => {
         },
         /queue Sales exists with x-queue-type .*\(declared here: "quorum"\): give queueType as the broker has it/,
       ],
+      [
+        "an endpoint's queue goes with its connection",
+        async (channel) => {
+          await channel.deleteQueue("Sales");
+          await channel.assertQueue("Sales", { exclusive: true });
+          await channel.bindQueue("Sales", "Sales", "");
+        },
+        /queue Sales is exclusive: it goes with the connection that declared it/,
+      ],
+      [
+        "an endpoint's queue was put out of use",
+        async (channel) => {
+          await channel.unbindQueue("Sales", "Sales", "");
+          await channel.bindQueue("error", "Sales", "");
+        },
+        /endpoint Sales: exchange Sales leads to error and not to queue Sales: bound to both, each message would come twice/,
+      ],
     ];
+
+    it("says what takes messages of the endpoints besides, and binds no queue that goes with its connection", async () => {
+      const vhost = await broker().management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareAsNServiceBus(channel, generations.v2);
+      for (const name of ["Sales", "error"]) await installEndpoint(channel, generations.v2, name);
+      await channel.bindQueue("error", "nsb.v2.delay-delivery", "#");
+      await channel.assertQueue("reply", { exclusive: true });
+      const stack = await TestStack.create(broker(), vhost);
+      const endpoints = [{ name: "Sales", client: "nservicebus", adopt: true }];
+      stack.configure({
+        network: { preset: "nservicebus", adopt: true },
+        endpoints: [...endpoints, { name: "reply", adopt: true }],
+      });
+      const refused = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.output, /endpoints: queue reply is exclusive: .* nothing was made/);
+      stack.configure({ network: { preset: "nservicebus", adopt: true }, endpoints });
+      const { code, output } = await stack.up();
+      assert.equal(code, 0, output);
+      assert.match(output, /queue error is bound to nsb\.v2\.delay-delivery with #, and so gets what is for Sales/);
+    });
 
     for (const [what, change, message] of differences) {
       it(`is refused in words where ${what}, and nothing is declared`, async () => {

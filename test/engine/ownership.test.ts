@@ -234,6 +234,13 @@ describe("whose endpoints, users and queues are", () => {
       const elsewhere = await partsStack();
       elsewhere.declare(ours("eu"));
       await refused(elsewhere, /user: "u\w+-eu" is on the broker already.* set adopt: true/);
+      // Adopted, it got another password, and went with that stack.
+      const adopting = ours("eu");
+      elsewhere.declare({ ...adopting, args: { ...adopting.args, adopt: true } });
+      await refused(
+        elsewhere,
+        /user: "u\w+-eu" belongs to team-eu\/prod, which claims it in vhost \S+, and team-orders\/prod wants it too/,
+      );
       assert.deepEqual(await management.get(`users/${start}-eu`), before);
 
       // As a stack looks that was made before each login was claimed: its state alone says that the user is its own.

@@ -116,7 +116,7 @@ export function compareAdopted(
         ...compareQueue(plan, found.queues.get(plan.name), found.defaultType),
         ...compareUntyped(plan, found.queues.get(plan.name), found.defaultType),
       ]),
-    ...(isEndpoint ? [] : describeMissing(missing, found, isOwn)),
+    ...(isEndpoint ? retiredQueues(missing, found) : describeMissing(missing, found, isOwn)),
   ];
   // Where another verb changes the network first, its last level leads elsewhere until then.
   const isChanged = differences.some((difference) => difference.includes("rabbitmq-delay enforce"));
@@ -127,6 +127,21 @@ export function compareAdopted(
     differences.push(...strangers.map((binding) => `${describeBinding(binding)} is there, and not in the plan`));
   }
   return { differences: differences.map((difference) => difference + adviceOf(part, difference)), there, additions };
+}
+
+/** Queues that somebody has unbound from the exchange of their name, which leads to others now: bound again, each message comes twice. */
+function retiredQueues({ bindings }: Missing, { exchanges, queues, bindings: found }: AdoptableFound): string[] {
+  return bindings
+    .filter(({ source, destination, destinationType }) => source === destination && destinationType === "queue")
+    .filter(({ source, destination }) => exchanges.has(source) && queues.has(destination))
+    .flatMap(({ source }) => {
+      const others = found.filter((binding) => binding.source === source).map(({ destination }) => destination);
+      if (others.length === 0) return [];
+      return [
+        `exchange ${source} leads to ${others.join(", ")} and not to queue ${source}: bound to both, each message would come twice; leave this ` +
+          "endpoint out, or bind the queue by hand where that is meant",
+      ];
+    });
 }
 
 /** Bindings that the plan does not have, by which messages go another way as well. */

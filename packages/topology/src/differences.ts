@@ -17,6 +17,8 @@ export interface DeclaredQueue {
   durable: boolean;
   auto_delete: boolean;
   arguments: Record<string, unknown>;
+  /** Whether it goes with the connection that declared it, and no other connection may use it; default: it does not. */
+  exclusive?: boolean;
 }
 
 /**
@@ -38,6 +40,7 @@ export function compareQueue(plan: QueuePlan, found?: DeclaredQueue, defaultType
   if (found === undefined) return [];
   const given: Record<string, unknown> = { durable: found.durable, auto_delete: found.auto_delete, ...found.arguments };
   const wanted: Record<string, unknown> = { durable: true, auto_delete: false, ...plan.arguments };
+  if (found.exclusive === true) [given.exclusive, wanted.exclusive] = [true, false];
   // For the broker, a classic queue is the same with and without the argument, whichever way its default type points.
   if (wanted["x-queue-type"] === "classic" && given["x-queue-type"] === undefined) given["x-queue-type"] = "classic";
   // So is one of the vhost's default type, which newer brokers name.

@@ -45,6 +45,21 @@ describe("planAccess", () => {
     );
   });
 
+  it("lets NServiceBus's direct topology publish and subscribe to the broker's own exchange of its events", () => {
+    const nservicebus = delayNetwork({ preset: "nservicebus" });
+    const conventional = {
+      client: "nservicebus" as const,
+      network: nservicebus,
+      consumes: ["Sales"],
+      destinations: [],
+      messageTypes: ["amq.topic"],
+    };
+    const plan = planAccess({ ...conventional, routingTopology: "direct" });
+    assert.ok(new RegExp(plan.write).test("amq.topic") && new RegExp(plan.read).test("amq.topic"));
+    assert.ok(!new RegExp(plan.write).test("amqXtopic") && !new RegExp(plan.configure).test("amq.topic"));
+    assert.throws(() => planAccess(conventional), /messageTypes\[0\]/);
+  });
+
   it("is nothing for a service that does nothing, and refuses what reaches every queue", () => {
     assert.deepEqual(planAccess({}), { configure: "^$", write: "^$", read: "^$", topics: [], tags: [] });
     assert.deepEqual(planAccess({ retries: [delayedRetry({ queue: "a", minMs: 5 })] }).write, "^$");

@@ -145,6 +145,35 @@ describe("compareAdopted", () => {
     }
   }
 
+  // Adopted, it got each message that its successor got.
+  it("does not bind a queue again that somebody has put out of use", () => {
+    const part = adoptedEndpoint(
+      { name: "Sales" },
+      planOwnEntities({ name: "Sales", client: "nservicebus" }) as EntityPlan,
+      [],
+    );
+    const successor = { source: "Sales", destination: "Sales.v3", destinationType: "queue" as const, routingKey: "" };
+    const retired = { ...brokerWith(all(part)), bindings: [successor] };
+    const [difference, ...more] = compareAdopted(part, retired).differences;
+    assert.match(
+      String(difference),
+      /^exchange Sales leads to Sales\.v3 and not to queue Sales: bound to both, each message/,
+    );
+    assert.deepEqual(more, []);
+    assert.deepEqual(compareAdopted(part, { ...retired, bindings: [] }).differences, []);
+    const both = { ...retired, bindings: [...all(part).bindings, successor] };
+    assert.deepEqual(compareAdopted(part, both).differences, []);
+  });
+
+  it("does not take over a queue that goes with its connection", () => {
+    const [part] = parts as [AdoptedPart];
+    const broker = brokerWith(all(part));
+    const queues = new Map([...broker.queues].map(([name, queue]) => [name, { ...queue, exclusive: true }]));
+    const { differences } = compareAdopted(part, { ...broker, queues });
+    assert.equal(differences.length, part.core.queues.length);
+    assert.match(String(differences[0]), /exclusive true \(declared here: false\)/);
+  });
+
   it("says which option the broker has otherwise", () => {
     const part = adoptedNetwork(delayNetwork({ preset: "celery" }), []);
     const classic = adoptedNetwork(delayNetwork({ preset: "celery", queueType: "classic" }), []);

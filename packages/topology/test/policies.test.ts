@@ -103,6 +103,23 @@ describe("a policy of others", () => {
       messages(policy({ "max-length": 7 }, { pattern: "parking$" })).join(),
       /^policy foreign no longer applies to queue orders\.r4x3u10\.parking: ours goes before it .* max-length 7 have no effect there$/,
     );
+    // Rejected messages were dropped from the update on, which only warned.
+    const deadLetters = policy({ "dead-letter-exchange": "dlx", "max-length": 7 }, { pattern: "parking$" });
+    const [lost] = judgePolicies(withLimit, [deadLetters]);
+    assert.equal(lost?.severity, "error");
+    assert.match(
+      lost.message,
+      /^policy foreign does not apply to queue orders\.r4x3u10\.parking beside ours, .* would be dropped, .* Give it a priority above 5, and give it delivery-limit -1 too; or /,
+    );
+    const withOwn = withLimit.queues.map((queue) => ({
+      ...queue,
+      arguments: { "x-dead-letter-exchange": "own", ...queue.arguments },
+    }));
+    assert.equal(judgePolicies({ ...withLimit, queues: withOwn }, [deadLetters])[0]?.severity, "warning");
+    assert.deepEqual(
+      messages(policy({ "dead-letter-exchange": "dlx", "delivery-limit": -1 }, { pattern: "parking$", priority: 6 })),
+      [],
+    );
     // Its priority was to be lowered: all messages of the network were parked then.
     const detour = { name: "orders.detour-level-detour-fallback", pattern: "parking$", priority: 1e9 };
     const withLevel = { ...withLimit, exchanges: [...withLimit.exchanges, { name: "orders.detour-level" }] };

@@ -29,10 +29,19 @@ const MOST_NAMED = 5;
  * @param allow pairs of destinations, or of queues or exchanges, that may be mixed up, see `namePair`
  */
 export function auditCollisions(
-  { bindings, exchanges, queues }: Pick<VhostOnBroker, "bindings" | "exchanges" | "queues">,
+  found: Pick<VhostOnBroker, "bindings" | "exchanges" | "queues">,
   declared: readonly string[] = [],
   allow: readonly string[] = [],
 ): AuditFinding[] {
+  return collisionsIn(found, declared, allow).map(({ finding }) => finding);
+}
+
+/** The same, each with the binding that takes the messages. */
+export function collisionsIn(
+  { bindings, exchanges, queues }: Pick<VhostOnBroker, "bindings" | "exchanges" | "queues">,
+  declared: readonly string[] = [],
+  allow: readonly string[] = [],
+): { finding: AuditFinding; binding: BindingPlan }[] {
   const [isDeclared, allowed] = [new Set(declared), new Set(allow)];
   return networksOn({ exchanges, queues }).flatMap(({ bindingExchange, levels }) => {
     const bound = bindings
@@ -41,12 +50,12 @@ export function auditCollisions(
     const comparable = new Comparable(bound, levels);
     return bound
       .filter(({ width, name }) => width > 1 || !isDeclared.has(name))
-      .flatMap((taker): AuditFinding[] => {
+      .flatMap((taker) => {
         const caught = comparable
           .findCaught(taker)
           .filter(({ name }) => !isDeclared.has(name))
           .filter((other) => !isAllowed(taker, other, allowed));
-        return caught.length === 0 ? [] : [collision(taker, caught, levels)];
+        return caught.length === 0 ? [] : [{ finding: collision(taker, caught, levels), binding: taker.binding }];
       });
   });
 }

@@ -1,6 +1,7 @@
 import type { BindingPlan } from "@rabbitmq-delay/topology";
 import { AdoptableFound, AdoptedPart, compareAdopted } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
+import { collisionsIn } from "../audit/bindingCollisions";
 import { FoundPolicy, missingPolicies } from "./missingPolicies";
 import type { StackState } from "./stackState";
 
@@ -45,7 +46,7 @@ export async function checkAdopted(
       differences.length === 1 ? "" : `${differences.length} differences keep this stack from adopting what is there. `;
     throw new BrokerCheckError(`adopt: ${many}${differences.join(".\n")}. Nothing was made`);
   }
-  return compared.map(({ part, there, additions }) => {
+  const adoptions = compared.map(({ part, there, additions }) => {
     const { exchanges: some, queues: more, bindings: ways } = there;
     const added = [...additions, ...missingPolicies(part.policies, found.policies).map(({ name }) => `policy ${name}`)];
     const what = added.length === 0 ? "nothing is added" : `added: ${added.join(", ")}`;
@@ -53,6 +54,17 @@ export async function checkAdopted(
       ? `${part.title} is made anew: there is nothing of it to adopt`
       : `${part.title} is adopted: ${count(more, "queue")}, ${count(some, "exchange")} and ${count(ways, "binding")} are there as planned; ${what}`;
   });
+  return [...adoptions, ...warnOfTakers(adopted, { ...found, bindings })];
+}
+
+/** Names bindings at the end of an adopted network that take others' messages; those that vendors' clients make by themselves are known. */
+function warnOfTakers(adopted: readonly AdoptedPart[], { exchanges, queues, bindings }: AdoptableFound): string[] {
+  const networks = adopted.filter(({ kind }) => kind === "network");
+  const ends = new Set(networks.flatMap(({ core }) => core.exchanges.map(({ name }) => name)));
+  const content = { exchanges: [...exchanges.values()], queues: [...queues.values()] };
+  return collisionsIn({ ...content, bindings: bindings.filter(({ source }) => ends.has(source)) })
+    .filter(({ binding }) => binding.routingKey !== `#.${binding.destination}`)
+    .map(({ finding }) => `${finding.subject} ${finding.message}`);
 }
 
 /**

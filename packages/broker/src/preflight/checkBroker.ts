@@ -16,6 +16,7 @@ import { PolicyAnswer, PolicyTarget, checkPolicies } from "./checkPolicies";
 import { adoptedQueues, checkAdopted } from "./checkAdopted";
 import { areDifferencesOwn, checkDifferences, redeclaredQueues } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
+import { checkExclusive } from "./exclusiveQueues";
 import { checkDelayedExchanges } from "./delayedExchanges";
 import { checkClaims, lostClaims, warnOfLost } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
@@ -98,7 +99,7 @@ export async function checkBroker(
     isNew ? Promise.resolve([]) : inVhost<T>(api, broker, expectation, path, shape);
   const [exchanges, queues, policies, operatorPolicies] = await Promise.all([
     read<DeclaredExchange>(`exchanges/${vhost}`, "exchanges"),
-    read<DeclaredQueue>(`queues/${vhost}?columns=name,durable,auto_delete,arguments`, "queues"),
+    read<DeclaredQueue>(`queues/${vhost}?columns=name,durable,auto_delete,exclusive,arguments`, "queues"),
     read<PolicyAnswer>(`policies/${vhost}`, "policies"),
     read<PolicyAnswer>(`operator-policies/${vhost}`, "policies"),
   ]);
@@ -112,6 +113,7 @@ export async function checkBroker(
   const defaultType = await defaultQueueTypeOf(api, expectation.vhost, isNew);
   const found = { exchanges: byName(exchanges), queues: byName(queues), defaultType };
   checkDestinations(expectation, found);
+  checkExclusive(expectation.bindings ?? [], found.queues);
   if (expectation.replaceable === true) await checkMoved(state, expectation.vhost, expectation.declarers ?? []);
   await checkClaims(state, expectation.vhost, expectation.claims ?? [], exchanges, expectation.formerOwners);
   let boundThere: Promise<FoundBinding[]> | undefined;

@@ -16,6 +16,7 @@ import { shapes } from "./checkBroker";
 import { adoptedQueues, checkAdopted } from "./checkAdopted";
 import { areDifferencesOwn, checkDifferences, redeclaredQueues } from "./checkDifferences";
 import { checkQueueLimit, queueLimitOf } from "./checkLimits";
+import { checkExclusive } from "./exclusiveQueues";
 import { checkDelayedExchanges } from "./delayedExchanges";
 import { PolicyAnswer, checkPolicies } from "./checkPolicies";
 import { FORGET, checkClaims, lostClaims, warnOfLost } from "./claims";
@@ -116,7 +117,7 @@ export async function findParts(broker: BrokerAddress, vhost: string): Promise<F
     checkList<T>(path, await read<unknown>(path), shapes[shape]);
   const [exchanges, queues, policies, operatorPolicies] = await Promise.all([
     list<DeclaredExchange>(`exchanges/${at}`, "exchanges"),
-    list<DeclaredQueue>(`queues/${at}?columns=name,durable,auto_delete,arguments`, "queues"),
+    list<DeclaredQueue>(`queues/${at}?columns=name,durable,auto_delete,exclusive,arguments`, "queues"),
     list<PolicyAnswer>(`policies/${at}`, "policies"),
     list<PolicyAnswer>(`operator-policies/${at}`, "policies"),
   ]);
@@ -154,6 +155,7 @@ export async function checkWanted(
   const lost = await lostClaims(state, broker.managementUrl, vhost, claims, there.exchanges);
   const isClaimed = lost.length > 0 || claims.some(({ name }) => there.exchanges.has(name));
   const bindings = async (): Promise<FoundBinding[]> => (found.bindings ??= readBindings(api, vhost));
+  checkExclusive(wanted.bindings, byNames.queues);
   const adopted = wanted.adopted === undefined ? [] : [{ ...wanted.adopted, policies: ownPolicies }];
   const taken = adoptedQueues(adopted, policies, wanted.replaceable);
   const plannedBindings = (): Promise<BindingPlan[]> => (found.plannedBindings ??= bindings().then(asPlans));

@@ -61,13 +61,42 @@ export async function checkUsers(
           `would lose it, and get another password. Choose another name, or take the tag away first`,
       );
     }
-    if (adopt) continue;
+    if (adopt) {
+      await checkClaimElsewhere(api, user, claims);
+      continue;
+    }
     throw new BrokerCheckError(
       `user: ${JSON.stringify(user)} is on the broker already, and nothing in vhost ${vhost} or in this stack's state says that it is its own; nothing ` +
         `was made. Users are of the whole broker: its password and tags would be overwritten, and it would be deleted with this ` +
         `stack. Choose another name, or set adopt: true where it is this stack's own, or shall be from now on`,
     );
   }
+}
+
+/**
+ * Users are of the whole broker, and claims of a vhost: a user that is adopted may be claimed in another one.
+ * @throws BrokerCheckError if another owner claims it there, or if the broker does not say
+ */
+async function checkClaimElsewhere(api: ManagementApi, user: string, claims: readonly OwnershipPlan[]): Promise<void> {
+  const own = claims.find(({ name }) => name.endsWith(`.owner-of-user.${user}`));
+  if (own === undefined) return;
+  const found = await api
+    .get<(FoundClaim & { vhost: string })[]>("exchanges?columns=name,vhost,arguments")
+    .catch(({ status }: ManagementApiError) => {
+      throw new BrokerCheckError(
+        `user: who claims ${JSON.stringify(user)} in other vhosts can't be read (HTTP ${status})`,
+      );
+    });
+  const owner = own.arguments["alternate-exchange"];
+  const other = found.find(
+    ({ name, arguments: values }) => name === own.name && values["alternate-exchange"] !== owner,
+  );
+  if (other === undefined) return;
+  throw new BrokerCheckError(
+    `user: ${JSON.stringify(user)} belongs to ${String(other.arguments["alternate-exchange"])}, which claims it in vhost ${other.vhost}, and ` +
+      `${String(owner)} wants it too; nothing was made. Users are of the whole broker: it would get another password, and be deleted with this ` +
+      `stack. Choose another name`,
+  );
 }
 
 async function isMade(state: StackState, user: string, managementUrl: string): Promise<boolean> {

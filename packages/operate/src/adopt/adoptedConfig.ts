@@ -76,7 +76,7 @@ function joinEndpoints(
         if (known.endpoint.client === undefined) known.endpoint = endpoint;
         known.remarks.push(...endpoint.remarks);
       } else {
-        const message = `it is bound to network ${network} in another way (as ${describe(endpoint)}), and one endpoint is bound in one way; declare that in another stack`;
+        const message = `it is bound to network ${network} in another way (as ${describe(endpoint)}), and a config binds one endpoint in one way; bind it alike in both networks first, or leave that one as it is`;
         known.remarks.push(leftOut(message));
       }
     }

@@ -48,6 +48,12 @@ export interface AccessPlan {
 /** The broker's name for the default exchange in permissions. */
 export const DEFAULT_EXCHANGE = "amq.default";
 
+/**
+ * The exchange that NServiceBus's direct topology publishes its events to, unless it is given another one; it is the broker's own, which nobody
+ * declares (read in its source: DirectRoutingTopology).
+ */
+const DIRECT_EVENTS = "amq.topic";
+
 /** What matches no name at all. */
 const NOTHING = "^$";
 
@@ -98,7 +104,10 @@ function clientRights({ client, messageTypes, ...options }: AccessOptions): Clie
   if (routingTopology !== undefined && client !== "nservicebus") {
     throw new DelayTopologyError("routingTopology", routingTopology, "it goes with client: nservicebus");
   }
-  messageTypes?.forEach((name, index) => checkEntityName(`messageTypes[${index}]`, name));
+  messageTypes?.forEach((name, index) => {
+    if (name === DIRECT_EVENTS && routingTopology === "direct") return;
+    checkEntityName(`messageTypes[${index}]`, name);
+  });
   if (client === undefined) return { configure: [], write: [], read: [], topics: [], tags: [] };
   checkOneOf("client", client, endpointClients);
   switch (client) {
@@ -136,7 +145,7 @@ function nserviceBusRights(
   }
   const sent = routingTopology === "direct" ? [DEFAULT_EXCHANGE] : [];
   return {
-    configure: messageTypes,
+    configure: messageTypes.filter((name) => name !== DIRECT_EVENTS),
     write: [...consumes, ...destinations, ...messageTypes, ...sent],
     read: [network.deliveryExchange, ...messageTypes],
     // Else it could bind its queue by #, and read what is for others.

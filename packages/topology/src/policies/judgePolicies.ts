@@ -103,7 +103,15 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
       const shared = entities.filter((entity) => appliesTo(other, entity.name, entity.queue?.arguments));
       if (shared.length === 0) continue;
       const what = listed(plan.applyTo === "exchanges" ? "exchange" : "queue", namesOf(shared));
-      if (other.priority < plan.priority) {
+      const undead = other.priority < plan.priority ? losesDeadLetters(shared, other) : [];
+      if (undead.length > 0) {
+        const { effect, remedy } = purposeOf(plan);
+        const message =
+          `policy ${other.name} does not apply to ${listed("queue", undead)} beside ${plan.name}, which goes before it (priority ` +
+          `${plan.priority} over ${other.priority}), ${effect}: what is rejected there or expires would be dropped, and not go to its ` +
+          `dead-letter exchange. Give it a priority above ${plan.priority}, and ${remedy}; or declare the queue with the argument x-dead-letter-exchange`;
+        findings.push({ severity: "error", policy: other.name, message });
+      } else if (other.priority < plan.priority) {
         const message =
           `policy ${other.name} no longer applies to ${what}: ${plan.name} goes before it (priority ${plan.priority} over ` +
           `${other.priority}), so that its ${describeKeys(other.definition)} have no effect there`;
@@ -120,6 +128,12 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
     }
   }
   return findings;
+}
+
+/** Queues whose dead letters go where a policy says, and nowhere without it. */
+function losesDeadLetters(entities: Entity[], { definition }: FoundPolicy): string[] {
+  if (!("dead-letter-exchange" in definition)) return [];
+  return namesOf(entities.filter(({ queue }) => queue !== undefined && !("x-dead-letter-exchange" in queue.arguments)));
 }
 
 function setsTheSame({ definition }: FoundPolicy, plan: PolicyPlan): boolean {
