@@ -105,17 +105,19 @@ describe("a policy of others", () => {
     );
     // Rejected messages were dropped from the update on, which only warned.
     const deadLetters = policy({ "dead-letter-exchange": "dlx", "max-length": 7 }, { pattern: "parking$" });
-    const [lost] = judgePolicies(withLimit, [deadLetters]);
+    const service = { ...withLimit, endpointQueues: withLimit.queues.map(({ name }) => name) };
+    const [lost] = judgePolicies(service, [deadLetters]);
     assert.equal(lost?.severity, "error");
     assert.match(
       lost.message,
       /^policy foreign does not apply to queue orders\.r4x3u10\.parking beside ours, .* would be dropped, .* Give it a priority above 5, and give it delivery-limit -1 too; or /,
     );
+    assert.equal(judgePolicies(withLimit, [deadLetters])[0]?.severity, "warning");
     const withOwn = withLimit.queues.map((queue) => ({
       ...queue,
       arguments: { "x-dead-letter-exchange": "own", ...queue.arguments },
     }));
-    assert.equal(judgePolicies({ ...withLimit, queues: withOwn }, [deadLetters])[0]?.severity, "warning");
+    assert.equal(judgePolicies({ ...service, queues: withOwn }, [deadLetters])[0]?.severity, "warning");
     assert.deepEqual(
       messages(policy({ "dead-letter-exchange": "dlx", "delivery-limit": -1 }, { pattern: "parking$", priority: 6 })),
       [],

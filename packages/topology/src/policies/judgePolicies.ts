@@ -103,7 +103,7 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
       const shared = entities.filter((entity) => appliesTo(other, entity.name, entity.queue?.arguments));
       if (shared.length === 0) continue;
       const what = listed(plan.applyTo === "exchanges" ? "exchange" : "queue", namesOf(shared));
-      const undead = other.priority < plan.priority ? losesDeadLetters(shared, other) : [];
+      const undead = other.priority < plan.priority ? losesDeadLetters(subject, shared, other) : [];
       if (undead.length > 0) {
         const { effect, remedy } = purposeOf(plan);
         const message =
@@ -130,10 +130,15 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
   return findings;
 }
 
-/** Queues whose dead letters go where a policy says, and nowhere without it. */
-function losesDeadLetters(entities: Entity[], { definition }: FoundPolicy): string[] {
+/** Queues of services whose dead letters go where a policy says, and nowhere without it. */
+function losesDeadLetters(
+  { endpointQueues = [] }: PolicySubject,
+  entities: Entity[],
+  { definition }: FoundPolicy,
+): string[] {
   if (!("dead-letter-exchange" in definition)) return [];
-  return namesOf(entities.filter(({ queue }) => queue !== undefined && !("x-dead-letter-exchange" in queue.arguments)));
+  const bare = entities.filter(({ queue }) => queue !== undefined && !("x-dead-letter-exchange" in queue.arguments));
+  return namesOf(bare).filter((name) => endpointQueues.includes(name));
 }
 
 function setsTheSame({ definition }: FoundPolicy, plan: PolicyPlan): boolean {
