@@ -1,7 +1,6 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { delayNetwork } from "@rabbitmq-delay/topology";
@@ -11,6 +10,7 @@ import { TestBroker, onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { runKombu } from "../support/kombu";
 import { declareAsNServiceBus, generations, installEndpoint } from "../support/nserviceBus";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 
@@ -42,7 +42,7 @@ const ADDED =
 
 /** What check finds wrong of a config, but for what the stack adds. */
 async function errorsOf(broker: TestBroker, vhost: string, config: Record<string, unknown>): Promise<string[]> {
-  const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-adopt-")), "Pulumi.prod.yaml");
+  const file = join(temporaryFolder(), "Pulumi.prod.yaml");
   writeFileSync(file, JSON.stringify({ config }));
   const { out } = await run(broker, "check", vhost, "--stack-config", file, "--json");
   return (JSON.parse(out) as { severity: string; message: string }[])

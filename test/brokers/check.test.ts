@@ -2,8 +2,7 @@ import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brokerFaultIds, faultsOf } from "@rabbitmq-delay/broker";
 import {
@@ -21,6 +20,7 @@ import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import type { Management } from "../support/management";
 import { Receiver } from "../support/receive";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const shape = { preset: "custom", prefix: "orders", radix: 4, levels: 2 } as const;
 const network = delayNetwork(shape);
@@ -43,7 +43,7 @@ async function declareAll(management: Management, vhost: string, endpoints: stri
 }
 
 function configFile(config: object): string {
-  const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-check-")), "Pulumi.prod.yaml");
+  const file = join(temporaryFolder(), "Pulumi.prod.yaml");
   writeFileSync(file, JSON.stringify({ config }));
   return file;
 }
@@ -78,7 +78,7 @@ describe("rabbitmq-delay check", () => {
 
     it("compares a stack's config with the broker", async () => {
       const vhost = await broker().management.createVhost();
-      const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-check-"));
+      const folder = temporaryFolder();
       const file = join(folder, "Pulumi.prod.yaml");
       const config = {
         "rabbitmq-delay:network": shape,
@@ -108,7 +108,7 @@ describe("rabbitmq-delay check", () => {
     });
 
     it("says what is wrong with its input", async () => {
-      const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-check-")), "Pulumi.prod.yaml");
+      const file = join(temporaryFolder(), "Pulumi.prod.yaml");
       writeFileSync(file, "config:\n  other:network: [");
       assert.match((await check("--stack-config", file)).output, /is not YAML/);
       writeFileSync(file, "config:\n  shop:endpoints: []\n");
@@ -490,7 +490,7 @@ describe("rabbitmq-delay check", () => {
   }
 
   function fileOf(value: object): string {
-    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-check-")), "network.json");
+    const file = join(temporaryFolder(), "network.json");
     writeFileSync(file, JSON.stringify(value));
     return file;
   }

@@ -1,7 +1,6 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { delayNetwork, delayedStore, planDelayedStore, planEntities } from "@rabbitmq-delay/topology";
@@ -11,6 +10,7 @@ import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 const descriptor = { preset: "custom", prefix: "own", radix: 4, levels: 4, unitMs: 10, parking: false } as const;
@@ -43,7 +43,7 @@ describe("rabbitmq-delay, against a broker", () => {
       await rabbitmqctl(own.node, "set_vm_memory_high_watermark", "0");
       const descriptorText = JSON.stringify(network);
       // Larger than what the broker reads before it blocks the connection.
-      const body = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-body-")), "body");
+      const body = join(temporaryFolder(), "body");
       writeFileSync(body, Buffer.alloc(8_000_000));
       const args = ["--network", "-", "--destination", "Billing", "--delay", "1s", "--body-file", body, "--amqp", url];
       const sent = await run(["publish", ...args], descriptorText);

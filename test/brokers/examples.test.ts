@@ -1,12 +1,11 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { workRetry } from "@rabbitmq-delay/topology";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
-import { afterThisTest } from "../support/cleanup";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const LONGEST_MS = 20_000;
 
@@ -14,8 +13,7 @@ describe("the examples", () => {
   onEachBroker((broker) => {
     // They stood still for ever, so that run.sh never removed its stack, or ended with a stack trace of the client library.
     it("end with one line when the broker refuses what they ask for", async () => {
-      const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-examples-"));
-      afterThisTest(() => rmSync(folder, { recursive: true }));
+      const folder = temporaryFolder();
       const outputs = join(folder, "outputs.json");
       writeFileSync(outputs, JSON.stringify({ workRetry: workRetry({ queue: "invoices", delays: ["1s"] }) }));
       const vhost = await broker().management.createVhost();

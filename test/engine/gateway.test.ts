@@ -1,15 +1,14 @@
 import { strict as assert } from "node:assert";
 import type { ConfirmChannel } from "amqplib";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
-import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
 import { StoreProcess, runCommand } from "../support/storeService";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const network = { preset: "custom", prefix: "waiting", radix: 8, levels: 5, unitMs: 10 };
 const WAITING = "waiting.r8x5u10";
@@ -51,8 +50,7 @@ describe("a gateway behind an exchange that delays by x-delay", function () {
       configure({});
       await stack.up();
       assert.deepEqual(await stack.preview("--refresh"), []);
-      const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-gateway-"));
-      afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+      const folder = temporaryFolder();
       const file = join(folder, "outputs.json");
       const start = async (): Promise<StoreProcess> => {
         writeFileSync(file, JSON.stringify(await stack.outputs()));

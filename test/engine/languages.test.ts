@@ -19,9 +19,9 @@ import { LanguageHost, findGoHost, findPythonHost, findYamlHost } from "../../to
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
-import { temporaryFolder } from "../support/databases";
 import { Receiver } from "../support/receive";
 import { componentKinds } from "@rabbitmq-delay/topology/stack";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const quiet = (): void => undefined;
 const executable = join(root, "plugin", "pulumi-resource-rabbitmq-delay");

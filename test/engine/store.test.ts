@@ -6,10 +6,10 @@ import type { ConfirmChannel } from "amqplib";
 import { DelayedStore, parseDelayedStore } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
-import { temporaryFolder } from "../support/databases";
 import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
 import { StoreProcess } from "../support/storeService";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const network = { preset: "custom", prefix: "orders", radix: 4, levels: 2, unitMs: 10 };
 const storePassword = "a password of the store";

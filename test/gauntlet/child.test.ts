@@ -1,10 +1,9 @@
 import { strict as assert } from "node:assert";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { afterThisTest } from "../support/cleanup";
 import { Child } from "./child";
 import { History, eventsOf } from "./history";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 /** Says that it is ready, then does something; started anew, it only waits. */
 const program = (act: string): string => `
@@ -19,8 +18,7 @@ const program = (act: string): string => `
 
 describe("a gauntlet's child process", () => {
   async function endsOf(act: string): Promise<string[]> {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-child-"));
-    afterThisTest(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder();
     const file = join(folder, "program.js");
     writeFileSync(file, program(act));
     const history = new History();

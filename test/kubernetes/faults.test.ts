@@ -2,10 +2,10 @@ import { strict as assert } from "node:assert";
 import { percentile } from "../../bench/statistics";
 import { LEVELS, networkDashboard } from "pulumi-rabbitmq-delay/testing";
 import { afterThisTest } from "../support/cleanup";
-import { temporaryFolder } from "../support/databases";
 import { metricsOf, ordinals, startPodCluster, withPods } from "../support/pods/cluster";
 import { DelayTraffic } from "../support/pods/delayTraffic";
 import { killedNodes, minorityCutOff, rollingRestart } from "../support/pods/faults";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const MESSAGES = 20_000;
 

@@ -5,7 +5,7 @@ import type { RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
 import { ControlPlane, kubectl } from "../../toolchain/dist/controlPlane";
 import { CapturedManifest, captureManifests } from "../support/capture";
 import { objects, onKubernetes, restrictedNamespace, tlsSecret, until } from "../support/controlPlanes";
-import { temporaryFolder } from "../support/databases";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const storage = { className: "fast" };
 

@@ -5,8 +5,8 @@ import { kubectl } from "../../toolchain/dist/controlPlane";
 import { captureManifests } from "../support/capture";
 import { afterThisTest } from "../support/cleanup";
 import { objects, onKubernetes, restrictedNamespace, tlsSecret, until } from "../support/controlPlanes";
-import { temporaryFolder } from "../support/databases";
 import { startPodCluster, withPods } from "../support/pods/cluster";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 interface ConfigMap {
   metadata: { name: string };

@@ -1,7 +1,6 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as amqp from "amqplib";
 import { createDelayPublisher } from "@rabbitmq-delay/publish";
@@ -12,9 +11,9 @@ import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { kubernetesOf, objects, onKubernetes, restrictedNamespace, until } from "../support/controlPlanes";
-import { temporaryFolder } from "../support/databases";
 import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const shape = { preset: "custom", prefix: "orders", radix: 4, levels: 3, unitMs: 10 } as const;
 const example = join(root, "examples", "service-stack");
@@ -35,7 +34,7 @@ let modules: Promise<string> | undefined;
 
 /** The example's packages, installed once as a newcomer does, but for ours, which come from this checkout. */
 async function installed(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-packages-"));
+  const folder = temporaryFolder();
   cpSync(join(example, "package.json"), join(folder, "package.json"));
   const own = ["components", "packages/topology", "packages/broker"].map((path) => join(root, path));
   await run("npm", ["pack", "--pack-destination", folder, ...own], { cwd: root });

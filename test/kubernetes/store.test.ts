@@ -15,8 +15,8 @@ import { CapturedManifest, captureManifests } from "../support/capture";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { objects, onKubernetes, restrictedNamespace, until } from "../support/controlPlanes";
-import { temporaryFolder } from "../support/databases";
 import { declareOverAmqp } from "../support/declare";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const least = {
   user: "later",

@@ -5,7 +5,7 @@ import { anchorsOf, linksOf, slugOf } from "../../site/src/links";
 import { REPOSITORY, deadLinks, pageText, sitePages } from "../../site/src/pages";
 import { sidebar } from "../../site/src/structure";
 import { root } from "../../toolchain/dist/paths";
-import { temporaryFolder } from "../support/databases";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 describe("the pages of the documents", () => {
   const pages = sitePages(root);

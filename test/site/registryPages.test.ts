@@ -7,7 +7,7 @@ import { REPOSITORY, sitePages } from "../../site/src/pages";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { releaseVersion } from "../../toolchain/dist/release/releaseVersion";
-import { temporaryFolder } from "../support/databases";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const PAGES = ["docs/_index.md", "docs/installation-configuration.md"];
 const LANGUAGES = ["typescript", "python", "go", "csharp", "yaml"];

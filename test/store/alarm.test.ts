@@ -1,7 +1,5 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
@@ -12,6 +10,7 @@ import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { delayed, openShop, publish, startUsed } from "../support/gatewayShop";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 const descriptor = delayedStore({});
@@ -59,7 +58,7 @@ describe("a broker that has an alarm", () => {
       await channel.waitForConfirms();
       await (await memoryAlarm(own)).turnOn();
 
-      const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-alarm-")), "delayed.db");
+      const file = join(temporaryFolder(), "delayed.db");
       const amqp = `${own.node.amqpUrl}/${vhost}`;
       const args = [command, "store", "run", "--store", `sqlite:${file}`, "--amqp", amqp, "--http", "off"];
       const child = spawn(process.execPath, args, { stdio: "ignore" });

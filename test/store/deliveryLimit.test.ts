@@ -5,9 +5,10 @@ import { BrokerConnection } from "@rabbitmq-delay/store/testing";
 import { consumeBatches } from "@rabbitmq-delay/store/testing";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
-import { ownEndpoint, readyStore, temporaryFolder } from "../support/databases";
+import { ownEndpoint, readyStore } from "../support/databases";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 /** More than the 20 deliveries that RabbitMQ 4 allows a message by itself. */
 const CRASHES = 25;

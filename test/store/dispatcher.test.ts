@@ -7,9 +7,10 @@ import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
-import { onEachDatabase, ownEndpoint, readyStore, sharedPostgres, temporaryFolder } from "../support/databases";
+import { onEachDatabase, ownEndpoint, readyStore, sharedPostgres } from "../support/databases";
 import { errorQueue, runDispatcher } from "../support/dispatchers";
 import { Receiver } from "../support/receive";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const SHARED_MESSAGES = 20_000;
 const DISPATCHERS = 4;

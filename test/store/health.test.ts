@@ -7,8 +7,8 @@ import { planStoreAccess } from "@rabbitmq-delay/topology/stack";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
-import { temporaryFolder } from "../support/databases";
 import { StoreProcess } from "../support/storeService";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const quick = { RABBITMQ_DELAY_STORE_TIME_TO_TRIGGER_CONSUME_BREAKER_MS: "500" };
 

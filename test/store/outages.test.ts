@@ -11,11 +11,12 @@ import { freePort } from "../../toolchain/dist/ports";
 import { launch, stopPostgres } from "../../toolchain/dist/postgresServer";
 import { TestBroker, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
 import { openChannel } from "../support/connect";
-import { onEachDatabase, ownEndpoint, ownPostgres, readyStore, temporaryFolder } from "../support/databases";
+import { onEachDatabase, ownEndpoint, ownPostgres, readyStore } from "../support/databases";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
 import { TcpProxy } from "../support/tcpProxy";
 import { TinyDisk } from "../support/tinyDisk";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 /** Half a minute would say no more. */
 const quickBreakers = Object.fromEntries(

@@ -13,8 +13,8 @@ import {
 } from "../../toolchain/dist/controlPlane";
 import { run } from "../../toolchain/dist/run";
 import { afterThisTest } from "./cleanup";
-import { temporaryFolder } from "./databases";
 import { ServerRegister } from "./servers";
+import { temporaryFolder } from "./temporaryFolder";
 
 /** A control plane as other processes get it: its own processes are given by number. */
 type TestPlane = Omit<ControlPlane, "processes"> & { processIds: number[] };

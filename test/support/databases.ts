@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DelayedMessageStore, openStore } from "@rabbitmq-delay/store";
 import {
@@ -11,6 +9,7 @@ import {
 } from "../../toolchain/dist/postgresServer";
 import { afterThisTest } from "./cleanup";
 import { ServerRegister } from "./servers";
+import { temporaryFolder } from "./temporaryFolder";
 
 /** A kind of database, and how a test opens stores on it. */
 export interface TestDatabase {
@@ -43,13 +42,6 @@ export async function ownPostgres(): Promise<PostgresServer> {
     await removePostgres(server);
   });
   return server;
-}
-
-/** Creates a folder that is removed with the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-store-"));
-  afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 const databases: TestDatabase[] = [

@@ -1,15 +1,14 @@
 import type { ConfirmChannel, Options } from "amqplib";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DelayNetwork, delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
 import type { TestBroker } from "./brokers";
 import { BrokerSwitch, brokerSwitch } from "./brokerSwitch";
-import { afterThisTest } from "./cleanup";
 import { openChannel } from "./connect";
 import { declareOverAmqp } from "./declare";
 import { Receiver } from "./receive";
 import { StoreProcess } from "./storeService";
+import { temporaryFolder } from "./temporaryFolder";
 
 /** A small network, whose longest delay is about 40 seconds. */
 export const shape = { preset: "custom", prefix: "wait", radix: 8, levels: 4, unitMs: 10 } as const;
@@ -25,8 +24,7 @@ export async function openShop(
   await declareOverAmqp(channel, planEntities(network));
   const parking = parkingPolicy(network);
   if (parking !== undefined) await broker.management.call("PUT", `policies/${vhost}/parking`, parking);
-  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-gateway-"));
-  afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const file = join(folder, "network.json");
   writeFileSync(file, JSON.stringify(network));
   await channel.assertExchange("shop.delivery", "topic", { durable: true });

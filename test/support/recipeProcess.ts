@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "./cleanup";
 import { Recipe, recipesFolder } from "./recipes";
+import { temporaryFolder } from "./temporaryFolder";
 
 /** A program that has not said by then what is waited for never will. */
 const TIMEOUT_MS = 90_000;
@@ -47,8 +47,7 @@ export class RecipeProcess {
     start: Recipe["start"],
     { url, args, changes }: { url: string; args: string[]; changes: Changes },
   ): Promise<RecipeProcess> {
-    const copy = mkdtempSync(join(tmpdir(), "rabbitmq-delay-recipe-"));
-    afterThisTest(() => rmSync(copy, { recursive: true, force: true }));
+    const copy = temporaryFolder();
     cpSync(join(recipesFolder, client), copy, { recursive: true });
     if (changes.isFormer)
       for (const name of readdirSync(copy)) {

@@ -7,8 +7,8 @@ import type { BindingPlan, PolicyPlan } from "@rabbitmq-delay/topology";
 import { root } from "../../toolchain/dist/paths";
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
-import { temporaryFolder } from "./databases";
 import type { StateResource, TestStack } from "./stack";
+import { temporaryFolder } from "./temporaryFolder";
 
 /** A state as `pulumi stack export` writes it. */
 interface ExportedState {

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createCertificates } from "./certificates";
 import { afterThisTest } from "./cleanup";
+import { temporaryFolder } from "./temporaryFolder";
 
 /** An address with TLS in front of a broker's management API, and the authority that vouches for it. */
 export interface TlsProxy {
@@ -15,8 +13,7 @@ export interface TlsProxy {
 
 /** Terminates TLS with a certificate of its own authority, and passes requests on; for one test. */
 export async function startTlsProxy(managementUrl: string): Promise<TlsProxy> {
-  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-tls-"));
-  afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const { key, cert, caCertFile } = createCertificates(folder, ["IP:127.0.0.1"]);
   const target = new URL(managementUrl);
   const server = createServer({ key, cert }, (incoming, outgoing) => {

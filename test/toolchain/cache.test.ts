@@ -1,10 +1,11 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { hasStaleLock } from "../../toolchain/dist/staleLock";
 import { root } from "../../toolchain/dist/paths";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 /** Fills a cache entry in a process of its own, and notes that it did. */
 const fillScript = (counter: string): string => `
@@ -41,8 +42,7 @@ function runScript(
 
 describe("the toolchain's cache", () => {
   let home: string;
-  beforeEach(() => (home = mkdtempSync(join(tmpdir(), "rabbitmq-delay-cache-"))));
-  afterEach(() => rmSync(home, { recursive: true, force: true }));
+  beforeEach(() => (home = temporaryFolder()));
 
   it("is filled once by runs at the same time, and by the next way when one fails", async () => {
     const counter = join(home, "counter");
@@ -65,10 +65,9 @@ describe("the toolchain's cache", () => {
 describe("a killed update's lock", () => {
   let state: string;
   beforeEach(() => {
-    state = mkdtempSync(join(tmpdir(), "rabbitmq-delay-state-"));
+    state = temporaryFolder();
     mkdirSync(join(state, ".pulumi", "locks", "organization"), { recursive: true });
   });
-  afterEach(() => rmSync(state, { recursive: true, force: true }));
 
   const isStale = (lock: object | undefined): boolean => {
     if (lock !== undefined)

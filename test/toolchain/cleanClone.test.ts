@@ -5,7 +5,7 @@ import { findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { afterThisTest } from "../support/cleanup";
-import { temporaryFolder } from "../support/databases";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 // What `pulumi package add` of a Git address runs: nothing compiles the components but npm.
 describe("a clean clone after npm install", () => {

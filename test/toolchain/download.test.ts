@@ -1,11 +1,10 @@
 import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { IncomingMessage, Server, ServerResponse, createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pinnedSums, sumInList } from "../../toolchain/dist/checksums";
 import { fetchArchive } from "../../toolchain/dist/download";
@@ -14,20 +13,20 @@ import { run } from "../../toolchain/dist/run";
 import { versions } from "../../toolchain/dist/versions";
 import { afterThisTest } from "../support/cleanup";
 import { createCertificates } from "../support/certificates";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 // What is fetched runs with the rights of whoever types make up: a changed engine would have his keys and his broker.
 describe("what the toolchain downloads", () => {
   let [home, folder] = ["", ""];
   let archive: Buffer;
   beforeEach(() => {
-    home = mkdtempSync(join(tmpdir(), "rabbitmq-delay-download-"));
+    home = temporaryFolder();
     folder = join(home, "unpacked");
     mkdirSync(folder);
     writeFileSync(join(home, "program"), "#!/bin/sh\necho run\n", { mode: 0o755 });
     execFileSync("tar", ["-czf", "whole.tar.gz", "program"], { cwd: home });
     archive = readFileSync(join(home, "whole.tar.gz"));
   });
-  afterEach(() => rmSync(home, { recursive: true, force: true }));
 
   const sum = (data: Buffer): string => createHash("sha256").update(data).digest("hex");
   const noList = "https://127.0.0.1:1/checksums.txt";

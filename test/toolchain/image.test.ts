@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { Instruction, copiesOf, copyInto, readDockerfile } from "../support/dockerfile";
-import { temporaryFolder } from "../support/databases";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const version = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
 /** Somebody whom no file belongs to. */

@@ -1,8 +1,7 @@
 import { strict as assert } from "node:assert";
 import { ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { aptGet } from "../../toolchain/dist/debianPackages";
 import { afterThisTest } from "../support/cleanup";
@@ -15,6 +14,7 @@ fcntl.lockf(lock, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
 `;
+import { temporaryFolder } from "../support/temporaryFolder";
 
 // A fresh cloud machine runs apt-get by itself at its first boot; make up failed there at once, and worked a minute later.
 describe("installing packages while another apt-get runs", () => {
@@ -26,10 +26,9 @@ describe("installing packages while another apt-get runs", () => {
     }
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-apt-"));
+    folder = temporaryFolder();
     for (const path of ["lists/partial", "cache/archives/partial"]) mkdirSync(join(folder, path), { recursive: true });
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Package lists of their own, and no source: nothing is fetched. */
   const settings = (): string[] => [

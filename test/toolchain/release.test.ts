@@ -31,7 +31,7 @@ import { onceThere, publishedUses } from "../../toolchain/dist/release/verify";
 import { run } from "../../toolchain/dist/run";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
-import { temporaryFolder } from "../support/databases";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const quiet = (): void => undefined;
 const version = releaseVersion();

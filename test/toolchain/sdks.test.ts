@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { KEPT, generateSdks, sdkFolder } from "../../toolchain/dist/pulumiSdks";
-import { temporaryFolder } from "../support/databases";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 describe("the SDKs for other languages", () => {
   it("are what the schema says; make sdks writes them anew", async () => {

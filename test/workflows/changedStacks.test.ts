@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "../../toolchain/dist/paths";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const script = join(root, ".github", "changedStacks.js");
 
@@ -27,7 +27,7 @@ describe("the stacks whose review a change needs", () => {
     JSON.parse(execFileSync(process.execPath, [script, "base"], { cwd: folder, encoding: "utf8" }));
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-git-"));
+    folder = temporaryFolder();
     git("init", "-q", "-b", "main");
     commit("Pulumi.yaml", "Pulumi.dev.yaml", "Pulumi.staging.yaml", "Pulumi.prod.yaml", "index.ts", "README.md");
     git("tag", "base");

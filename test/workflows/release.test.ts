@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { packPackages, publishedPackages } from "../../toolchain/dist/release/npmPackages";
 import { root } from "../../toolchain/dist/paths";
-import { temporaryFolder } from "../support/databases";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 interface Step {
   name?: string;

@@ -1,7 +1,6 @@
 import { strict as assert } from "node:assert";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   delayNetwork,
@@ -13,6 +12,7 @@ import {
   workRetry,
 } from "@rabbitmq-delay/topology";
 import { main } from "../dist/main";
+import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 
@@ -46,7 +46,7 @@ const own = ["--preset", "custom", "--prefix", "own", "--radix", "2", "--levels"
 describe("rabbitmq-delay", () => {
   // What up accepts, check called an error, and no flag could tell it otherwise.
   it("checks with the pairs of names that the config or a flag allows", () => {
-    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-check-")), "Pulumi.prod.yaml");
+    const file = join(temporaryFolder(), "Pulumi.prod.yaml");
     const pair = "Sales with Europe.Sales";
     const config = {
       "rabbitmq-delay:network": { preset: "nservicebus" },
@@ -101,7 +101,7 @@ describe("rabbitmq-delay", () => {
 
   it("reads a descriptor from a file, from a stack's outputs and from standard input", () => {
     const network = delayNetwork({ preset: "custom", prefix: "orders" });
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
+    const folder = temporaryFolder();
     writeFileSync(join(folder, "network.json"), JSON.stringify(network));
     writeFileSync(join(folder, "outputs.json"), JSON.stringify({ delayNetwork: network, "endpoint a": "x" }));
     const encode = (file: string, input = ""): string =>
@@ -138,7 +138,7 @@ describe("rabbitmq-delay", () => {
       holdQueues: holdQueues({ delays: [2000], destinations }),
       delayedRetries: { native: delayedRetry({ queue: "native", minMs: 100, deliveryLimit: 2, settings: "policy" }) },
     };
-    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-")), "retries.json");
+    const file = join(temporaryFolder(), "retries.json");
     writeFileSync(file, JSON.stringify(outputs));
     const render = (format: string, more: string[] = []): string =>
       run(["render", "--retries", file, "--format", format, ...more]).out;
@@ -177,7 +177,7 @@ describe("rabbitmq-delay", () => {
     assert.deepEqual(limits(...network), [{ "delivery-limit": 2_147_483_647 }]);
     assert.deepEqual(limits(...network, "--broker-version", "4.3.6"), [{ "delivery-limit": -1 }]);
     assert.deepEqual(limits(...network, "--broker-version", "3.10.8"), []);
-    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-")), "work.json");
+    const file = join(temporaryFolder(), "work.json");
     writeFileSync(file, JSON.stringify(workRetry({ queue: "work", delays: [1000] })));
     assert.equal(limits("--retries", file, "--broker-version", "4.0").length, 3, "work, retry and dead queue");
     assert.equal(run(["render", ...network, "--broker-version", "new"]).code, 2);
@@ -196,7 +196,7 @@ describe("rabbitmq-delay", () => {
 
   // The parsers quote what they can't read: whoever named another file by mistake had its password in a log.
   it("shows nothing of a file that is not what it should be", () => {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
+    const folder = temporaryFolder();
     const file = join(folder, "other");
     for (const content of [
       "Planted-secret",
@@ -330,7 +330,7 @@ describe("rabbitmq-delay", () => {
   });
 
   it("says of a file that is not there, or can't be written, what is wrong with it", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
+    const folder = temporaryFolder();
     const plan = join(folder, "plan.json");
     const queue = { type: "rabbitmq:index/queue:Queue", urn: "urn:pulumi:a::b::rabbitmq:index/queue:Queue::c" };
     writeFileSync(plan, JSON.stringify({ steps: [{ op: "same", urn: queue.urn, oldState: queue, newState: queue }] }));
@@ -386,7 +386,7 @@ describe("rabbitmq-delay", () => {
     const verbs = [
       ["publish", ...nservicebus, "--delay", "1s", ...target],
       ["store", "stats"],
-      ["store", "run", "--store", "sqlite:/tmp/x.db", "--log-level", "silent"],
+      ["store", "run", "--store", `sqlite:${join(temporaryFolder(), "x.db")}`, "--log-level", "silent"],
     ];
     const { RABBITMQ_URL: before } = process.env;
     try {

@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 interface Call {
   method: string;
@@ -77,7 +77,7 @@ describe("comment", () => {
   });
 
   async function run(on: string, text: string, env?: NodeJS.ProcessEnv): Promise<{ code: number; output: string }> {
-    const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-comment-")), "review.md");
+    const file = join(temporaryFolder(), "review.md");
     writeFileSync(file, text);
     const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
     const child = spawn(process.execPath, [command, "comment", file, "--on", on], { env: env ?? environments[on] });

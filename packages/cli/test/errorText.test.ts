@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { showError } from "../dist/errorText";
+import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 /** Part of a password in each address. */
@@ -69,7 +69,7 @@ describe("passwords in an error", () => {
   });
 
   it("are in no output of the command", () => {
-    const config = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-")), "Pulumi.prod.yaml");
+    const config = join(temporaryFolder(), "Pulumi.prod.yaml");
     writeFileSync(
       config,
       JSON.stringify({ config: { "rabbitmq-delay:network": { preset: "nservicebus", matching: amqp } } }),

@@ -1,20 +1,17 @@
 import { strict as assert } from "node:assert";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { createCertificates } from "../../../test/support/certificates";
 import { afterThisTest } from "../../../test/support/cleanup";
 import { connect } from "../dist/connect";
 import { readerOf } from "../dist/managementApi";
+import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 describe("the management API over TLS", () => {
   // The provider declared on the broker by its authority, and no review or check could ask that broker.
   it("is believed by the authority that --ca names, and not without", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
-    afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const { key, cert, caCertFile } = createCertificates(folder, ["IP:127.0.0.1"]);
     const server = createServer({ key, cert }, ({ url, headers }, response) => {
       const status = url === "/api/none" ? 404 : url === "/api/refused" ? 401 : 200;
@@ -39,8 +36,7 @@ describe("the management API over TLS", () => {
 
 describe("the broker over TLS", () => {
   it("is believed by the authority that --ca names, and not without", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
-    afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const { key, cert, caCertFile } = createCertificates(folder, ["IP:127.0.0.1"]);
     let sent = "";
     const server = createTlsServer({ key, cert }, (socket) => {

@@ -1,13 +1,13 @@
 import { strict as assert } from "node:assert";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readStackFile } from "../dist/stackConfig";
+import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 const network = { preset: "custom", prefix: "orders", radix: 4, levels: 2 };
 
 function fileOf(config: unknown, project?: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-config-"));
+  const folder = temporaryFolder();
   if (project !== undefined) writeFileSync(join(folder, "Pulumi.yaml"), `name: ${project}\n`);
   const file = join(folder, "Pulumi.prod.yaml");
   writeFileSync(file, JSON.stringify({ config }));
@@ -98,7 +98,7 @@ describe("a stack's config for check", () => {
 
   // The file was checked for all but its secrets, and yet showed them.
   it("reads no secret, however it is written", () => {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-config-"));
+    const folder = temporaryFolder();
     const file = join(folder, "Pulumi.prod.yaml");
     const head = `config:\n  rabbitmq-delay:network: { preset: celery }\n  rabbitmq-delay:production: "false"\n`;
     for (const value of ["!secret hunter2", '"4815162342"', "{ a: hunter2 }", '"{hunter2"', "[hunter2]"]) {

@@ -1,15 +1,14 @@
 import { strict as assert } from "node:assert";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 
 describe("rabbitmq-delay store", () => {
   let folder: string;
-  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"))));
-  afterEach(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => (folder = temporaryFolder()));
 
   const run = (args: string[], environment: Record<string, string> = {}): { code: number | null; err: string } => {
     const { RABBITMQ_URL, ...others } = process.env;

@@ -188,7 +188,7 @@ describe("passwords in a store's settings", () => {
           "store",
           "run",
           "--store",
-          "sqlite:/tmp/x.db",
+          `sqlite:${join(folder, "x.db")}`,
           "--amqp",
           "amqp://h",
           ...flags,

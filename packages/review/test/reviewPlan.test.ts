@@ -1,11 +1,11 @@
 import { strict as assert } from "node:assert";
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Review, reviewOf } from "../dist/review";
 import { PreviewStep, parsePreview } from "../dist/preview/preview";
 import { judged, queueStep, reviewed, step } from "./steps";
+import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
 
@@ -24,7 +24,7 @@ function review(plan: unknown, ...more: string[]): End {
 
 /** The command with an engine that prints `output`, says `errors` and ends with `code`. */
 function reviewStack(engine: { output: string; errors?: string; code: number }, env: object, ...more: string[]): End {
-  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-review-"));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, "output"), engine.output);
   writeFileSync(join(folder, "errors"), engine.errors ?? "");
   const script = `#!/bin/sh\ncat "${folder}/output"\ncat "${folder}/errors" >&2\nexit ${engine.code}\n`;
@@ -147,7 +147,7 @@ describe("how a review ends", () => {
   ];
   for (const [what, output, code] of printed) {
     it(`writes a report when what the engine printed ${what}: a pull request would show the last one's, which may say safe`, () => {
-      const file = join(mkdtempSync(join(tmpdir(), "rabbitmq-delay-report-")), "review.md");
+      const file = join(temporaryFolder(), "review.md");
       const end = reviewStack({ output, code }, {}, "--output", file);
       assert.equal(end.status, 3, end.stderr);
       assert.match(readFileSync(file, "utf8"), /## ⛔ Could not be reviewed: stack <code>prod<\/code>/);
@@ -155,7 +155,7 @@ describe("how a review ends", () => {
   }
 
   it("asks the engine for a plan, and not for its events", () => {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-events-"));
+    const folder = temporaryFolder();
     const script = `#!/bin/sh\nprintf '{"steps":[],"diagnostics":[{"severity":"error","message":"<%s>"}]}' "$PULUMI_ENABLE_STREAMING_JSON_PREVIEW"\n`;
     writeFileSync(join(folder, "pulumi"), script, { mode: 0o755 });
     const env = { PATH: `${folder}:${process.env.PATH}`, PULUMI_ENABLE_STREAMING_JSON_PREVIEW: "true" };
@@ -164,7 +164,7 @@ describe("how a review ends", () => {
   });
 
   it("writes a report for the pull request when there is no plan at all", () => {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-report-"));
+    const folder = temporaryFolder();
     const file = join(folder, "review.md");
     const secret = "s3cr3t-of-the-state";
     const errors = `error: getting secrets manager: ${secret} at https://user:p@ss/w0rd@state.example.com is wrong\n`;

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DispatchLock } from "../dist/sqlite/dispatchLock";
+import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 describe("the dispatch lock of a SQLite file", () => {
   let folder: string;
@@ -13,13 +13,12 @@ describe("the dispatch lock of a SQLite file", () => {
     return lock;
   };
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-lock-"));
+    folder = temporaryFolder();
     writeFileSync(join(folder, "delayed.db"), "");
     locks = [];
   });
   afterEach(() => {
     for (const lock of locks) lock.close();
-    rmSync(folder, { recursive: true });
   });
 
   /** Somebody who has the lock and does not let go. */

@@ -1,11 +1,11 @@
 import { strict as assert } from "node:assert";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { delayedMessage, openStore } from "@rabbitmq-delay/store";
 import { serviceSettings } from "@rabbitmq-delay/store/service";
 import { BatchPublisher, BrokerConnection, dispatchSettings } from "@rabbitmq-delay/store/testing";
 import { postgresTable } from "../dist/postgres/table";
+import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 describe("what a store is told", () => {
   it("an address that is none: says which part, and tells no password", () => {
@@ -62,7 +62,7 @@ describe("what a store is told", () => {
   });
 
   it("a file that is no database", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-options-"));
+    const folder = temporaryFolder();
     try {
       const path = join(folder, "text.db");
       const { writeFileSync } = await import("node:fs");
