@@ -1,3 +1,11 @@
 "use strict";
 
-module.exports = require("./test/support/tiers").configOf("test");
+// Mocha's settings for `npx mocha FILE`. `make test` and the other tiers add their files to it; see test/support/runTier.ts.
+process.env.TS_NODE_PROJECT ??= "tsconfig.test.json";
+
+module.exports = {
+  require: ["ts-node/register/transpile-only", "test/support/lifecycle.ts"],
+  reporter: "test/support/reporter.ts",
+  timeout: 300_000,
+  slow: 5000,
+};

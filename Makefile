@@ -4,13 +4,14 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help docs up down clean test test-types test-quick test-clients lint reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
+.PHONY: help docs up down clean test test-types test-quick test-clients stress lint reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
 	@echo "make test-quick    pure code, stand-ins and one broker"
 	@echo "make test    all packages on RabbitMQ 3.10 and 4.3, the engine, databases"
 	@echo "make test-clients  Kubernetes, other languages' clients and SDKs, vendors' networks, the engine on the other broker"
+	@echo "make stress  one test file again and again while every core is busy (FILE=test/brokers/delivery.test.ts TIMES=20)"
 	@echo "make bench   all benches, each a ratio"
 	@echo "make bench-faults   what faults of a cluster of three nodes do to messages that wait"
 	@echo "make gauntlet  random workloads under random faults, checked by invariants (MINUTES=5 SEED=1); gauntlet-ci takes three minutes"
@@ -59,24 +60,32 @@ lint: build
 	@for package in $(LIBRARIES) packages/cli; do npx publint --strict $$package >&2 || exit 1; done
 	@for package in $(LIBRARIES); do npx attw --pack $$package --profile node16 --quiet || exit 1; done
 
+TS_NODE := TS_NODE_PROJECT=tsconfig.test.json node -r ts-node/register/transpile-only
+RUN_TIER := $(TS_NODE) test/support/runTier.ts
+
 # The tests' own types; what is checked once is not checked again.
 test-types: build
 	@npx tsc -p tsconfig.test.json
 
 # Pure code, stand-ins, and what one broker answers at once.
 test-quick: test-types
-	TS_NODE_PROJECT=tsconfig.test.json npx mocha --config test/support/quickTier.js
+	@$(RUN_TIER) quick
 
 # All packages on both brokers, the engine with one of them for each test, and databases.
 test: test-types
 	@node toolchain/dist/main.js prepare-tests
-	TS_NODE_PROJECT=tsconfig.test.json npx mocha
+	@$(RUN_TIER) test
 
 # Other programs and vendors: Kubernetes, other languages' clients and SDKs, networks that vendors' clients have in use. And each test of the
 # engine, on the broker that it did not have in make test.
 test-clients: test-types
-	@node toolchain/dist/main.js prepare-tests
-	TS_NODE_PROJECT=tsconfig.test.json npx mocha --config test/support/clientsTier.js
+	@node toolchain/dist/main.js prepare-tests clients
+	@$(RUN_TIER) clients
+
+# A test of your own, TIMES times while every core is busy: make stress FILE=test/brokers/delivery.test.ts TIMES=20
+TIMES ?= 20
+stress: test-types
+	@$(TS_NODE) test/support/stress.ts "$(FILE)" $(TIMES)
 
 # STACK and BROKER may name others; the page opens where there is a browser.
 STACK ?= dev
@@ -126,7 +135,7 @@ vectors: build
 
 samples: build
 	@node toolchain/dist/main.js prepare-tests
-	UPDATE_SAMPLES=1 CI=true TS_NODE_PROJECT=tsconfig.test.json npx mocha --config test/support/one.json test/engine/reviewSamples.test.ts
+	UPDATE_SAMPLES=1 CI=true npx mocha test/engine/reviewSamples.test.ts
 
 bench: build
 	@node toolchain/dist/main.js prepare-tests
@@ -140,7 +149,7 @@ bench-faults: build
 # Random workloads under random faults on both brokers. MINUTES, SEED, ROUNDS, ONLY (mechanisms), FAULTS, BROKER, REPORT (a file) aim it; FLAGS
 # are further ones (make gauntlet FLAGS=--help). A seed repeats its rounds.
 gauntlet: build
-	@TS_NODE_PROJECT=tsconfig.test.json node -r ts-node/register/transpile-only test/gauntlet/main.ts \
+	@$(TS_NODE) test/gauntlet/main.ts \
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
 		$(if $(ONLY),--only $(ONLY)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(BROKER),--broker $(BROKER)) \
 		$(if $(REPORT),--report $(REPORT)) $(FLAGS)

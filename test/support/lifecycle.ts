@@ -4,7 +4,7 @@ import { stopAllBrokers } from "./brokers";
 import { cleanUp } from "./cleanup";
 import { stopSharedControlPlane } from "./controlPlanes";
 import { stopAllDatabases } from "./databases";
-import { hearRejections, noteRunningTest, openRejections } from "./rejections";
+import { hearRejections, noteRunningTest } from "./rejections";
 import { explainTimeout } from "./timeouts";
 import { closeRegisters, openRegisters, runFolder } from "./servers";
 
@@ -20,27 +20,16 @@ export const mochaHooks = {
   },
 };
 
-let isOver = true;
-
 /** Mocha calls this before it starts the processes that run the files. */
 export function mochaGlobalSetup(): void {
   openRegisters();
   keepCompiled();
-  openRejections();
-  isOver = false;
-  // If one of those processes dies between two files, Mocha may end silently, and with 0.
-  process.once("exit", () => {
-    if (isOver) return;
-    console.error("the tests ended before their end: one of the processes that ran them died");
-    process.exitCode = 1;
-  });
 }
 
 /** Mocha calls this after the last test, also of a failed run. */
 export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.all([stopAllBrokers(), stopAllDatabases(), stopSharedControlPlane()]);
   closeRegisters();
-  isOver = true;
 }
 
 /** Makes every Node process of the run keep its compiled code, and use that of others. */

@@ -1,16 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
+import { runFolder } from "./servers";
 
-// Tests run in several processes; unhandled rejections of each are recorded here, and make the run fail at its end.
-const FOLDER = "RABBITMQ_DELAY_TEST_REJECTIONS";
-
-/** Called in the first process, before the others are started. */
-export function openRejections(): void {
-  process.env[FOLDER] = mkdtempSync(join(tmpdir(), "rabbitmq-delay-rejections-"));
-}
+/** Tests run in several processes; unhandled rejections of each are recorded here, and make the run fail at its end. */
+const folder = (): string => runFolder("rejections");
 
 /** A rejection that nobody caught. */
 export interface Rejection {
@@ -22,18 +17,7 @@ export interface Rejection {
 
 /** The unhandled rejections so far, in all processes. */
 export function listRejections(): Rejection[] {
-  const folder = process.env[FOLDER];
-  if (folder === undefined) return [];
-  return readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as Rejection);
-}
-
-/** Called in the first process, at the end; returns how many there were. */
-export function closeRejections(): number {
-  const count = listRejections().length;
-  const folder = process.env[FOLDER];
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  delete process.env[FOLDER];
-  return count;
+  return readdirSync(folder()).map((file) => JSON.parse(readFileSync(join(folder(), file), "utf8")) as Rejection);
 }
 
 /** Records rejections from now on, however often it is called; Mocha forgets listeners after each file. */
@@ -55,7 +39,6 @@ function note(reason: unknown, promise: Promise<unknown>): void {
   // Mocha listens, too, and passes on what it has heard.
   if (noted.has(promise)) return;
   noted.add(promise);
-  const folder = process.env[FOLDER];
   const rejection: Rejection = { reason: inspect(reason), running };
-  if (folder !== undefined) writeFileSync(join(folder, randomUUID()), JSON.stringify(rejection));
+  writeFileSync(join(folder(), randomUUID()), JSON.stringify(rejection));
 }

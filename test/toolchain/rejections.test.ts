@@ -1,9 +1,8 @@
 import { strict as assert } from "node:assert";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterThisTest } from "../support/cleanup";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const LATE =
   'setTimeout(() => void Promise.reject(new Error("late")), 5); return new Promise((end) => setTimeout(end, 50));';
@@ -12,15 +11,14 @@ describe("a rejection that nobody caught in a test", () => {
   for (const [how, more] of Object.entries({ "one process": [], "several processes": ["--parallel", "--jobs", "2"] })) {
     // It was printed among hundreds of lines, and the run passed, although a service would have ended by it.
     it(`fails the run in ${how}, once, and no run without one`, () => {
-      const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-mocha-"));
-      afterThisTest(() => rmSync(folder, { recursive: true }));
+      const folder = temporaryFolder();
       const run = (body: string): [code: number | null, said: string] => {
         const files = [body, ""].map((text, index) => {
           const file = join(folder, `${index}.test.js`);
           writeFileSync(file, `it("passes ${index}", () => { ${text} });`);
           return file;
         });
-        const command = [require.resolve("mocha/bin/mocha.js"), "--config", "test/support/one.json", ...more, ...files];
+        const command = [require.resolve("mocha/bin/mocha.js"), ...more, ...files];
         const env = { ...process.env };
         delete env.MOCHA_WORKER_ID;
         const { status, stdout, stderr } = spawnSync(process.execPath, command, { env, encoding: "utf8" });

@@ -40,23 +40,25 @@ async function clean(): Promise<void> {
   rmSync(localFolder, { recursive: true, force: true });
 }
 
-/** Prepares what the tests need beyond `up`, so that their own output starts with tests. */
-async function prepareTests(): Promise<void> {
-  const line = throttle((text) => console.log(text));
-  await findEngine(line);
-  await findYamlHost(line);
-  if (isRootOnDebian()) await newestInstallation(line);
-  // If something can't be had here, the tests that need it say so.
-  const parts = [
+/** Programs and servers that tests need beyond `up`, by the tier that uses them first. */
+const preparations = {
+  test: [
+    findEngine,
+    ...(isRootOnDebian() ? [newestInstallation] : []),
     postgresInstallation,
-    findNetworkTools,
     findShells,
-    findPythonHost,
     findKubernetesPlugins,
-    findKubernetes,
-  ];
-  for (const find of parts) {
-    await find(line).catch((error: Error) => {
+  ],
+  clients: [findYamlHost, findPythonHost, findNetworkTools, findKubernetes],
+};
+
+/** Prepares what the tests of a tier need, so that their own output starts with tests. */
+async function prepareTests(tier = "test"): Promise<void> {
+  const line = throttle((text) => console.log(text));
+  const parts = [...preparations.test, ...(tier === "clients" ? preparations.clients : [])];
+  for (const prepare of parts) {
+    // If something can't be had here, the tests that need it say so.
+    await prepare(line).catch((error: Error) => {
       interrupted.throwIfAborted();
       console.log(error.message);
     });
@@ -77,7 +79,7 @@ async function printReleaseNotes(): Promise<void> {
   console.log(releaseNotes(releaseVersion()));
 }
 
-const commands: Record<string, () => Promise<void>> = {
+const commands: Record<string, (argument?: string) => Promise<void>> = {
   up,
   down,
   clean,
@@ -93,7 +95,7 @@ if (command === undefined) {
   console.error(`usage: node toolchain/dist/main.js ${Object.keys(commands).join("|")}`);
   process.exitCode = 2;
 } else {
-  guard(command).catch((error: Error) => {
+  guard(() => command(process.argv[3])).catch((error: Error) => {
     console.error(error.message);
     process.exitCode = 1;
   });

@@ -1,7 +1,5 @@
-"use strict";
-
-const { readdirSync } = require("node:fs");
-const { join } = require("node:path");
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 
 // Several processes take files from one list, so the longest come first; otherwise one process would run them alone at the end.
 const LONGEST = [
@@ -73,48 +71,74 @@ const LONGEST_QUICK = [
   "packages/review/test/reviewBroker.test.ts",
 ];
 
+/** Files whose single failure is a finding: they look for lost, repeated, early or misplaced messages under faults, or for shown secrets. */
+const NEVER_RERUN = [
+  /^test\/gauntlet\//,
+  /^test\/brokers\/(delivery|enforce\w*|faults|holds|properties|retryCrashes|retryFaults|silence)\.test/,
+  /^test\/engine\/interrupted\.test/,
+  /^test\/kubernetes\/faults\.test/,
+  /^test\/store\/(alarm|cancelled|kills|outages|receipts)\.test/,
+  /secrets?\.test/i,
+];
+
+/** Whether a file that failed may run again. */
+export function isRerun(file: string): boolean {
+  return !NEVER_RERUN.some((pattern) => pattern.test(file));
+}
+
 const rooms = ["test", "components/test", ...readdirSync("packages").map((name) => `packages/${name}/test`)];
 const all = rooms.flatMap((room) => testsOf(room));
 
-const tiers = {
+/** A set of test files, and how it is run. */
+export interface Tier {
+  files: string[];
+  /** Files that run at the same time. */
+  jobs: number;
+  env: NodeJS.ProcessEnv;
+}
+
+/** More jobs than cores, because a part of the time is waiting. */
+const JOBS = 4;
+
+const tiers: Record<string, () => Tier> = {
   /** Pure code, stand-ins, and quick tests on one broker. */
-  quick: () =>
-    [...LONGEST_QUICK, ...all.filter((file) => !LONGEST_QUICK.includes(file))].filter(
+  quick: () => ({
+    files: [...LONGEST_QUICK, ...all.filter((file) => !LONGEST_QUICK.includes(file))].filter(
       (file) => !CLIENTS.includes(file) && !BEYOND_QUICK.some((pattern) => pattern.test(file)),
     ),
+    jobs: JOBS,
+    // One of the two brokers is enough; see brokers.ts.
+    env: { RABBITMQ_DELAY_TEST_BROKER: process.env.RABBITMQ_DELAY_TEST_BROKER ?? "3.10" },
+  }),
   /** All tests of the project itself, on both brokers. */
-  test: () => [...LONGEST, ...all.filter((file) => !LONGEST.includes(file) && !CLIENTS.includes(file))],
+  test: () => ({ files: projectFiles(), jobs: JOBS, env: { RABBITMQ_DELAY_TEST_HALF: "first" } }),
   /** Those, and the engine's tests on the other broker. */
-  clients: () => [...CLIENTS, ...halvedFiles()],
+  clients: () => ({
+    files: [...CLIENTS, ...halvedFiles()],
+    jobs: JOBS,
+    env: { RABBITMQ_DELAY_TEST_HALF: "second" },
+  }),
 };
 
-function halvedFiles() {
-  return tiers.test().filter((file) => HALVED.test(file));
+/** @throws Error if there is no such tier */
+export function tierOf(name: string): Tier {
+  const tier = tiers[name];
+  if (tier === undefined) throw new Error(`${name}: no such tier; there are ${Object.keys(tiers).join(", ")}`);
+  return tier();
 }
-exports.halvedFiles = halvedFiles;
 
-/** Which half of those a tier runs; the quick one runs none of them. */
-const halves = { test: "first", clients: "second" };
+function projectFiles(): string[] {
+  return [...LONGEST, ...all.filter((file) => !LONGEST.includes(file) && !CLIENTS.includes(file))];
+}
 
-function testsOf(folder) {
-  return readdirSync(folder, { recursive: true })
+/** Files whose tests take each broker in another tier. */
+export function halvedFiles(): string[] {
+  return projectFiles().filter((file) => HALVED.test(file));
+}
+
+function testsOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".test.ts"))
     .map((name) => join(folder, name))
     .sort();
 }
-
-/** Mocha's settings for the files of a tier. */
-exports.configOf = (tier) => {
-  // The processes that run the files read it.
-  if (halves[tier] !== undefined) process.env.RABBITMQ_DELAY_TEST_HALF = halves[tier];
-  return {
-    require: ["ts-node/register/transpile-only", "test/support/lifecycle.ts"],
-    spec: tiers[tier](),
-    reporter: "test/support/reporter.js",
-    parallel: true,
-    // More jobs than cores, because a part of the time is waiting.
-    jobs: 4,
-    timeout: 300_000,
-    slow: 5000,
-  };
-};
