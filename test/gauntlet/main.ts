@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Broker } from "./broker";
@@ -14,7 +14,7 @@ import { endMarkedProcesses, markedProcesses } from "./leftovers";
 import { RunOptions, readOptions, usage } from "./options";
 import { brokerOf, describePlan, drawPlan } from "./plan/draw";
 import type { BrokerLine, Plan } from "./plan/types";
-import { markdownOf } from "./report/markdown";
+import { writeReport } from "./report/markdown";
 import { Tally } from "./report/tally";
 import { describeViolation } from "./runPlan";
 import { shrink } from "./shrink";
@@ -147,7 +147,7 @@ async function main(): Promise<number> {
   }
   for (const line of tally.summary()) console.log(line);
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
-  if (options.report !== undefined) writeFileSync(options.report, markdownOf(tally));
+  if (options.report !== undefined) writeReport(options.report, tally);
   return tally.failed > 0 ? 1 : 0;
 }
 

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { invariants } from "../invariants/violation";
 import { faultKinds } from "../plan/types";
 import type { Tally } from "./tally";
@@ -24,4 +25,15 @@ export function markdownOf(tally: Tally): string {
     `| consumer that stood still by itself | ${faults.get("consumer-blocked") ?? 0} |`,
     "",
   ].join("\n");
+}
+
+const [BEGIN, END] = ["<!-- figures: begin -->", "<!-- figures: end -->"];
+
+/** Writes what rounds did into a file, between the marks that docs/reliability.md has, or as the whole file. */
+export function writeReport(file: string, tally: Tally): void {
+  const tables = markdownOf(tally);
+  const page = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  const whole = begin < 0 || end < begin ? tables : `${page.slice(0, begin)}${BEGIN}\n\n${tables}\n${page.slice(end)}`;
+  writeFileSync(file, whole);
 }
