@@ -26,7 +26,7 @@ describe("holdFor", () => {
     for (const [library, open] of clients) {
       it(`holds messages for their delay and destination, with ${library}`, async () => {
         const { vhost, receiver } = await setUp(broker());
-        const client = await open(`${broker().node.amqpUrl}/${vhost}`);
+        const client = await open(broker(), `${broker().node.amqpUrl}/${vhost}`);
         afterThisTest(() => client.close());
         const uses: HoldQueueUse[] = [];
         const prefix = `hold-${randomUUID()}`;
@@ -54,7 +54,7 @@ describe("holdFor", () => {
       // A message for an exchange or a queue that was mistyped was confirmed as held, and dropped when it was due.
       it(`refuses a destination that is not there, on a channel that stays open, with ${library}`, async () => {
         const { vhost, channel, receiver } = await setUp(broker());
-        const client = await open(`${broker().node.amqpUrl}/${vhost}`);
+        const client = await open(broker(), `${broker().node.amqpUrl}/${vhost}`);
         afterThisTest(() => client.close());
         const hold = (exchange: string, routingKey: string, options?: HoldOptions): Promise<unknown> =>
           holdFor(client.channel, { delayMs: 20, exchange, routingKey }, { body: "x" }, options);

@@ -49,7 +49,7 @@ describe("properties that can't be sent", () => {
       const vhost = await management.createVhost();
       await management.declare(vhost, network, ["Billing"]);
       const receiver = await Receiver.on(await (await connect(broker(), vhost)).createChannel(), ["Billing"]);
-      const client = await open(`${node.amqpUrl}/${vhost}`);
+      const client = await open(broker(), `${node.amqpUrl}/${vhost}`);
       afterThisTest(() => client.close());
       return { publisher: createDelayPublisher(client.channel, network), receiver };
     };

@@ -36,7 +36,7 @@ describe("publishing", () => {
           vhost = await management.createVhost();
           await management.declare(vhost, network, ["Billing"]);
           await management.declare(vhost, bare, ["Billing"]);
-          client = await open(`${node.amqpUrl}/${vhost}`);
+          client = await open(broker(), `${node.amqpUrl}/${vhost}`);
           afterThisTest(() => client.close());
           reader = await connect(broker(), vhost);
         });

@@ -23,7 +23,7 @@ describe("publishing again what was received, with its headers", () => {
         const vhost = await management.createVhost();
         await management.declare(vhost, network, ["Billing"]);
         const reader = await openChannel(broker(), vhost);
-        const client = await open(`${node.amqpUrl}/${vhost}`);
+        const client = await open(broker(), `${node.amqpUrl}/${vhost}`);
         afterThisTest(() => client.close());
         const publisher = createDelayPublisher(client.channel, network);
         const arrived: string[] = [];

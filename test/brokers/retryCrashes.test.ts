@@ -30,7 +30,7 @@ import {
 } from "@rabbitmq-delay/topology";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
-import { openChannel } from "../support/connect";
+import { amqplibFor, openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 
@@ -78,7 +78,7 @@ describe("consumers that crash more often than RabbitMQ 4 delivers by itself", (
       await Promise.all(
         consumed.map(async (one) => {
           for (let crash = 1; crash <= 2 * CRASHES; crash++) {
-            const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
+            const connection = await amqplibFor(broker()).connect(`${broker().node.amqpUrl}/${vhost}`);
             connection.on("error", () => undefined);
             const own = await connection.createConfirmChannel();
             await new Promise<void>((resolve, reject) => {
@@ -186,7 +186,7 @@ describe("the broker's delayed retry", () => {
       const policy = RetryPolicy.declared(native);
       const counts: number[] = [];
       while (dead.arrivals.length === 0) {
-        const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
+        const connection = await amqplibFor(broker()).connect(`${broker().node.amqpUrl}/${vhost}`);
         connection.on("error", () => undefined);
         const own = await connection.createConfirmChannel();
         const delivered = new Promise<void>((resolve) => {
@@ -235,7 +235,7 @@ describe("the broker's delayed retry", () => {
       const options = { policy: RetryPolicy.declared(native), mechanism: throughDeclared(native) };
       const handled = new Set<string>();
       while (handled.size < 3 || dead.arrivals.length === 0) {
-        const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
+        const connection = await amqplibFor(broker()).connect(`${broker().node.amqpUrl}/${vhost}`);
         connection.on("error", () => undefined);
         const own = await connection.createConfirmChannel();
         const crashed = new Promise<void>((resolve) => {

@@ -2,13 +2,12 @@ import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import * as amqp from "amqplib";
 import type { ConfirmChannel } from "amqplib";
 import { ReceivedMessage, RetryPolicy, consumeWithRetries, throughDeclared } from "@rabbitmq-delay/publish";
 import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { planRetryIntervals, planReturnBinding, retryIntervals } from "@rabbitmq-delay/topology";
 import { crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
-import { openChannel } from "../support/connect";
+import { amqplibFor, openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 
@@ -57,7 +56,7 @@ describe("faults of retries", () => {
       const vhost = await broker().management.createVhost();
       const channel = await openChannel(broker(), vhost);
       await declareWork(channel);
-      const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
+      const connection = await amqplibFor(broker()).connect(`${broker().node.amqpUrl}/${vhost}`);
       let isClosed: Promise<void> | undefined;
       const handler = (): void => void (isClosed = connection.close());
       const options = { policy: RetryPolicy.none() };
@@ -74,7 +73,7 @@ describe("faults of retries", () => {
       const channel = await openChannel(broker(), vhost);
       await declareWork(channel);
       channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
-      const connection = await amqp.connect(`${broker().node.amqpUrl}/${vhost}`);
+      const connection = await amqplibFor(broker()).connect(`${broker().node.amqpUrl}/${vhost}`);
       const abort = new AbortController();
       await new Promise<void>((resolve) => {
         const options = { policy: RetryPolicy.none(), signal: abort.signal };

@@ -34,7 +34,7 @@ describe("messages that come back", () => {
         await reader.assertQueue("Billing", { durable: true });
         await reader.bindQueue("Billing", EXCHANGE, "", { "x-match": "all", route: "yes" });
         const receiver = await Receiver.on(reader, ["Billing"]);
-        const client = await open(`${node.amqpUrl}/${vhost}`);
+        const client = await open(broker(), `${node.amqpUrl}/${vhost}`);
         afterThisTest(() => client.close());
         const senders = [0, 1].map(() => new ConfirmedSender(toConfirmPort(client.channel), {}));
         let sent = 0;

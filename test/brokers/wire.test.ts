@@ -1,5 +1,4 @@
 import { strict as assert } from "node:assert";
-import * as amqp from "amqplib";
 import {
   RetryPolicy,
   consumeWithRetries,
@@ -11,7 +10,7 @@ import { DelayNetworkOptions, delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { clients } from "../support/clients";
-import { connect } from "../support/connect";
+import { amqplibFor, connect } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { headersNamed, tapOf } from "../support/tap";
 
@@ -45,7 +44,7 @@ describe("on the wire, a network of NServiceBus", () => {
       const url = new URL(node.amqpUrl);
       const tap = await tapOf(Number(url.port));
       url.port = String(tap.port);
-      const client = await open(`${url.href.replace(/\/$/, "")}/${vhost}`);
+      const client = await open(broker(), `${url.href.replace(/\/$/, "")}/${vhost}`);
       afterThisTest(() => client.close());
       const publisher = createDelayPublisher(client.channel, network);
       const before = Date.now();
@@ -83,7 +82,7 @@ describe("on the wire, a network of NServiceBus", () => {
       const url = new URL(node.amqpUrl);
       const tap = await tapOf(Number(url.port));
       url.port = String(tap.port);
-      const connection = await amqp.connect(`${url.href.replace(/\/$/, "")}/${vhost}`);
+      const connection = await amqplibFor(broker()).connect(`${url.href.replace(/\/$/, "")}/${vhost}`);
       afterThisTest(() => connection.close());
       const channel = await connection.createConfirmChannel();
       const sentAt = "2020-01-02 03:04:05:678901 Z";

@@ -1,6 +1,7 @@
 import type { PublishChannel } from "@rabbitmq-delay/publish";
-import * as amqp from "amqplib";
 import { Connection } from "rabbitmq-client";
+import type { TestBroker } from "./brokers";
+import { amqplibFor } from "./connect";
 
 /** A channel with confirms, of one of the client libraries. */
 export interface Client {
@@ -8,12 +9,12 @@ export interface Client {
   close: () => Promise<void>;
 }
 
-/** The client libraries that the helper works with, by name; each opens a channel at a URL. */
-export const clients: [string, (url: string) => Promise<Client>][] = [
+/** The client libraries that the helper works with, by name; each opens a channel at a URL of a broker. */
+export const clients: [string, (broker: TestBroker, url: string) => Promise<Client>][] = [
   [
     "amqplib",
-    async (url) => {
-      const connection = await amqp.connect(url);
+    async (broker, url) => {
+      const connection = await amqplibFor(broker).connect(url);
       connection.on("error", () => undefined);
       const channel = await connection.createConfirmChannel();
       channel.on("error", () => undefined);
@@ -22,7 +23,7 @@ export const clients: [string, (url: string) => Promise<Client>][] = [
   ],
   [
     "rabbitmq-client",
-    async (url) => {
+    async (_, url) => {
       const connection = new Connection(url);
       connection.on("error", () => undefined);
       const channel = await connection.acquire();

@@ -1,6 +1,16 @@
-import * as amqp from "amqplib";
+import type * as amqp from "amqplib";
+import * as newest from "amqplib-newest";
+import * as oldest from "amqplib-oldest";
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
+
+/**
+ * amqplib as tests use it with a broker: the first release that `@rabbitmq-delay/publish` takes with the older broker, the newest with the
+ * newer one. The store has a release of its own.
+ */
+export function amqplibFor({ node }: TestBroker): typeof amqp {
+  return node.installation.root === "" ? oldest : newest;
+}
 
 /** How a test's connection is opened. */
 export interface ConnectOptions {
@@ -10,11 +20,11 @@ export interface ConnectOptions {
 
 /** Opens a connection that is closed after the test; one that broke makes the test fail. */
 export async function connect(
-  { node }: TestBroker,
+  broker: TestBroker,
   vhost: string,
   { isExpectedToBreak = false }: ConnectOptions = {},
 ): Promise<amqp.ChannelModel> {
-  const connection = await amqp.connect(`${node.amqpUrl}/${vhost}`);
+  const connection = await amqplibFor(broker).connect(`${broker.node.amqpUrl}/${vhost}`);
   let failure: Error | undefined;
   connection.on("error", (error: Error) => (failure = error));
   afterThisTest(async () => {
