@@ -4,13 +4,14 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help docs up down clean test test-types test-quick test-clients stress lint reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
+.PHONY: help docs up down clean test test-types test-quick test-clients nightly stress lint reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
 	@echo "make test-quick    pure code, stand-ins and one broker"
 	@echo "make test    all packages on RabbitMQ 3.10 and 4.3, the engine, databases"
-	@echo "make test-clients  Kubernetes, other languages' clients and SDKs, vendors' networks, the engine on the other broker"
+	@echo "make test-clients  Kubernetes, other languages' clients and SDKs, vendors' networks"
+	@echo "make nightly  every test on both brokers, at full length, and an hour of the gauntlet"
 	@echo "make stress  one test file again and again while every core is busy (FILE=test/brokers/delivery.test.ts TIMES=20)"
 	@echo "make bench   all benches, each a ratio"
 	@echo "make bench-faults   what faults of a cluster of three nodes do to messages that wait"
@@ -76,11 +77,17 @@ test: test-types
 	@node toolchain/dist/main.js prepare-tests
 	@$(RUN_TIER) test
 
-# Other programs and vendors: Kubernetes, other languages' clients and SDKs, networks that vendors' clients have in use. And each test of the
-# engine, on the broker that it did not have in make test.
+# Other programs and vendors: Kubernetes, other languages' clients and SDKs, networks that vendors' clients have in use.
 test-clients: test-types
 	@node toolchain/dist/main.js prepare-tests clients
 	@$(RUN_TIER) clients
+
+# All of it at full length: every test on both brokers, all rounds of each, and an hour of the gauntlet, whose figures go to
+# docs/reliability.md.
+nightly: test-types
+	@node toolchain/dist/main.js prepare-tests clients
+	@$(RUN_TIER) nightly
+	@$(MAKE) --no-print-directory gauntlet MINUTES=60 REPORT=docs/reliability.md FLAGS=--keep-going
 
 # A test of your own, TIMES times while every core is busy: make stress FILE=test/brokers/delivery.test.ts TIMES=20
 TIMES ?= 20

@@ -1,31 +1,20 @@
 import { strict as assert } from "node:assert";
-import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { parse } from "yaml";
-import { root } from "../../toolchain/dist/paths";
 import { TestBroker, onEachBroker } from "../support/brokers";
+import { CommandEnd, runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { runKombu } from "../support/kombu";
 import { declareAsNServiceBus, generations, installEndpoint } from "../support/nserviceBus";
 import { temporaryFolder } from "../support/temporaryFolder";
 
-const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
-
-async function run(
-  { node }: TestBroker,
-  verb: string,
-  vhost: string,
-  ...args: string[]
-): Promise<{ code: number | null; out: string }> {
+async function run({ node }: TestBroker, verb: string, vhost: string, ...args: string[]): Promise<CommandEnd> {
   const management = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
-  const child = spawn(process.execPath, [command, verb, ...management, ...args]);
-  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  assert.equal(err, "");
-  return { code, out };
+  const end = await runCommand([verb, ...management, ...args]);
+  assert.equal(end.err, "");
+  return end;
 }
 
 async function adopt(

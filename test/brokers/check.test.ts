@@ -1,5 +1,4 @@
 import { strict as assert } from "node:assert";
-import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { writeFileSync } from "node:fs";
@@ -14,8 +13,8 @@ import {
   retryIntervals,
 } from "@rabbitmq-delay/topology";
 import { networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
-import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
+import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import type { Management } from "../support/management";
@@ -26,6 +25,11 @@ const shape = { preset: "custom", prefix: "orders", radix: 4, levels: 2 } as con
 const network = delayNetwork(shape);
 
 const allowed = brokerFaultIds.flatMap((id) => ["--allow", id]);
+
+interface CheckEnd {
+  code: number;
+  output: string;
+}
 
 interface FoundFinding {
   rule: string;
@@ -496,20 +500,16 @@ describe("rabbitmq-delay check", () => {
   }
 
   /** Flags, and what the environment has beside them. */
-  function check(...given: (string | Record<string, string>)[]): Promise<{ code: number | null; output: string }> {
+  function check(...given: (string | Record<string, string>)[]): Promise<CheckEnd> {
     return run("check", ...given);
   }
 
-  function run(
-    verb: string,
-    ...given: (string | Record<string, string>)[]
-  ): Promise<{ code: number | null; output: string }> {
-    const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+  async function run(verb: string, ...given: (string | Record<string, string>)[]): Promise<CheckEnd> {
     const args = given.filter((arg) => typeof arg === "string");
-    const env = { ...process.env, RABBITMQ_MANAGEMENT_URL: "", ...given.find((arg) => typeof arg === "object") };
-    const child = spawn(process.execPath, [command, verb, ...args], { env });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
-    return new Promise((resolve) => child.on("close", (code) => resolve({ code, output })));
+    const { code, out, err } = await runCommand([verb, ...args], {
+      RABBITMQ_MANAGEMENT_URL: "",
+      ...given.find((arg) => typeof arg === "object"),
+    });
+    return { code, output: out + err };
   }
 });

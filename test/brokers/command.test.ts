@@ -4,15 +4,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { delayNetwork, delayedStore, planDelayedStore, planEntities } from "@rabbitmq-delay/topology";
-import { root } from "../../toolchain/dist/paths";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 import { temporaryFolder } from "../support/temporaryFolder";
+import { command } from "../support/command";
 
-const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 const descriptor = { preset: "custom", prefix: "own", radix: 4, levels: 4, unitMs: 10, parking: false } as const;
 
 interface CommandEnd {

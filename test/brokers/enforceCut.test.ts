@@ -6,7 +6,7 @@ import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { declareAsNServiceBus, generations, installEndpoint } from "../support/nserviceBus";
-import { runCommand } from "../support/storeService";
+import { runCommand } from "../support/command";
 import { differencesOf } from "../support/differences";
 
 /** A way to a management API that ends a moment after each policy is set through it for the first time; it says for which. */

@@ -8,7 +8,7 @@ import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { differencesOf } from "../support/differences";
 import { declareAsNServiceBus, generations, installEndpoint } from "../support/nserviceBus";
-import { runCommand } from "../support/storeService";
+import { runCommand } from "../support/command";
 
 /**
  * A way to a broker's management API that shows a queue as a broker does which was cut off while it declared it: with no state and no count,

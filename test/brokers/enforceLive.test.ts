@@ -1,21 +1,19 @@
 import { strict as assert } from "node:assert";
 import { ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import type { ConfirmChannel } from "amqplib";
 import { delayNetwork } from "@rabbitmq-delay/topology";
-import { root } from "../../toolchain/dist/paths";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { differencesOf } from "../support/differences";
 import { declareAsNServiceBus, generations, installEndpoint, sendDelayed } from "../support/nserviceBus";
 import { Arrival, Receiver } from "../support/receive";
+import { command } from "../support/command";
 
-const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 const endpoints = ["Sales", "Billing", "Europe.Shipping"];
 /** An endpoint that its senders bind while the network is changed. */
 const LATE = "Late";

@@ -1,16 +1,14 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { createDelayPublisher } from "@rabbitmq-delay/publish";
 import { DelayNetwork, parseDelayNetwork } from "@rabbitmq-delay/topology";
-import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { StackConfig, TestStack } from "../support/stack";
+import { command } from "../support/command";
 
-const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 const endpoints = [{ name: "Sales", createQueue: true }];
 const exact: StackConfig = { network: { preset: "nservicebus" }, endpoints, removal: "delete" };
 const enforced: StackConfig = { ...exact, network: { preset: "nservicebus", matching: "enforced" } };

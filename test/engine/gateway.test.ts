@@ -7,7 +7,8 @@ import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker, untilRegister
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
-import { StoreProcess, runCommand } from "../support/storeService";
+import { runCommand } from "../support/command";
+import { StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
 
 const network = { preset: "custom", prefix: "waiting", radix: 8, levels: 5, unitMs: 10 };

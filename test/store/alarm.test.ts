@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
-import { root } from "../../toolchain/dist/paths";
 import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { memoryAlarm } from "../support/brokerSwitch";
 import { afterThisTest } from "../support/cleanup";
@@ -11,8 +10,8 @@ import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { delayed, openShop, publish, startUsed } from "../support/gatewayShop";
 import { temporaryFolder } from "../support/temporaryFolder";
+import { command } from "../support/command";
 
-const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 const descriptor = delayedStore({});
 /** Kubernetes' own grace period. */
 const GRACE_MS = 30_000;

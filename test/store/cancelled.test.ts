@@ -3,7 +3,8 @@ import type { ConfirmChannel } from "amqplib";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { onEachDatabase, ownEndpoint, readyStore } from "../support/databases";
-import { StoreProcess, runCommand } from "../support/storeService";
+import { runCommand } from "../support/command";
+import { StoreProcess } from "../support/storeService";
 
 describe("a message published anew after a cancel", () => {
   onEachBroker((broker) => {

@@ -7,7 +7,8 @@ import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { TestDatabase, onEachDatabase, readyStore } from "../support/databases";
 import { Receiver } from "../support/receive";
-import { StoreProcess, runCommand } from "../support/storeService";
+import { runCommand } from "../support/command";
+import { StoreProcess } from "../support/storeService";
 
 describe("rabbitmq-delay store run", () => {
   onEachBroker((broker) => {

@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { openStore } from "@rabbitmq-delay/store";
 import { afterThisTest } from "../support/cleanup";
 import { onEachDatabase, ownEndpoint } from "../support/databases";
-import { runCommand } from "../support/storeService";
+import { runCommand } from "../support/command";
 
 describe("tables of another version", () => {
   onEachDatabase((database) => {

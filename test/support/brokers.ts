@@ -9,7 +9,7 @@ import { BrokerNode } from "../../toolchain/dist/broker";
 import { cacheFolder } from "../../toolchain/dist/paths";
 import { versions } from "../../toolchain/dist/versions";
 import { afterThisTest } from "./cleanup";
-import { keepHalf } from "./halves";
+import { takeTurns } from "./brokerTurns";
 import { Management } from "./management";
 import { ServerRegister } from "./servers";
 
@@ -56,8 +56,8 @@ const shared = new Map<string, Promise<TestBroker>>();
 const running = new ServerRegister<BrokerNode>("brokers", discard);
 
 /**
- * Runs the same tests on each broker, which all files share; tests use different vhosts. Tests of the engine are divided between two tiers,
- * each test on one broker in the first and on the other in the second; see halves.ts.
+ * Runs the same tests on each broker, which all files share; tests use different vhosts. Some files' tests take turns instead; see
+ * brokerTurns.ts.
  */
 export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest: boolean }) => void): void {
   const suites = kinds.map(({ version, root, isNewest, install }) => {
@@ -82,7 +82,7 @@ export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest
       define(() => broker, { isNewest });
     });
   });
-  keepHalf(suites, process.env.RABBITMQ_DELAY_TEST_HALF);
+  takeTurns(suites);
 }
 
 /**

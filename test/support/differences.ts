@@ -1,11 +1,8 @@
 import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { DelayNetwork } from "@rabbitmq-delay/topology";
-import { root } from "../../toolchain/dist/paths";
 import type { TestBroker } from "./brokers";
-
-const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
+import { command } from "./command";
 
 /**
  * What of a network is missing on the broker, or differs, but for the policy that the vendor's own network does not have. Of the messages that

@@ -1,16 +1,13 @@
 import { ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
 import { fetch } from "undici";
 import { freePort } from "../../toolchain/dist/ports";
-import { root } from "../../toolchain/dist/paths";
 import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
 import { ifThisTestTimesOut } from "./timeouts";
+import { command } from "./command";
 
 /** Of its log, what helps to understand a test whose time is up. */
 const LAST_LINES = 12;
-
-const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 
 /** The state that a service reports. */
 export interface ServiceHealth {
@@ -144,15 +141,4 @@ export class StoreProcess {
     this.child.kill("SIGKILL");
     await this.ended;
   }
-}
-
-/** Runs the command to its end. */
-export function runCommand(args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [command, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-    let [out, err] = ["", ""];
-    child.stdout.on("data", (data: Buffer) => (out += data.toString()));
-    child.stderr.on("data", (data: Buffer) => (err += data.toString()));
-    child.once("close", (code) => resolve({ code, out, err }));
-  });
 }

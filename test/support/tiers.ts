@@ -54,8 +54,12 @@ const CLIENTS = [
   "test/site/registryPages.test.ts",
 ];
 
-/** Files whose tests take each broker in another tier; see halves.ts. Those of CLIENTS take both there. */
-const HALVED = /^test\/engine\//;
+/** Files whose tests take turns on the two brokers; see brokerTurns.ts. */
+const TAKES_TURNS = /(^|\/)test\/engine\//;
+
+export function takesTurns(file: string): boolean {
+  return TAKES_TURNS.test(file);
+}
 
 /** Tests that need more than a single broker that runs all the time, or take long there. */
 const BEYOND_QUICK = [
@@ -110,14 +114,11 @@ const tiers: Record<string, () => Tier> = {
     // One of the two brokers is enough; see brokers.ts.
     env: { RABBITMQ_DELAY_TEST_BROKER: process.env.RABBITMQ_DELAY_TEST_BROKER ?? "3.10" },
   }),
-  /** All tests of the project itself, on both brokers. */
-  test: () => ({ files: projectFiles(), jobs: JOBS, env: { RABBITMQ_DELAY_TEST_HALF: "first" } }),
-  /** Those, and the engine's tests on the other broker. */
-  clients: () => ({
-    files: [...CLIENTS, ...halvedFiles()],
-    jobs: JOBS,
-    env: { RABBITMQ_DELAY_TEST_HALF: "second" },
-  }),
+  /** All tests of the project itself. */
+  test: () => ({ files: projectFiles(), jobs: JOBS, env: { RABBITMQ_DELAY_TEST_TURNS: "true" } }),
+  clients: () => ({ files: CLIENTS, jobs: JOBS, env: { RABBITMQ_DELAY_TEST_TURNS: "true" } }),
+  /** Everything at full length. */
+  nightly: () => ({ files: [...CLIENTS, ...projectFiles()], jobs: JOBS, env: { RABBITMQ_DELAY_TEST_LENGTH: "full" } }),
 };
 
 /** @throws Error if there is no such tier */
@@ -129,11 +130,6 @@ export function tierOf(name: string): Tier {
 
 function projectFiles(): string[] {
   return [...LONGEST, ...all.filter((file) => !LONGEST.includes(file) && !CLIENTS.includes(file))];
-}
-
-/** Files whose tests take each broker in another tier. */
-export function halvedFiles(): string[] {
-  return projectFiles().filter((file) => HALVED.test(file));
 }
 
 function testsOf(folder: string): string[] {

@@ -117,7 +117,7 @@ describe("a tier", function () {
   });
 
   it("has a name that there is", () => {
-    assert.throws(() => tierOf("slow"), /^Error: slow: no such tier; there are quick, test, clients/);
+    assert.throws(() => tierOf("slow"), /^Error: slow: no such tier; there are quick, test, clients, nightly$/);
     assert.ok(tierOf("quick").files.every((file) => existsSync(file)));
   });
 });

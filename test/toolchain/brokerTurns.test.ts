@@ -1,20 +1,17 @@
 import { strict as assert } from "node:assert";
 import { Suite, Test } from "mocha";
-import { keepHalf } from "../support/halves";
-import { halvedFiles } from "../support/tiers";
+import { takeTurns } from "../support/brokerTurns";
 
-describe("the engine's tests, divided between two tiers", () => {
-  const [file] = halvedFiles();
-
+describe("tests that take turns on two brokers", () => {
   /** Suites of two brokers; the newer one has a test more, and both have one below a further suite. */
-  function suites(name = file): Suite[] {
+  function suites(file: string): Suite[] {
     const root = new Suite("");
     return [
       ["a", "b", "c"],
       ["a", "new", "b", "c"],
     ].map((titles, index) => {
       const suite = Suite.create(root, `broker ${index}`);
-      suite.file = `/somewhere/${name}`;
+      suite.file = `/somewhere/${file}`;
       for (const title of titles) suite.addTest(new Test(title));
       Suite.create(suite, "inner").addTest(new Test("a"));
       return suite;
@@ -26,31 +23,25 @@ describe("the engine's tests, divided between two tiers", () => {
     ...suites.flatMap((inner) => inner.tests.map(({ title }) => `inner ${title}`)),
   ];
 
-  function kept(half: string | undefined, name?: string): string[][] {
-    const made = suites(name);
-    keepHalf(made, half);
+  function kept(file: string, isOn: boolean): string[][] {
+    const made = suites(file);
+    takeTurns(made, isOn);
     return made.map(titles);
   }
 
-  it("are each in the first half once, and in both halves on both brokers", () => {
-    const first = kept("first");
-    const second = kept("second");
-    assert.deepEqual(first, [
+  it("are each on one of them, or on the only one that has it", () => {
+    assert.deepEqual(kept("test/engine/networks.test.ts", true), [
       ["a", "c"],
       ["new", "b", "inner a"],
     ]);
-    assert.deepEqual(second, [
-      ["b", "inner a"],
-      ["a", "c"],
-    ]);
   });
 
-  it("are all kept where no tier runs them, and in a file that is not the engine's", () => {
+  it("are on both where no tier says so, and in files whose tests depend on the broker", () => {
     const all = [
       ["a", "b", "c", "inner a"],
       ["a", "new", "b", "c", "inner a"],
     ];
-    assert.deepEqual(kept(undefined), all);
-    assert.deepEqual(kept("first", "test/brokers/delivery.test.ts"), all);
+    assert.deepEqual(kept("test/engine/networks.test.ts", false), all);
+    assert.deepEqual(kept("test/brokers/delivery.test.ts", true), all);
   });
 });

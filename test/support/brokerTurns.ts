@@ -1,0 +1,29 @@
+import type { Suite, Test } from "mocha";
+import { takesTurns } from "./tiers";
+
+/**
+ * Leaves each test of some files on one of its two brokers, in `make test` and `make test-clients`: most of such a test is the work of the
+ * engine or the command, which is the same on both. `make nightly` and a file that is run alone have every test on both.
+ */
+export function takeTurns(suites: readonly Suite[], isOn = process.env.RABBITMQ_DELAY_TEST_TURNS === "true"): void {
+  const [first, second] = suites;
+  if (!isOn || first === undefined || second === undefined || !takesTurns(first.file ?? "")) return;
+  const inSecond = titlesIn(second);
+  const shared = titlesIn(first).filter((title) => inSecond.includes(title));
+  // Every other test, so that both brokers get about the same work. A test that only one broker has stays there.
+  for (const [broker, suite] of [first, second].entries())
+    filterTests(suite, (title) => !shared.includes(title) || shared.indexOf(title) % 2 === broker);
+}
+
+/** The titles of all tests of a suite, below the broker's own. */
+function titlesIn(suite: Suite, above = ""): string[] {
+  return [
+    ...suite.tests.map(({ title }) => `${above}${title}`),
+    ...suite.suites.flatMap((inner) => titlesIn(inner, `${above}${inner.title} `)),
+  ];
+}
+
+function filterTests(suite: Suite, isKept: (title: string) => boolean, above = ""): void {
+  suite.tests = suite.tests.filter(({ title }: Test) => isKept(`${above}${title}`));
+  for (const inner of suite.suites) filterTests(inner, isKept, `${above}${inner.title} `);
+}

@@ -1,0 +1,4 @@
+/** Rounds of a test: a few in `make test` and `make test-clients`, and all of them in `make nightly`. */
+export function rounds(few: number, all: number): number {
+  return process.env.RABBITMQ_DELAY_TEST_LENGTH === "full" ? all : few;
+}
