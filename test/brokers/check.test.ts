@@ -8,6 +8,7 @@ import {
   delayNetwork,
   delayedStore,
   encodeDelay,
+  levelQueueName,
   planDelayedStore,
   planRetry,
   retryIntervals,
@@ -281,6 +282,7 @@ describe("rabbitmq-delay check", () => {
       channel.publish(exchange, routingKey, Buffer.from("x"), { deliveryMode: 2 });
       await channel.waitForConfirms();
       await untilCounted(vhost, left.parkingQueue as string, 1);
+      await untilCounted(vhost, levelQueueName(left, 0, 1), 0);
       await untilCounted(vhost, "Sales_error", 1);
       const findings = await look(vhost, "--network", fileOf(network), "--endpoint", "Sales");
       assert.match(texts(findings, "parked").join("\n"), /^queue left.*\.parking: holds 1 message that no endpoint/);

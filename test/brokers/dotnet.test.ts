@@ -9,7 +9,6 @@ import { afterThisTest } from "../support/cleanup";
 
 describe("the .NET client", function () {
   // The first run fetches NuGet's packages and compiles.
-  this.timeout(900_000);
 
   before(async function () {
     if (await hasCommand("dotnet")) return;

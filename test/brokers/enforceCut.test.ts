@@ -35,8 +35,6 @@ async function cutAtPolicies(target: number): Promise<{ port: number; cut: strin
 }
 
 describe("rabbitmq-delay enforce over a connection that ends whenever it sets a policy", function () {
-  this.timeout(300_000);
-
   onEachBroker((broker) => {
     it("is done when it is run again, although the broker has policies that it does not apply", async () => {
       const vhost = await broker().management.createVhost();

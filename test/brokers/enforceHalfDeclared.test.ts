@@ -42,8 +42,6 @@ async function hidingState(target: string, queue: string): Promise<{ port: numbe
 }
 
 describe("rabbitmq-delay enforce, with a queue that the broker half declared", function () {
-  this.timeout(300_000);
-
   onEachBroker((broker) => {
     it("declares it anew once it has shown no state for a while", async () => {
       const vhost = await broker().management.createVhost();

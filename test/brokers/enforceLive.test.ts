@@ -147,7 +147,6 @@ describe("rabbitmq-delay enforce", () => {
     }
 
     it("changes a live network, and back, killed in each step of the first: nothing is lost, doubled, early or elsewhere", async function () {
-      this.timeout(900_000);
       const { vhost, channel, returned } = await liveNetwork();
       const receiver = await Receiver.on(await openChannel(broker(), vhost), endpoints);
       const sender = new Sender(channel);
@@ -182,7 +181,6 @@ describe("rabbitmq-delay enforce", () => {
 
     // The policy that leads late endpoints' messages on was turned round too early, and a run that woke up deleted the other one's way.
     it("goes back from where a run was killed, or stopped and woken up: nothing is lost, doubled, early or elsewhere", async function () {
-      this.timeout(900_000);
       const { vhost, channel, returned } = await liveNetwork();
       const receiver = await Receiver.on(await openChannel(broker(), vhost), endpoints);
       const sender = new Sender(channel);

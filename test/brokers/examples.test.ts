@@ -7,7 +7,7 @@ import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { temporaryFolder } from "../support/temporaryFolder";
 
-const LONGEST_MS = 20_000;
+const LONGEST_MS = 120_000;
 
 describe("the examples", () => {
   onEachBroker((broker) => {

@@ -24,7 +24,6 @@ type Depths = Record<string, number>;
 
 describe("a program that used the delayed-message plugin", function () {
   // The first run fetches each client's libraries.
-  this.timeout(300_000);
 
   it("is run for each folder of recipes", () => {
     // What those of amqplib do is in the engine's test of delayed exchanges.

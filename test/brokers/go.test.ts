@@ -5,7 +5,6 @@ import { declareForPublishHelpers } from "../support/publishHelpers";
 
 describe("the Go client", function () {
   // The first run fetches its libraries, and compiles them.
-  this.timeout(300_000);
 
   onEachBroker((broker) => {
     it("passes all its tests, among them all vectors", async () => {

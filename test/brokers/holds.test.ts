@@ -18,8 +18,10 @@ import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 
 const sales = { exchange: "sales", routingKey: "eu.paid" };
-/** Short enough to see its end; the confirm of a message has to come sooner. */
-const lease: HoldOptions = { leaseMs: 300, confirmTimeoutMs: 250 };
+/** Short enough to see its end, and long enough for a busy broker's confirm, which has to come sooner. */
+const lease = { leaseMs: 4000, confirmTimeoutMs: 3500 };
+/** So short that publishers meet its end. */
+const shortLease = { leaseMs: 1000, confirmTimeoutMs: 950 };
 
 describe("holdFor", () => {
   onEachBroker((broker) => {
@@ -83,10 +85,10 @@ describe("holdFor", () => {
       const { queue } = await holdFor(channel, { delayMs: 100, ...sales }, { body: "0" }, lease);
       // A queue that went and came again would not have it.
       await channel.bindQueue(queue, "amq.fanout", "mark");
-      const end = Date.now() + 1500;
+      const end = Date.now() + 1.5 * lease.leaseMs;
       let sent = 1;
       for (; Date.now() < end; sent++) {
-        await new Promise((resolve) => setTimeout(resolve, 150));
+        await new Promise((resolve) => setTimeout(resolve, 500));
         await holdFor(channel, { delayMs: 100, ...sales }, { body: String(sent) }, lease);
       }
       const path = `queues/${vhost}/${encodeURIComponent(queue)}/bindings`;
@@ -102,13 +104,13 @@ describe("holdFor", () => {
       const channels = [channel, await openChannel(broker(), vhost), await openChannel(broker(), vhost)];
       const [sent, unsure] = [new Set<string>(), new Set<string>()];
       const hold = { delayMs: 20, exchange: "", routingKey: "sink" };
-      // The queue goes 320 ms after its last declare; each round comes a little earlier or later than that.
+      // The queue goes 1020 ms after its last declare; each round comes a little earlier or later than that.
       for (let round = 0; round < 12; round++) {
         const publishers = channels.map(async (publisher, index) => {
           await new Promise((resolve) => setTimeout(resolve, index * 3));
           const body = `${round} ${index}`;
           // On a busy machine the broker's answer may come after the lease; then nobody knows.
-          const isSent = await holdFor(publisher, hold, { body }, lease).then(
+          const isSent = await holdFor(publisher, hold, { body }, shortLease).then(
             () => true,
             (error: Error) => {
               if (error.name !== "PublishTimeoutError") throw error;
@@ -118,7 +120,7 @@ describe("holdFor", () => {
           (isSent ? sent : unsure).add(body);
         });
         await Promise.all(publishers);
-        await new Promise((resolve) => setTimeout(resolve, 314 + round));
+        await new Promise((resolve) => setTimeout(resolve, 1014 + round));
       }
       const arrived = (): string[] => receiver.arrivals.map(({ message }) => message.content.toString());
       const missing = (): string[] => [...sent].filter((body) => !arrived().includes(body));
@@ -206,7 +208,7 @@ describe("holdFor", () => {
       const declaring = await openChannel(own, vhost, { isExpectedToBreak: true });
       await declaring.assertQueue("sink", { durable: true, arguments: { "x-queue-type": "classic" } });
       // A message that leaves its queue as the broker ends can be lost, so all are held for longer than it takes to kill it.
-      const hold = { delayMs: 10_000, exchange: "", routingKey: "sink" };
+      const hold = { delayMs: 20_000, exchange: "", routingKey: "sink" };
       const bodies = Array.from({ length: 300 }, (_, index) => String(index));
       await holdFor(declaring, hold, { body: bodies[0] as string });
       while ((await declaring.checkQueue("sink")).messageCount === 0) await new Promise((go) => setTimeout(go, 100));

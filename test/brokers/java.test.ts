@@ -5,7 +5,6 @@ import { declareForPublishHelpers } from "../support/publishHelpers";
 
 describe("the Java client", function () {
   // The first run fetches its libraries and Maven's plugins, and compiles.
-  this.timeout(600_000);
 
   before(async function () {
     if (await hasMaven()) return;

@@ -8,7 +8,7 @@ import { ownTestBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 
-const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3, unitMs: 100 });
+const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3, unitMs: 500 });
 const MESSAGES = 60;
 
 describe("moving what waits to another broker, as docs/kubernetes.md says", () => {
@@ -28,7 +28,7 @@ describe("moving what waits to another broker, as docs/kubernetes.md says", () =
       const publisher = createDelayPublisher(await openChannel(broker, old), network);
       await Promise.all(
         Array.from({ length: MESSAGES }, (_, index) =>
-          publisher.publish("Billing", "x", { delayMs: 2000 + index * 70, messageId: randomUUID() }),
+          publisher.publish("Billing", "x", { delayMs: 12_000 + index * 300, messageId: randomUUID() }),
         ),
       );
       for (let level = network.levels - 1; level >= 0; level--) {

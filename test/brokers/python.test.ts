@@ -5,7 +5,6 @@ import { runPythonClient } from "../support/pythonClient";
 
 describe("the Python client", function () {
   // The first run fetches its libraries.
-  this.timeout(300_000);
 
   onEachBroker((broker) => {
     it("passes all its tests, among them all vectors", async () => {

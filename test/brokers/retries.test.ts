@@ -330,17 +330,17 @@ describe("consumeWithRetries", () => {
           return async (queue: string, options: object) => {
             await target.assertQueue(queue, options);
             // Nothing else of this process runs meanwhile, no timer either; the queue's lease does.
-            for (const end = Date.now() + (stalls++ === 0 ? 1000 : 0); Date.now() < end;);
+            for (const end = Date.now() + (stalls++ === 0 ? 4000 : 0); Date.now() < end;);
           };
         },
       });
-      const mechanism = throughHoldsOnDemand({ leaseMs: 400 });
+      const mechanism = throughHoldsOnDemand({ leaseMs: 3000 });
       const events: RetryEvent[] = [];
       const handler = (message: ReceivedMessage): void => {
         tries.push({ atMs: Date.now(), message });
         if (message.redeliveries === 0) throw new Error("not yet");
       };
-      const options = { policy: RetryPolicy.interval(1, 2000), mechanism, confirmTimeoutMs: 350 };
+      const options = { policy: RetryPolicy.interval(1, 2000), mechanism, confirmTimeoutMs: 2500 };
       const onFailure = (event: RetryEvent): void => void events.push(event);
       const consumer = await consumeWithRetries(stalling, "work", handler, { ...options, onFailure });
       afterThisTest(() => consumer.stop());

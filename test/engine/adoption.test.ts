@@ -7,6 +7,7 @@ import type { Channel } from "amqplib";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
+import { rounds } from "../support/length";
 import { declareOverAmqp } from "../support/declare";
 import {
   declareAsNServiceBus,
@@ -19,9 +20,9 @@ import { Receiver } from "../support/receive";
 import { StackConfig, TestStack } from "../support/stack";
 
 const names = ["Sales", "Billing"];
-const MESSAGES = { v1: 2000, v2: 20_000 };
+const MESSAGES = { v1: 2000, v2: rounds(2000, 20_000) };
 /** Longer than sending all of them and an update take on a busy machine. */
-const SHORTEST_SECONDS = { v1: 30, v2: 60 };
+const SHORTEST_SECONDS = { v1: 60, v2: rounds(60, 240) };
 
 describe("a network that NServiceBus has declared", () => {
   onEachBroker((broker, { isNewest }) => {
@@ -33,6 +34,7 @@ describe("a network that NServiceBus has declared", () => {
         const channel = await openChannel(broker(), vhost);
         await declareAsNServiceBus(channel, generation);
         for (const name of [...names, "error"]) await installEndpoint(channel, generation, name);
+        const stack = await TestStack.create(broker(), vhost);
         const dueMs = new Map<string, number>();
         const sent = Array.from({ length: MESSAGES[version] }, (_, index) => {
           const [name, seconds] = [names[index % names.length] as string, SHORTEST_SECONDS[version] + (index % 7)];
@@ -44,7 +46,6 @@ describe("a network that NServiceBus has declared", () => {
         });
         await Promise.all(sent);
 
-        const stack = await TestStack.create(broker(), vhost);
         const config: StackConfig = {
           network: { preset, adopt: true },
           // One of them is new.

@@ -93,6 +93,7 @@ describe("a stack of a team that runs Celery", () => {
       await management.call("PUT", `permissions/${stack.vhost}/${user}`, rights);
       for (const limit of topics) await management.call("PUT", `topic-permissions/${stack.vhost}/${user}`, limit);
       const worker = await CeleryWorker.start({ url: url("worker") });
+      await worker.until(/ ready\./);
       await sendWithoutDeclaring({ url: `amqp://${user}:x@${new URL(node.amqpUrl).host}/${stack.vhost}` });
       await worker.until(/reminded delayed/);
       assert.deepEqual(

@@ -120,7 +120,6 @@ describe("delivery limits", () => {
     });
 
     it("no message is lost or moved by consumers that crash; without the policy it is", async function () {
-      this.timeout(300_000);
       const stack = await TestStack.inNewVhost(broker());
       const { vhost } = stack;
       stack.configure(recorded);

@@ -26,7 +26,6 @@ describe("a stack whose network comes to enforce exact matching", () => {
     }
 
     it("is refused until the live network is changed and read into the state; then nothing is declared anew", async function () {
-      this.timeout(420_000);
       const stack = await TestStack.inNewVhost(broker());
       await stack.bringUp(exact);
       const network = parseDelayNetwork((await stack.outputs()).delayNetwork as object);

@@ -159,7 +159,6 @@ describe(`an upgrade from ${VERSION}`, () => {
   onEachBroker((broker, { isNewest }) => {
     it("of a program that declares everything: what waits still waits, what is on its way arrives once", async function () {
       // Nearly six hundred resources.
-      this.timeout(300_000);
       const old = await oldStack(broker(), ownProgram, isNewest);
       const { channel, queues } = old;
       const expected = ARRIVAL_QUEUES.map((name) => `waits in ${name}`);

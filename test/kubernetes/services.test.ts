@@ -59,7 +59,6 @@ describe("services in stacks of their own", () => {
   onKubernetes((plane) => {
     onEachBroker((broker) => {
       it("come and go while the network carries messages; the broker's stack never changes; no name is taken twice", async function () {
-        this.timeout(400_000);
         modules ??= installed();
         const packages = await modules;
         const namespace = await restrictedNamespace(plane());

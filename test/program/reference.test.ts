@@ -24,7 +24,6 @@ describe("the reference of a stack's config", () => {
 });
 
 describe("an editor with a YAML language server", function () {
-  this.timeout(60_000);
   let editor: YamlEditor;
 
   before(async () => {

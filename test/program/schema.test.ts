@@ -10,7 +10,7 @@ import { withSecrets } from "../../plugin/dist/secrets";
 describe("the package's schema", () => {
   it("is current; make schema writes it anew", async () => {
     assert.equal(readFileSync(schemaFile, "utf8"), schemaText(await inferSchema()));
-  }).timeout(60_000);
+  });
 
   it("marks as secrets what the components keep as such, but for plain values, which can be none", () => {
     const { types, resources } = JSON.parse(readFileSync(schemaFile, "utf8")) as Required<PackageSchema>;

@@ -89,7 +89,7 @@ describe("the pages for Pulumi's registry", () => {
     writeFileSync(join(folder, "index.ts"), example("typescript"));
     const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "commonjs", "--types", "node"];
     await run(join(root, "node_modules", ".bin", "tsc"), [...flags, "index.ts"], { cwd: folder });
-  }).timeout(60_000);
+  });
 
   it("have an example in Go that compiles with the SDK", async () => {
     const folder = temporaryFolder();
@@ -99,5 +99,5 @@ describe("the pages for Pulumi's registry", () => {
     await run("go", ["mod", "edit", `-replace=${module}=${join(root, "sdk", "go", "rabbitmqdelay")}`], { cwd: folder });
     writeFileSync(join(folder, "main.go"), example("go"));
     await run("go", ["build", "-o", "program", "."], { cwd: folder });
-  }).timeout(600_000);
+  });
 });

@@ -8,7 +8,6 @@ const BASE = "/rabbitmq-delay/";
 
 /** The site as `make docs` writes it. */
 describe("make docs", function () {
-  this.timeout(300_000);
   const folder = join(root, ".local", "docs");
   let htmlFiles: string[];
 

@@ -22,10 +22,10 @@ describe("a broker that has an alarm", () => {
     it("gets each message of a gateway once, though it takes none for longer than that waits for an answer", async () => {
       const own = await ownTestBroker(broker().node.installation);
       const shop = await openShop(own);
-      const { service, receiver } = await startUsed(own, shop, 2000);
+      const { service, receiver } = await startUsed(own, shop, 5000);
       const alarm = await memoryAlarm(own);
       const bodies = Array.from({ length: 200 }, (_, index) => `due ${index}`);
-      await Promise.all(bodies.map((body) => publish(shop.channel, "work", body, delayed(8000))));
+      await Promise.all(bodies.map((body) => publish(shop.channel, "work", body, delayed(20_000))));
       await service.untilMetric("taken_total", 201);
       await alarm.turnOn();
       assert.ok(receiver.arrivals.length < 201, "nothing waits for the end of the alarm");

@@ -16,8 +16,6 @@ const MESSAGES = 10;
 const ids = Array.from({ length: MESSAGES }, (_, index) => `m${index}`);
 
 describe("messages in a store's hand", function () {
-  this.timeout(600_000);
-
   onEachBroker((broker, { isNewest }) => {
     const untilReady = async (channel: ConfirmChannel, queue: string, count: number): Promise<void> => {
       while ((await channel.checkQueue(queue)).messageCount !== count)

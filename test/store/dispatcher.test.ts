@@ -78,7 +78,7 @@ describe("Dispatcher", () => {
             rabbitmqctl(
               broker().node,
               "eval",
-              `{ok, Q} = rabbit_amqqueue:lookup(${hung}), sys:${verb}(case amqqueue:get_pid(Q) of {N, _} -> N; P -> P end).`,
+              `{ok, Q} = rabbit_amqqueue:lookup(${hung}), sys:${verb}(case amqqueue:get_pid(Q) of {N, _} -> N; P -> P end, infinity).`,
             );
           const message = (messageId: string, routingKey: string): ReturnType<typeof delayedMessage> =>
             delayedMessage({ routingKey, body: messageId, messageId, delayMs: 0 });
@@ -275,8 +275,8 @@ describe("Dispatcher", () => {
           ["during the jump"],
         );
         offsetMs = 0;
-        // Back by an hour: what was due in 100 ms is due in an hour; what comes later is not.
-        await storeOne("before the jump", 100);
+        // Back by an hour: what was due in seconds is due in an hour; what comes later is not.
+        await storeOne("before the jump", 5000);
         offsetMs = -3_600_000;
         await storeOne("after the jump", 100);
         assert.equal((await receiver.until(2))[1]?.message.content.toString(), "after the jump");

@@ -13,8 +13,6 @@ import { FakeClient, FakeIntakeQueue } from "../support/fakeIntakeQueue";
 const AGED_MS = 6000;
 
 describe("Intake", function () {
-  this.timeout(600_000);
-
   onEachDatabase((database) => {
     /** Ages all receipts, as if a process that crashed were back after a few seconds; drops them, as if all of it were long ago. */
     const receiptsOf = async (

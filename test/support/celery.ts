@@ -6,6 +6,7 @@ import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { afterThisTest } from "./cleanup";
 import { pythonPackages } from "./pythonPackages";
+import { ifThisTestTimesOut } from "./timeouts";
 
 const requirements = join(root, "test", "celery", "requirements.txt");
 /** The service of examples/celery, which tests run as it is. */
@@ -118,11 +119,11 @@ export class CeleryWorker {
     return worker;
   }
 
-  /** Waits until it has printed something, `count` times. @throws Error with its output when it ends, or does not in time */
-  async until(pattern: RegExp, count = 1, timeoutMs = 30_000): Promise<void> {
-    const deadlineMs = Date.now() + timeoutMs;
+  /** Waits until it has printed something, `count` times. @throws Error with its output if it ends before */
+  async until(pattern: RegExp, count = 1): Promise<void> {
+    ifThisTestTimesOut(() => `no ${pattern} from the worker:\n${this.output}`);
     while ((this.output.match(new RegExp(pattern, "g")) ?? []).length < count) {
-      if (this.isOver || Date.now() > deadlineMs) throw new Error(`no ${pattern} from the worker:\n${this.output}`);
+      if (this.isOver) throw new Error(`the worker ended without ${pattern}:\n${this.output}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

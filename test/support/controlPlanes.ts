@@ -84,7 +84,7 @@ export async function objects<T>(plane: ControlPlane, namespace: string, kind: s
   return (JSON.parse(list) as { items: T[] }).items;
 }
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 240_000;
 
 /** Looks repeatedly until a condition is reached. @throws Error with what was last seen */
 export async function until<T>(look: () => Promise<T>, isReached: (found: T) => boolean): Promise<T> {

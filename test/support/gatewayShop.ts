@@ -78,7 +78,7 @@ export function publish(
 export function silenceOf(broker: TestBroker, vhost: string, queue: string): Promise<BrokerSwitch> {
   const resource = `rabbit_misc:r(<<"${vhost}">>, queue, <<"${queue}">>)`;
   const tell = (verb: string): string =>
-    `{ok, Q} = rabbit_amqqueue:lookup(${resource}), {N, _} = amqqueue:get_pid(Q), sys:${verb}(N)`;
+    `{ok, Q} = rabbit_amqqueue:lookup(${resource}), {N, _} = amqqueue:get_pid(Q), sys:${verb}(N, infinity)`;
   return brokerSwitch(broker, tell("suspend"), tell("resume"));
 }
 

@@ -6,7 +6,7 @@ import { Recipe, recipesFolder } from "./recipes";
 import { temporaryFolder } from "./temporaryFolder";
 
 /** A program that has not said by then what is waited for never will. */
-const TIMEOUT_MS = 90_000;
+const TIMEOUT_MS = 400_000;
 
 /** A text as it was with the plugin: each line after one that says `before:` is that one. */
 function withThePlugin(text: string): string {

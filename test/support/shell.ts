@@ -14,7 +14,7 @@ export function commandsOf(markdown: string): string[] {
 }
 
 const MARK = "@@ended";
-const LONGEST_MS = 240_000;
+const LONGEST_MS = 600_000;
 
 /** A shell in a checkout, into which commands are typed as a reader of the docs types them. */
 export class Shell {

@@ -66,7 +66,7 @@ const NAME = "test";
 /** How much of its output a failed run of `pulumi` shows. */
 const ERROR_LINES = 30;
 /** Less than a test may take, so that a hanging run is killed and shown. */
-const RUN_LIMIT_MS = 120_000;
+const RUN_LIMIT_MS = 400_000;
 let engine: Promise<Engine> | undefined;
 
 /** The real program under the real engine, in a state of its own. */

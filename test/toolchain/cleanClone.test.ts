@@ -27,5 +27,5 @@ describe("a clean clone after npm install", () => {
     const executable = join(clone, "plugin", "pulumi-resource-rabbitmq-delay");
     const schema = JSON.parse(await run("pulumi", ["package", "get-schema", executable], { env })) as object;
     assert.ok("pluginDownloadURL" in schema);
-  }).timeout(600_000);
+  });
 });

@@ -29,7 +29,6 @@ const askers: Record<string, string[]> = {
 };
 
 describe("the command's completions", function () {
-  this.timeout(120_000);
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-completion-"));

@@ -93,5 +93,5 @@ describe("the container image", () => {
     assert.match(command("gateway", "run", "--help"), /--descriptor/);
     command("store", "set-up", "--store", `sqlite:${join(data, "delayed.db")}`);
     assert.ok(existsSync(join(data, "delayed.db")));
-  }).timeout(300_000);
+  });
 });

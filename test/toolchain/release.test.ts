@@ -149,12 +149,12 @@ describe("a release", () => {
       if (++tries < 3) throw new Error("404: not there");
     };
     const use = { mostSeconds: 5, install, run: async () => "used" };
-    const wait = { interval: 1, timeout: 200 };
-    const { what, failure } = await tryUse("a", onceThere("a@1", use, wait), releaseIn(""));
+    const { what, failure } = await tryUse("a", onceThere("a@1", use, { interval: 1, timeout: 60_000 }), releaseIn(""));
     assert.deepEqual([what, failure, tries], ["used", undefined, 3]);
     tries = -1e9;
-    const { failure: late } = await tryUse("a", onceThere("a@1", use, wait), releaseIn(""));
-    assert.equal(late, "a@1 could not be installed within 0.2 s: 404: not there");
+    const { failure: late } = await tryUse("a", onceThere("a@1", use, { interval: 1, timeout: 200 }), releaseIn(""));
+    // A try that takes longer than all of them may has no reason.
+    assert.match(late ?? "", /^a@1 could not be installed within 0\.2 s/);
   });
 
   it("is refused while an SDK or another file has another version, or it is a prerelease", () => {
@@ -275,7 +275,7 @@ describe("a release", () => {
     assert.equal(await failureOf({}), undefined);
     assert.match((await failureOf({ mostKiB: 1 })) ?? "", /^it has \d+ KiB, and 1 are allowed$/);
     const slow = { ...use, mostSeconds: 0 };
-    assert.match((await failureOf({ use: slow })) ?? "", /^its installation took 0\.0 s, and 0 are allowed$/);
+    assert.match((await failureOf({ use: slow })) ?? "", /^its installation took \d+\.\d s, and 0 are allowed$/);
     const broken = { ...use, run: () => Promise.reject(new Error("it printed nothing")) };
     assert.equal(await failureOf({ use: broken }), "it printed nothing");
     assert.match((await failureOf({ file: "another.tgz" })) ?? "", /no such file.*another\.tgz/);
@@ -297,6 +297,6 @@ describe("a release", () => {
       assert.match(await trialOf("rabbitmq-delay-publish"), /^a service: .* no database driver, no HTTP server$/);
       assert.match(await trialOf("pulumi-rabbitmq-delay"), /^a stack: pulumi preview, \d+ to create$/);
       assert.match(await trialOf("rabbitmq-delay"), /^npx rabbitmq-delay encode /);
-    }).timeout(300_000);
+    });
   });
 });

@@ -70,8 +70,6 @@ describe("files that look for lost, early or misplaced messages under faults", (
 });
 
 describe("a tier", function () {
-  this.timeout(120_000);
-
   /** Runs test files with these bodies, each of which knows a file name of its own as `mark`. */
   async function runBodies(...bodies: string[]): Promise<{ isGreen: boolean; said: string }> {
     const folder = temporaryFolder();

@@ -14,7 +14,7 @@ describe("the SDKs for other languages", () => {
     for (const name of names) {
       assert.ok(readFileSync(join(sdkFolder, name)).equals(readFileSync(join(made, name))), name);
     }
-  }).timeout(600_000);
+  });
 });
 
 function filesIn(folder: string): string[] {

@@ -16,7 +16,6 @@ function sectionsOf(page: string): Map<string, string> {
 
 // Whoever tries the project types this page from its first line on.
 describe("docs/start.md", function () {
-  this.timeout(900_000);
   before(function () {
     if (existsSync("/usr/sbin/rabbitmq-server")) return;
     console.log("      skipped: no RabbitMQ is installed on this machine");

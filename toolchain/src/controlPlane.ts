@@ -16,7 +16,7 @@ export interface ControlPlane {
   processes: ChildProcess[];
 }
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 const TOKEN = "administrator-of-a-private-control-plane";
 
 /** Starts etcd, the API server and the controller manager, and waits until they answer. */

@@ -146,10 +146,11 @@ describe("bindings of a network that nobody declares here", () => {
         index % 2 === 0 ? bindings : planBinding(nsb, { name: `x${index}`, patterns: [`Of${index}.*`] }).bindings;
       return patterns.map(({ routingKey }) => binding(nsb.deliveryExchange, `q${index}`, routingKey));
     }).flat();
-    const start = Date.now();
+    const start = process.cpuUsage();
     const found = { queues: [], exchanges: [{ name: nsb.deliveryExchange }], bindings: bound };
     assert.deepEqual(auditCollisions(found), []);
-    assert.ok(Date.now() - start < 10_000, `${Date.now() - start} ms`);
+    const busyMs = process.cpuUsage(start).user / 1000;
+    assert.ok(busyMs < 10_000, `${busyMs} ms of processor time`);
     assert.ok(bound.length >= 3000);
   });
 });

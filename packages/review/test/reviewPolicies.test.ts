@@ -137,8 +137,9 @@ describe("a review of a policy", () => {
         step("create", types.policy, `p${index}`, { ...inputs(policy), name: `p${index}` }),
       ];
     }).flat();
-    const start = Date.now();
+    const start = process.cpuUsage();
     assert.equal((await judged(steps))[0], "care");
-    assert.ok(Date.now() - start < 20_000, `${Date.now() - start} ms`);
+    const busyMs = process.cpuUsage(start).user / 1000;
+    assert.ok(busyMs < 20_000, `${busyMs} ms of processor time`);
   });
 });

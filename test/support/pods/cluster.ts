@@ -33,7 +33,7 @@ export interface PodCluster {
   caCertFile: string;
 }
 
-const START_LIMIT_MS = 120_000;
+const START_LIMIT_MS = 400_000;
 const PASSWORD = "a-password-of-the-tests";
 
 /**
@@ -141,7 +141,7 @@ async function ask(
       "content-type": "application/json",
     },
     body: body === undefined ? undefined : JSON.stringify(body),
-    signal: AbortSignal.timeout(5000),
+    signal: AbortSignal.timeout(30_000),
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${place}: HTTP ${response.status} ${text.slice(0, 300)}`);

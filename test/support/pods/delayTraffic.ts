@@ -35,6 +35,7 @@ export class DelayTraffic {
   private readonly sent = new Map<string, string>();
   private readonly arrivals: Arrival[] = [];
   private readonly consumers = new Set<amqp.ChannelModel>();
+  private readonly consumed = new Set<string>();
   private isOver = false;
 
   private constructor(
@@ -42,13 +43,14 @@ export class DelayTraffic {
     readonly network: DelayNetwork,
   ) {}
 
-  /** Declares the network by importing definitions, and starts to consume. */
+  /** Declares the network by importing definitions, and consumes from all endpoints. */
   static async start(cluster: PodCluster): Promise<DelayTraffic> {
     const network = delayNetwork({ preset: "custom", prefix: "faults", radix: 16, levels: 3, unitMs: 100 });
     const definitions = renderDefinitions(networkPlan(network, ENDPOINTS), "/");
     await manage(cluster, 0, "POST", "definitions/%2F", definitions);
     const traffic = new DelayTraffic(cluster, network);
     for (const [index, endpoint] of ENDPOINTS.entries()) void traffic.consume(endpoint, index);
+    while (traffic.consumed.size < ENDPOINTS.length) await pause(50);
     return traffic;
   }
 
@@ -124,6 +126,7 @@ export class DelayTraffic {
           this.note(endpoint, message);
           channel.ack(message);
         });
+        this.consumed.add(endpoint);
         await closed;
         this.consumers.delete(connection);
       } catch {
@@ -148,7 +151,7 @@ export class DelayTraffic {
         password,
         heartbeat: HEARTBEAT_SECONDS,
       },
-      { ca: [readFileSync(caCertFile)], servername: serverName, timeout: 5000 },
+      { ca: [readFileSync(caCertFile)], servername: serverName, timeout: 10_000 },
     );
     connection.on("error", () => undefined);
     return connection;
