@@ -2,8 +2,9 @@ import type { Suite, Test } from "mocha";
 import { takesTurns } from "./tiers";
 
 /**
- * Leaves each test of some files on one of its two brokers, in `make test` and `make test-clients`: most of such a test is the work of the
- * engine or the command, which is the same on both. `make nightly` and a file that is run alone have every test on both.
+ * Leaves each test of most files on one of its two brokers, in `make test` and `make test-clients`: most of such a test is the work of the
+ * engine, a client, the command, a store or a gateway, which is the same on both. `make nightly` and a file that is run alone have every test
+ * on both.
  */
 export function takeTurns(suites: readonly Suite[], isOn = process.env.RABBITMQ_DELAY_TEST_TURNS === "true"): void {
   const [first, second] = suites;

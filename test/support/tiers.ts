@@ -54,11 +54,13 @@ const CLIENTS = [
   "test/site/registryPages.test.ts",
 ];
 
-/** Files whose tests take turns on the two brokers; see brokerTurns.ts. */
-const TAKES_TURNS = /(^|\/)test\/engine\//;
+/** Files whose tests all run on both brokers, because what they test is the broker's work: waiting, dead-lettering, routing, confirms. */
+const ON_BOTH_BROKERS =
+  /(^|\/)test\/brokers\/(delivery|faults|holds|moving|properties|publish|retries|retry\w+|returns|topicRouting|wire)\.test/;
 
+/** Whether a file's tests take turns on the two brokers; see brokerTurns.ts. */
 export function takesTurns(file: string): boolean {
-  return TAKES_TURNS.test(file);
+  return !ON_BOTH_BROKERS.test(file);
 }
 
 /** Tests that need more than a single broker that runs all the time, or take long there. */

@@ -13,8 +13,9 @@ import { freePort, isFree } from "./ports";
 import { startOf } from "./processes";
 import { run } from "./run";
 
-const START_TIMEOUT_MS = 120_000;
-const STOP_TIMEOUT_MS = 30_000;
+/** A busy machine starts a node in minutes, and a node that is killed while it stops has not stopped properly. */
+const START_TIMEOUT_MS = 300_000;
+const STOP_TIMEOUT_MS = 120_000;
 /** How long a node that was left running may take to answer, on a busy machine. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
