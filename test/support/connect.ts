@@ -24,7 +24,8 @@ export async function connect(
   vhost: string,
   { isExpectedToBreak = false }: ConnectOptions = {},
 ): Promise<amqp.ChannelModel> {
-  const connection = await amqplibFor(broker).connect(`${broker.node.amqpUrl}/${vhost}`);
+  // The older release would send no headers of over four kilobytes.
+  const connection = await amqplibFor(broker).connect(`${broker.node.amqpUrl}/${vhost}?frameMax=131072`);
   let failure: Error | undefined;
   connection.on("error", (error: Error) => (failure = error));
   afterThisTest(async () => {

@@ -30,7 +30,7 @@ export interface MessageProperties {
    * A number is sent as the smallest type that holds it. So a double 5.0 from a received message goes out as an integer, and a 64-bit
    * integer beyond 2^53 as the number that the client library has made of it. Over amqplib you can name a type, e.g. `{ "!": "double",
    * value: 5 }`, and bytes are a Buffer. Over rabbitmq-client a bigint is a 64-bit integer of any size. All properties together have about
-   * 64 KiB over amqplib, and about 7 KiB over rabbitmq-client unless its connection's `frameMax` is larger.
+   * 64 KiB over amqplib (4 KiB before 0.10.6), and about 7 KiB over rabbitmq-client, unless the connection's `frameMax` is another one.
    */
   headers?: Record<string, unknown>;
   /** A whole number from 0 to 255. */
