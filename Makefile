@@ -4,7 +4,7 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help docs up down clean test test-types test-quick test-clients nightly stress lint reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
+.PHONY: help docs up down clean test test-types test-quick test-clients nightly stress lint lint-code lint-format lint-imports lint-packages reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
@@ -55,9 +55,15 @@ clean:
 # What is published: without the command's package, which nobody imports.
 LIBRARIES := components $(filter-out packages/cli,$(wildcard packages/*))
 lint: build
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-code lint-format lint-imports lint-packages
+
+lint-code:
 	npx eslint .
+lint-format:
 	npx prettier --check --log-level warn .
+lint-imports:
 	npx depcruise --config .dependency-cruiser.cjs packages/*/src components plugin program site/src index.ts clients toolchain/src test bench
+lint-packages:
 	@for package in $(LIBRARIES) packages/cli; do npx publint --strict $$package >&2 || exit 1; done
 	@for package in $(LIBRARIES); do npx attw --pack $$package --profile node16 --quiet || exit 1; done
 
