@@ -76,7 +76,7 @@ describe("a store killed again and again", function () {
           const start = Date.now();
           await kills[kind]?.();
           spans.push({ start, end: Date.now() });
-          // What the broker delivers again is stored before a message that comes only now.
+          // The broker delivers older messages again before this one. Once it has arrived, they are stored.
           const mark = messageOf(round, MESSAGES_A_ROUND, 0);
           await publisher.publish(mark);
           while (!arrivals.has(mark.body)) await new Promise((resolve) => setTimeout(resolve, 20));

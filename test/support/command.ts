@@ -2,17 +2,17 @@ import { join } from "node:path";
 import { main } from "rabbitmq-delay/testing";
 import { root } from "../../toolchain/dist/paths";
 
-/** The command's file, for tests that need a process of its own, e.g. to kill it or for its standard input. */
+/** File of the command, for tests that need a process of its own, e.g. to kill it or for its standard input. */
 export const command = join(root, "packages", "cli", "bin", "rabbitmq-delay.js");
 
-/** How the command ended. */
+/** Exit code and output of the command. */
 export interface CommandEnd {
   code: number;
   out: string;
   err: string;
 }
 
-/** Two runs at once would take each other's output. */
+/** The latest run: two at once would take each other's output. */
 let last: Promise<unknown> = Promise.resolve();
 
 /**

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { RunResult } from "./runResult";
 
-/** ts-node keeps the compiler's own compiled code in the temporary folder, unless it is told another place. */
+/** Cache of the compiler's own code, which ts-node would keep in the temporary folder. */
 const COMPILED = { V8_COMPILE_CACHE_CACHE_DIR: resolve("node_modules", ".cache", "v8-compile-cache") };
 
 /** A run of Mocha that ended. */
@@ -17,10 +17,10 @@ export interface MochaRun {
   output: string;
 }
 
-/** How a run of Mocha differs from `npx mocha`. */
+/** Options of a run of Mocha. */
 export interface MochaRunOptions {
   env?: NodeJS.ProcessEnv;
-  /** Whether the output is returned instead of printed. @default false */
+  /** Returns the output instead of printing it. @default false */
   isQuiet?: boolean;
 }
 
@@ -48,7 +48,7 @@ export async function runMocha(args: string[], { env = {}, isQuiet = false }: Mo
   }
 }
 
-/** Resolves when the process has ended, also if this one is told to end meanwhile, because only Mocha can stop its servers. */
+/** Waits for the end of the process, even if this process is told to end, because only Mocha can stop its servers. */
 async function outputOf(child: ChildProcess): Promise<string> {
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (data: Buffer) => (output += data.toString()));

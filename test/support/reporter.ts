@@ -5,12 +5,12 @@ import { MochaOptions, Runner, reporters } from "mocha";
 import { listRejections } from "./rejections";
 import { RunResult, addFailure, addPass, addSkip, emptyResult } from "./runResult";
 
-/** Where the result is written for the process that started Mocha; Mochas that a test starts have no such file. */
+/** File for the result, which runMocha reads. Removed from the environment, because a test may start another Mocha. */
 const resultFile = process.env.RABBITMQ_DELAY_TEST_RESULT;
 delete process.env.RABBITMQ_DELAY_TEST_RESULT;
 
 const SLOWEST = 10;
-/** The unit of /proc/stat, on every Linux on which Node runs. */
+/** Unit of /proc/stat, on every Linux on which Node runs. */
 const TICKS_PER_SECOND = 100;
 
 /** Mocha's own report, then the slowest tests, then each failure once more in one line. */
@@ -82,7 +82,7 @@ function failureLines({ files, rejections }: RunResult): string[] {
   return [...failures, ...rejections];
 }
 
-/** How long all processors have worked since the machine started, for any process; only on Linux. */
+/** Returns the seconds that all processors have worked since the machine started; NaN except on Linux. */
 function processorSeconds(): number {
   if (process.platform !== "linux") return NaN;
   const [, user, nice, system] = readFileSync("/proc/stat", "utf8").split(/\s+/).map(Number) as number[];

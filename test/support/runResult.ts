@@ -1,10 +1,10 @@
-/** A failed test, or a hook that failed, each text in one line. */
+/** Failed test or hook; each text is one line. */
 export interface Failure {
   title: string;
   error: string;
 }
 
-/** Counts of one test file. */
+/** Counts of one test file, with its failures. */
 export interface FileResult {
   passed: number;
   skipped: number;
@@ -13,13 +13,13 @@ export interface FileResult {
 
 /** Outcome of one run of Mocha, written by the reporter. */
 export interface RunResult {
-  /** By path from the checkout's root; "" holds failures outside any file, e.g. of a process that died. */
+  /** Results by path from the checkout's root; "" holds failures outside any file, e.g. of a process that died. */
   files: Record<string, FileResult>;
   /** Unhandled rejections, which belong to no file for certain. */
   rejections: string[];
 }
 
-/** A test that failed in the first run, in a file that passed when it ran alone. */
+/** Test that failed in the first run, in a file that passed when it ran alone. */
 export interface Flaky extends Failure {
   file: string;
 }
@@ -32,7 +32,7 @@ export interface Verdict {
   flaky: Flaky[];
 }
 
-/** More flaky files than this fail the run: then the machine or the code is broken, not a test. */
+/** Limit of flaky files. A run with more fails, because the machine or the code is broken then, not a test. */
 export const MOST_FLAKY_FILES = 3;
 
 export function emptyResult(): RunResult {

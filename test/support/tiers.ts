@@ -75,7 +75,7 @@ const BEYOND_QUICK = [
   /^test\/brokers\/(check|command|enforce(d|Live|Cut)|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart|silence)\.test/,
 ];
 
-/** Of what is left, what takes longest. */
+/** Files of the quick tier that take longest. */
 const LONGEST_QUICK = [
   "test/brokers/gateway.test.ts",
   "packages/cli/test/command.test.ts",
@@ -108,7 +108,7 @@ export interface Tier {
   env: NodeJS.ProcessEnv;
 }
 
-/** More jobs than cores, because a part of the time is waiting. */
+/** More jobs than cores, because tests wait for a part of their time. */
 const JOBS = 4;
 
 const tiers: Record<string, () => Tier> = {
