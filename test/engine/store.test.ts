@@ -57,8 +57,8 @@ describe("an external store of a stack", () => {
 
       const refuses = (body: (channel: ConfirmChannel) => Promise<unknown>): Promise<void> =>
         assert.rejects(openChannel(asUser, vhost, { isExpectedToBreak: true }).then(body), /ACCESS_REFUSED|refused/);
-      await refuses((channel) => channel.get("others"));
-      await refuses((channel) => channel.get("later.error"));
+      await refuses((channel) => channel.consume("others", () => undefined));
+      await refuses((channel) => channel.consume("later.error", () => undefined));
       await refuses((channel) => channel.assertQueue("mine"));
       await refuses((channel) => channel.purgeQueue("others"));
       await refuses((channel) => channel.deleteQueue("later.intake"));
