@@ -50,6 +50,7 @@ export class Checkout {
       mkdirSync(join(this.folder, path, ".."), { recursive: true });
       cpSync(join(root, path), join(this.folder, path), { recursive: true });
     }
+    mkdirSync(join(this.folder, "tmp"));
     for (const path of SHARED) symlinkSync(join(root, path), join(this.folder, path));
     afterThisTest(() => this.remove());
   }
@@ -86,7 +87,8 @@ export class Checkout {
     const none = { RABBITMQ_URL: undefined, RABBITMQ_MANAGEMENT_URL: undefined, RABBITMQ_DELAY_BROKER: undefined };
     return spawn(program, args, {
       cwd: this.folder,
-      env: { ...process.env, ...none, ...variables, [MARK]: this.folder },
+      // A command that is killed leaves its own temporary files there.
+      env: { ...process.env, TMPDIR: join(this.folder, "tmp"), ...none, ...variables, [MARK]: this.folder },
       detached: true,
     });
   }

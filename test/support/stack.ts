@@ -354,6 +354,8 @@ export class TestStack {
     return {
       PATH: [this.engine.binFolder, ...this.more.folders, process.env.PATH].join(":"),
       HOME: process.env.HOME,
+      // A run that is killed leaves the pipes of its language host there.
+      TMPDIR: this.folder,
       NODE_OPTIONS: process.env.NODE_OPTIONS,
       RABBITMQ_DELAY_TEST_COMPILED: process.env.RABBITMQ_DELAY_TEST_COMPILED,
       PULUMI_HOME: this.engine.home,
