@@ -3,13 +3,13 @@ import { join } from "node:path";
 
 // Several processes take files from one list, so the longest come first; otherwise one process would run them alone at the end.
 const LONGEST = [
+  "test/store/outages.test.ts",
   "test/brokers/holds.test.ts",
   "test/brokers/check.test.ts",
   "test/brokers/silence.test.ts",
   "test/engine/upgrade.test.ts",
   "test/engine/review.test.ts",
   "test/store/kills.test.ts",
-  "test/store/outages.test.ts",
   "test/brokers/moving.test.ts",
   "test/engine/ownership.test.ts",
   "test/brokers/gateway.test.ts",
@@ -22,6 +22,7 @@ const LONGEST = [
   "test/brokers/command.test.ts",
   "test/store/service.test.ts",
   "test/store/intake.test.ts",
+  "test/store/dispatcher.test.ts",
   "test/store/alarm.test.ts",
   "test/engine/retryQueues.test.ts",
   "test/engine/refusals.test.ts",
