@@ -13,7 +13,7 @@ import { holdQueues, planRetry } from "@rabbitmq-delay/topology";
 import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker, restart } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { clients } from "../support/clients";
-import { connect, openChannel } from "../support/connect";
+import { connect, openPublishChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 
@@ -101,7 +101,7 @@ describe("holdFor", () => {
 
     it("loses nothing when publishers come just as the lease ends", async () => {
       const { vhost, channel, receiver } = await setUp(broker());
-      const channels = [channel, await openChannel(broker(), vhost), await openChannel(broker(), vhost)];
+      const channels = [channel, await openPublishChannel(broker(), vhost), await openPublishChannel(broker(), vhost)];
       const [sent, unsure] = [new Set<string>(), new Set<string>()];
       const hold = { delayMs: 20, exchange: "", routingKey: "sink" };
       // The queue goes 1020 ms after its last declare; each round comes a little earlier or later than that.
@@ -179,7 +179,7 @@ describe("holdFor", () => {
     it("holds a message that was held before, with all its headers, over two hold queues: it is no loop, and not dropped", async () => {
       const { vhost, channel } = await setUp(broker());
       await channel.assertQueue("once", { durable: true });
-      const once = await Receiver.on(await openChannel(broker(), vhost), ["once"]);
+      const once = await Receiver.on(await openPublishChannel(broker(), vhost), ["once"]);
       const { queue } = await holdFor(channel, { delayMs: 10, exchange: "", routingKey: "once" }, { body: "0" });
       let { message } = (await once.until(1))[0] as { message: ConsumeMessage };
       for (let round = 1; round <= 3; round++) {
@@ -205,7 +205,7 @@ describe("holdFor", () => {
     it("a broker killed while messages are held loses none", async () => {
       const own = await ownTestBroker(broker().node.installation);
       const vhost = await own.management.createVhost();
-      const declaring = await openChannel(own, vhost, { isExpectedToBreak: true });
+      const declaring = await openPublishChannel(own, vhost, { isExpectedToBreak: true });
       await declaring.assertQueue("sink", { durable: true, arguments: { "x-queue-type": "classic" } });
       // A message that leaves its queue as the broker ends can be lost, so all are held for longer than it takes to kill it.
       const hold = { delayMs: 20_000, exchange: "", routingKey: "sink" };
@@ -214,10 +214,10 @@ describe("holdFor", () => {
       while ((await declaring.checkQueue("sink")).messageCount === 0) await new Promise((go) => setTimeout(go, 100));
       // A broker that is killed in a queue's first seconds may forget the queue, which nobody promises to prevent.
       await restart(own);
-      const channel = await openChannel(own, vhost, { isExpectedToBreak: true });
+      const channel = await openPublishChannel(own, vhost, { isExpectedToBreak: true });
       await Promise.all(bodies.slice(1).map((body) => holdFor(channel, hold, { body })));
       await crashAndRestart(own);
-      const receiver = await Receiver.on(await openChannel(own, vhost), ["sink"]);
+      const receiver = await Receiver.on(await openPublishChannel(own, vhost), ["sink"]);
       const arrivals = await receiver.until(bodies.length);
       assert.deepEqual(new Set(arrivals.map(({ message }) => message.content.toString())), new Set(bodies));
     });
@@ -275,11 +275,11 @@ describe("holdFor", () => {
   /** An exchange `sales` with a queue `sink`, from which all that arrives is collected. */
   async function setUp(broker: TestBroker): Promise<SetUp> {
     const vhost = await broker.management.createVhost();
-    const channel = await openChannel(broker, vhost);
+    const channel = await openPublishChannel(broker, vhost);
     await channel.assertExchange("sales", "topic");
     await channel.assertQueue("sink", { durable: true });
     await channel.bindQueue("sink", "sales", "eu.*");
-    const receiver = await Receiver.on(await openChannel(broker, vhost), ["sink"]);
+    const receiver = await Receiver.on(await openPublishChannel(broker, vhost), ["sink"]);
     return { vhost, channel, receiver };
   }
 });

@@ -23,7 +23,7 @@ import {
 } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
-import { openChannel } from "../support/connect";
+import { openPublishChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 import {
@@ -132,7 +132,7 @@ describe("consumeWithRetries", () => {
 
     it("a consumer without the helper rejects into the retry queues where the stack says so, and keeps the routing key", async () => {
       vhost = await broker().management.createVhost();
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       await declareOverAmqp(channel, planRetry(workRetry({ queue: "plain", delays: [60], rejected: "retry" })));
       const arrivals: { key: string; atMs: number }[] = [];
       await channel.consume("plain", (message) => {
@@ -159,7 +159,12 @@ describe("consumeWithRetries", () => {
         seen.push(`${queue} ${message.body.toString()} ${message.redeliveries}`);
         if (message.redeliveries === 0) throw new Error("once more");
       };
-      const other = await consumeWithRetries(await openChannel(broker(), vhost), "other", handler("other"), options);
+      const other = await consumeWithRetries(
+        await openPublishChannel(broker(), vhost),
+        "other",
+        handler("other"),
+        options,
+      );
       afterThisTest(() => other.stop());
       await consume(options, handler("work"));
       await publish("mine");
@@ -269,7 +274,7 @@ describe("consumeWithRetries", () => {
       await consume({ policy: RetryPolicy.intervals(DELAYS) }, ({ redeliveries }) => {
         if (isBroken || redeliveries < 2) throw new Error("still broken");
       });
-      const failed = await Receiver.on(await openChannel(broker(), vhost), ["work_error"]);
+      const failed = await Receiver.on(await openPublishChannel(broker(), vhost), ["work_error"]);
       await publish();
       const [arrival] = await failed.until(1);
       isBroken = false;
@@ -321,7 +326,7 @@ describe("consumeWithRetries", () => {
 
     it("a process that stands still between declare and copy loses no message with the hold queue", async () => {
       const { tries, publish } = await setUp(broker(), ways["hold queues on demand"] as Way);
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       let stalls = 0;
       const stalling = new Proxy(channel, {
         get(target, name) {

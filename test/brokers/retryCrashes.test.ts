@@ -30,7 +30,7 @@ import {
 } from "@rabbitmq-delay/topology";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
-import { amqplibFor, openChannel } from "../support/connect";
+import { amqplibFor, openPublishChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 
@@ -105,7 +105,7 @@ describe("consumers that crash more often than RabbitMQ 4 delivers by itself", (
 
   async function setUp(broker: TestBroker): Promise<{ vhost: string; channel: ConfirmChannel }> {
     const vhost = await broker.management.createVhost();
-    const channel = await openChannel(broker, vhost);
+    const channel = await openPublishChannel(broker, vhost);
     const quorum = { durable: true, arguments: { "x-queue-type": "quorum" } };
     await channel.assertQueue("errors", quorum);
     for (const { queue, descriptor } of consumed) {
@@ -150,7 +150,7 @@ describe("consumers that crash more often than RabbitMQ 4 delivers by itself", (
   async function allArrive(broker: TestBroker, vhost: string, channel: ConfirmChannel): Promise<void> {
     for (const one of consumed) {
       const handled = new Set<string>();
-      const own = await openChannel(broker, vhost);
+      const own = await openPublishChannel(broker, vhost);
       await new Promise<void>((resolve, reject) => {
         const handler = ({ body, redeliveries, previousTries }: ReceivedMessage): void => {
           assert.equal(previousTries, redeliveries, "a crash is no try");
@@ -177,7 +177,7 @@ describe("the broker's delayed retry", () => {
     if (!isNewest) return;
     it("counts a crash as a failure, and keeps what crashes its consumer too often in the error queue", async () => {
       const vhost = await broker().management.createVhost();
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       const native = delayedRetry({ queue: "native", minMs: 20, maxMs: 40, deliveryLimit: 4 });
       await declareOverAmqp(channel, planRetry(native));
       const dead = await Receiver.on(channel, ["native.dead"]);
@@ -206,7 +206,7 @@ describe("the broker's delayed retry", () => {
       const { content, properties } = dead.arrivals[0]?.message as amqp.ConsumeMessage;
       channel.sendToQueue("native", content, properties as amqp.Options.Publish);
       const tries: number[][] = [];
-      const own = await openChannel(broker(), vhost);
+      const own = await openPublishChannel(broker(), vhost);
       const consume = (end?: AbortController): Promise<RetryConsumer> => {
         const handler = ({ redeliveries, previousTries }: ReceivedMessage): void => {
           tries.push([redeliveries, previousTries]);
@@ -226,7 +226,7 @@ describe("the broker's delayed retry", () => {
     // Else messages that no handler has ever seen would be in the dead queue, for the crashes of another one.
     it("a consumer that crashes fails only the messages that it handled", async () => {
       const vhost = await broker().management.createVhost();
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       const native = delayedRetry({ queue: "native", minMs: 20, maxMs: 20, deliveryLimit: 2 });
       await declareOverAmqp(channel, planRetry(native));
       const dead = await Receiver.on(channel, ["native.dead"]);

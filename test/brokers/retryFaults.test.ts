@@ -7,7 +7,7 @@ import { ReceivedMessage, RetryPolicy, consumeWithRetries, throughDeclared } fro
 import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { planRetryIntervals, planReturnBinding, retryIntervals } from "@rabbitmq-delay/topology";
 import { crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
-import { amqplibFor, openChannel } from "../support/connect";
+import { amqplibFor, openPublishChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 
@@ -19,7 +19,7 @@ describe("faults of retries", () => {
   onEachBroker((broker) => {
     it("a consumer killed between copy and ack makes one duplicate, and loses nothing", async () => {
       const vhost = await broker().management.createVhost();
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       await declareWork(channel);
       channel.sendToQueue("work", Buffer.from("x"), { persistent: true, messageId: "m-1" });
       const script = join(__dirname, "programs", "killedConsumer.js");
@@ -41,10 +41,10 @@ describe("faults of retries", () => {
 
     it("a channel that closes in the handler loses nothing: the broker delivers again", async () => {
       const vhost = await broker().management.createVhost();
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       await declareWork(channel);
       const options = { policy: RetryPolicy.interval(1, 100), mechanism };
-      const closing = await openChannel(broker(), vhost);
+      const closing = await openPublishChannel(broker(), vhost);
       const consumer = await consumeWithRetries(closing, "work", () => closing.close(), options);
       channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
       await assert.rejects(consumer.ended, /the channel that consumes work closed/);
@@ -54,7 +54,7 @@ describe("faults of retries", () => {
 
     it("a connection that is being closed while a handler ends loses nothing, and breaks nothing", async () => {
       const vhost = await broker().management.createVhost();
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       await declareWork(channel);
       const connection = await amqplibFor(broker()).connect(`${broker().node.amqpUrl}/${vhost}`);
       let isClosed: Promise<void> | undefined;
@@ -70,7 +70,7 @@ describe("faults of retries", () => {
 
     it("an abort while the connection is being closed breaks nothing", async () => {
       const vhost = await broker().management.createVhost();
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       await declareWork(channel);
       channel.sendToQueue("work", Buffer.from("x"), { persistent: true });
       const connection = await amqplibFor(broker()).connect(`${broker().node.amqpUrl}/${vhost}`);
@@ -89,7 +89,7 @@ describe("faults of retries", () => {
     // Given back, they would come again before all others: the healthy messages would never be handled.
     it("messages that a policy throws at go to the error queue, with its error, and those behind them are handled", async () => {
       const vhost = await broker().management.createVhost();
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       await declareWork(channel);
       for (let index = 0; index < 10; index++) channel.sendToQueue("work", Buffer.from("bad"));
       channel.sendToQueue("work", Buffer.from("good"));
@@ -98,7 +98,7 @@ describe("faults of retries", () => {
         throw new Error("a mistake in the predicate");
       });
       const errors = await Receiver.on(channel, ["work_error"]);
-      const own = await openChannel(broker(), vhost);
+      const own = await openPublishChannel(broker(), vhost);
       await new Promise<void>((resolve, reject) => {
         const handler = ({ body }: ReceivedMessage): void => {
           if (body.toString() === "good") return resolve();
@@ -114,7 +114,7 @@ describe("faults of retries", () => {
     // Else the second service would give up on messages that it hardly tried.
     it("a copy that leaves its queue for another service's gets all the tries of that one", async () => {
       const vhost = await broker().management.createVhost();
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       await declareWork(channel);
       const toFallback = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "work" };
       const queue = { "x-queue-type": "quorum", "x-message-ttl": 500, ...toFallback };
@@ -133,7 +133,7 @@ describe("faults of retries", () => {
         seen.push([redeliveries, previousTries]);
         fail();
       };
-      await consumeWithRetries(await openChannel(broker(), vhost), "work", handler, options);
+      await consumeWithRetries(await openPublishChannel(broker(), vhost), "work", handler, options);
       const [arrival] = await (await Receiver.on(channel, ["work_error"])).until(1);
       assert.deepEqual(seen, [
         [0, 0],
@@ -146,7 +146,7 @@ describe("faults of retries", () => {
     it("a broker killed while failed messages wait loses none", async () => {
       const own = await ownTestBroker(broker().node.installation);
       const vhost = await own.management.createVhost();
-      const channel = await openChannel(own, vhost, { isExpectedToBreak: true });
+      const channel = await openPublishChannel(own, vhost, { isExpectedToBreak: true });
       await declareWork(channel);
       await untilRegistered(own, vhost);
       const returned = new Set<string>();
@@ -170,7 +170,7 @@ describe("faults of retries", () => {
         channel.sendToQueue("work", Buffer.from(String(index)), { persistent: true });
       await until(() => failures >= MESSAGES);
       await crashAndRestart(own);
-      await consumeWithRetries(await openChannel(own, vhost), "work", handler, options);
+      await consumeWithRetries(await openPublishChannel(own, vhost), "work", handler, options);
       await until(() => returned.size === MESSAGES);
     });
   });

@@ -18,7 +18,7 @@ import { Connection } from "rabbitmq-client";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
-import { openChannel } from "../support/connect";
+import { openPublishChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 
 const fail: RetryHandler = () => {
@@ -32,12 +32,12 @@ describe("failed messages as they come", () => {
   onEachBroker((broker) => {
     beforeEach(async () => {
       vhost = await broker().management.createVhost();
-      channel = await openChannel(broker(), vhost);
+      channel = await openPublishChannel(broker(), vhost);
       await declareWork(channel);
     });
 
     async function consume(handler: RetryHandler, options: Partial<RetryConsumerOptions> = {}): Promise<RetryConsumer> {
-      const own = await openChannel(broker(), vhost);
+      const own = await openPublishChannel(broker(), vhost);
       const consumer = await consumeWithRetries(own, "work", handler, { policy: RetryPolicy.none(), ...options });
       afterThisTest(() => consumer.stop());
       return consumer;
@@ -153,7 +153,7 @@ describe("failed messages as they come", () => {
     });
 
     it("consumers that the broker cancels leave nothing on their channel, or on a signal that outlives them", async () => {
-      const own = await openChannel(broker(), vhost);
+      const own = await openPublishChannel(broker(), vhost);
       const { signal } = new AbortController();
       const count = (): number[] => [
         ...["close", errorMonitor].map((event) => own.listenerCount(event)),
@@ -189,14 +189,14 @@ describe("failed messages as they come", () => {
         );
       for (const maxQueues of [Number.NaN, {}, null, -1] as never[])
         await assert.rejects(holdFor(channel, hold, { body: "" }, { maxQueues }), /maxQueues: .*whole number/);
-      const other = await openChannel(broker(), vhost);
+      const other = await openPublishChannel(broker(), vhost);
       await assert.rejects(other.checkQueue("hold.7777+600000.0::work"), /NOT_FOUND/);
     });
 
     it("during an alarm a consumer starts and works, and one whose connection is blocked stops all the same", async () => {
       const own = await ownTestBroker(broker().node.installation);
       const alarmed = await own.management.createVhost();
-      const publisher = await openChannel(own, alarmed);
+      const publisher = await openPublishChannel(own, alarmed);
       await declareWork(publisher);
       publisher.sendToQueue("work", Buffer.from("x"), { persistent: true });
       await publisher.waitForConfirms();
@@ -211,7 +211,7 @@ describe("failed messages as they come", () => {
         publisher.sendToQueue("work_error", Buffer.from("y"), { persistent: true });
         let wake: () => void = () => undefined;
         const handled = new Promise<void>((resolve) => (wake = resolve));
-        const late = await consumeWithRetries(await openChannel(own, alarmed), "work", () => wake(), options);
+        const late = await consumeWithRetries(await openPublishChannel(own, alarmed), "work", () => wake(), options);
         await handled;
         await late.stop();
         await early.stop();

@@ -16,7 +16,7 @@ import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { planRetryIntervals } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
-import { openChannel } from "../support/connect";
+import { openPublishChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 import {
@@ -70,7 +70,7 @@ describe("a consumer with retries starts", () => {
       const { channel } = await setUp(broker(), ways["interval queues"] as Way);
       const start = async (mechanism: RetryMechanism, more: Partial<RetryConsumerOptions> = {}): Promise<unknown> =>
         // The broker closes a channel that asks for what is not there.
-        consumeWithRetries(await openChannel(broker(), vhost), "work", () => undefined, {
+        consumeWithRetries(await openPublishChannel(broker(), vhost), "work", () => undefined, {
           policy: RetryPolicy.interval(1, 40),
           mechanism,
           errorQueue: "work_error",
@@ -112,7 +112,7 @@ describe("a consumer with retries starts", () => {
         });
       await permit(rights);
       const amqpUrl = `amqp://${user}:secret@${new URL(node.amqpUrl).host}`;
-      return { open: () => openChannel({ management, node: { ...node, amqpUrl } }, vhost), permit };
+      return { open: () => openPublishChannel({ management, node: { ...node, amqpUrl } }, vhost), permit };
     }
 
     it("a user without the default exchange is refused at start, with the reason; an error exchange needs no such right", async () => {
@@ -158,7 +158,7 @@ describe("a consumer with retries starts", () => {
 
     it("consumers that come and go leave nothing on their channel, or on a signal that outlives them", async () => {
       await setUp(broker(), ways["interval queues"] as Way);
-      const channel = await openChannel(broker(), vhost);
+      const channel = await openPublishChannel(broker(), vhost);
       const { signal } = new AbortController();
       const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughDeclared(intervals), signal };
       const count = (): number[] => [

@@ -5,8 +5,8 @@ import type { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
 
 /**
- * amqplib as tests use it with a broker: the first release that `@rabbitmq-delay/publish` takes with the older broker, the newest with the
- * newer one. The store has a release of its own.
+ * amqplib for tests of `@rabbitmq-delay/publish`: the first release that it takes on the older broker, the newest on the newer one. Other
+ * tests use the newest, because the first one can't read unsigned numbers. The store has a release of its own.
  */
 export function amqplibFor({ node }: TestBroker): typeof amqp {
   return node.installation.root === "" ? oldest : newest;
@@ -16,16 +16,17 @@ export function amqplibFor({ node }: TestBroker): typeof amqp {
 export interface ConnectOptions {
   /** Whether the test itself breaks the connection, e.g. by killing the broker. */
   isExpectedToBreak?: boolean;
+  /** @default the newest amqplib */
+  library?: typeof amqp;
 }
 
 /** Opens a connection that is closed after the test; one that broke makes the test fail. */
 export async function connect(
-  broker: TestBroker,
+  { node }: TestBroker,
   vhost: string,
-  { isExpectedToBreak = false }: ConnectOptions = {},
+  { isExpectedToBreak = false, library = newest }: ConnectOptions = {},
 ): Promise<amqp.ChannelModel> {
-  // The older release would send no headers of over four kilobytes.
-  const connection = await amqplibFor(broker).connect(`${broker.node.amqpUrl}/${vhost}?frameMax=131072`);
+  const connection = await library.connect(`${node.amqpUrl}/${vhost}`);
   let failure: Error | undefined;
   connection.on("error", (error: Error) => (failure = error));
   afterThisTest(async () => {
@@ -46,4 +47,13 @@ export async function openChannel(
   // The connection's or the operation's own error says more.
   channel.on("error", () => undefined);
   return channel;
+}
+
+/** Opens the same with the release of amqplib that tests of `@rabbitmq-delay/publish` use. */
+export function openPublishChannel(
+  broker: TestBroker,
+  vhost: string,
+  options: ConnectOptions = {},
+): Promise<amqp.ConfirmChannel> {
+  return openChannel(broker, vhost, { library: amqplibFor(broker), ...options });
 }

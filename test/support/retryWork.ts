@@ -25,7 +25,7 @@ import {
 } from "@rabbitmq-delay/topology";
 import { TestBroker } from "./brokers";
 import { afterThisTest } from "./cleanup";
-import { openChannel } from "./connect";
+import { openPublishChannel } from "./connect";
 import { declareOverAmqp } from "./declare";
 
 export const DELAYS = [40, 150];
@@ -107,7 +107,7 @@ export interface RetryWork {
 /** Sets up a queue `work` behind an exchange, its error queue, and a mechanism, in a vhost of its own. */
 export async function setUpWork(broker: TestBroker, { mechanism, declare }: Way): Promise<RetryWork> {
   const vhost = await broker.management.createVhost();
-  const channel = await openChannel(broker, vhost);
+  const channel = await openPublishChannel(broker, vhost);
   await channel.assertExchange("orders", "topic");
   // A mechanism with its own error queue declares the work queue.
   const isOwn = mechanism.errorQueue !== undefined;
@@ -127,7 +127,7 @@ export async function setUpWork(broker: TestBroker, { mechanism, declare }: Way)
     },
     async consume(options, handler) {
       const consumer = await consumeWithRetries(
-        await openChannel(broker, vhost),
+        await openPublishChannel(broker, vhost),
         "work",
         (message) => {
           tries.push({ atMs: Date.now(), message });
