@@ -7,6 +7,9 @@ import type { RunResult } from "./runResult";
 /** Cache of the compiler's own code, which ts-node would keep in the temporary folder. */
 const COMPILED = { V8_COMPILE_CACHE_CACHE_DIR: resolve("node_modules", ".cache", "v8-compile-cache") };
 
+/** Log files that Pulumi's engine writes into the temporary folder, whatever it is told, and never removes. */
+const ENGINE_LOG = /^pulumi\.(INFO|WARNING|ERROR|[^/]+\.log\.)/;
+
 /** A run of Mocha that ended. */
 export interface MochaRun {
   /** Undefined if the run broke off. */
@@ -42,7 +45,7 @@ export async function runMocha(args: string[], { env = {}, isQuiet = false }: Mo
     });
     const output = await outputOf(child);
     const result = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as RunResult) : undefined;
-    return { result, leftovers: readdirSync(temporary), output };
+    return { result, leftovers: readdirSync(temporary).filter((name) => !ENGINE_LOG.test(name)), output };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -10,7 +10,8 @@ import { temporaryFolder } from "../support/temporaryFolder";
 // What `pulumi package add` of a Git address runs: nothing compiles the components but npm.
 describe("a clean clone after npm install", () => {
   it("serves the components and their schema", async () => {
-    const clone = join(temporaryFolder(), "clone");
+    const folder = temporaryFolder();
+    const clone = join(folder, "clone");
     await run("git", ["clone", "--quiet", root, clone]);
     const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
     await run("npm", ["install", ...flags], { cwd: clone });
@@ -23,7 +24,12 @@ describe("a clean clone after npm install", () => {
     });
     assert.match(line, /^\d+\n$/);
     const engine = await findEngine(() => undefined);
-    const env = { ...process.env, PULUMI_HOME: engine.home, PATH: `${engine.binFolder}:${process.env.PATH}` };
+    const env = {
+      ...process.env,
+      TMPDIR: folder,
+      PULUMI_HOME: engine.home,
+      PATH: `${engine.binFolder}:${process.env.PATH}`,
+    };
     const executable = join(clone, "plugin", "pulumi-resource-rabbitmq-delay");
     const schema = JSON.parse(await run("pulumi", ["package", "get-schema", executable], { env })) as object;
     assert.ok("pluginDownloadURL" in schema);
