@@ -23,9 +23,13 @@ class RunReporter extends reporters.Spec {
     super(runner, options);
     runner.on("pass", ({ file }) => addPass(this.result, nameOf(file)));
     runner.on("pending", ({ file }) => addSkip(this.result, nameOf(file)));
-    runner.on("fail", (test, error) =>
-      addFailure(this.result, nameOf(test.file), { title: test.fullTitle(), error: firstLine(error.message) }),
-    );
+    // A hook of all files names none. It belongs to the file whose tests are reported, one file after the other.
+    let latest: string | undefined;
+    runner.on("test", ({ file }) => (latest = file));
+    runner.on("fail", (test, error) => {
+      const file = test.file ?? ((test as { type?: string }).type === "hook" ? latest : undefined);
+      addFailure(this.result, nameOf(file), { title: test.fullTitle(), error: firstLine(error.message) });
+    });
     runner.on("test end", (test) =>
       this.ended.push({ title: test.fullTitle(), file: nameOf(test.file), durationMs: test.duration ?? 0 }),
     );

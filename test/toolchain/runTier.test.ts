@@ -99,6 +99,12 @@ describe("a tier", function () {
     assert.match(said, / {2}flaky: \S*0\.test\.js: test 0: busy\n2 passed, 0 failed, 0 skipped$/);
   });
 
+  it("knows the file of a hook that failed", async () => {
+    const { isGreen, said } = await runBodies(`}); afterEach(() => { ${FAILS_ONCE}`, "");
+    assert.equal(isGreen, true, said);
+    assert.match(said, / {2}flaky: \S*0\.test\.js: "after each" hook.*: busy\n2 passed, 0 failed, 0 skipped$/);
+  });
+
   it("fails if a file fails twice, or leaves something in the temporary folder", async () => {
     const twice = await runBodies(`throw new Error("always");`, "");
     assert.equal(twice.isGreen, false);
