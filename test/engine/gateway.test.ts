@@ -27,7 +27,7 @@ function publish(channel: ConfirmChannel, key: string, body: string, delayMs: nu
   );
 }
 
-/** Until a message is in a level's queue. */
+/** Waits until a message is in a level's queue. */
 async function untilWaiting(broker: TestBroker, vhost: string): Promise<void> {
   const levels = (await broker.management.queues(vhost))
     .map(({ name }) => name)

@@ -50,7 +50,7 @@ export async function openChannel(
   return channel;
 }
 
-/** Opens the same with the release of amqplib that tests of `@rabbitmq-delay/publish` use. */
+/** Opens a channel with confirms over the release of amqplib that tests of `@rabbitmq-delay/publish` use. */
 export function openPublishChannel(
   broker: TestBroker,
   vhost: string,

@@ -7,7 +7,7 @@ import type { RunResult } from "./runResult";
 /** Cache of the compiler's own code, which ts-node would keep in the temporary folder. */
 const COMPILED = { V8_COMPILE_CACHE_CACHE_DIR: resolve("node_modules", ".cache", "v8-compile-cache") };
 
-/** Log files that Pulumi's engine writes into the temporary folder, whatever it is told, and never removes. */
+/** Log files that Pulumi's engine writes into the temporary folder and never removes. */
 const ENGINE_LOG = /^pulumi\.(INFO|WARNING|ERROR|[^/]+\.log\.)/;
 
 /** A run of Mocha that ended. */

@@ -119,7 +119,7 @@ const tiers: Record<string, () => Tier> = {
       (file) => !CLIENTS.includes(file) && !BEYOND_QUICK.some((pattern) => pattern.test(file)),
     ),
     jobs: JOBS,
-    // One of the two brokers is enough; see brokers.ts.
+    // Names the only broker of this tier; see brokers.ts.
     env: { RABBITMQ_DELAY_TEST_BROKER: process.env.RABBITMQ_DELAY_TEST_BROKER ?? "3.10" },
   }),
   /** All tests of the project itself. */
