@@ -1,8 +1,6 @@
-import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
 import type { DelayNetwork } from "@rabbitmq-delay/topology";
 import type { TestBroker } from "./brokers";
-import { command } from "./command";
+import { runCommand } from "./command";
 
 /**
  * What of a network is missing on the broker, or differs, but for the policy that the vendor's own network does not have. Of the messages that
@@ -10,9 +8,12 @@ import { command } from "./command";
  */
 export async function differencesOf({ node }: TestBroker, vhost: string, network: DelayNetwork): Promise<string[]> {
   const management = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
-  const child = spawn(process.execPath, [command, "check", ...management, "--network", "-", "--json"]);
-  child.stdin.end(JSON.stringify(network));
-  const findings = JSON.parse(await text(child.stdout)) as { rule: string; severity: string; message: string }[];
+  const args = ["check", ...management, "--network", "-", "--json"];
+  const findings = JSON.parse((await runCommand(args, {}, JSON.stringify(network))).out) as {
+    rule: string;
+    severity: string;
+    message: string;
+  }[];
   return findings
     .filter(({ rule, severity }) => severity === "error" && rule !== "stalled")
     .filter(({ message }) => !message.includes("-delivery-limit has no effect"))

@@ -1,16 +1,12 @@
 import { strict as assert } from "node:assert";
-import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import * as fc from "fast-check";
 import { parse } from "yaml";
 import { DelayNetwork, delayNetwork, planBinding, planEntities } from "@rabbitmq-delay/topology";
 import { readStackConfig } from "@rabbitmq-delay/topology/stack";
 import { renderStackYaml } from "../dist/render/stackYaml";
-
-const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
+import { CommandEnd, runCommand } from "../../../test/support/command";
 
 describe("a stack's config as YAML", () => {
   it("reads as the same values, whatever text is in them or in a remark", () => {
@@ -131,14 +127,9 @@ function answersOf(network: DelayNetwork | undefined, endpoints: string[]): Reco
   };
 }
 
-async function adopt(
-  answers: Record<string, unknown>,
-  ...args: string[]
-): Promise<{ code: number | null; out: string; err: string; methods: string[] }> {
+async function adopt(answers: Record<string, unknown>, ...args: string[]): Promise<CommandEnd & { methods: string[] }> {
   const { url, methods, close } = await answer(answers);
-  const child = spawn(process.execPath, [command, "adopt", "--management", url, "--vhost", "orders", ...args]);
-  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  const { code, out, err } = await runCommand(["adopt", "--management", url, "--vhost", "orders", ...args]);
   close();
   assert.doesNotMatch(out + err, /very-secret|reader/);
   return { code, out, err, methods: [...methods] };

@@ -11,33 +11,10 @@ import {
   retryIntervals,
   workRetry,
 } from "@rabbitmq-delay/topology";
-import { main } from "../dist/main";
+import { CommandEnd, command, runCommand } from "../../../test/support/command";
 import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
-const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
-
-function run(args: string[], input = ""): { code: number | null; out: string; err: string } {
-  // A broker that this process knows of is none of a test's.
-  const env = { ...process.env, RABBITMQ_URL: "" };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], { input, env, encoding: "utf8" });
-  return { code: status, out: stdout, err: stderr };
-}
-
-/** As {@link run}, in this process, which is quicker where there is much to run. */
-async function runHere(args: string[]): Promise<{ code: typeof process.exitCode; err: string }> {
-  const written: string[] = [];
-  const [write, error, log, before] = [process.stderr.write, console.error, console.log, process.exitCode];
-  try {
-    process.stderr.write = (text) => written.push(String(text)) > 0;
-    console.error = console.log = (text: string) => void written.push(`${text}\n`);
-    process.exitCode = 0;
-    await main(["node", "rabbitmq-delay", ...args]);
-    return { code: process.exitCode, err: written.join("") };
-  } finally {
-    process.stderr.write = write;
-    [console.error, console.log, process.exitCode] = [error, log, before];
-  }
-}
+const run = (args: string[], input = ""): Promise<CommandEnd> => runCommand(args, {}, input);
 
 const nservicebus = ["--preset", "nservicebus"];
 const target = ["--destination", "some-address"];
@@ -45,26 +22,26 @@ const own = ["--preset", "custom", "--prefix", "own", "--radix", "2", "--levels"
 
 describe("rabbitmq-delay", () => {
   // What up accepts, check called an error, and no flag could tell it otherwise.
-  it("checks with the pairs of names that the config or a flag allows", () => {
+  it("checks with the pairs of names that the config or a flag allows", async () => {
     const file = join(temporaryFolder(), "Pulumi.prod.yaml");
     const pair = "Sales with Europe.Sales";
     const config = {
       "rabbitmq-delay:network": { preset: "nservicebus" },
       "rabbitmq-delay:endpoints": [{ name: "Sales" }, { name: "Europe.Sales" }],
     };
-    const check = (allow: string[], ...more: string[]): number | null => {
+    const check = async (allow: string[], ...more: string[]): Promise<number> => {
       writeFileSync(file, JSON.stringify({ config: { ...config, "rabbitmq-delay:allow": allow } }));
-      return run(["check", "--stack-config", file, ...more]).code;
+      return (await run(["check", "--stack-config", file, ...more])).code;
     };
-    assert.equal(check([]), 1);
-    assert.equal(check([pair]), 0);
-    assert.equal(check([], "--allow", pair), 0);
-    assert.equal(check([], "--allow", "Sales with Asia.Sales"), 1);
-    assert.equal(check([], "--allow", "everything"), 2);
+    assert.equal(await check([]), 1);
+    assert.equal(await check([pair]), 0);
+    assert.equal(await check([], "--allow", pair), 0);
+    assert.equal(await check([], "--allow", "Sales with Asia.Sales"), 1);
+    assert.equal(await check([], "--allow", "everything"), 2);
   });
 
-  it("encodes and decodes", () => {
-    const { code, out } = run(["encode", ...nservicebus, "--delay", "10s", ...target, "--json"]);
+  it("encodes and decodes", async () => {
+    const { code, out } = await run(["encode", ...nservicebus, "--delay", "10s", ...target, "--json"]);
     assert.equal(code, 0);
     const routingKey = `${"0.".repeat(24)}1.0.1.0.some-address`;
     assert.deepEqual(JSON.parse(out), {
@@ -74,63 +51,63 @@ describe("rabbitmq-delay", () => {
       delayMs: 10_000,
       hops: 2,
     });
-    const decoded = run(["decode", ...nservicebus, "--key", routingKey, "--json"]);
+    const decoded = await run(["decode", ...nservicebus, "--key", routingKey, "--json"]);
     assert.deepEqual(JSON.parse(decoded.out), { delayMs: 10_000, destination: "some-address" });
-    assert.match(run(["decode", ...nservicebus, "--key", routingKey]).out, /delayMs +10000 \(10s\)/);
+    assert.match((await run(["decode", ...nservicebus, "--key", routingKey])).out, /delayMs +10000 \(10s\)/);
   });
 
-  it("decodes what a word of digits in a destination leaves open, when it is told", () => {
+  it("decodes what a word of digits in a destination leaves open, when it is told", async () => {
     const key = "1.0.0.1.Sales";
-    const end = run(["decode", ...own, "--key", key, "--destination", "1.Sales", "--json"]);
+    const end = await run(["decode", ...own, "--key", key, "--destination", "1.Sales", "--json"]);
     assert.deepEqual(JSON.parse(end.out), { delayMs: 4000, destination: "1.Sales" });
   });
 
-  it("shows long delays in words, and as numbers in JSON", () => {
-    const encode = (...more: string[]): string =>
-      run(["encode", ...nservicebus, "--delay", "268435455s", ...target, ...more]).out;
-    assert.match(encode(), /delayMs +268435455000 \(8y 186d 21h 24m 15s\)/);
-    assert.equal((JSON.parse(encode("--json")) as { delayMs: number }).delayMs, 268_435_455_000);
+  it("shows long delays in words, and as numbers in JSON", async () => {
+    const encode = async (...more: string[]): Promise<string> =>
+      (await run(["encode", ...nservicebus, "--delay", "268435455s", ...target, ...more])).out;
+    assert.match(await encode(), /delayMs +268435455000 \(8y 186d 21h 24m 15s\)/);
+    assert.equal((JSON.parse(await encode("--json")) as { delayMs: number }).delayMs, 268_435_455_000);
   });
 
-  it("takes a time of any zone", () => {
-    const at = (time: string): number =>
-      (JSON.parse(run(["encode", ...nservicebus, "--at", time, ...target, "--json"]).out) as { delayMs: number })
-        .delayMs;
-    for (const past of ["2001-01-01T01:00:00+01:00", "2001-01-01T01:00+0100"]) assert.equal(at(past), 0);
+  it("takes a time of any zone", async () => {
+    for (const past of ["2001-01-01T01:00:00+01:00", "2001-01-01T01:00+0100"]) {
+      const { out } = await run(["encode", ...nservicebus, "--at", past, ...target, "--json"]);
+      assert.equal((JSON.parse(out) as { delayMs: number }).delayMs, 0);
+    }
   });
 
-  it("reads a descriptor from a file, from a stack's outputs and from standard input", () => {
+  it("reads a descriptor from a file, from a stack's outputs and from standard input", async () => {
     const network = delayNetwork({ preset: "custom", prefix: "orders" });
     const folder = temporaryFolder();
     writeFileSync(join(folder, "network.json"), JSON.stringify(network));
     writeFileSync(join(folder, "outputs.json"), JSON.stringify({ delayNetwork: network, "endpoint a": "x" }));
-    const encode = (file: string, input = ""): string =>
-      run(["encode", "--network", file, "--delay", "PT1M", ...target, "--json"], input).out;
-    const expected = encode(join(folder, "network.json"));
+    const encode = async (file: string, input = ""): Promise<string> =>
+      (await run(["encode", "--network", file, "--delay", "PT1M", ...target, "--json"], input)).out;
+    const expected = await encode(join(folder, "network.json"));
     assert.match(expected, /orders\.r4x13u1000\.level-02/);
-    assert.equal(encode(join(folder, "outputs.json")), expected);
-    assert.equal(encode("-", JSON.stringify(network)), expected);
+    assert.equal(await encode(join(folder, "outputs.json")), expected);
+    assert.equal(await encode("-", JSON.stringify(network)), expected);
   });
 
-  it("takes a time", () => {
-    const past = run(["encode", ...nservicebus, "--at", "2001-01-01T00:00:00Z", ...target, "--json"]);
+  it("takes a time", async () => {
+    const past = await run(["encode", ...nservicebus, "--at", "2001-01-01T00:00:00Z", ...target, "--json"]);
     assert.equal((JSON.parse(past.out) as { delayMs: number }).delayMs, 0);
   });
 
-  it("renders every format of the real plan", () => {
+  it("renders every format of the real plan", async () => {
     const network = delayNetwork({ preset: "celery" });
-    const definitions = JSON.parse(run(["render", "--preset", "celery", "--format", "definitions"]).out) as {
+    const definitions = JSON.parse((await run(["render", "--preset", "celery", "--format", "definitions"])).out) as {
       queues: unknown[];
     };
     assert.equal(definitions.queues.length, planEntities(network).queues.length);
-    const svg = run(["render", "--preset", "celery", "--format", "svg", "--endpoint", "tasks"]).out;
+    const svg = (await run(["render", "--preset", "celery", "--format", "svg", "--endpoint", "tasks"])).out;
     for (const name of [...network.entryExchanges, "tasks", "celery_delayed_parking"])
       assert.ok(svg.includes(`>${name}<`), name);
-    assert.match(run(["render", "--preset", "celery", "--format", "mermaid"]).out, /^flowchart TD\n/);
-    assert.deepEqual(JSON.parse(run(["render", "--preset", "celery", "--json"]).out).network, network);
+    assert.match((await run(["render", "--preset", "celery", "--format", "mermaid"])).out, /^flowchart TD\n/);
+    assert.deepEqual(JSON.parse((await run(["render", "--preset", "celery", "--json"])).out).network, network);
   });
 
-  it("renders what a stack declares for retries, from its outputs, a descriptor or options", () => {
+  it("renders what a stack declares for retries, from its outputs, a descriptor or options", async () => {
     const destinations = [{ exchange: "orders", routingKey: "due" }];
     const outputs = {
       retryIntervals: retryIntervals({ intervals: [5000] }),
@@ -140,33 +117,33 @@ describe("rabbitmq-delay", () => {
     };
     const file = join(temporaryFolder(), "retries.json");
     writeFileSync(file, JSON.stringify(outputs));
-    const render = (format: string, more: string[] = []): string =>
-      run(["render", "--retries", file, "--format", format, ...more]).out;
-    const plan = JSON.parse(render("json", ["--endpoint", "Billing"])) as {
+    const render = async (format: string, more: string[] = []): Promise<string> =>
+      (await run(["render", "--retries", file, "--format", format, ...more])).out;
+    const plan = JSON.parse(await render("json", ["--endpoint", "Billing"])) as {
       queues: object[];
       endpointBindings: object[];
     };
     assert.equal(plan.queues.length, 2 + 3 + 1 + 2);
     assert.equal(plan.endpointBindings.length, 1);
-    const definitions = JSON.parse(render("definitions")) as { policies: { "apply-to": string }[] };
+    const definitions = JSON.parse(await render("definitions")) as { policies: { "apply-to": string }[] };
     assert.ok(definitions.policies.some((policy) => policy["apply-to"] === "quorum_queues"));
-    const svg = render("svg");
+    const svg = await render("svg");
     for (const name of ["mt-delay-5000", "work.retry-1000", "work.dead", "orders → due", "failure 2", "native.dead"])
       assert.ok(svg.includes(`>${name}<`), name);
-    const mermaid = render("mermaid");
+    const mermaid = await render("mermaid");
     assert.match(mermaid, /"expired, as due" \.-> exchange\d+\(\["orders"\]\)/);
     assert.match(mermaid, /(queue\d+) -\. "failed: waits 100ms × n, at most 200ms" \.-> \1\n/);
 
     writeFileSync(file, JSON.stringify({ kind: "work-retry", queue: "by hand", delays: ["5s"] }));
-    assert.match(render("svg"), />by hand\.retry-5000</);
+    assert.match(await render("svg"), />by hand\.retry-5000</);
     const many = { kind: "hold-queues", delays: Array.from({ length: 30 }, (_, index) => index + 1), destinations };
     writeFileSync(file, JSON.stringify(many));
-    assert.match(render("svg"), />and 18 more</);
+    assert.match(await render("svg"), />and 18 more</);
   });
 
-  it("renders definitions with which no queue drops a message for being delivered often", () => {
-    const limits = (...args: string[]): unknown[] => {
-      const { out } = run(["render", "--format", "definitions", ...args]);
+  it("renders definitions with which no queue drops a message for being delivered often", async () => {
+    const limits = async (...args: string[]): Promise<unknown[]> => {
+      const { out } = await run(["render", "--format", "definitions", ...args]);
       const { policies } = JSON.parse(out) as {
         policies: { "apply-to": string; definition: Record<string, unknown> }[];
       };
@@ -174,19 +151,19 @@ describe("rabbitmq-delay", () => {
     };
     const network = ["--preset", "nservicebus"];
     // Of any version, a limit that no message reaches.
-    assert.deepEqual(limits(...network), [{ "delivery-limit": 2_147_483_647 }]);
-    assert.deepEqual(limits(...network, "--broker-version", "4.3.6"), [{ "delivery-limit": -1 }]);
-    assert.deepEqual(limits(...network, "--broker-version", "3.10.8"), []);
+    assert.deepEqual(await limits(...network), [{ "delivery-limit": 2_147_483_647 }]);
+    assert.deepEqual(await limits(...network, "--broker-version", "4.3.6"), [{ "delivery-limit": -1 }]);
+    assert.deepEqual(await limits(...network, "--broker-version", "3.10.8"), []);
     const file = join(temporaryFolder(), "work.json");
     writeFileSync(file, JSON.stringify(workRetry({ queue: "work", delays: [1000] })));
-    assert.equal(limits("--retries", file, "--broker-version", "4.0").length, 3, "work, retry and dead queue");
-    assert.equal(run(["render", ...network, "--broker-version", "new"]).code, 2);
+    assert.equal((await limits("--retries", file, "--broker-version", "4.0")).length, 3, "work, retry and dead queue");
+    assert.equal((await run(["render", ...network, "--broker-version", "new"])).code, 2);
   });
 
-  it("renders definitions of retries that a broker could take for ours", () => {
+  it("renders definitions of retries that a broker could take for ours", async () => {
     const work = workRetry({ queue: "work", delays: [1000] });
     const { queues } = JSON.parse(
-      run(["render", "--retries", "-", "--format", "definitions"], JSON.stringify(work)).out,
+      (await run(["render", "--retries", "-", "--format", "definitions"], JSON.stringify(work))).out,
     ) as { queues: { name: string; arguments: object }[] };
     assert.deepEqual(
       queues.map(({ name, arguments: values }) => [name, values]),
@@ -195,7 +172,7 @@ describe("rabbitmq-delay", () => {
   });
 
   // The parsers quote what they can't read: whoever named another file by mistake had its password in a log.
-  it("shows nothing of a file that is not what it should be", () => {
+  it("shows nothing of a file that is not what it should be", async () => {
     const folder = temporaryFolder();
     const file = join(folder, "other");
     for (const content of [
@@ -212,28 +189,27 @@ describe("rabbitmq-delay", () => {
         ["check", "--stack-config", file],
       ];
       for (const args of flags) {
-        const { code, err } = run(args);
+        const { code, err } = await run(args);
         assert.equal(code, 2, err);
         assert.doesNotMatch(err, /Planted|ecret/, args.join(" "));
       }
     }
   });
 
-  it("publishes to the broker of the environment where no other is named", () => {
-    const args = [command, "publish", ...nservicebus, "--delay", "1s", ...target];
-    const env = { PATH: process.env.PATH, RABBITMQ_URL: "amqp://127.0.0.1:1" };
-    const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
-    assert.equal(status, 3, stderr);
-    assert.match(stderr, /no broker at 127\.0\.0\.1:1/);
+  it("publishes to the broker of the environment where no other is named", async () => {
+    const args = ["publish", ...nservicebus, "--delay", "1s", ...target];
+    const { code, err } = await runCommand(args, { RABBITMQ_URL: "amqp://127.0.0.1:1" });
+    assert.equal(code, 3, err);
+    assert.match(err, /no broker at 127\.0\.0\.1:1/);
   });
 
   // The message went to a network of the same names in the other vhost, or to none.
-  it("publishes to no other vhost than the one that a descriptor names", () => {
-    const publish = (vhost: string, amqp: string): { code: number | null; err: string } => {
+  it("publishes to no other vhost than the one that a descriptor names", async () => {
+    const publish = (vhost: string, amqp: string): Promise<CommandEnd> => {
       const input = JSON.stringify(delayNetwork({ preset: "nservicebus", vhost }));
       return run(["publish", "--network", "-", "--delay", "1s", ...target, "--amqp", amqp], input);
     };
-    const { code, err } = publish("shop/eu", "amqp://u:hunter2@127.0.0.1:1/other");
+    const { code, err } = await publish("shop/eu", "amqp://u:hunter2@127.0.0.1:1/other");
     assert.equal(code, 2, err);
     assert.match(
       err,
@@ -245,7 +221,7 @@ describe("rabbitmq-delay", () => {
       ["/", ""],
       ["/", "/%2F"],
     ] as const)
-      assert.match(publish(vhost, `amqp://127.0.0.1:1${path}`).err, /no broker at 127\.0\.0\.1:1/);
+      assert.match((await publish(vhost, `amqp://127.0.0.1:1${path}`)).err, /no broker at 127\.0\.0\.1:1/);
   });
 
   // A fault in the command ended as a mistyped option does, and nobody could see where it was.
@@ -292,8 +268,8 @@ describe("rabbitmq-delay", () => {
     "a stack's config": ["check", "--stack-config", "https://u:hunter2@h"],
     "a preview": ["review", "https://u:hunter2@h"],
   })) {
-    it(`shows no password in the place of ${what}`, () => {
-      const { code, err, out } = run(args);
+    it(`shows no password in the place of ${what}`, async () => {
+      const { code, err, out } = await run(args);
       assert.equal(code, 2, err);
       assert.doesNotMatch(err + out, /hunter2/i);
       assert.match(err, /^error: /);
@@ -301,15 +277,15 @@ describe("rabbitmq-delay", () => {
   }
 
   // A stack that exports an output before it has a value: "a fault of this command's own", which sent its user to the wrong place.
-  it("names outputs that hold no descriptor", () => {
+  it("names outputs that hold no descriptor", async () => {
     for (const outputs of [{ workRetries: null }, { workRetries: "x" }, { workRetries: { a: null } }]) {
-      const { code, err } = run(["render", "--retries", "-"], JSON.stringify(outputs));
+      const { code, err } = await run(["render", "--retries", "-"], JSON.stringify(outputs));
       assert.deepEqual([code, /--retries.* is not allowed; it must be/.test(err)], [2, true], err);
     }
   });
 
-  it("names an option that it does not know", () => {
-    assert.match(run(["store", "run", "--pasword=x"]).err, /unknown option '--pasword=…'/);
+  it("names an option that it does not know", async () => {
+    assert.match((await run(["store", "run", "--pasword=x"])).err, /unknown option '--pasword=…'/);
   });
 
   it("leads from a former or a mistyped option to the one that is meant, and shows no value of it", async () => {
@@ -322,7 +298,7 @@ describe("rabbitmq-delay", () => {
       [["store", "run", "--endpoint", "x"], "--table-prefix"],
       [["publish", ...target, "--ampq", "amqp://u:hunter2@h"], "--amqp"],
     ] as const) {
-      const { code, err } = await runHere([...args]);
+      const { code, err } = await run([...args]);
       assert.equal(code, 2);
       assert.match(err, new RegExp(`^error: unknown option '.*'\\n\\(Did you mean ${suggestion}\\?\\)\\n$`));
       assert.doesNotMatch(err, /hunter2/);
@@ -360,7 +336,7 @@ describe("rabbitmq-delay", () => {
       [[...service, "--amqp", "amqps://h:1", "--ca", "missing.pem"], missing],
     ];
     for (const [args, message] of cases) {
-      const { code, err } = await runHere(args);
+      const { code, err } = await run(args);
       assert.equal(code, 2, err);
       assert.match(err.trim(), message);
       assert.doesNotMatch(err, /ENOENT|EISDIR|errno/);
@@ -388,22 +364,15 @@ describe("rabbitmq-delay", () => {
       ["store", "stats"],
       ["store", "run", "--store", `sqlite:${join(temporaryFolder(), "x.db")}`, "--log-level", "silent"],
     ];
-    const { RABBITMQ_URL: before } = process.env;
-    try {
-      for (const verb of verbs) {
-        for (const address of addresses) {
-          process.env.RABBITMQ_URL = address;
-          for (const args of [["--amqp", address], [`--amqp=${address}`], []]) {
-            const { code, err } = await runHere([...verb, ...args]);
-            assert.equal(code, 2, `${address}: ${err}`);
-            assert.match(err, /amqp/, "it says which option it is");
-            assert.doesNotMatch(err, /hun ?ter2/, address);
-          }
+    for (const verb of verbs) {
+      for (const address of addresses) {
+        for (const args of [["--amqp", address], [`--amqp=${address}`], []]) {
+          const { code, err } = await runCommand([...verb, ...args], { RABBITMQ_URL: address });
+          assert.equal(code, 2, `${address}: ${err}`);
+          assert.match(err, /amqp/, "it says which option it is");
+          assert.doesNotMatch(err, /hun ?ter2/, address);
         }
       }
-    } finally {
-      if (before === undefined) delete process.env.RABBITMQ_URL;
-      else process.env.RABBITMQ_URL = before;
     }
   });
 
@@ -517,8 +486,8 @@ describe("rabbitmq-delay", () => {
     ],
   ];
   for (const [what, args, code, message] of mistakes) {
-    it(`says what is wrong with ${what}, and exits with ${code}`, () => {
-      const end = run(args);
+    it(`says what is wrong with ${what}, and exits with ${code}`, async () => {
+      const end = await run(args);
       assert.equal(end.code, code, end.err);
       assert.match(end.err, message);
       assert.equal(end.out, "");

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
-import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { runCommand } from "../../../test/support/command";
 import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
 interface Call {
@@ -59,16 +59,13 @@ describe("comment", () => {
 
   const environments: Record<string, NodeJS.ProcessEnv> = {};
   before(() => {
-    const path = process.env.PATH;
     environments.github = {
-      PATH: path,
       GITHUB_API_URL: url,
       GITHUB_REPOSITORY: "acme/shop",
       GITHUB_REF: "refs/pull/12/merge",
       GITHUB_TOKEN: "t-1",
     };
     environments.gitlab = {
-      PATH: path,
       CI_API_V4_URL: url,
       CI_PROJECT_ID: "34",
       CI_MERGE_REQUEST_IID: "12",
@@ -79,11 +76,8 @@ describe("comment", () => {
   async function run(on: string, text: string, env?: NodeJS.ProcessEnv): Promise<{ code: number; output: string }> {
     const file = join(temporaryFolder(), "review.md");
     writeFileSync(file, text);
-    const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
-    const child = spawn(process.execPath, [command, "comment", file, "--on", on], { env: env ?? environments[on] });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
-    return new Promise((resolve) => child.on("close", (code) => resolve({ code: code ?? -1, output })));
+    const { code, out, err } = await runCommand(["comment", file, "--on", on], env ?? environments[on]);
+    return { code, output: out + err };
   }
 
   const paths = {

@@ -1,11 +1,10 @@
 import { strict as assert } from "node:assert";
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { showError } from "../dist/errorText";
+import { runCommand } from "../../../test/support/command";
 import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
-const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 /** Part of a password in each address. */
 const PLANTED = "Planted4711";
 const amqp = `amqp://user:${PLANTED}@host:5672/vh`;
@@ -68,7 +67,7 @@ describe("passwords in an error", () => {
     }
   });
 
-  it("are in no output of the command", () => {
+  it("are in no output of the command", async () => {
     const config = join(temporaryFolder(), "Pulumi.prod.yaml");
     writeFileSync(
       config,
@@ -85,10 +84,10 @@ describe("passwords in an error", () => {
       ["comment", amqp, "--on", "github"],
       ["store", "list", "--store", "sqlite::memory:", "--before", amqp],
     ]) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], { encoding: "utf8" });
-      assert.equal(status, 2, stderr);
-      assert.doesNotMatch(stdout + stderr, new RegExp(PLANTED), args.join(" "));
-      assert.match(stderr, /^error: /);
+      const { code, out, err } = await runCommand(args);
+      assert.equal(code, 2, err);
+      assert.doesNotMatch(out + err, new RegExp(PLANTED), args.join(" "));
+      assert.match(err, /^error: /);
     }
   });
 });

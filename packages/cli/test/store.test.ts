@@ -1,26 +1,17 @@
 import { strict as assert } from "node:assert";
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CommandEnd, runCommand } from "../../../test/support/command";
 import { temporaryFolder } from "../../../test/support/temporaryFolder";
-
-const command = join(__dirname, "..", "bin", "rabbitmq-delay.js");
 
 describe("rabbitmq-delay store", () => {
   let folder: string;
   beforeEach(() => (folder = temporaryFolder()));
 
-  const run = (args: string[], environment: Record<string, string> = {}): { code: number | null; err: string } => {
-    const { RABBITMQ_URL, ...others } = process.env;
-    void RABBITMQ_URL;
-    const { status, stderr } = spawnSync(process.execPath, [command, "store", ...args], {
-      env: { ...others, ...environment },
-      timeout: 20_000,
-    });
-    return { code: status, err: stderr.toString() };
-  };
+  const run = (args: string[], environment: NodeJS.ProcessEnv = {}): Promise<CommandEnd> =>
+    runCommand(["store", ...args], environment);
 
-  it("refuses a wrong setting before anything is opened, wherever it comes from", () => {
+  it("refuses a wrong setting before anything is opened, wherever it comes from", async () => {
     const file = join(folder, "store.yaml");
     writeFileSync(file, "store: sqlite:/nowhere/x.db\namqp: amqp://127.0.0.1:1\nbatchSize: 0\n");
     const list = join(folder, "list.yaml");
@@ -63,23 +54,23 @@ describe("rabbitmq-delay store", () => {
       [["list", "--store", `sqlite:${database}`], {}, /set it up first \(rabbitmq-delay store set-up\)/],
     ];
     for (const [args, environment, message] of refused) {
-      const { code, err } = run(args, environment);
+      const { code, err } = await run(args, environment);
       assert.match(err, message);
       assert.equal(code, 2, err);
     }
   });
 
-  it("says what is out of reach", () => {
-    const nobody = run(["stats", "--amqp", "amqp://127.0.0.1:1"]);
+  it("says what is out of reach", async () => {
+    const nobody = await run(["stats", "--amqp", "amqp://127.0.0.1:1"]);
     assert.deepEqual([nobody.code, /--amqp: no broker at 127\.0\.0\.1:1/.test(nobody.err)], [3, true], nobody.err);
-    const database = run(["stats", "--store", "postgres://u:secret@127.0.0.1:1/d"]);
+    const database = await run(["stats", "--store", "postgres://u:secret@127.0.0.1:1/d"]);
     assert.deepEqual([database.code, /--store: .*ECONNREFUSED/.test(database.err)], [3, true], database.err);
     assert.ok(!database.err.includes("secret"));
   });
 
   // Set-up and run took the database from there, and list told to name one.
-  it("takes the database from the environment where nothing else names one", () => {
-    const { code, err } = run(["list"], { RABBITMQ_DELAY_STORE: "postgres://u:secret@127.0.0.1:1/d" });
+  it("takes the database from the environment where nothing else names one", async () => {
+    const { code, err } = await run(["list"], { RABBITMQ_DELAY_STORE: "postgres://u:secret@127.0.0.1:1/d" });
     assert.deepEqual([code, /--store: .*ECONNREFUSED/.test(err)], [3, true], err);
   });
 });

@@ -1,6 +1,4 @@
 import { strict as assert } from "node:assert";
-import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import * as fc from "fast-check";
 import { causesOf } from "../dist/preview/cause";
 import { renderHtml } from "../dist/report/html";
@@ -9,6 +7,7 @@ import { renderMermaidPicture } from "../dist/report/picture";
 import { PreviewStep, parsePreview } from "../dist/preview/preview";
 import { Review, reviewOf } from "../dist/review";
 import { parseUrn } from "../dist/preview/urn";
+import { runCommand } from "../../../test/support/command";
 
 /** Steps as the engine writes them; the real engine's are tested with the whole system. */
 function step(op: string, type: string, name: string, inputs: object, more: object = {}): PreviewStep {
@@ -224,7 +223,6 @@ describe("review", () => {
     assert.ok(boxes.length < 10, `${boxes.length} boxes`);
   });
 
-  const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
   const foreign: [string, string, RegExp][] = [
     ["nothing", "", /is not JSON, or cut off/],
     ["a truncated preview", '{"steps":[{"op":"create"', /is not JSON, or cut off/],
@@ -234,22 +232,24 @@ describe("review", () => {
     ["null", "null", /is not the output of pulumi preview/],
   ];
   for (const [what, input, message] of foreign) {
-    it(`refuses ${what}`, () => {
-      const { status, stderr } = spawnSync(process.execPath, [command, "review", "-"], { input, encoding: "utf8" });
-      assert.equal(status, 2);
-      assert.match(stderr, message);
+    it(`refuses ${what}`, async () => {
+      const { code, err } = await runCommand(["review", "-"], {}, input);
+      assert.equal(code, 2);
+      assert.match(err, message);
     });
   }
 
-  it("refuses a broker's address that is none, and a broker out of reach", () => {
+  it("refuses a broker's address that is none, and a broker out of reach", async () => {
     const input = JSON.stringify({ steps: [queue("delete", "a")] });
-    const ends = ["amqp://x", "nowhere", "http://127.0.0.1:4"].map((url) =>
-      spawnSync(process.execPath, [command, "review", "-", "--management", url], { input, encoding: "utf8" }),
+    const ends = await Promise.all(
+      ["amqp://x", "nowhere", "http://127.0.0.1:4"].map((url) =>
+        runCommand(["review", "-", "--management", url], {}, input),
+      ),
     );
     assert.deepEqual(
-      ends.map(({ status }) => status),
+      ends.map(({ code }) => code),
       [2, 2, 3],
     );
-    assert.match(ends[2]?.stderr ?? "", /--management: http:\/\/127\.0\.0\.1:4\/api does not answer \(.*ECONNREFUSED/);
+    assert.match(ends[2]?.err ?? "", /--management: http:\/\/127\.0\.0\.1:4\/api does not answer \(.*ECONNREFUSED/);
   });
 });

@@ -1,14 +1,11 @@
 import { strict as assert } from "node:assert";
-import { spawn } from "node:child_process";
 import { Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { renderMarkdown } from "../dist/report/markdown";
 import type { PreviewStep } from "../dist/preview/preview";
 import type { Review } from "../dist/review";
 import { change, judged, queueStep, step } from "./steps";
-
-const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
+import { runCommand } from "../../../test/support/command";
 
 /** What a broker says to each path, without the question after it; 404 to all others. */
 type Answers = Record<string, unknown>;
@@ -53,16 +50,10 @@ describe("a review that asks the broker", () => {
   async function review(
     plan: { steps: PreviewStep[] },
     args: string[],
-    environment: object = {},
-  ): Promise<{ status: number | null; report: Review; stderr: string }> {
-    const env = { PATH: process.env.PATH, ...environment };
-    const child = spawn(process.execPath, [command, "review", "-", "--json", ...args], { env });
-    let [stdout, stderr] = ["", ""];
-    child.stdout.on("data", (data: Buffer) => (stdout += data.toString()));
-    child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
-    child.stdin.end(JSON.stringify(plan));
-    const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
-    return { status, report: JSON.parse(stdout) as Review, stderr };
+    environment: NodeJS.ProcessEnv = {},
+  ): Promise<{ status: number; report: Review; stderr: string }> {
+    const { code, out, err } = await runCommand(["review", "-", "--json", ...args], environment, JSON.stringify(plan));
+    return { status: code, report: JSON.parse(out) as Review, stderr: err };
   }
 
   const impossible: [string, Answers, RegExp][] = [
@@ -648,12 +639,8 @@ describe("a review that asks the broker", () => {
 
   it("keeps the password of the address to itself, also where the address is broken", async () => {
     const args = ["review", "-", "--management", "http://user:hunter2%zz@127.0.0.1:4"];
-    const child = spawn(process.execPath, [command, ...args], { env: { PATH: process.env.PATH } });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
-    child.stdin.end(JSON.stringify(deleted));
-    const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
-    assert.equal(status, 2, output);
-    assert.ok(!output.includes("hunter2"), output);
+    const { code, out, err } = await runCommand(args, {}, JSON.stringify(deleted));
+    assert.equal(code, 2, err);
+    assert.ok(!`${out}${err}`.includes("hunter2"), err);
   });
 });

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { Review, reviewOf } from "../dist/review";
 import { PreviewStep, parsePreview } from "../dist/preview/preview";
 import { judged, queueStep, reviewed, step } from "./steps";
+import { command, runCommand } from "../../../test/support/command";
 import { temporaryFolder } from "../../../test/support/temporaryFolder";
-
-const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
 
 interface End {
   status: number | null;
@@ -16,10 +15,10 @@ interface End {
 }
 
 /** The command on a plan from standard input. */
-function review(plan: unknown, ...more: string[]): End {
+async function review(plan: unknown, ...more: string[]): Promise<End> {
   const input = typeof plan === "string" ? plan : JSON.stringify(plan);
-  const env = { PATH: process.env.PATH };
-  return spawnSync(process.execPath, [command, "review", "-", ...more], { input, encoding: "utf8", env });
+  const { code, out, err } = await runCommand(["review", "-", ...more], {}, input);
+  return { status: code, stdout: out, stderr: err };
 }
 
 /** The command with an engine that prints `output`, says `errors` and ends with `code`. */
@@ -42,14 +41,15 @@ const loss = { steps: [queueStep("delete", "a")], changeSummary: { delete: 1 } }
 const care = { steps: [step("update", "aws:s3/bucket:Bucket", "b", {})], changeSummary: { update: 1 } };
 
 describe("how a review ends", () => {
-  it("fails on loss without being asked to, on care when asked to, and on nothing when told so", () => {
-    const status = (plan: object, ...more: string[]): number | null => review(plan, ...more).status;
-    assert.equal(status(loss), 1);
-    assert.equal(status(loss, "--fail-on", "loss"), 1);
-    assert.equal(status(loss, "--fail-on", "never"), 0);
-    assert.equal(status(care), 0);
-    assert.equal(status(care, "--fail-on", "care"), 1);
-    assert.equal(status(harmless, "--fail-on", "care"), 0);
+  it("fails on loss without being asked to, on care when asked to, and on nothing when told so", async () => {
+    const status = async (plan: object, ...more: string[]): Promise<number | null> =>
+      (await review(plan, ...more)).status;
+    assert.equal(await status(loss), 1);
+    assert.equal(await status(loss, "--fail-on", "loss"), 1);
+    assert.equal(await status(loss, "--fail-on", "never"), 0);
+    assert.equal(await status(care), 0);
+    assert.equal(await status(care, "--fail-on", "care"), 1);
+    assert.equal(await status(harmless, "--fail-on", "care"), 0);
   });
 
   const unreadable: [string, object][] = [
@@ -63,15 +63,15 @@ describe("how a review ends", () => {
     ["an error", { ...harmless, diagnostics: [{ severity: "error", message: "no broker at http://x" }] }],
   ];
   for (const [what, plan] of unreadable) {
-    it(`takes a plan with ${what} for one that nobody can judge`, () => {
+    it(`takes a plan with ${what} for one that nobody can judge`, async () => {
       for (const more of [[], ["--fail-on", "loss"], ["--fail-on", "never"]]) {
-        const { status, stdout } = review(plan, ...more);
+        const { status, stdout } = await review(plan, ...more);
         assert.equal(status, 3, stdout);
         assert.match(stdout, /## ⛔ Could not be reviewed/);
       }
-      const json = JSON.parse(review(plan, "--json").stdout) as Review;
+      const json = JSON.parse((await review(plan, "--json")).stdout) as Review;
       assert.equal(json.verdict, "unknown");
-      assert.match(review(plan, "--format", "html").stdout, /<h1>Could not be reviewed<\/h1>/);
+      assert.match((await review(plan, "--format", "html")).stdout, /<h1>Could not be reviewed<\/h1>/);
     });
   }
 
@@ -102,8 +102,8 @@ describe("how a review ends", () => {
     assert.deepEqual(await judged([old, fresh] as PreviewStep[]), ["loss", "queue-deleted"]);
   });
 
-  it("still tells a loss in what of a plan can be read", () => {
-    const { status, stdout } = review({ ...loss, diagnostics: [{ severity: "error", message: "broken" }] });
+  it("still tells a loss in what of a plan can be read", async () => {
+    const { status, stdout } = await review({ ...loss, diagnostics: [{ severity: "error", message: "broken" }] });
     assert.equal(status, 1);
     assert.match(stdout, /Would lose messages[\s\S]*did not get to its end/);
   });
@@ -113,7 +113,7 @@ describe("how a review ends", () => {
     ["a state that is null", '{"steps":[{"op":"delete","urn":"urn:pulumi:a::b::c:d:E::f","oldState":null}]}'],
     ["a step whose URN is none", '{"steps":[{"op":"delete","urn":"queue"}]}'],
   ];
-  for (const [what, plan] of refused) it(`refuses ${what}`, () => assert.equal(review(plan).status, 2));
+  for (const [what, plan] of refused) it(`refuses ${what}`, async () => assert.equal((await review(plan)).status, 2));
 
   it("judges steps that replace, import, discard and read by what they do", async () => {
     for (const op of ["replace", "create-replacement", "delete-replaced", "import-replacement"]) {
@@ -179,13 +179,11 @@ describe("how a review ends", () => {
     }
   });
 
-  it("says in one line that a file can't be read or written", () => {
-    const missing = spawnSync(process.execPath, [command, "comment", "none.md", "--on", "github"], {
-      encoding: "utf8",
-    });
-    assert.equal(missing.status, 2);
-    assert.match(missing.stderr, /error: none\.md can't be read/);
-    const unwritable = review(harmless, "--output", "/none/review.md");
+  it("says in one line that a file can't be read or written", async () => {
+    const missing = await runCommand(["comment", "none.md", "--on", "github"]);
+    assert.equal(missing.code, 2);
+    assert.match(missing.err, /error: none\.md can't be read/);
+    const unwritable = await review(harmless, "--output", "/none/review.md");
     assert.equal(unwritable.status, 2);
     assert.match(unwritable.stderr, /--output: \/none\/review\.md can't be written/);
   });

@@ -1,5 +1,4 @@
 import { strict as assert } from "node:assert";
-import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { causesOf } from "../dist/preview/cause";
@@ -9,8 +8,8 @@ import { PreviewStep, parsePreview } from "../dist/preview/preview";
 import { secretsOf, withoutSecrets } from "../dist/redact";
 import { reviewOf } from "../dist/review";
 import { change } from "./steps";
+import { runCommand } from "../../../test/support/command";
 
-const command = join(__dirname, "..", "..", "cli", "bin", "rabbitmq-delay.js");
 /** Stands in every place that may hold a secret, so that each report can be looked through for it. */
 const PLANTED = "hunter2";
 
@@ -219,18 +218,15 @@ describe("secrets in a review", () => {
     }
   });
 
-  it("are in no message of a plan that can't be read", () => {
-    const { stderr, status } = spawnSync(process.execPath, [command, "review", "-"], {
-      input: `password ${PLANTED}`,
-      encoding: "utf8",
-    });
-    assert.equal(status, 2);
-    assert.ok(!stderr.includes(PLANTED), stderr);
+  it("are in no message of a plan that can't be read", async () => {
+    const { code, err } = await runCommand(["review", "-"], {}, `password ${PLANTED}`);
+    assert.equal(code, 2);
+    assert.ok(!err.includes(PLANTED), err);
   });
 
-  it("are in no message of a comment that can't be posted", () => {
+  it("are in no message of a comment that can't be posted", async () => {
     const report = join(__dirname, "..", "..", "..", "docs", "reviews", "safe.md");
-    const environments: [string, object][] = [
+    const environments: [string, NodeJS.ProcessEnv][] = [
       [
         "github",
         {
@@ -245,11 +241,9 @@ describe("secrets in a review", () => {
       ],
     ];
     for (const [on, environment] of environments) {
-      const args = [command, "comment", report, "--on", on, "--request", "12"];
-      const env = { PATH: process.env.PATH, ...environment };
-      const { stderr, stdout, status } = spawnSync(process.execPath, args, { encoding: "utf8", env });
-      assert.equal(status, 3);
-      assert.ok(!`${stderr}${stdout}`.includes(PLANTED), stderr);
+      const { code, out, err } = await runCommand(["comment", report, "--on", on, "--request", "12"], environment);
+      assert.equal(code, 3);
+      assert.ok(!`${err}${out}`.includes(PLANTED), err);
     }
   });
 
