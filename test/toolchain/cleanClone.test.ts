@@ -5,6 +5,7 @@ import { findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { afterThisTest } from "../support/cleanup";
+import { withCompiledDriver } from "../support/sqliteDriver";
 import { temporaryFolder } from "../support/temporaryFolder";
 
 // What `pulumi package add` of a Git address runs: nothing compiles the components but npm.
@@ -14,7 +15,7 @@ describe("a clean clone after npm install", () => {
     const clone = join(folder, "clone");
     await run("git", ["clone", "--quiet", root, clone]);
     const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-    await run("npm", ["install", ...flags], { cwd: clone });
+    await run("npm", ["install", ...flags], { cwd: clone, env: await withCompiledDriver(folder) });
     const host = join(clone, "node_modules", "@pulumi", "pulumi", "cmd", "run-plugin");
     const child = spawn(process.execPath, [host, join(clone, "plugin"), "127.0.0.1:1"], { cwd: clone });
     afterThisTest(async () => void child.kill());

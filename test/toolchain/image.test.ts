@@ -11,7 +11,7 @@ const version = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
 /** Somebody whom no file belongs to. */
 const NOBODY = 65_534;
 
-/** There is no Docker here, so its steps are done by hand, without what differs: the base images, and SQLite's driver, which is here already. */
+/** There is no Docker here, so its steps are done by hand, without the base images and with what is here already: all packages, SQLite's driver. */
 describe("the container image", () => {
   const instructions = readDockerfile(join(root, "Dockerfile"));
   const ofWord = (word: string, list = instructions): Instruction[] => list.filter((one) => one.word === word);
@@ -69,6 +69,9 @@ describe("the container image", () => {
           if (from === undefined) copyInto(join(root, source), place.replace(/\/\.\/?$/, "/"), isSent);
           else copyInto(join(scratch, source), place);
         }
+      } else if (word === "RUN" && text === "npm ci --ignore-scripts") {
+        const modules = [join(root, "node_modules"), join(build, "node_modules")];
+        await run("cp", ["-al", ...modules]).catch(() => run("cp", ["-a", ...modules]));
       } else if (word === "RUN" && text !== "npm rebuild better-sqlite3") {
         const env = { ...process.env, npm_config_prefer_offline: "true", npm_config_loglevel: "error" };
         await run("sh", ["-ec", text], { cwd: build, env });
