@@ -154,17 +154,18 @@ describe("what the broker would refuse half-way is refused before anything is ma
     });
 
     // A stack with interval queues could never be updated again, and an NServiceBus network stopped half-way.
-    it("a queue without a type that has to be classic, where the vhost's default is quorum", async function () {
-      const { management } = broker();
-      if (!isNewest) this.skip();
-      await management.call("PUT", `vhosts/${vhost}`, { default_queue_type: "quorum" });
-      const stack = await TestStack.create(broker(), vhost);
-      stack.configure({ network: { preset: "nservicebus-v1" } });
-      await refuses(stack, /makes a quorum queue of each .* has to be classic \(x-queue-mode\); nothing was made/);
-      stack.configure({ network: shape, retryIntervals: { intervals: ["5s"] } });
-      await stack.up();
-      await stack.up();
-    });
+    if (isNewest) {
+      it("a queue without a type that has to be classic, where the vhost's default is quorum", async () => {
+        const { management } = broker();
+        await management.call("PUT", `vhosts/${vhost}`, { default_queue_type: "quorum" });
+        const stack = await TestStack.create(broker(), vhost);
+        stack.configure({ network: { preset: "nservicebus-v1" } });
+        await refuses(stack, /makes a quorum queue of each .* has to be classic \(x-queue-mode\); nothing was made/);
+        stack.configure({ network: shape, retryIntervals: { intervals: ["5s"] } });
+        await stack.up();
+        await stack.up();
+      });
+    }
 
     it("a deployer who may not make the vhost, or the store's user", async () => {
       const stack = await TestStack.create(broker(), vhost);

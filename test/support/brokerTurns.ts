@@ -3,8 +3,8 @@ import { takesTurns } from "./tiers";
 
 /**
  * Leaves each test of most files on one of its two brokers, in `make test` and `make test-clients`: most of such a test is the work of the
- * engine, a client, the command, a store or a gateway, which is the same on both. `make nightly` and a file that is run alone have every test
- * on both.
+ * engine, a client, the command, a store or a gateway, which is the same on both. A test that asks which broker it has stays on both, and
+ * so does every test in `make nightly` and of `npx mocha FILE`.
  */
 export function takeTurns(suites: readonly Suite[], isOn = process.env.RABBITMQ_DELAY_TEST_TURNS === "true"): void {
   const [first, second] = suites;
@@ -16,15 +16,23 @@ export function takeTurns(suites: readonly Suite[], isOn = process.env.RABBITMQ_
     filterTests(suite, (title) => !shared.includes(title) || shared.indexOf(title) % 2 === broker);
 }
 
-/** The titles of all tests of a suite, below the broker's own. */
+/** The titles of all tests of a suite that are the same on every broker, below the broker's own. */
 function titlesIn(suite: Suite, above = ""): string[] {
   return [
-    ...suite.tests.map(({ title }) => `${above}${title}`),
-    ...suite.suites.flatMap((inner) => titlesIn(inner, `${above}${inner.title} `)),
+    ...suite.tests.filter(isSameOnAll).map(({ title }) => `${above}${title}`),
+    ...suite.suites.flatMap((inner) => titlesIn(inner, `${above}${inner.title}${BELOW}`)),
   ];
+}
+
+/** Between titles, in which it does not stand. */
+const BELOW = "\0";
+
+/** Whether a test runs on this broker, and does not ask which one it is, by the name that `onEachBroker` gives the answer. */
+function isSameOnAll(test: Test): boolean {
+  return !test.isPending() && !/\bisNewest\b/.test(String(test.fn));
 }
 
 function filterTests(suite: Suite, isKept: (title: string) => boolean, above = ""): void {
   suite.tests = suite.tests.filter(({ title }: Test) => isKept(`${above}${title}`));
-  for (const inner of suite.suites) filterTests(inner, isKept, `${above}${inner.title} `);
+  for (const inner of suite.suites) filterTests(inner, isKept, `${above}${inner.title}${BELOW}`);
 }
