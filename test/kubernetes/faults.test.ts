@@ -1,19 +1,29 @@
 import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { percentile } from "../../bench/statistics";
 import { LEVELS, networkDashboard } from "pulumi-rabbitmq-delay/testing";
 import { afterThisTest } from "../support/cleanup";
-import { metricsOf, ordinals, startPodCluster, withPods } from "../support/pods/cluster";
+import { rounds } from "../support/length";
+import { PodCluster, metricsOf, ordinals, startPodCluster, withPods } from "../support/pods/cluster";
 import { DelayTraffic } from "../support/pods/delayTraffic";
 import { killedNodes, minorityCutOff, rollingRestart } from "../support/pods/faults";
-import { temporaryFolder } from "../support/temporaryFolder";
 
-const MESSAGES = 20_000;
+const MESSAGES = rounds(5000, 20_000);
 
 describe("three nodes of the generated manifests", () => {
   withPods(() => {
+    let folder: string;
+    let cluster: PodCluster;
+    before(async () => {
+      folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
+      cluster = await startPodCluster(folder);
+    });
+    after(() => rmSync(folder, { recursive: true }));
+    after(() => cluster.pods.remove());
+
     it("listen with TLS alone, answer their probes, and measure what the dashboard asks for", async () => {
-      const cluster = await startPodCluster(temporaryFolder());
-      afterThisTest(() => cluster.pods.remove());
       const { container } = cluster.pods.spec;
       for (const ordinal of ordinals(cluster)) {
         const listeners = await cluster.pods.exec(ordinal, ["rabbitmq-diagnostics", "-q", "listeners"]);
@@ -53,8 +63,6 @@ describe("three nodes of the generated manifests", () => {
     });
 
     it(`${MESSAGES} messages wait while nodes are killed, restarted and cut off: none is lost, none early, each at its endpoint`, async function () {
-      const cluster = await startPodCluster(temporaryFolder());
-      afterThisTest(() => cluster.pods.remove());
       const traffic = await DelayTraffic.start(cluster);
       afterThisTest(() => traffic.stop());
       await traffic.publish(MESSAGES, { fromMs: 5000, toMs: 150_000 });

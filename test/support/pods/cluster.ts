@@ -85,13 +85,23 @@ export async function untilAllRun(cluster: PodCluster): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   for (;;) {
     const states = await Promise.all(ordinals(cluster).map((ordinal) => runningNodes(cluster, ordinal)));
-    if (states.every((count) => count === cluster.pods.spec.replicas)) break;
-    if (Date.now() > deadline) throw new Error(`the nodes see ${states.join(", ")} running nodes`);
+    const isWhole = states.every((count) => count === cluster.pods.spec.replicas);
+    if (isWhole && !(await isAnyCritical(cluster))) return;
+    if (Date.now() > deadline)
+      throw new Error(`the nodes see ${states.join(", ")} running nodes, or a queue needs one`);
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
-  for (const ordinal of ordinals(cluster)) {
-    await cluster.pods.exec(ordinal, ["rabbitmq-upgrade", "-q", "await_online_quorum_plus_one", "-t", "120"]);
-  }
+}
+
+/** Whether a queue would lose its majority without one of the nodes, as `rabbitmq-upgrade await_online_quorum_plus_one` asks. */
+async function isAnyCritical(cluster: PodCluster): Promise<boolean> {
+  const checks = ordinals(cluster).map((ordinal) =>
+    manage(cluster, ordinal, "GET", "health/checks/node-is-quorum-critical"),
+  );
+  return Promise.all(checks).then(
+    () => false,
+    () => true,
+  );
 }
 
 /** How many nodes run, as one of them sees it; 0 if that node does not answer. */
