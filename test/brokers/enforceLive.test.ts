@@ -10,6 +10,7 @@ import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { differencesOf } from "../support/differences";
+import { rounds } from "../support/length";
 import { declareAsNServiceBus, generations, installEndpoint, sendDelayed } from "../support/nserviceBus";
 import { Arrival, Receiver } from "../support/receive";
 import { command } from "../support/command";
@@ -46,7 +47,10 @@ async function enforce(
 /** More unconfirmed messages than a broker has that keeps up. */
 const MOST_UNCONFIRMED = 500;
 
-/** Sends up to 300 messages a second until it is told to end, as NServiceBus's senders do; what is nacked is sent once more, by another body. */
+/** How many messages are sent at once, a hundred times a second. */
+const AT_ONCE = rounds(1, 3);
+
+/** Sends messages until it is told to end, as NServiceBus's senders do; what is nacked is sent once more, by another body. */
 class Sender {
   readonly names = [...endpoints];
   /** When each message is due that the broker took. */
@@ -60,7 +64,7 @@ class Sender {
   constructor(channel: ConfirmChannel) {
     let count = 0;
     this.timer = setInterval(() => {
-      for (let index = 0; index < 3 && this.unconfirmed < MOST_UNCONFIRMED; index++) {
+      for (let index = 0; index < AT_ONCE && this.unconfirmed < MOST_UNCONFIRMED; index++) {
         const [name, seconds] = [this.names[count % this.names.length] as string, count % 8];
         const confirm = this.send(channel, name, seconds, `${name} ${count++}`);
         // A test that failed closes the channel; what failed it is told, and not what that does here.

@@ -119,6 +119,8 @@ describe("the components in other languages", () => {
           PULUMI_BACKEND_URL: `file://${state}`,
           PULUMI_CONFIG_PASSPHRASE: "dev",
           PULUMI_SKIP_UPDATE_CHECK: "true",
+          // Types were checked when the program was prepared.
+          PULUMI_NODEJS_TRANSPILE_ONLY: "true",
         };
         const config = ["--config-file", join(state, "Pulumi.test.yaml")];
         const pulumi = (...args: string[]): Promise<string> =>
@@ -130,7 +132,13 @@ describe("the components in other languages", () => {
           await pulumi("config", "set", `rabbitmq:${key}`, value, ...config);
         }
         await pulumi("config", "set", "--secret", "password", PASSWORD, ...config);
-        afterThisTest(async () => void (await pulumi("destroy", "--yes", "--skip-preview", ...config)));
+        let isDestroyed = false;
+        const destroy = async (): Promise<void> => {
+          if (isDestroyed) return;
+          await pulumi("destroy", "--yes", "--skip-preview", ...config);
+          isDestroyed = true;
+        };
+        afterThisTest(destroy);
         await pulumi("up", "--yes", "--skip-preview", ...config);
         const asked = async <T>(...args: string[]): Promise<T> => {
           const output = await pulumi(...args);
@@ -164,7 +172,7 @@ describe("the components in other languages", () => {
         const rights = await broker().management.call<{ read: string }>("GET", `permissions/%2F/${outputs.users[0]}`);
         assert.ok(new RegExp(rights.read).test(endpoint) && !new RegExp(rights.read).test("another"), rights.read);
 
-        await pulumi("destroy", "--yes", "--skip-preview", ...config);
+        await destroy();
         assert.deepEqual(await broker().management.queues("%2F"), []);
       });
     }
