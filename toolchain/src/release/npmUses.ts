@@ -9,8 +9,8 @@ import { previewStack } from "./stackPreview";
 
 /** What a service that only publishes has no use for: drivers of databases, a server. */
 const NOT_FOR_PUBLISHERS = ["pg", "better-sqlite3", "fastify", "@pulumi/pulumi"];
-/** The client library over which a service publishes; as the project's own tests have it. */
-const AMQPLIB = "amqplib@1.2.0";
+/** The client library over which a service publishes; the newest that the project's own tests have. */
+const AMQPLIB = "amqplib@2.3.1";
 
 /** How a package is tried out. */
 interface PackageUse extends InstallOptions {
