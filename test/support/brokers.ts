@@ -52,11 +52,10 @@ export function brokerLabel(series: string, installed: string | undefined): stri
     : `RabbitMQ ${installed}, in place of ${series}`;
 }
 
-const shared = new Map<string, Promise<TestBroker>>();
 const running = new ServerRegister<BrokerNode>("brokers", discard);
 
 /**
- * Runs the same tests on each broker, which all files share; tests use different vhosts. Some files' tests take turns instead; see
+ * Runs the same tests on each broker, which all files and processes share; tests use different vhosts. Some files' tests take turns instead; see
  * brokerTurns.ts.
  */
 export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest: boolean }) => void): void {
@@ -65,13 +64,8 @@ export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest
     return describe(`on ${label}`, function () {
       let broker: TestBroker;
       before(async function () {
-        if (!shared.has(label))
-          shared.set(
-            label,
-            install().then((installation) => startTestBroker(installation)),
-          );
         try {
-          broker = await (shared.get(label) as Promise<TestBroker>);
+          broker = brokerOf(await running.shared(`shared-${version}`, async () => start(await install())));
         } catch (error) {
           if (process.env.CI === "true") throw error;
           console.log(`      skipped: ${(error as Error).message}`);
@@ -105,10 +99,18 @@ export async function ownTestBroker(installation: BrokerInstallation): Promise<T
 
 /** Starts a node that runs until it is removed, or all are stopped. */
 export async function startTestBroker(installation: BrokerInstallation): Promise<TestBroker> {
+  return brokerOf(await start(installation));
+}
+
+/** Starts a node, which is recorded as soon as there is a process. */
+function start(installation: BrokerInstallation): Promise<BrokerNode> {
   const id = randomUUID().slice(0, 8);
   const folder = installation.root === "" ? mkdtempSync(join(tmpdir(), "rabbitmq-delay-test-")) : `/srv/test-${id}`;
-  const node = await startNode({ name: `test-${id}`, installation, folder });
-  running.put(node.name, node);
+  const record = (node: BrokerNode): void => running.put(node.name, node);
+  return startNode({ name: `test-${id}`, installation, folder, onLaunch: record });
+}
+
+function brokerOf(node: BrokerNode): TestBroker {
   return { node, management: new Management(node.managementUrl) };
 }
 

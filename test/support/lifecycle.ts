@@ -35,6 +35,6 @@ export async function mochaGlobalTeardown(): Promise<void> {
 /** Makes every Node process of the run keep its compiled code, and use that of others. */
 function keepCompiled(): void {
   process.env.RABBITMQ_DELAY_TEST_COMPILED = runFolder("compiled");
-  const hook = `--require ${join(__dirname, "compileCache.js")}`;
+  const hook = `--require ${JSON.stringify(join(__dirname, "compileCache.js"))}`;
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ""} ${hook}`.trim();
 }

@@ -1,8 +1,20 @@
 import { ChildProcess, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { RunResult } from "./runResult";
+import { mochaGlobalTeardown } from "./lifecycle";
+import { RunResult, hasFailed } from "./runResult";
+import { stopServersOf } from "./servers";
 
 /** Cache of the compiler's own code, which ts-node would keep in the temporary folder. */
 const COMPILED = { V8_COMPILE_CACHE_CACHE_DIR: resolve("node_modules", ".cache", "v8-compile-cache") };
@@ -12,7 +24,7 @@ const ENGINE_LOG = /^pulumi\.(INFO|WARNING|ERROR|[^/]+\.log\.)/;
 
 /** A run of Mocha that ended. */
 export interface MochaRun {
-  /** Undefined if the run broke off. */
+  /** Undefined if the run broke off, or ended otherwise than its result says. */
   result: RunResult | undefined;
   /** Names of files and folders that the tests left in the temporary folder. */
   leftovers: string[];
@@ -22,47 +34,83 @@ export interface MochaRun {
 
 /** Options of a run of Mocha. */
 export interface MochaRunOptions {
+  /** How many files run at the same time; 2 are the fewest with which Mocha runs a file in a process that it can end. @default 2 */
+  jobs?: number;
   env?: NodeJS.ProcessEnv;
   /** Returns the output instead of printing it. @default false */
   isQuiet?: boolean;
 }
 
 /**
- * Runs Mocha in a process and a temporary folder of its own.
- * @param args files, and options beside those of .mocharc.js
+ * Runs test files with Mocha, in processes and a temporary folder of their own, and stops what the run leaves behind.
+ * @throws Error if this process was told to end meanwhile
  */
-export async function runMocha(args: string[], { env = {}, isQuiet = false }: MochaRunOptions = {}): Promise<MochaRun> {
+export async function runMocha(
+  files: string[],
+  { jobs = 2, env = {}, isQuiet = false }: MochaRunOptions = {},
+): Promise<MochaRun> {
   const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-run-"));
-  const [temporary, file] = [join(folder, "tmp"), join(folder, "result.json")];
+  const [temporary, resultFile, outputFile] = [
+    join(folder, "tmp"),
+    join(folder, "result.json"),
+    join(folder, "output"),
+  ];
   try {
     mkdirSync(temporary);
     // Brokers and databases run as users of their own.
     chmodSync(folder, 0o755);
     chmodSync(temporary, 0o1777);
-    const child = spawn(process.execPath, [require.resolve("mocha/bin/mocha.js"), ...args], {
-      stdio: ["ignore", isQuiet ? "pipe" : "inherit", isQuiet ? "pipe" : "inherit"],
-      env: { ...process.env, ...COMPILED, ...env, TMPDIR: temporary, RABBITMQ_DELAY_TEST_RESULT: file },
+    // Not a pipe, which whatever the tests leave running would keep open.
+    const output = isQuiet ? openSync(outputFile, "w") : "inherit";
+    const args = [require.resolve("mocha/bin/mocha.js"), "--parallel", "--jobs", `${jobs}`, ...files];
+    const child = spawn(process.execPath, args, {
+      // Its processes are one group, which can be ended as a whole.
+      detached: true,
+      stdio: ["ignore", output, output],
+      env: { ...process.env, ...COMPILED, ...env, TMPDIR: temporary, RABBITMQ_DELAY_TEST_RESULT: resultFile },
     });
-    const output = await outputOf(child);
-    const result = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as RunResult) : undefined;
-    return { result, leftovers: readdirSync(temporary).filter((name) => !ENGINE_LOG.test(name)), output };
+    if (output !== "inherit") closeSync(output);
+    const code = await codeOf(child).finally(() => stopServersOf(temporary, mochaGlobalTeardown));
+    const written = existsSync(resultFile) ? (JSON.parse(readFileSync(resultFile, "utf8")) as RunResult) : undefined;
+    const isWhole = written !== undefined && (code === 0 || (code !== null && hasFailed(written)));
+    return {
+      result: isWhole ? written : undefined,
+      leftovers: readdirSync(temporary).filter((name) => !ENGINE_LOG.test(name)),
+      output: isQuiet ? readFileSync(outputFile, "utf8") : "",
+    };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    // Processes that are about to end may still write into it.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }
 
-/** Waits for the end of the process, even if this process is told to end, because only Mocha can stop its servers. */
-async function outputOf(child: ChildProcess): Promise<string> {
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (data: Buffer) => (output += data.toString()));
-  // A terminal sends SIGINT to both.
-  const wait = (): void => undefined;
-  const pass = (): void => void child.kill("SIGTERM");
-  process.on("SIGINT", wait).on("SIGTERM", pass);
+/**
+ * Waits for the end of the process, and ends what it has left of its group.
+ * @returns its exit code, or null if a signal ended it
+ * @throws Error if this process was told to end meanwhile, which is passed on
+ */
+async function codeOf(child: ChildProcess): Promise<number | null> {
+  let told: NodeJS.Signals | undefined;
+  const pass = (signal: NodeJS.Signals): void => {
+    told = signal;
+    child.kill(signal);
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, pass);
   try {
-    await new Promise<void>((resolve, reject) => child.on("error", reject).on("close", () => resolve()));
+    const code = await new Promise<number | null>((end, reject) => child.on("error", reject).on("exit", end));
+    endGroup(child);
+    if (told !== undefined) throw new Error(`ended by ${told}`);
+    return code;
   } finally {
-    process.off("SIGINT", wait).off("SIGTERM", pass);
+    for (const signal of signals) process.off(signal, pass);
   }
-  return output;
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid as number), "SIGKILL");
+  } catch {
+    // All of it has ended.
+  }
 }

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { relative } from "node:path";
 import { MochaOptions, Runner, reporters } from "mocha";
 import { listRejections } from "./rejections";
-import { RunResult, addFailure, addPass, addSkip, emptyResult } from "./runResult";
+import { RunResult, addFailure, addPass, addSkip, emptyResult, nameOf } from "./runResult";
 
 /** File for the result, which runMocha reads. Removed from the environment, because a test may start another Mocha. */
 const resultFile = process.env.RABBITMQ_DELAY_TEST_RESULT;
@@ -23,11 +22,11 @@ class RunReporter extends reporters.Spec {
     super(runner, options);
     runner.on("pass", ({ file }) => addPass(this.result, nameOf(file)));
     runner.on("pending", ({ file }) => addSkip(this.result, nameOf(file)));
-    // A hook of all files names none. It belongs to the file whose tests are reported, one file after the other.
+    // A hook of all files names none. One around a test belongs to that test's file, and one before or after all tests to no file for certain.
     let latest: string | undefined;
     runner.on("test", ({ file }) => (latest = file));
     runner.on("fail", (test, error) => {
-      const file = test.file ?? ((test as { type?: string }).type === "hook" ? latest : undefined);
+      const file = test.file ?? (/^"(before|after) each" hook/.test(test.title) ? latest : undefined);
       addFailure(this.result, nameOf(file), { title: test.fullTitle(), error: firstLine(error.message) });
     });
     runner.on("test end", (test) =>
@@ -76,10 +75,6 @@ class RunReporter extends reporters.Spec {
 }
 
 module.exports = RunReporter;
-
-function nameOf(file: string | undefined): string {
-  return file === undefined ? "" : relative(process.cwd(), file);
-}
 
 function failureLines({ files, rejections }: RunResult): string[] {
   const failures = Object.values(files).flatMap(({ failed }) => failed.map(({ title, error }) => `${title}: ${error}`));

@@ -1,3 +1,5 @@
+import { relative, resolve } from "node:path";
+
 /** Failed test or hook; each text is one line. */
 export interface Failure {
   title: string;
@@ -35,6 +37,14 @@ export interface Verdict {
 /** Limit of flaky files. A run with more fails, because the machine or the code is broken then, not a test. */
 export const MOST_FLAKY_FILES = 3;
 
+/** Where the run began; a test may change the folder. */
+const start = process.cwd();
+
+/** Name under which a file has its results. @param file undefined for what belongs to no file */
+export function nameOf(file: string | undefined): string {
+  return file === undefined ? "" : relative(start, resolve(start, file));
+}
+
 export function emptyResult(): RunResult {
   return { files: {}, rejections: [] };
 }
@@ -55,6 +65,11 @@ function fileOf({ files }: RunResult, file: string): FileResult {
   return (files[file] ??= { passed: 0, skipped: 0, failed: [] });
 }
 
+/** Whether anything failed. */
+export function hasFailed({ files, rejections }: RunResult): boolean {
+  return rejections.length > 0 || Object.values(files).some(({ failed }) => failed.length > 0);
+}
+
 /**
  * Returns the files that run once more, alone.
  * @param isRerun whether a file may run again; no file does if one that may not has failed, because the run fails then anyway
@@ -65,21 +80,24 @@ export function filesToRerun({ files, rejections }: RunResult, isRerun: (file: s
   return isLost || failed.some((file) => file === "" || !isRerun(file)) ? [] : failed;
 }
 
-/**
- * Joins both runs: a file that ran again counts by its second run.
- * @param second undefined if no file ran again
- */
-export function verdictOf(first: RunResult, second: RunResult = emptyResult()): Verdict {
-  const files = Object.values({ ...first.files, ...second.files });
-  const rejections = [...first.rejections, ...second.rejections];
+/** Joins the first run and those of single files that followed: a file that passed then counts by its second run. */
+export function verdictOf(first: RunResult, ...others: RunResult[]): Verdict {
+  const again = Object.assign({}, ...others.map(({ files }) => files)) as RunResult["files"];
+  const mended = Object.entries(again).filter(([file, result]) => isMended(first.files[file], result));
+  const failedAgain = Object.entries(again).filter(([, { failed }]) => failed.length > 0);
+  const files = Object.values({ ...first.files, ...Object.fromEntries([...mended, ...failedAgain]) });
+  const rejections = [first, ...others].flatMap((run) => run.rejections);
   return {
     passed: sum(files.map(({ passed }) => passed)),
     failed: sum(files.map(({ failed }) => failed.length)) + rejections.length,
     skipped: sum(files.map(({ skipped }) => skipped)),
-    flaky: Object.entries(second.files).flatMap(([file, { failed }]) =>
-      failed.length > 0 ? [] : (first.files[file]?.failed ?? []).map((failure) => ({ file, ...failure })),
-    ),
+    flaky: mended.flatMap(([file]) => (first.files[file]?.failed ?? []).map((failure) => ({ file, ...failure }))),
   };
+}
+
+/** Whether a file passed the second time; a test that is skipped then has not. */
+function isMended(first: FileResult | undefined, { passed, skipped, failed }: FileResult): boolean {
+  return failed.length === 0 && passed > 0 && passed >= (first?.passed ?? 0) && skipped <= (first?.skipped ?? 0);
 }
 
 function sum(numbers: number[]): number {

@@ -1,5 +1,5 @@
-import { MochaRun, runMocha } from "./mochaRun";
-import { filesToRerun, verdictOf } from "./runResult";
+import { runMocha } from "./mochaRun";
+import { RunResult, emptyResult, filesToRerun, nameOf, verdictOf } from "./runResult";
 import { Tier, isRerun, tierOf } from "./tiers";
 
 /**
@@ -8,17 +8,21 @@ import { Tier, isRerun, tierOf } from "./tiers";
  * @returns whether the tier passed
  */
 export async function runTier({ files, jobs, env }: Tier, isQuiet = false): Promise<boolean> {
-  const first = await runMocha(["--parallel", "--jobs", `${jobs}`, ...files], { env, isQuiet });
-  if (first.result === undefined) return breakOff();
-  const again = filesToRerun(first.result, isRerun);
+  const runs = [await runMocha(files, { jobs, env, isQuiet })];
+  const again = filesToRerun(runs[0]?.result ?? emptyResult(), isRerun);
   if (again.length > 0) console.log(`\nOnce more, alone: ${again.join(", ")}\n`);
-  const second = again.length > 0 ? await runMocha(again, { env, isQuiet }) : undefined;
-  if (second !== undefined && second.result === undefined) return breakOff();
-  const verdict = verdictOf(first.result, second?.result);
+  for (const file of again) runs.push(await runMocha([file], { env, isQuiet }));
+  const results = runs.map(({ result }) => result);
+  if (!results.every((result) => result !== undefined)) return breakOff();
+  const [first, ...others] = results as [RunResult, ...RunResult[]];
+  const verdict = verdictOf(first, ...others);
   for (const { file, title, error } of verdict.flaky) console.log(`  flaky: ${file}: ${title}: ${error}`);
-  const leftovers = leftoversOf(first, second);
-  for (const leftover of leftovers) console.log(`  failed: left in the temporary folder: ${leftover}`);
-  const failed = verdict.failed + leftovers.length;
+  const faults = [
+    ...runs.flatMap(({ leftovers }) => leftovers).map((name) => `left in the temporary folder: ${name}`),
+    ...files.filter((file) => first.files[nameOf(file)] === undefined).map((file) => `no test ran of ${file}`),
+  ];
+  for (const fault of faults) console.log(`  failed: ${fault}`);
+  const failed = verdict.failed + faults.length;
   console.log(`${verdict.passed} passed, ${failed} failed, ${verdict.skipped} skipped`);
   return failed === 0;
 }
@@ -26,10 +30,6 @@ export async function runTier({ files, jobs, env }: Tier, isQuiet = false): Prom
 function breakOff(): false {
   console.error("the tests ended before their end: Mocha, or one of the processes that ran the files, died");
   return false;
-}
-
-function leftoversOf(...runs: (MochaRun | undefined)[]): string[] {
-  return runs.flatMap((run) => run?.leftovers ?? []);
 }
 
 async function main(name = ""): Promise<number> {

@@ -15,6 +15,7 @@ import { join } from "node:path";
 // Tests run in several processes, which may end without warning. Each server that they start is recorded here, and the first process stops
 // it at the end.
 const FOLDER = "RABBITMQ_DELAY_TEST_SERVERS";
+const PREFIX = "rabbitmq-delay-servers-";
 
 /** The servers of one kind that tests have started, by name, as plain data that says how to stop each. */
 export class ServerRegister<Server> {
@@ -77,14 +78,25 @@ export class ServerRegister<Server> {
 
 /** A folder that all processes of a run share, and that is removed with it. */
 export function runFolder(name: string): string {
-  const folder = join((process.env[FOLDER] ??= mkdtempSync(join(tmpdir(), "rabbitmq-delay-servers-"))), name);
+  const folder = join((process.env[FOLDER] ??= mkdtempSync(join(tmpdir(), PREFIX))), name);
   mkdirSync(folder, { recursive: true });
   return folder;
 }
 
 /** Called in the first process, before the others are started. */
 export function openRegisters(): void {
-  process.env[FOLDER] = mkdtempSync(join(tmpdir(), "rabbitmq-delay-servers-"));
+  process.env[FOLDER] = mkdtempSync(join(tmpdir(), PREFIX));
+}
+
+/** Stops the servers of a run that ended before it did so itself. @param temporary the run's temporary folder */
+export async function stopServersOf(temporary: string, stop: () => Promise<void>): Promise<void> {
+  const own = process.env[FOLDER];
+  for (const name of readdirSync(temporary).filter((entry) => entry.startsWith(PREFIX))) {
+    process.env[FOLDER] = join(temporary, name);
+    await stop();
+  }
+  if (own === undefined) delete process.env[FOLDER];
+  else process.env[FOLDER] = own;
 }
 
 /** Called in the first process, when everything is stopped. */

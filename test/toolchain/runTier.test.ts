@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FileResult, Failure, RunResult, filesToRerun, verdictOf } from "../support/runResult";
 import { runTier } from "../support/runTier";
@@ -8,7 +8,7 @@ import { Tier, isRerun, tierOf } from "../support/tiers";
 
 const late: Failure = { title: "comes in time", error: "late" };
 const green = (passed: number): FileResult => ({ passed, skipped: 1, failed: [] });
-const red = (passed: number): FileResult => ({ passed, skipped: 0, failed: [late] });
+const red = (passed: number): FileResult => ({ passed, skipped: 1, failed: [late] });
 const run = (files: Record<string, FileResult>, rejections: string[] = []): RunResult => ({ files, rejections });
 const always = (): boolean => true;
 
@@ -36,15 +36,21 @@ describe("the verdict on two runs", () => {
     assert.deepEqual(verdict, { passed: 9, failed: 0, skipped: 2, flaky: [{ file: "a", ...late }] });
   });
 
+  it("is a failure if what failed was skipped the second time, or did not run", () => {
+    for (const second of [{ ...green(3), skipped: 2 }, green(2), green(0)])
+      assert.deepEqual(verdictOf(run({ a: red(3) }), run({ a: second })), { ...red(3), failed: 1, flaky: [] });
+  });
+
   it("is a failure if a file failed twice, or was not run again", () => {
     assert.deepEqual(verdictOf(run({ a: red(3) }), run({ a: red(2) })), {
       passed: 2,
       failed: 1,
-      skipped: 0,
+      skipped: 1,
       flaky: [],
     });
     assert.equal(verdictOf(run({ a: red(3) })).failed, 1);
     assert.equal(verdictOf(run({ a: green(3) }, ["one"]), run({}, ["another"])).failed, 2);
+    assert.equal(verdictOf(run({ a: red(3), b: red(3) }), run({ a: green(4) }), run({ b: red(3) })).failed, 1);
   });
 });
 
@@ -70,13 +76,13 @@ describe("files that look for lost, early or misplaced messages under faults", (
 });
 
 describe("a tier", function () {
-  /** Runs test files with these bodies, each of which knows a file name of its own as `mark`. */
-  async function runBodies(...bodies: string[]): Promise<{ isGreen: boolean; said: string }> {
+  /** Runs test files, each of which knows a file name of its own as `mark`. */
+  async function runTexts(...texts: string[]): Promise<{ isGreen: boolean; said: string }> {
     const folder = temporaryFolder();
-    const files = bodies.map((body, index) => {
+    const files = texts.map((text, index) => {
       const file = join(folder, `${index}.test.js`);
-      const text = `const fs = require("fs"), mark = ${JSON.stringify(join(folder, `${index}.mark`))};\n`;
-      writeFileSync(file, `${text}it("test ${index}", () => { ${body} });`);
+      const mark = JSON.stringify(join(folder, `${index}.mark`));
+      writeFileSync(file, `const fs = require("fs"), mark = ${mark};\n${text}`);
       return file;
     });
     const tier: Tier = { files, jobs: 2, env: { MOCHA_WORKER_ID: undefined } };
@@ -91,37 +97,57 @@ describe("a tier", function () {
     }
   }
 
+  const PASSES = `it("passes", () => undefined);`;
   const FAILS_ONCE = `if (fs.existsSync(mark)) return; fs.writeFileSync(mark, ""); throw new Error("busy");`;
 
-  it("passes if a file passes the second time, and says so in its last lines", async () => {
-    const { isGreen, said } = await runBodies(FAILS_ONCE, "");
+  it("passes if files pass the second time, and says so in its last lines", async () => {
+    // What a test leaves running holds up nobody.
+    const test = `it("test", () => { setInterval(() => undefined, 1000); ${FAILS_ONCE} });`;
+    const hook = `afterEach(() => { ${FAILS_ONCE} }); it("passes", () => undefined);`;
+    const { isGreen, said } = await runTexts(test, hook, PASSES);
     assert.equal(isGreen, true, said);
-    assert.match(said, / {2}flaky: \S*0\.test\.js: test 0: busy\n2 passed, 0 failed, 0 skipped$/);
+    assert.match(said, / {2}flaky: \S*0\.test\.js: test: busy\n/);
+    assert.match(said, / {2}flaky: \S*1\.test\.js: "after each" hook.*: busy\n3 passed, 0 failed, 0 skipped$/);
   });
 
-  it("knows the file of a hook that failed", async () => {
-    const { isGreen, said } = await runBodies(`}); afterEach(() => { ${FAILS_ONCE}`, "");
-    assert.equal(isGreen, true, said);
-    assert.match(said, / {2}flaky: \S*0\.test\.js: "after each" hook.*: busy\n2 passed, 0 failed, 0 skipped$/);
+  it("fails if a file fails twice, leaves something in the temporary folder, or has no test", async () => {
+    const leaves = `it("leaves", () => fs.writeFileSync(require("path").join(require("os").tmpdir(), "x.db"), ""));`;
+    const fails = `it("fails", () => { throw new Error("always"); });`;
+    const { isGreen, said } = await runTexts(fails, leaves, `describe("nothing", () => undefined);`);
+    assert.equal(isGreen, false);
+    assert.match(said, / {2}failed: left in the temporary folder: x\.db\n/);
+    assert.match(said, / {2}failed: no test ran of \S*2\.test\.js\n1 passed, 3 failed, 0 skipped$/);
   });
 
-  it("fails if a file fails twice, or leaves something in the temporary folder", async () => {
-    const twice = await runBodies(`throw new Error("always");`, "");
-    assert.equal(twice.isGreen, false);
-    assert.match(twice.said, /\n1 passed, 1 failed, 0 skipped$/);
-    const leaves = await runBodies(`fs.writeFileSync(require("path").join(require("os").tmpdir(), "x.db"), "");`);
-    assert.equal(leaves.isGreen, false);
-    assert.match(leaves.said, /left in the temporary folder: x\.db\n1 passed, 1 failed, 0 skipped$/);
+  it("fails if a hook before all tests failed, which may be any file's", async () => {
+    const { isGreen, said } = await runTexts(PASSES, `before(() => { ${FAILS_ONCE} }); ${PASSES}`);
+    assert.equal(isGreen, false, said);
   });
 
   // Mocha once ended silently, and with 0.
   it("fails if a process that runs files dies", async () => {
-    const { isGreen, said } = await runBodies(`process.kill(process.pid, "SIGKILL");`, "", "");
+    const dies = `it("dies", () => process.kill(process.pid, "SIGKILL"));`;
+    const { isGreen, said } = await runTexts(dies, PASSES, PASSES);
     assert.equal(isGreen, false, said);
   });
 
+  it("ends with all that it has started when it is told to", async () => {
+    const mark = join(temporaryFolder(), "mark");
+    const starts = `const { pid } = require("child_process").spawn("sleep", ["1000"]);`;
+    const notes = `fs.writeFileSync(${JSON.stringify(mark)}, String(pid)); return new Promise(() => undefined);`;
+    const running = runTexts(`it("hangs", () => { ${starts} ${notes} });`);
+    while (!existsSync(mark) || readFileSync(mark, "utf8") === "")
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    const state = `/proc/${readFileSync(mark, "utf8")}/stat`;
+    const isAlive = (): boolean => existsSync(state) && !/\) Z /.test(readFileSync(state, "utf8"));
+    assert.equal(isAlive(), true);
+    process.emit("SIGHUP", "SIGHUP");
+    await assert.rejects(running, /ended by SIGHUP/);
+    while (isAlive()) await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+
   it("has a name that there is", () => {
-    assert.throws(() => tierOf("slow"), /^Error: slow: no such tier; there are quick, test, clients, nightly$/);
+    assert.throws(() => tierOf("slow"), /^Error: slow: no such tier; there are quick, test, clients$/);
     assert.ok(tierOf("quick").files.every((file) => existsSync(file)));
   });
 });
