@@ -92,7 +92,8 @@ test-clients: test-types
 # docs/reliability.md.
 nightly: test-types
 	@node toolchain/dist/main.js prepare-tests clients
-	@$(RUN_TIER) nightly
+	@RABBITMQ_DELAY_TEST_LENGTH=full $(RUN_TIER) test
+	@RABBITMQ_DELAY_TEST_LENGTH=full $(RUN_TIER) clients
 	@$(MAKE) --no-print-directory gauntlet MINUTES=60 REPORT=docs/reliability.md FLAGS=--keep-going
 
 # A test of your own, TIMES times while every core is busy: make stress FILE=test/brokers/delivery.test.ts TIMES=20

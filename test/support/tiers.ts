@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { isFullLength } from "./length";
 
 // Several processes take files from one list, so the longest come first; otherwise one process would run them alone at the end.
 const LONGEST = [
@@ -110,7 +111,10 @@ export interface Tier {
 }
 
 /** More jobs than cores, because tests wait for a part of their time. */
-const JOBS = 4;
+const JOBS = 5;
+
+/** At full length, each test runs on both brokers; see brokerTurns.ts. */
+const TURNS = { RABBITMQ_DELAY_TEST_TURNS: String(!isFullLength) };
 
 const tiers: Record<string, () => Tier> = {
   /** Pure code, stand-ins, and quick tests on one broker. */
@@ -123,10 +127,8 @@ const tiers: Record<string, () => Tier> = {
     env: { RABBITMQ_DELAY_TEST_BROKER: process.env.RABBITMQ_DELAY_TEST_BROKER ?? "3.10" },
   }),
   /** All tests of the project itself. */
-  test: () => ({ files: projectFiles(), jobs: JOBS, env: { RABBITMQ_DELAY_TEST_TURNS: "true" } }),
-  clients: () => ({ files: CLIENTS, jobs: JOBS, env: { RABBITMQ_DELAY_TEST_TURNS: "true" } }),
-  /** Everything at full length. */
-  nightly: () => ({ files: [...CLIENTS, ...projectFiles()], jobs: JOBS, env: { RABBITMQ_DELAY_TEST_LENGTH: "full" } }),
+  test: () => ({ files: projectFiles(), jobs: JOBS, env: TURNS }),
+  clients: () => ({ files: CLIENTS, jobs: JOBS, env: TURNS }),
 };
 
 /** @throws Error if there is no such tier */
