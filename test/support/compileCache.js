@@ -1,7 +1,8 @@
 "use strict";
 
 // Every Node process of a test run loads this first (see lifecycle.ts): a short process mostly compiles the same modules. V8's result for
-// each is kept for the processes that follow, in a folder that is removed with the run.
+// each is kept for the processes that follow, in a folder that is removed with the run. Node's own cache (module.enableCompileCache) needs
+// Node 22.1, and v8-compile-cache-lib can't run a file that uses import().
 const { createHash } = require("node:crypto");
 const { readFileSync, renameSync, statSync, writeFileSync } = require("node:fs");
 const { Module } = require("node:module");

@@ -12,6 +12,8 @@ const SLOWEST = 10;
 /** Unit of /proc/stat, on every Linux on which Node runs. */
 const TICKS_PER_SECOND = 100;
 
+// Mocha has one reporter at a time, and none of its own writes a result beside what it prints.
+
 /** Mocha's own report, then the slowest tests, then each failure once more in one line. */
 class RunReporter extends reporters.Spec {
   private readonly ended: { title: string; file: string; durationMs: number }[] = [];

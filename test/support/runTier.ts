@@ -2,6 +2,8 @@ import { runMocha } from "./mochaRun";
 import { RunResult, emptyResult, filesToRerun, nameOf, verdictOf } from "./runResult";
 import { Tier, isRerun, tierOf } from "./tiers";
 
+// Mocha's own retries repeat a test at once, in the process and beside the load in which it failed, and its result does not say so.
+
 /**
  * Runs all files of a tier, several at a time, then those that failed once more, one after the other. Prints the counts.
  * @param isQuiet whether Mocha's own output is dropped

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 // Tests run in several processes, which may end without warning. Each server that they start is recorded here, and the first process stops
-// it at the end.
+// it at the end. Mocha knows only the processes that run files.
 const FOLDER = "RABBITMQ_DELAY_TEST_SERVERS";
 const PREFIX = "rabbitmq-delay-servers-";
 
