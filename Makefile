@@ -169,5 +169,5 @@ gauntlet: build
 		$(if $(REPORT),--report $(REPORT)) $(FLAGS)
 
 # Three minutes of the same rounds each time, all of them whatever fails.
-gauntlet-ci:
+gauntlet-ci: build
 	@$(MAKE) --no-print-directory gauntlet MINUTES=3 SEED=2 FLAGS="--keep-going --shrink 60 $(FLAGS)"
