@@ -67,7 +67,8 @@ lint-packages:
 	@for package in $(LIBRARIES) packages/cli; do npx publint --strict $$package >&2 || exit 1; done
 	@for package in $(LIBRARIES); do npx attw --pack $$package --profile node16 --quiet || exit 1; done
 
-TS_NODE := TS_NODE_PROJECT=tsconfig.test.json node -r ts-node/register/transpile-only
+# In the place of the shell, so that a signal to make reaches it.
+TS_NODE := TS_NODE_PROJECT=tsconfig.test.json exec node -r ts-node/register/transpile-only
 RUN_TIER := $(TS_NODE) test/support/runTier.ts
 
 # The tests' own types; what is checked once is not checked again.
@@ -98,7 +99,10 @@ nightly: test-types
 
 # A test of your own, TIMES times while every core is busy: make stress FILE=test/brokers/delivery.test.ts TIMES=20
 TIMES ?= 20
-stress: test-types
+stress:
+	@test -f "$(FILE)" || { echo 'FILE: "$(FILE)" is not allowed; it must be a test file' >&2; exit 2; }
+	@expr "$(TIMES)" : '[1-9][0-9]*$$' >/dev/null || { echo 'TIMES: "$(TIMES)" is not allowed; it must be a number from 1' >&2; exit 2; }
+	@$(MAKE) --no-print-directory test-types
 	@$(TS_NODE) test/support/stress.ts "$(FILE)" $(TIMES)
 
 # STACK and BROKER may name others; the page opens where there is a browser.

@@ -32,6 +32,11 @@ const kinds = [
   },
 ].filter(({ version }) => (process.env.RABBITMQ_DELAY_TEST_BROKER ?? version) === version);
 
+if (kinds.length === 0)
+  throw new Error(
+    `RABBITMQ_DELAY_TEST_BROKER: "${process.env.RABBITMQ_DELAY_TEST_BROKER}" is not allowed; it must be 3.10 or 4.3`,
+  );
+
 /** The version of an installation, from its folder's name; undefined before it is installed. */
 function installedVersion(root: string): string | undefined {
   const library = `${root}/usr/lib/rabbitmq/lib`;

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
 import { join } from "node:path";
 import type { Context } from "mocha";
 import { stopAllBrokers } from "./brokers";
@@ -7,6 +9,9 @@ import { stopAllDatabases } from "./databases";
 import { hearRejections, noteRunningTest } from "./rejections";
 import { explainTimeout } from "./timeouts";
 import { closeRegisters, openRegisters, runFolder } from "./servers";
+
+/** Whether runMocha has started this process, and stops its servers; see mochaRun.ts. */
+const isOfTier = process.env.RABBITMQ_DELAY_TEST_RESULT !== undefined;
 
 export const mochaHooks = {
   /** Once for each file: a process that runs several files forgets its listeners after each, and would miss unhandled rejections. */
@@ -24,12 +29,23 @@ export const mochaHooks = {
 export function mochaGlobalSetup(): void {
   openRegisters();
   keepCompiled();
+  if (!isOfTier) stopServersOnSignals();
 }
 
 /** Mocha calls this after the last test, also of a failed run. */
 export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.all([stopAllBrokers(), stopAllDatabases(), stopSharedControlPlane()]);
   closeRegisters();
+}
+
+/** Mocha tears down nothing when it is told to end. Another process does so once this one is gone, whose tests might start a server meanwhile. */
+function stopServersOnSignals(): void {
+  const args = ["--require", "ts-node/register/transpile-only", join(__dirname, "stopServers.ts")];
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => {
+      spawn(process.execPath, args, { detached: true, stdio: "ignore" }).unref();
+      process.exit(128 + constants.signals[signal]);
+    });
 }
 
 /** Makes every Node process of the run keep its compiled code, and use that of others. */

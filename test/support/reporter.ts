@@ -29,7 +29,7 @@ class RunReporter extends reporters.Spec {
     runner.on("test", ({ file }) => (latest = file));
     runner.on("fail", (test, error) => {
       const file = test.file ?? (/^"(before|after) each" hook/.test(test.title) ? latest : undefined);
-      addFailure(this.result, nameOf(file), { title: test.fullTitle(), error: firstLine(error.message) });
+      addFailure(this.result, nameOf(file), { title: test.fullTitle(), error: firstLine(inOneLine(error.message)) });
     });
     runner.on("test end", (test) =>
       this.ended.push({ title: test.fullTitle(), file: nameOf(test.file), durationMs: test.duration ?? 0 }),
@@ -95,6 +95,13 @@ const LINE_LENGTH = 200;
 function firstLine(text: string): string {
   const line = String(text).split("\n")[0] as string;
   return line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH)}…` : line;
+}
+
+/** An assertion says in its first line what it expects, and then what differs. */
+function inOneLine(text: string): string {
+  return String(text)
+    .split(/\s*\n\s*/)
+    .join(" ");
 }
 
 function print(title: string, timed: [ms: number, name: string][]): void {

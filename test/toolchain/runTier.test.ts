@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { afterThisTest } from "../support/cleanup";
 import { FileResult, Failure, RunResult, filesToRerun, verdictOf } from "../support/runResult";
 import { runTier } from "../support/runTier";
 import { temporaryFolder } from "../support/temporaryFolder";
@@ -133,6 +134,10 @@ describe("a tier", function () {
   });
 
   it("ends with all that it has started when it is told to", async () => {
+    // What ends this very run when it is told to; see lifecycle.ts.
+    const own = process.rawListeners("SIGHUP") as NodeJS.SignalsListener[];
+    process.removeAllListeners("SIGHUP");
+    afterThisTest(() => own.forEach((listener) => process.on("SIGHUP", listener)));
     const mark = join(temporaryFolder(), "mark");
     const starts = `const { pid } = require("child_process").spawn("sleep", ["1000"]);`;
     const notes = `fs.writeFileSync(${JSON.stringify(mark)}, String(pid)); return new Promise(() => undefined);`;
