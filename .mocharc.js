@@ -8,7 +8,7 @@ module.exports = {
   reporter: "test/support/reporter.ts",
   // Ends what hangs; a busy machine may make any test ten times slower.
   timeout: 900_000,
-  // A title after -g that no test has.
+  // Fails if no test has the title after -g.
   failZero: true,
   slow: 5000,
 };

@@ -67,7 +67,7 @@ lint-packages:
 	@for package in $(LIBRARIES) packages/cli; do npx publint --strict $$package >&2 || exit 1; done
 	@for package in $(LIBRARIES); do npx attw --pack $$package --profile node16 --quiet || exit 1; done
 
-# In the place of the shell, so that a signal to make reaches it.
+# Replaces the shell, so a signal to make reaches Node.
 TS_NODE := TS_NODE_PROJECT=tsconfig.test.json exec node -r ts-node/register/transpile-only
 RUN_TIER := $(TS_NODE) test/support/runTier.ts
 

@@ -47,7 +47,7 @@ async function enforce(
 /** More unconfirmed messages than a broker has that keeps up. */
 const MOST_UNCONFIRMED = 500;
 
-/** How many messages are sent at once, a hundred times a second. */
+/** Messages sent at once, a hundred times a second. */
 const AT_ONCE = rounds(1, 3);
 
 /** Sends messages until it is told to end, as NServiceBus's senders do; what is nacked is sent once more, by another body. */

@@ -20,9 +20,9 @@ const before: StackConfig = {
   ],
 };
 const [sales] = before.endpoints as [unknown];
-/** How much longer than the review took a message waits during the update; more if that was not over before it was due. */
+/** Delays of a message that waits during an update, in durations of the review; the next one if the update took longer. */
 const TIMES_LONGER = [3, 10];
-/** About what the network can delay. */
+/** Longest delay of a message, just below what the network can delay. */
 const LONGEST_MS = 40_000;
 
 /** An edit, what the review has to say of it, and what then has to become of what waited. */

@@ -21,7 +21,7 @@ export async function brokerSwitch({ node }: TestBroker, on: string, off: string
   count += 1;
   const name = `switch-${process.pid}-${count}`;
   const inside = (position: string): string => `"${join(node.folder, `${name}-${position}`)}"`;
-  // Not filelib:is_file, which asks a process that serves all files; and with the test it ends, because it would use a third of a core.
+  // The process ends with the test, and reads files directly: filelib:is_file asks the file server. Both together used a third of a core.
   const program = `
     IsThere = fun(File) -> element(1, prim_file:read_file_info(File)) == ok end,
     Wait = fun W(File) ->

@@ -24,7 +24,7 @@ function titlesIn(suite: Suite, above = ""): string[] {
   ];
 }
 
-/** Between titles, in which it does not stand. */
+/** Separator of titles; no title contains it. */
 const BELOW = "\0";
 
 /** Whether a test runs on this broker, and does not ask which one it is, by the name that `onEachBroker` gives the answer. */

@@ -34,7 +34,7 @@ export interface MochaRun {
 
 /** Options of a run of Mocha. */
 export interface MochaRunOptions {
-  /** How many files run at the same time; 2 are the fewest with which Mocha runs a file in a process that it can end. @default 2 */
+  /** Files that run at the same time. With fewer than 2, Mocha runs a file in its own process, which an open handle keeps alive. @default 2 */
   jobs?: number;
   env?: NodeJS.ProcessEnv;
   /** Returns the output instead of printing it. @default false */

@@ -37,7 +37,7 @@ export interface Verdict {
 /** Limit of flaky files. A run with more fails, because the machine or the code is broken then, not a test. */
 export const MOST_FLAKY_FILES = 3;
 
-/** Where the run began; a test may change the folder. */
+/** Folder of the checkout. Read at the start, because a test may change to another folder. */
 const start = process.cwd();
 
 /** Name under which a file has its results. @param file undefined for what belongs to no file */

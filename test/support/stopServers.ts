@@ -1,4 +1,4 @@
 import { mochaGlobalTeardown } from "./lifecycle";
 
-// Stops what the registers of the environment list; see lifecycle.ts.
+// Stops the servers in the registers that the environment names; see lifecycle.ts.
 void mochaGlobalTeardown();

@@ -290,7 +290,7 @@ describe("a release", () => {
       const trialOf = async (name: string): Promise<string> => {
         const artifact = npmPart().artifacts.find(({ file }) => file === `${name}-${version}.tgz`);
         assert.ok(typeof artifact?.use === "object", name);
-        // How long an installation takes is for the release's table.
+        // The release's table judges the time of an installation.
         const use = { ...artifact.use, mostSeconds: Infinity };
         const { failure, what } = await tryOut({ ...artifact, use }, release);
         assert.equal(failure, undefined);

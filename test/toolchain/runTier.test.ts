@@ -102,7 +102,7 @@ describe("a tier", function () {
   const FAILS_ONCE = `if (fs.existsSync(mark)) return; fs.writeFileSync(mark, ""); throw new Error("busy");`;
 
   it("passes if files pass the second time, and says so in its last lines", async () => {
-    // What a test leaves running holds up nobody.
+    // A timer that a test leaves behind does not keep the second run alive.
     const test = `it("test", () => { setInterval(() => undefined, 1000); ${FAILS_ONCE} });`;
     const hook = `afterEach(() => { ${FAILS_ONCE} }); it("passes", () => undefined);`;
     const { isGreen, said } = await runTexts(test, hook, PASSES);
@@ -134,7 +134,7 @@ describe("a tier", function () {
   });
 
   it("ends with all that it has started when it is told to", async () => {
-    // What ends this very run when it is told to; see lifecycle.ts.
+    // Remove the listener of lifecycle.ts, because it would end this process.
     const own = process.rawListeners("SIGHUP") as NodeJS.SignalsListener[];
     process.removeAllListeners("SIGHUP");
     afterThisTest(() => own.forEach((listener) => process.on("SIGHUP", listener)));
