@@ -237,6 +237,21 @@ describe("the gauntlet's invariants", () => {
     assert.deepEqual(broken([...other, fault("broker-killed", 1400, 1500)]), ["copy-under-another-id"]);
   });
 
+  it("a store may take what has no id in a second time when it comes back after its receipt's 15 s, and not before", () => {
+    const twice = (lastAt: number): HistoryEvent[] => [
+      published("a-0"),
+      confirmed("a-0"),
+      fault("broker-killed", 1020, 15_500),
+      arrived("a-0", "queue:Sales", 15_900),
+      arrived("a-0", "queue:Sales", lastAt, { messageId: "other" }),
+    ];
+    for (const database of ["sqlite", "postgres"] as const) {
+      assert.deepEqual(broken(twice(16_500), storePlan(500, { database })), []);
+      assert.deepEqual(broken(twice(16_499), storePlan(500, { database })), ["copy-under-another-id"]);
+      assert.deepEqual(broken(twice(16_000), storePlan(500, { database, by: "x-deliver-at" })), []);
+    }
+  });
+
   it("a given id stays", () => {
     const changed = [published("a-0", 1000, { messageId: "given" }), confirmed("a-0"), arrived("a-0", "queue:Sales")];
     assert.deepEqual(broken(changed), ["id-changed"]);

@@ -59,17 +59,6 @@ function isRestarted({ name }: StorePart, sinceMs: number, events: readonly Hist
   );
 }
 
-/**
- * Whether a message without an id may have been stored a second time, under another id: SQLite's receipts have their age by the
- * process's clock, so what breaks a session finds none while the clock jumps. A gateway has no receipts.
- */
-export function mayBeStoredTwice({ part, publications, faults }: Lifetime): boolean {
-  if (part.mechanism !== "store" || part.database === "postgres") return false;
-  const isNameless = publications.every(({ messageId }) => messageId === undefined);
-  if (part.database === "network") return isNameless && faults.length > 0;
-  return isNameless && faults.some(isClockJump) && !faults.every(isClockJump);
-}
-
 /** Whether a fault is a clock's. */
 export function isClockJump({ fault }: Faulted): boolean {
   return fault === "clock-jump";

@@ -1,7 +1,8 @@
 import type { Faulted, HistoryEvent } from "../history";
 import type { Plan } from "../plan/types";
-import { isClockJump, mayBeStoredTwice } from "./clocks";
+import { isClockJump } from "./clocks";
 import { Lifetime, lifetimesOf } from "./lifetimes";
+import { mayBeStoredTwice } from "./receipts";
 import type { Violation } from "./violation";
 
 /** A store has one row of a message by the time that it is due: what was before that explains no copy of it. */
