@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
-import { delayed, openShop, publish, shape, silenceOf, startUsed } from "../support/gatewayShop";
+import { delayed, firstQueue, openShop, publish, shape, silenceOf, startUsed } from "../support/gatewayShop";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
 
@@ -142,11 +142,10 @@ describe("a gateway", function () {
       const shop = await openShop(broker());
       const { vhost, channel } = shop;
       const { service, receiver } = await startUsed(broker(), shop, 3000);
-      const queue = "wait.r8x4u10.level-00-1";
-      const silence = await silenceOf(broker(), vhost, queue);
+      const silence = await silenceOf(broker(), vhost, firstQueue.name);
       await silence.turnOn();
       try {
-        await publish(channel, "work", "held up", delayed(10));
+        await publish(channel, "work", "held up", delayed(firstQueue.delayMs));
         for (let index = 0; index < 20; index++) await publish(channel, "work", `free ${index}`, delayed(0));
         const isTold = ({ reason }: Record<string, unknown>): boolean =>
           /no answer for 1 messages/.test(String(reason));

@@ -13,6 +13,12 @@ import { temporaryFolder } from "./temporaryFolder";
 /** A small network, whose longest delay is about 40 seconds. */
 export const shape = { preset: "custom", prefix: "wait", radix: 8, levels: 4, unitMs: 10 } as const;
 
+/**
+ * A queue of that network, and the delay of a message that a gateway sends into it. A shorter delay may be over before that on a busy
+ * machine: then the message takes no queue at all.
+ */
+export const firstQueue = { name: "wait.r8x4u10.level-03-1", delayMs: 7000 };
+
 /** A vhost with a network, an exchange `shop` that a gateway takes from, and queues bound to `shop.delivery` by their names. */
 export async function openShop(
   broker: TestBroker,
@@ -40,8 +46,8 @@ export async function openShop(
 }
 
 /**
- * Starts a gateway whose channel into the network has been used, with a receiver of `work`, which has got the message `first`. The first message
- * of a channel to a queue with reject-publish would hold the whole channel up where that queue does not answer.
+ * Starts a gateway whose channel has sent into {@link firstQueue}, with a receiver of `work`, which has got that message, `first`. The first
+ * message of a channel to a queue with reject-publish would hold the whole channel up where that queue does not answer.
  */
 export async function startUsed(
   broker: TestBroker,
@@ -51,7 +57,7 @@ export async function startUsed(
   const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: String(confirmTimeoutMs) };
   const service = await StoreProcess.ready(broker, vhost, flags, environment, "gateway");
   const receiver = await Receiver.on(channel, ["work"]);
-  await publish(channel, "work", "first", delayed(10));
+  await publish(channel, "work", "first", delayed(firstQueue.delayMs));
   await receiver.until(1);
   return { service, receiver };
 }
