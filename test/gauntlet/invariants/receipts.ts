@@ -3,7 +3,7 @@ import { isClockJump } from "./clocks";
 import { plannedMessage } from "./expectation";
 import type { Lifetime } from "./lifetimes";
 
-/** How long a store believes a receipt, as docs/store.md says. */
+/** Time for which a store believes a receipt; from docs/store.md. */
 const BELIEVED_MS = 15_000;
 
 /** Whether a message without an id may have been stored a second time, under another id. */
