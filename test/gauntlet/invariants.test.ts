@@ -209,7 +209,11 @@ describe("the gauntlet's invariants", () => {
       const killed = fault("dispatcher-killed", 1010, 1100);
       const jump = fault("clock-jump", 900, 3000, { byMs: 3_600_000 });
       assert.deepEqual(broken([...twice, killed, jump], storePlan(500)), []);
-      assert.deepEqual(broken([...twice, killed], storePlan(500)), ["copy-without-fault", "copy-under-another-id"]);
+      const little = fault("clock-jump", 900, 3000, { byMs: 500 });
+      for (const more of [[], [little]]) {
+        const both = ["copy-without-fault", "copy-under-another-id"];
+        assert.deepEqual(broken([...twice, killed, ...more], storePlan(500)), both);
+      }
       assert.deepEqual(broken([...twice, killed, jump], storePlan(500, { database: "postgres" })), [
         "copy-without-fault",
         "copy-under-another-id",
@@ -250,6 +254,35 @@ describe("the gauntlet's invariants", () => {
       assert.deepEqual(broken(twice(16_499), storePlan(500, { database })), ["copy-under-another-id"]);
       assert.deepEqual(broken(twice(16_000), storePlan(500, { database, by: "x-deliver-at" })), []);
     }
+  });
+
+  it("a store may take what has no id in a second time for a reason that docs/store.md names, and for no other", () => {
+    const twice = (secondAt: number, ...more: HistoryEvent[]): HistoryEvent[] => [
+      published("a-0"),
+      confirmed("a-0"),
+      arrived("a-0", "queue:Sales"),
+      arrived("a-0", "queue:Sales", secondAt, { messageId: "other" }),
+      ...more,
+    ];
+    const closed = (at: number): HistoryEvent => fault("connections-closed", at, at + 10);
+    const both = ["copy-without-fault", "copy-under-another-id"];
+    const store = storePlan(500);
+    assert.deepEqual(broken(twice(1650, closed(1020)), store), both);
+    assert.deepEqual(broken(twice(1650, closed(1020), closed(1060)), store), []);
+    assert.deepEqual(broken(twice(1650, closed(1020)), storePlan(500, { instances: 2 })), []);
+    // A second copy of the first id says nothing of the other one's time.
+    const again = arrived("a-0", "queue:Sales", 16_600, { redelivered: true });
+    assert.deepEqual(broken(twice(1650, again, fault("broker-killed", 1020, 16_000)), store), [
+      "copy-under-another-id",
+    ]);
+    // A consumer that stands still ends no session of the store.
+    const paused = fault("consumer-paused", 1020, 1100);
+    assert.deepEqual(broken(twice(16_500, paused), store), both);
+    assert.deepEqual(broken(twice(1650, paused), storePlan(500, { database: "network" })), ["copy-under-another-id"]);
+    assert.deepEqual(broken(twice(1650, closed(1020)), storePlan(500, { database: "network" })), []);
+    // Under one id, a receipt has nothing to do with it.
+    const sameId = [...twice(20_500).slice(0, 3), arrived("a-0", "queue:Sales", 20_500)];
+    assert.deepEqual(broken([...sameId, fault("database-killed", 1020, 1200)], store), ["copy-without-fault"]);
   });
 
   it("a given id stays", () => {

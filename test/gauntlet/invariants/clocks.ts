@@ -13,7 +13,7 @@ const LOOK_MS = 30_000;
 const RECOVERY_MS = 2 * LOOK_MS + DOUBT_MS;
 
 /** Whether a jump is so large that it, or its end, is doubted. */
-function isDoubted(byMs: number): boolean {
+export function isDoubted(byMs: number): boolean {
   return Math.abs(byMs) > TOLERATED_JUMP_MS;
 }
 

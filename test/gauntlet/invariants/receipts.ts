@@ -1,25 +1,42 @@
-import type { StoreMessage } from "../plan/types";
-import { isClockJump } from "./clocks";
+import type { StoreMessage, StorePart } from "../plan/types";
+import { isClockJump, isDoubted } from "./clocks";
 import { plannedMessage } from "./expectation";
 import type { Lifetime } from "./lifetimes";
 
 /** Time for which a store believes a receipt; from docs/store.md. */
 const BELIEVED_MS = 15_000;
 
-/** Whether a message without an id may have been stored a second time, under another id. */
+/** Faults after which the broker delivers again what a store had in hand. */
+const ENDS_SESSIONS = /^(broker-|power-cut|connections-closed|dispatcher-|database-)/;
+
+/** Whether more ids of a message without one arrived than publications, and docs/store.md names the reason. */
 export function mayBeStoredTwice(lifetime: Lifetime): boolean {
-  const { part, publications, faults } = lifetime;
-  if (part.mechanism !== "store" || publications.some(({ messageId }) => messageId !== undefined)) return false;
+  const { part, publications } = lifetime;
+  const secondIdAt = firstArrivalsOfIds(lifetime)[Math.max(1, publications.length)];
+  if (part.mechanism !== "store" || secondIdAt === undefined) return false;
+  if (publications.some(({ messageId }) => messageId !== undefined)) return false;
+  const ends = lifetime.faults.filter(({ fault }) => ENDS_SESSIONS.test(fault)).length;
   // A gateway has no receipts.
-  if (part.database === "network") return faults.length > 0;
-  if (faults.every(isClockJump)) return false;
-  // SQLite's receipts have their age by the process's clock.
-  return longestAgeMs(lifetime) >= BELIEVED_MS || (part.database === "sqlite" && faults.some(isClockJump));
+  if (part.database === "network" || ends === 0) return ends > 0;
+  return ends > 1 || part.instances > 1 || longestAgeMs(lifetime, part, secondIdAt) >= BELIEVED_MS;
 }
 
-/** A receipt's age, at the most, when the last copy was taken in: a broker that was away may bring a message back late. */
-function longestAgeMs({ part, n, from, to, publications }: Lifetime): number {
+/** When each of its ids arrived first, in this order. */
+function firstArrivalsOfIds({ arrivals }: Lifetime): number[] {
+  const first = new Map<string | undefined, number>();
+  for (const { messageId, at } of arrivals) first.set(messageId, Math.min(at, first.get(messageId) ?? Infinity));
+  return [...first.values()].sort((a, b) => a - b);
+}
+
+/** A receipt's age, at the most, when what arrived under a second id was taken in: a broker that was away may bring a message back late. */
+function longestAgeMs(lifetime: Lifetime, part: StorePart, secondIdAt: number): number {
+  const { n, from, publications, faults } = lifetime;
   const isFromIntakeOn = (plannedMessage(part, n) as StoreMessage).by === "x-delay";
   const waitedMs = isFromIntakeOn ? Math.min(...publications.map(({ delayMs }) => delayMs)) : 0;
-  return to - waitedMs - from;
+  const jumpsMs = faults
+    .filter(isClockJump)
+    .map(({ byMs = 0 }) => byMs)
+    // SQLite's receipts have their age by the process's clock; by a clock that is believed, what they have let pass arrives early.
+    .filter((byMs) => part.database === "sqlite" || !isDoubted(byMs));
+  return jumpsMs.reduce((sum, byMs) => sum + Math.abs(byMs), secondIdAt - waitedMs - from);
 }
