@@ -23,9 +23,7 @@ export async function hostProgram(folder: string): Promise<HostedProgram> {
   host.channel?.ref();
   const heard = new AbortController();
   const answered = once(host, "message", heard) as Promise<[{ port?: number; error?: string }]>;
-  const ended = once(host, "exit", heard).then(() => {
-    throw new Error("the process that hosts programs ended");
-  });
+  const ended = once(host, "exit", heard).then(() => failed(written));
   [answered, ended].forEach((one) => void one.catch(() => undefined));
   host.send({ folder });
   const [answer] = await Promise.race([answered, ended]).finally(() => heard.abort());
@@ -35,19 +33,22 @@ export async function hostProgram(folder: string): Promise<HostedProgram> {
     address: `127.0.0.1:${answer.port}`,
     end: () => {
       for (const stream of [host.stdout, host.stderr]) stream?.off("data", note);
-      if (host.connected) {
-        host.send({});
-        idle.push(host);
-      }
+      if (!host.connected) failed(written);
+      host.send({});
+      idle.push(host);
       return written;
     },
   };
 }
 
 function takeIdle(): ChildProcess | undefined {
-  let host = idle.pop();
-  while (host !== undefined && !host.connected) host = idle.pop();
-  return host;
+  const host = idle.pop();
+  return host === undefined || host.connected ? host : failed("after a run that had passed");
+}
+
+/** A user's process fails its run by what it rejects late. */
+function failed(what: string): never {
+  throw new Error(`the process that hosts programs ended: ${what}`);
 }
 
 function startHost(): ChildProcess {

@@ -15,20 +15,35 @@ const { grpcClientOptions } = require("@pulumi/pulumi/runtime/settings");
 // An engine may get the port of an earlier one, to which a connection is given up in this process; by itself, gRPC shares connections by address.
 grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
 
+// A third of this process's time: a call to the engine for each debug message, which nobody has asked for, and the text of a stack for each promise.
+const log = require("@pulumi/pulumi/log");
+const debuggable = require("@pulumi/pulumi/runtime/debuggable");
+log.debug = () => Promise.resolve();
+const { debuggablePromise } = debuggable;
+debuggable.debuggablePromise = (promise, context) => {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return debuggablePromise(promise, context);
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+};
+
 const root = join(__dirname, "..", "..");
 /** By which Pulumi's Node host tells the engine that the reason was logged already. */
 const EXIT_AFTER_LOGGED_ERROR = 32;
 const exit = process.exit.bind(process);
 
-/** The monitors of the run that was begun last, and of those that ended well. */
-let currentMonitor;
+/** The run that is under way, and the monitors of those that ended well. */
+let current = {};
 const passed = new Set();
 
 // What a run that failed, or that the engine gave up, still rejects is not the next one's, to which the SDK would add it.
 const emit = process.emit.bind(process);
 process.emit = (event, ...values) => {
   const monitor = getStore().settings.options.monitorAddr;
-  const isLate = monitor !== undefined && monitor !== currentMonitor && !passed.has(monitor);
+  const isLate = monitor !== undefined && monitor !== current.monitor && !passed.has(monitor);
   return (event === "unhandledRejection" && isLate) || emit(event, ...values);
 };
 
@@ -36,12 +51,15 @@ class ProgramHost extends LanguageServer {
   /** A program that ends its process ends its run alone. */
   run(call, callback) {
     let isAnswered = false;
-    const monitor = (currentMonitor = call.request.getMonitorAddress());
+    const monitor = call.request.getMonitorAddress();
+    const run = (current = { monitor });
+    passed.delete(monitor);
     const answer = (error, response) => {
       if (isAnswered) return;
       isAnswered = true;
       process.exit = exit;
       if (!error && !response?.getError() && !response?.getBail()) passed.add(monitor);
+      if (current === run) current = {};
       callback(error, response);
     };
     process.exit = (code) => {
@@ -87,16 +105,16 @@ async function serve(folder) {
   return { server, port };
 }
 
-let current;
+let server;
 process.on("message", ({ folder }) => {
   if (folder === undefined) {
-    current?.forceShutdown();
+    server?.forceShutdown();
     return;
   }
   serve(folder).then(
-    ({ server, port }) => {
-      current = server;
-      process.send({ port });
+    (served) => {
+      server = served.server;
+      process.send({ port: served.port });
     },
     (error) => process.send({ error: String(error) }),
   );
