@@ -5,6 +5,8 @@ import { findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { afterThisTest } from "../support/cleanup";
+import { isFullLength } from "../support/length";
+import { copyNodeModules } from "../support/nodeModules";
 import { withCompiledDriver } from "../support/sqliteDriver";
 import { temporaryFolder } from "../support/temporaryFolder";
 
@@ -14,6 +16,8 @@ describe("a clean clone after npm install", () => {
     const folder = temporaryFolder();
     const clone = join(folder, "clone");
     await run("git", ["clone", "--quiet", root, clone]);
+    // Getting the packages takes npm longer than all the rest, and every checkout of a CI does it.
+    if (!isFullLength) await copyNodeModules(clone);
     const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
     await run("npm", ["install", ...flags], { cwd: clone, env: await withCompiledDriver(folder) });
     const host = join(clone, "node_modules", "@pulumi", "pulumi", "cmd", "run-plugin");

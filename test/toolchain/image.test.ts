@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { Instruction, copiesOf, copyInto, readDockerfile } from "../support/dockerfile";
+import { copyNodeModules } from "../support/nodeModules";
 import { temporaryFolder } from "../support/temporaryFolder";
 
 const version = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
@@ -70,8 +71,7 @@ describe("the container image", () => {
           else copyInto(join(scratch, source), place);
         }
       } else if (word === "RUN" && text === "npm ci --ignore-scripts") {
-        const modules = [join(root, "node_modules"), join(build, "node_modules")];
-        await run("cp", ["-al", ...modules]).catch(() => run("cp", ["-a", ...modules]));
+        await copyNodeModules(build);
       } else if (word === "RUN" && text !== "npm rebuild better-sqlite3") {
         const env = { ...process.env, npm_config_prefer_offline: "true", npm_config_loglevel: "error" };
         await run("sh", ["-ec", text], { cwd: build, env });
