@@ -165,8 +165,8 @@ async function untilReady(node: BrokerNode, child: ChildProcess): Promise<void> 
   };
   const isThere = async (): Promise<boolean> => {
     interrupted.throwIfAborted();
-    // On 3.10, clients are let in last of all, after the management API has answered.
-    if ((await answers(node.managementUrl)) && (await accepts(node.ports.amqp))) return true;
+    // On 3.10, clients are let in last of all; on 4.3, the management API answers last.
+    if ((await accepts(node.ports.amqp)) && (await answers(node.managementUrl))) return true;
     return exited ? refuse("ended while starting") : false;
   };
   const late = (): never => refuse(`did not answer within ${START_TIMEOUT_MS / 1000} s`);
