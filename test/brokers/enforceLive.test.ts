@@ -47,8 +47,9 @@ async function enforce(
 /** More unconfirmed messages than a broker has that keeps up. */
 const MOST_UNCONFIRMED = 500;
 
-/** Messages sent at once, a hundred times a second. */
+/** Messages sent at once, and how often. */
 const AT_ONCE = rounds(1, 3);
+const EVERY_MS = rounds(20, 10);
 
 /** Sends messages until it is told to end, as NServiceBus's senders do; what is nacked is sent once more, by another body. */
 class Sender {
@@ -71,7 +72,7 @@ class Sender {
         confirm.catch(() => undefined);
         this.confirmed.push(confirm);
       }
-    }, 10);
+    }, EVERY_MS);
     afterThisTest(() => clearInterval(this.timer));
   }
 

@@ -3,10 +3,18 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
+import { isFullLength } from "../support/length";
 import { RunEnd, TestStack } from "../support/stack";
 
 /** What each example's timeline has to show: the tries of both messages, and where the broken one ends. */
-const examples: Record<string, { broken: number; errorQueue: string; isNew?: boolean; more?: RegExp }> = {
+interface Example {
+  broken: number;
+  errorQueue: string;
+  isNew?: boolean;
+  more?: RegExp;
+}
+
+const examples: Record<string, Example> = {
   "interval-queues": { broken: 6, errorQueue: "example-billing_error" },
   "work-queue": { broken: 4, errorQueue: "example-invoices.dead", more: /key invoice\.created/ },
   "delay-network": { broken: 4, errorQueue: "example-shipping_error" },
@@ -14,13 +22,17 @@ const examples: Record<string, { broken: number; errorQueue: string; isNew?: boo
   "delayed-retry": { broken: 4, errorQueue: "example-payments.dead", isNew: true },
 };
 
+/** One that works, and the one that is refused; the tests of retries try on both brokers what the others use. */
+const onOldest = isFullLength ? Object.keys(examples) : ["interval-queues", "delayed-retry"];
+
 describe("the examples of retries", () => {
   onEachBroker((broker, { isNewest }) => {
     it("show their tries, and leave nothing of their own on the broker", async function () {
       const stack = await TestStack.create(broker(), "/");
       stack.configure({ network: { preset: "nservicebus" } });
       await stack.up();
-      for (const [name, { broken, errorQueue, isNew, more }] of Object.entries(examples)) {
+      for (const name of isNewest ? Object.keys(examples) : onOldest) {
+        const { broken, errorQueue, isNew, more } = examples[name] as Example;
         const { code, output } = await runExample(stack, name);
         if (isNew && !isNewest) {
           assert.notEqual(code, 0);

@@ -35,8 +35,7 @@ describe("the sample reviews", () => {
         const vhost = await broker().management.createVhost();
         const stack = await TestStack.create(broker(), vhost);
         const { removal = "delete" } = change;
-        stack.configure({ ...before, removal });
-        await stack.up();
+        await stack.bringUp({ ...before, removal });
         const channel = await openChannel(broker(), vhost);
         const publisher = createDelayPublisher(channel, delayNetwork(shape));
         for (let index = 0; index < 12; index++) await publisher.publish("Billing", "x", { delayMs: 12_000_000 });

@@ -6,6 +6,7 @@ import { consumeBatches } from "@rabbitmq-delay/store/testing";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { ownEndpoint, readyStore } from "../support/databases";
+import { rounds } from "../support/length";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
@@ -22,7 +23,10 @@ describe("messages in a store's hand", function () {
         await new Promise((resolve) => setTimeout(resolve, 10));
     };
 
-    it(`${CRASHES} crashes lose none and move none to the error queue, where the limit is lifted`, async () => {
+    // RabbitMQ 3.10 has no limit that more crashes could reach.
+    const crashes = isNewest ? CRASHES : rounds(3, CRASHES);
+
+    it(`${crashes} crashes lose none and move none to the error queue, where the limit is lifted`, async () => {
       const vhost = await broker().management.createVhost();
       const channel = await openChannel(broker(), vhost);
       await channel.assertQueue("work", { durable: true });
@@ -46,7 +50,7 @@ describe("messages in a store's hand", function () {
         channel.publish(name, "work", Buffer.from("x"), { messageId, persistent: true, headers: { "x-delay": 1 } });
       }
       await channel.waitForConfirms();
-      for (let crash = 0; crash < CRASHES; crash++) {
+      for (let crash = 0; crash < crashes; crash++) {
         const service = await StoreProcess.start(broker(), vhost, [...flags, "--no-set-up"]);
         await untilReady(channel, `${name}.intake`, 0);
         await service.kill();
