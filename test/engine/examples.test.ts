@@ -6,7 +6,7 @@ import { onEachBroker } from "../support/brokers";
 import { isFullLength } from "../support/length";
 import { RunEnd, TestStack } from "../support/stack";
 
-/** What each example's timeline has to show: the tries of both messages, and where the broken one ends. */
+/** An example's timeline: the tries of the broken message, and the queue where it ends. */
 interface Example {
   broken: number;
   errorQueue: string;
@@ -22,7 +22,7 @@ const examples: Record<string, Example> = {
   "delayed-retry": { broken: 4, errorQueue: "example-payments.dead", isNew: true },
 };
 
-/** One that works, and the one that is refused; the tests of retries try on both brokers what the others use. */
+/** Examples for RabbitMQ 3.10: a working one and the refused one. The tests of retries try the others' mechanisms on both brokers. */
 const onOldest = isFullLength ? Object.keys(examples) : ["interval-queues", "delayed-retry"];
 
 describe("the examples of retries", () => {

@@ -70,7 +70,7 @@ describe("make up", function () {
   });
 
   // Addresses that people noted, in a shell with .local/env or in a service's settings, led nowhere after each restart.
-  it("keeps the broker's ports, also where 5672 is another's; only one that was taken meanwhile is another", async () => {
+  it("keeps the broker's ports, also where 5672 is another's, but for one that was taken meanwhile", async () => {
     await takePort(5672);
     const [before, again, after] = await restarts(new Checkout());
     assert.notEqual(before.amqp, 5672);
