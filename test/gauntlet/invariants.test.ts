@@ -245,7 +245,7 @@ describe("the gauntlet's invariants", () => {
     const twice = (lastAt: number): HistoryEvent[] => [
       published("a-0"),
       confirmed("a-0"),
-      fault("broker-killed", 1020, 15_500),
+      fault("database-killed", 1020, 15_500),
       arrived("a-0", "queue:Sales", 15_900),
       arrived("a-0", "queue:Sales", lastAt, { messageId: "other" }),
     ];
@@ -272,7 +272,7 @@ describe("the gauntlet's invariants", () => {
     assert.deepEqual(broken(twice(1650, closed(1020)), storePlan(500, { instances: 2 })), []);
     // A second copy of the first id says nothing of the other one's time.
     const again = arrived("a-0", "queue:Sales", 16_600, { redelivered: true });
-    assert.deepEqual(broken(twice(1650, again, fault("broker-killed", 1020, 16_000)), store), [
+    assert.deepEqual(broken(twice(1650, again, fault("database-killed", 1020, 16_000)), store), [
       "copy-under-another-id",
     ]);
     // A consumer that stands still ends no session of the store.
@@ -283,6 +283,28 @@ describe("the gauntlet's invariants", () => {
     // Under one id, a receipt has nothing to do with it.
     const sameId = [...twice(20_500).slice(0, 3), arrived("a-0", "queue:Sales", 20_500)];
     assert.deepEqual(broken([...sameId, fault("database-killed", 1020, 1200)], store), ["copy-without-fault"]);
+  });
+
+  it("a broker that is killed soon after an intake may bring back what a store has forgotten", () => {
+    const twice = (messageId?: string): HistoryEvent[] => [
+      published("a-0", 1000, { delayMs: 6000, ...(messageId === undefined ? {} : { messageId }) }),
+      confirmed("a-0"),
+      arrived("a-0", "queue:Sales", 7005, { messageId: messageId ?? "first" }),
+      arrived("a-0", "queue:Sales", 7010, { messageId: messageId ?? "second" }),
+    ];
+    const store = storePlan(6000);
+    for (const down of ["broker-killed", "power-cut"] as const) {
+      for (const id of [undefined, "given"]) {
+        assert.deepEqual(broken([...twice(id), fault(down, 3000, 4000)], store), []);
+      }
+      assert.deepEqual(broken([...twice("given"), fault(down, 3001, 4000)], store), ["copy-without-fault"]);
+      assert.deepEqual(broken([...twice(), fault(down, 3001, 4000)], store), [
+        "copy-without-fault",
+        "copy-under-another-id",
+      ]);
+    }
+    const stopped = fault("broker-stopped", 3000, 4000);
+    assert.deepEqual(broken([...twice("given"), stopped], store), ["copy-without-fault"]);
   });
 
   it("a given id stays", () => {

@@ -2,7 +2,7 @@ import type { Faulted, HistoryEvent } from "../history";
 import type { Plan } from "../plan/types";
 import { isClockJump } from "./clocks";
 import { Lifetime, lifetimesOf } from "./lifetimes";
-import { mayBeStoredTwice } from "./receipts";
+import { mayBeStoredTwice, mayHaveLostAcknowledgement } from "./receipts";
 import type { Violation } from "./violation";
 
 /** A store has one row of a message by the time that it is due: what was before that explains no copy of it. */
@@ -40,7 +40,8 @@ function explanations(lifetime: Lifetime): Faulted[] {
   const { part, publications, arrivals } = lifetime;
   // A clock that jumps makes no copy by itself.
   const faults = lifetime.faults.filter((fault) => !isClockJump(fault));
-  if (part.mechanism !== "store" || part.database === "network" || mayBeStoredTwice(lifetime)) return faults;
+  if (part.mechanism !== "store" || part.database === "network") return faults;
+  if (mayBeStoredTwice(lifetime) || mayHaveLostAcknowledgement(lifetime)) return faults;
   const dueAt = Math.min(...publications.map(({ at, delayMs }) => at + delayMs));
   const firstAt = Math.min(...arrivals.map(({ at }) => at));
   const since = Math.min(dueAt, firstAt) - BEFORE_DUE_MS;

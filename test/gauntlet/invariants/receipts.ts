@@ -1,3 +1,4 @@
+import type { Faulted } from "../history";
 import type { StoreMessage, StorePart } from "../plan/types";
 import { isClockJump, isDoubted } from "./clocks";
 import { plannedMessage } from "./expectation";
@@ -5,6 +6,12 @@ import type { Lifetime } from "./lifetimes";
 
 /** Time for which a store believes a receipt; from docs/store.md. */
 const BELIEVED_MS = 15_000;
+
+/**
+ * Time from a publication in which a store takes the message in, and the broker writes the acknowledgement to its disk. The broker's answers
+ * don't wait for that, and a processor that is busy makes it late.
+ */
+const UNWRITTEN_MS = 2000;
 
 /** Faults after which the broker delivers again what a store had in hand. */
 const ENDS_SESSIONS = /^(broker-|power-cut|connections-closed|dispatcher-|database-)/;
@@ -16,9 +23,17 @@ export function mayBeStoredTwice(lifetime: Lifetime): boolean {
   if (part.mechanism !== "store" || secondIdAt === undefined) return false;
   if (publications.some(({ messageId }) => messageId !== undefined)) return false;
   const ends = lifetime.faults.filter(({ fault }) => ENDS_SESSIONS.test(fault)).length;
+  if (mayHaveLostAcknowledgement(lifetime)) return true;
   // A gateway has no receipts.
   if (part.database === "network" || ends === 0) return ends > 0;
   return ends > 1 || part.instances > 1 || longestAgeMs(lifetime, part, secondIdAt) >= BELIEVED_MS;
+}
+
+/** Whether a broker was killed that may not have written the acknowledgement of an intake; then it brings back what a store has forgotten. */
+export function mayHaveLostAcknowledgement({ part, from, faults }: Lifetime): boolean {
+  const isKill = ({ fault, at }: Faulted): boolean =>
+    (fault === "broker-killed" || fault === "power-cut") && at <= from + UNWRITTEN_MS;
+  return part.mechanism === "store" && faults.some(isKill);
 }
 
 /** When each of its ids arrived first, in this order. */
