@@ -10,8 +10,8 @@ const idle: ChildProcess[] = [];
 export interface HostedProgram {
   /** Where its host listens, for `pulumi --client`. */
   address: string;
-  /** Gives the host back; returns what the program has written meanwhile. */
-  end(): string;
+  /** Gives the host back; returns what the program has written meanwhile. Rejects when the host has ended. */
+  end(): Promise<string>;
 }
 
 /** Offers the program of a folder to the engine, in a process that runs others before and after. */
@@ -23,7 +23,7 @@ export async function hostProgram(folder: string): Promise<HostedProgram> {
   host.channel?.ref();
   const heard = new AbortController();
   const answered = once(host, "message", heard) as Promise<[{ port?: number; error?: string }]>;
-  const ended = once(host, "exit", heard).then(() => failed(written));
+  const ended = once(host, "close", heard).then(() => failed(host, written));
   [answered, ended].forEach((one) => void one.catch(() => undefined));
   host.send({ folder });
   const [answer] = await Promise.race([answered, ended]).finally(() => heard.abort());
@@ -31,9 +31,10 @@ export async function hostProgram(folder: string): Promise<HostedProgram> {
   if (answer.port === undefined) throw new Error(`no program can be hosted: ${answer.error}`);
   return {
     address: `127.0.0.1:${answer.port}`,
-    end: () => {
+    end: async () => {
+      // What it wrote at its end may be on its way.
+      if (!host.connected) failed(host, await isClosed(host).then(() => written));
       for (const stream of [host.stdout, host.stderr]) stream?.off("data", note);
-      if (!host.connected) failed(written);
       host.send({});
       idle.push(host);
       return written;
@@ -43,12 +44,17 @@ export async function hostProgram(folder: string): Promise<HostedProgram> {
 
 function takeIdle(): ChildProcess | undefined {
   const host = idle.pop();
-  return host === undefined || host.connected ? host : failed("after a run that had passed");
+  return host === undefined || host.connected ? host : failed(host, "after a run that had passed");
+}
+
+async function isClosed(host: ChildProcess): Promise<void> {
+  const isDone = (): boolean => host.stdout?.closed === true && host.stderr?.closed === true;
+  if (!isDone()) await once(host, "close");
 }
 
 /** A user's process fails its run by what it rejects late. */
-function failed(what: string): never {
-  throw new Error(`the process that hosts programs ended: ${what}`);
+function failed({ exitCode, signalCode }: ChildProcess, what: string): never {
+  throw new Error(`the process that hosts programs ended with ${exitCode ?? signalCode}: ${what}`);
 }
 
 function startHost(): ChildProcess {

@@ -2,6 +2,7 @@
 
 // Runs programs for the engine, one after the other, in one process: loading the SDK and the components takes more processor time than all
 // the rest of a small program. The engine is real, and talks to this process as to the Automation API's inline programs.
+const { AsyncLocalStorage } = require("node:async_hooks");
 const { existsSync, readFileSync } = require("node:fs");
 const { join, sep } = require("node:path");
 const grpc = require("@grpc/grpc-js");
@@ -39,6 +40,15 @@ const exit = process.exit.bind(process);
 let current = {};
 const passed = new Set();
 
+// A program that ends its process ends its run alone, also when the engine has given it up and the next one is under way.
+const runs = new AsyncLocalStorage();
+process.exit = (code) => {
+  const { end = exit } = runs.getStore() ?? current;
+  end(code);
+  // What stands after it in the program does not run; the SDK says nothing of an error of this code.
+  throw Object.assign(new Error("the program has ended"), { code: grpc.status.CANCELLED });
+};
+
 // What a run that failed, or that the engine gave up, still rejects is not the next one's, to which the SDK would add it.
 const emit = process.emit.bind(process);
 process.emit = (event, ...values) => {
@@ -48,7 +58,6 @@ process.emit = (event, ...values) => {
 };
 
 class ProgramHost extends LanguageServer {
-  /** A program that ends its process ends its run alone. */
   run(call, callback) {
     let isAnswered = false;
     const monitor = call.request.getMonitorAddress();
@@ -57,20 +66,17 @@ class ProgramHost extends LanguageServer {
     const answer = (error, response) => {
       if (isAnswered) return;
       isAnswered = true;
-      process.exit = exit;
       if (!error && !response?.getError() && !response?.getBail()) passed.add(monitor);
       if (current === run) current = {};
       callback(error, response);
     };
-    process.exit = (code) => {
+    run.end = (code) => {
       const response = new proto.RunResponse();
       response.setBail(code === EXIT_AFTER_LOGGED_ERROR);
       if (code !== 0 && code !== EXIT_AFTER_LOGGED_ERROR) response.setError(`the program ended with ${code}`);
       answer(undefined, response);
-      // What stands after it in the program does not run; the SDK says nothing of an error of this code.
-      throw Object.assign(new Error("the program has ended"), { code: grpc.status.CANCELLED });
     };
-    return super.run(call, answer);
+    return runs.run(run, () => super.run(call, answer));
   }
 }
 

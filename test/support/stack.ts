@@ -227,7 +227,7 @@ export class TestStack {
         stream.on("data", (data: Buffer) => (output += data.toString()));
       child.on("error", reject);
       child.on("close", (code) => resolve({ code, output }));
-    }).finally(() => (written = hosted?.end() ?? ""));
+    }).finally(async () => (written = (await hosted?.end()) ?? ""));
     return { ...end, output: end.output + written };
   }
 
@@ -274,11 +274,11 @@ export class TestStack {
       ...(isConfigured(args) ? ["--config-file", this.configFile] : []),
       ...(hosted === undefined ? [] : [`--client=${hosted.address}`]),
     ];
-    const run = await this.spawn([...args, ...more], onStart).catch((error: unknown) => {
-      hosted?.end();
+    const run = await this.spawn([...args, ...more], onStart).catch(async (error: unknown) => {
+      await hosted?.end();
       throw error;
     });
-    const written = hosted?.end() ?? "";
+    const written = (await hosted?.end()) ?? "";
     return args.includes("--json") && run.code === 0 ? run : { ...run, output: run.output + written };
   }
 
