@@ -16,6 +16,8 @@ import { run } from "./run";
 /** A busy machine starts a node in minutes, and a node that is killed while it stops has not stopped properly. */
 const START_TIMEOUT_MS = 300_000;
 const STOP_TIMEOUT_MS = 120_000;
+/** How long a port mapper may take to notice the end of its node, and to end. */
+const PORT_MAPPER_MS = 5000;
 /** How long a node that was left running may take to answer, on a busy machine. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
@@ -149,8 +151,13 @@ function signalGroup(node: BrokerNode, signal: NodeJS.Signals): void {
 async function stopPortMapper({ installation, ports }: BrokerNode): Promise<void> {
   const env = { ...process.env, ERL_EPMD_PORT: String(ports.epmd), ERL_EPMD_ADDRESS: "127.0.0.1" };
   const [command, args] = commandInside(installation, "epmd");
-  // A killed node may have taken its port mapper with it.
-  await run(command, [...args, "-kill"], { env }).catch(() => undefined);
+  const isGone = async (): Promise<boolean> => {
+    // A killed node may have taken its port mapper with it. A port mapper that has not noticed the node's end refuses its own.
+    await run(command, [...args, "-kill"], { env }).catch(() => undefined);
+    return isFree(ports.epmd);
+  };
+  // Whoever has taken the port since keeps it; the next start chooses another one.
+  await pWaitFor(isGone, { interval: 50, timeout: PORT_MAPPER_MS }).catch(() => undefined);
 }
 
 /** Waits until the management API answers and the node accepts work. */
