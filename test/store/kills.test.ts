@@ -13,7 +13,7 @@ const ROUNDS = rounds(10, 25);
 const MESSAGES_A_ROUND = 50;
 const SEED = 4711;
 const LONGEST_DELAY_MS = 1500;
-/** For how long a store knows a message without an id that the broker delivers again; from docs/store.md. */
+/** Time for which a store knows a message without an id that the broker delivers again; from docs/store.md. */
 const KNOWN_FOR_MS = 15_000;
 
 describe("a store killed again and again", function () {
@@ -101,7 +101,7 @@ describe("a store killed again and again", function () {
           const most = isNamed(body) ? 1 : (publisher.attempts.get(body) as number);
           if (ids.length > most) renamed++;
           const publishedMs = publisher.publishedMs.get(body) as number;
-          // What a kill brings back comes before its mark. A broker may have been killed before it had written an acknowledgement.
+          // A kill's returned messages come before its mark. A broker may be killed before it has written an acknowledgement.
           const kill = spans.find(({ start }) => start >= publishedMs);
           const isUnknown = kill !== undefined && (kill.kind === "broker" || kill.markMs - publishedMs >= KNOWN_FOR_MS);
           const isExplained = !isNamed(body) && isUnknown;

@@ -32,7 +32,7 @@ export async function hostProgram(folder: string): Promise<HostedProgram> {
   return {
     address: `127.0.0.1:${answer.port}`,
     end: async () => {
-      // What it wrote at its end may be on its way.
+      // Its last output may be on its way.
       if (!host.connected) failed(host, await isClosed(host).then(() => written));
       for (const stream of [host.stdout, host.stderr]) stream?.off("data", note);
       host.send({});

@@ -45,7 +45,7 @@ const runs = new AsyncLocalStorage();
 process.exit = (code) => {
   const { end = exit } = runs.getStore() ?? current;
   end(code);
-  // What stands after it in the program does not run; the SDK says nothing of an error of this code.
+  // Nothing after it in the program runs; the SDK says nothing of an error of this code.
   throw Object.assign(new Error("the program has ended"), { code: grpc.status.CANCELLED });
 };
 

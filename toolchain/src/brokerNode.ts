@@ -16,7 +16,7 @@ import { run } from "./run";
 /** A busy machine starts a node in minutes, and a node that is killed while it stops has not stopped properly. */
 const START_TIMEOUT_MS = 300_000;
 const STOP_TIMEOUT_MS = 120_000;
-/** How long a port mapper may take to notice the end of its node, and to end. */
+/** Time for a port mapper to notice the end of its node, and to end. */
 const PORT_MAPPER_MS = 5000;
 /** How long a node that was left running may take to answer, on a busy machine. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -156,7 +156,7 @@ async function stopPortMapper({ installation, ports }: BrokerNode): Promise<void
     await run(command, [...args, "-kill"], { env }).catch(() => undefined);
     return isFree(ports.epmd);
   };
-  // Whoever has taken the port since keeps it; the next start chooses another one.
+  // A port that another process has taken is left to it; the next start chooses another one.
   await pWaitFor(isGone, { interval: 50, timeout: PORT_MAPPER_MS }).catch(() => undefined);
 }
 
