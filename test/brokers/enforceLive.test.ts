@@ -8,6 +8,7 @@ import type { ConfirmChannel } from "amqplib";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
+import { assertNotEarly } from "../support/clock";
 import { openChannel } from "../support/connect";
 import { differencesOf } from "../support/differences";
 import { rounds } from "../support/length";
@@ -141,8 +142,7 @@ async function checkArrivals(channel: ConfirmChannel, receiver: Receiver, sender
     const body = message.content.toString();
     bodies.add(body);
     assert.equal(queue, body.split(" ")[0]);
-    const dueMs = sender.dueMs.get(body);
-    assert.ok(dueMs === undefined || atMs >= dueMs, `${body} came ${(dueMs ?? 0) - atMs} ms early`);
+    assertNotEarly(body, atMs, sender.dueMs.get(body) ?? Infinity);
   }
   assert.equal(bodies.size, arrivals.length, "some came twice");
 }

@@ -6,6 +6,7 @@ import { planRetry, workRetry } from "@rabbitmq-delay/topology";
 import type { Channel } from "amqplib";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
+import { assertNotEarly } from "../support/clock";
 import { openChannel } from "../support/connect";
 import { rounds } from "../support/length";
 import { declareOverAmqp } from "../support/declare";
@@ -84,7 +85,7 @@ describe("a network that NServiceBus has declared", () => {
         for (const { queue, message, atMs } of arrivals) {
           const body = message.content.toString();
           assert.equal(queue, body.split(" ")[0]);
-          assert.ok(atMs >= (dueMs.get(body) ?? 0), `${body} came early`);
+          assertNotEarly(body, atMs, dueMs.get(body) ?? 0);
         }
       });
     }

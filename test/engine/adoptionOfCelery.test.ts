@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { onEachBroker } from "../support/brokers";
 import { CeleryWorker, sendTasks } from "../support/celery";
+import { assertNotEarly } from "../support/clock";
 import { openChannel } from "../support/connect";
 import { rounds } from "../support/length";
 import { Receiver } from "../support/receive";
@@ -53,7 +54,7 @@ describe("a network that Celery has declared", function () {
       assert.equal(orders.length, TASKS + 1);
       arrivals.forEach(({ atMs }, index) => {
         const order = orders[index] as string;
-        assert.ok(atMs >= (dueMs.get(order) ?? 0), `${order} came early`);
+        assertNotEarly(order, atMs, dueMs.get(order) ?? 0);
       });
     });
 

@@ -6,6 +6,7 @@ import { TestBroker, onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { CeleryAttempts, CeleryWorker, sendTasks, sendWithoutDeclaring } from "../support/celery";
 import { bringUpExample } from "../support/clientExample";
+import { assertNotEarly } from "../support/clock";
 
 /** What a vhost has, as far as a client may change it. */
 async function listed({ management }: TestBroker, vhost: string): Promise<object> {
@@ -40,7 +41,7 @@ describe("a stack of a team that runs Celery", () => {
       await worker.until(/reminded last /);
       const reminded = worker.reminded();
       assert.equal(reminded.length, 7, worker.output);
-      for (const { order, atMs } of reminded) assert.ok(atMs >= (dueMs.get(order) ?? Infinity), `${order} came early`);
+      for (const { order, atMs } of reminded) assertNotEarly(order, atMs, dueMs.get(order) ?? Infinity);
       assert.doesNotMatch(worker.output, /Failed|ERROR|CRITICAL/);
       assert.deepEqual(await listed(broker(), stack.vhost), declared);
       await worker.stop();

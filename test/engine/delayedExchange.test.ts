@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
 import { parseDelayedExchange } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
+import { assertNotEarly } from "../support/clock";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
@@ -81,7 +82,7 @@ describe("an exchange that delays by x-delay", () => {
         const body = message.content.toString();
         const { queue: expected, notBeforeMs } = wanted.get(body) as { queue: string; notBeforeMs: number };
         assert.equal(queue, expected, body);
-        assert.ok(atMs >= notBeforeMs, `${body} came early`);
+        assertNotEarly(body, atMs, notBeforeMs);
         if (queue !== parkingQueue) assert.equal(message.fields.routingKey, queue, "under its own key");
       }
       assert.equal(receiver.arrivals.length, wanted.size);
@@ -138,7 +139,7 @@ describe("an exchange that delays by x-delay", () => {
       for (const { queue, message, atMs } of arrivals) {
         const body = message.content.toString();
         assert.deepEqual([queue, message.fields.routingKey], ["bills", "eu.1"], body);
-        assert.ok(atMs >= (due.get(body) ?? Infinity), `${body} came early`);
+        assertNotEarly(body, atMs, due.get(body) ?? Infinity);
       }
       assert.equal(new Set(arrivals.map(({ message }) => message.content.toString())).size, due.size);
       assert.equal(await service.stop(), 0);
@@ -201,8 +202,7 @@ describe("an exchange that delays by x-delay", () => {
           if (one === undefined) continue;
           if ([300, 1500].includes(one.delayMs ?? -1)) assert.equal(queue, "paid", message.content.toString());
           if (one.delayMs === undefined || one.delayMs === 999) assert.notEqual(queue, "paid");
-          if (queue === "paid")
-            assert.ok(atMs >= one.atMs + (one.delayMs ?? Infinity), `${message.content.toString()} came early`);
+          if (queue === "paid") assertNotEarly(message.content.toString(), atMs, one.atMs + (one.delayMs ?? Infinity));
         }
         if (removal === "delete") {
           stack.configure({

@@ -4,6 +4,7 @@ import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { StoreAnswers, delayedMessage } from "@rabbitmq-delay/store";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
+import { assertNotEarly } from "../support/clock";
 import { openChannel } from "../support/connect";
 import { TestDatabase, onEachDatabase, readyStore } from "../support/databases";
 import { Receiver } from "../support/receive";
@@ -55,7 +56,7 @@ describe("rabbitmq-delay store run", () => {
         channel.publish("orders.delayed", "eu.paid", body, { ...options, persistent: true });
         const [arrival] = await receiver.until(1);
         const { message, atMs } = arrival as NonNullable<typeof arrival>;
-        assert.ok(atMs >= before + 400, `${atMs - before} ms`);
+        assertNotEarly("the message", atMs, before + 400);
         assert.deepEqual(message.content, body);
         assert.deepEqual([message.fields.exchange, message.fields.routingKey], ["orders", "eu.paid"]);
         const { headers: received, ...others } = message.properties;
