@@ -1,15 +1,14 @@
 import { strict as assert } from "node:assert";
 import { onEachBroker } from "../support/brokers";
 import { hasMaven, runMavenTests } from "../support/javaClient";
+import { skipUnless } from "../support/missingPrograms";
 import { declareForPublishHelpers } from "../support/publishHelpers";
 
 describe("the Java client", function () {
   // The first run fetches its libraries and Maven's plugins, and compiles.
 
   before(async function () {
-    if (await hasMaven()) return;
-    console.log("      no JDK with Maven: clients/java not run");
-    this.skip();
+    skipUnless(await hasMaven(), this, "this machine has no JDK with Maven");
   });
 
   onEachBroker((broker) => {

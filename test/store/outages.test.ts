@@ -12,6 +12,7 @@ import { launch, stopPostgres } from "../../toolchain/dist/postgresServer";
 import { TestBroker, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { onEachDatabase, ownEndpoint, ownPostgres, readyStore } from "../support/databases";
+import { skipUnless } from "../support/missingPrograms";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
 import { TcpProxy } from "../support/tcpProxy";
@@ -253,10 +254,7 @@ describe("outages of what a store stands on", () => {
     });
 
     it("a full disk under the database: what does not fit waits in the broker", async function () {
-      if (process.getuid?.() !== 0) {
-        console.log("      skipped: only root can mount a small disk");
-        this.skip();
-      }
+      skipUnless(process.getuid?.() === 0, this, "only root can mount a small disk");
       for (const kind of ["SQLite", "PostgreSQL"] as const) {
         const folder = join(temporaryFolder(), "disk");
         mkdirSync(folder);

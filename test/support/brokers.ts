@@ -11,6 +11,7 @@ import { versions } from "../../toolchain/dist/versions";
 import { afterThisTest } from "./cleanup";
 import { takeTurns } from "./brokerTurns";
 import { Management } from "./management";
+import { installed, skipIfMissing } from "./missingPrograms";
 import { ServerRegister } from "./servers";
 
 /** A broker of its own for tests, on free loopback ports. */
@@ -70,11 +71,9 @@ export function onEachBroker(define: (broker: () => TestBroker, kind: { isNewest
       let broker: TestBroker;
       before(async function () {
         try {
-          broker = brokerOf(await running.shared(`shared-${version}`, async () => start(await install())));
+          broker = brokerOf(await running.shared(`shared-${version}`, async () => start(await installed(install))));
         } catch (error) {
-          if (process.env.CI === "true") throw error;
-          console.log(`      skipped: ${(error as Error).message}`);
-          this.skip();
+          skipIfMissing(this, error);
         }
         checkVersion(await broker.management.version(), version, label);
       });

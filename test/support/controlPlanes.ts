@@ -13,6 +13,7 @@ import {
 } from "../../toolchain/dist/controlPlane";
 import { run } from "../../toolchain/dist/run";
 import { afterThisTest } from "./cleanup";
+import { installed, skipIfMissing } from "./missingPrograms";
 import { ServerRegister } from "./servers";
 import { temporaryFolder } from "./temporaryFolder";
 
@@ -31,9 +32,7 @@ export function onKubernetes(define: (plane: () => ControlPlane) => void): void 
       try {
         plane = { ...(await running.shared("shared", start)), processes: [] };
       } catch (error) {
-        if (process.env.CI === "true") throw error;
-        console.log(`      skipped: ${(error as Error).message}`);
-        this.skip();
+        skipIfMissing(this, error);
       }
     });
     define(() => plane);
@@ -41,7 +40,7 @@ export function onKubernetes(define: (plane: () => ControlPlane) => void): void 
 }
 
 async function start(): Promise<TestPlane> {
-  const { processes, ...plane } = await startControlPlane(await findKubernetes(() => undefined));
+  const { processes, ...plane } = await startControlPlane(await installed(() => findKubernetes(() => undefined)));
   const whole = { ...plane, processes };
   try {
     await installDefinitions(whole);

@@ -8,6 +8,7 @@ import {
   startPostgres,
 } from "../../toolchain/dist/postgresServer";
 import { afterThisTest } from "./cleanup";
+import { installed, skipIfMissing } from "./missingPrograms";
 import { ServerRegister } from "./servers";
 import { temporaryFolder } from "./temporaryFolder";
 
@@ -29,7 +30,7 @@ export function sharedPostgres(): Promise<PostgresServer> {
 }
 
 async function ownServer(): Promise<PostgresServer> {
-  const server = await startPostgres(await postgresInstallation(() => undefined));
+  const server = await startPostgres(await installed(() => postgresInstallation(() => undefined)));
   running.put(server.folder, server);
   return server;
 }
@@ -58,9 +59,7 @@ export function onEachDatabase(define: (database: TestDatabase) => void): void {
           try {
             await sharedPostgres();
           } catch (error) {
-            if (process.env.CI === "true") throw error;
-            console.log(`      skipped: ${(error as Error).message}`);
-            this.skip();
+            skipIfMissing(this, error);
           }
         });
       }

@@ -19,6 +19,8 @@ export async function runTier({ files, jobs, env }: Tier, isQuiet = false): Prom
   const [first, ...others] = results as [RunResult, ...RunResult[]];
   const verdict = verdictOf(first, ...others);
   for (const { file, title, error } of verdict.flaky) console.log(`  flaky: ${file}: ${title}: ${error}`);
+  for (const [file, { passed, skipped }] of Object.entries(first.files))
+    if (passed === 0 && skipped > 0) console.log(`  skipped: ${file}`);
   const faults = [
     ...runs.flatMap(({ leftovers }) => leftovers).map((name) => `left in the temporary folder: ${name}`),
     ...files.filter((file) => first.files[nameOf(file)] === undefined).map((file) => `no test ran of ${file}`),

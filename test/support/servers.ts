@@ -1,8 +1,7 @@
 import {
-  closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -10,7 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { MissingProgramError } from "./missingPrograms";
 
 // Tests run in several processes, which may end without warning. Each server that they start is recorded here, and the first process stops
 // it at the end. Mocha knows only the processes that run files.
@@ -38,23 +38,32 @@ export class ServerRegister<Server> {
 
   /**
    * A server that all processes share: the first one to ask starts it, and the others wait for it.
-   * @throws Error if the first one could not start it
+   * @throws MissingProgramError if this machine can't have its program
+   * @throws Error if the first one could not start it, or has ended
    */
   async shared(name: string, start: () => Promise<Server>): Promise<Server> {
-    const [file, failure] = [this.file(name), `${this.file(name)}.failure`];
-    if (isFirst(`${file}.lock`)) {
+    const file = this.file(name);
+    const [failure, lock] = [`${file}.failure`, `${file}.lock`];
+    if (isFirst(lock)) {
       try {
         this.put(name, await start());
       } catch (error) {
-        writeFileSync(failure, (error as Error).message);
+        const isMissing = error instanceof MissingProgramError;
+        writeFileSync(`${failure}.part`, JSON.stringify({ isMissing, reason: (error as Error).message }));
+        renameSync(`${failure}.part`, failure);
         throw error;
       }
     }
     for (;;) {
+      const isStarting = isRunning(Number(read(lock)));
       const found = read(file);
       if (found !== undefined) return JSON.parse(found) as Server;
-      const reason = read(failure);
-      if (reason !== undefined) throw new Error(reason);
+      const failed = read(failure);
+      if (failed !== undefined) {
+        const { isMissing, reason } = JSON.parse(failed) as { isMissing: boolean; reason: string };
+        throw isMissing ? new MissingProgramError(reason) : new Error(reason);
+      }
+      if (!isStarting) throw new Error(`the process that was to start ${name} has ended`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
@@ -102,13 +111,30 @@ export async function stopServersOf(temporary: string, stop: () => Promise<void>
 /** Called in the first process, when everything is stopped. */
 export function closeRegisters(): void {
   const folder = process.env[FOLDER];
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  if (folder !== undefined) removeFolder(folder);
+}
+
+/** Removes a folder into which processes that are about to end may still write: they no longer find it. */
+export function removeFolder(folder: string): void {
+  if (!existsSync(folder)) return;
+  const former = join(dirname(folder), `removed-${basename(folder)}`);
+  renameSync(folder, former);
+  rmSync(former, { recursive: true, force: true });
 }
 
 function isFirst(lock: string): boolean {
   try {
-    closeSync(openSync(lock, "wx"));
+    writeFileSync(lock, `${process.pid}`, { flag: "wx" });
     return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a process runs. @param pid 0 if it is not known yet */
+function isRunning(pid: number): boolean {
+  try {
+    return pid === 0 || process.kill(pid, 0);
   } catch {
     return false;
   }

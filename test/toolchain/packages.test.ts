@@ -14,16 +14,14 @@ fcntl.lockf(lock, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
 `;
+import { skipUnless } from "../support/missingPrograms";
 import { temporaryFolder } from "../support/temporaryFolder";
 
 // A fresh cloud machine runs apt-get by itself at its first boot; make up failed there at once, and worked a minute later.
 describe("installing packages while another apt-get runs", () => {
   let folder: string;
   before(function () {
-    if (!existsSync("/usr/bin/apt-get")) {
-      console.log("      skipped: this machine has no apt-get");
-      this.skip();
-    }
+    skipUnless(existsSync("/usr/bin/apt-get"), this, "this machine has no apt-get");
   });
   beforeEach(() => {
     folder = temporaryFolder();

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../toolchain/dist/paths";
 import { Checkout } from "../support/checkout";
+import { skipUnless } from "../support/missingPrograms";
 import { Shell, commandsOf } from "../support/shell";
 
 /** Commands for which a machine needs more than this project installs: a Kubernetes cluster, or a broker of the reader's own. */
@@ -17,9 +18,7 @@ function sectionsOf(page: string): Map<string, string> {
 // Whoever tries the project types this page from its first line on.
 describe("docs/start.md", function () {
   before(function () {
-    if (existsSync("/usr/sbin/rabbitmq-server")) return;
-    console.log("      skipped: no RabbitMQ is installed on this machine");
-    this.skip();
+    skipUnless(existsSync("/usr/sbin/rabbitmq-server"), this, "no RabbitMQ is installed on this machine");
   });
 
   it("does what it says, typed command by command", async () => {

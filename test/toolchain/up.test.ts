@@ -7,6 +7,7 @@ import { isFree } from "../../toolchain/dist/ports";
 import { processesWith } from "../../toolchain/dist/processes";
 import { Checkout } from "../support/checkout";
 import { afterThisTest } from "../support/cleanup";
+import { skipUnless } from "../support/missingPrograms";
 
 /** Starts the checkout's broker, restarts it, and restarts it once more while another has its port; prints its ports each time. */
 const RESTARTS = `
@@ -29,9 +30,7 @@ const RESTARTS = `
 
 describe("make up", function () {
   before(function () {
-    if (existsSync("/usr/sbin/rabbitmq-server")) return;
-    console.log("      skipped: no RabbitMQ is installed on this machine");
-    this.skip();
+    skipUnless(existsSync("/usr/sbin/rabbitmq-server"), this, "no RabbitMQ is installed on this machine");
   });
 
   // The five lines stood under some 240 others; whoever ran it in a CI never saw them. After make clean, make up in a shell with .local/env
@@ -97,9 +96,8 @@ describe("make up", function () {
 // What outlived an interrupted run held ports, a stack's lock and a broker's data, and nobody knew of it.
 describe("an interrupted command of the toolchain", function () {
   before(function () {
-    if (process.platform === "linux" && existsSync("/usr/sbin/rabbitmq-server")) return;
-    console.log("      skipped: it needs Linux and an installed RabbitMQ");
-    this.skip();
+    const isThere = process.platform === "linux" && existsSync("/usr/sbin/rabbitmq-server");
+    skipUnless(isThere, this, "it needs Linux and an installed RabbitMQ");
   });
 
   const ways = [

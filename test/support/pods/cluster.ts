@@ -5,16 +5,14 @@ import { newestInstallation } from "../../../toolchain/dist/brokerInstallations"
 import { findNetworkTools } from "../../../toolchain/dist/networkTools";
 import { CapturedManifest, captureManifests } from "../capture";
 import { createCertificates } from "../certificates";
+import { skipUnless } from "../missingPrograms";
 import { PodSet } from "./podSet";
 
 /** Runs tests of pods; if pods can't run here, the tests are skipped with the reason, and fail in CI. */
 export function withPods(define: () => void): void {
   describe("in pods", function () {
     before(function () {
-      if (process.getuid?.() === 0) return;
-      if (process.env.CI === "true") throw new Error(NOT_ROOT);
-      console.log(`      skipped: ${NOT_ROOT}`);
-      this.skip();
+      skipUnless(process.getuid?.() === 0, this, NOT_ROOT);
     });
     define();
   });
