@@ -12,6 +12,7 @@ import {
 import { holdQueues, planRetry } from "@rabbitmq-delay/topology";
 import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker, restart } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
+import { assertNotEarly } from "../support/clock";
 import { clients } from "../support/clients";
 import { connect, openPublishChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
@@ -43,7 +44,7 @@ describe("holdFor", () => {
         assert.equal(first?.message.properties.type, "invoice");
         assert.equal(first?.message.properties.headers?.tenant, "a");
         assert.equal(first?.message.properties.headers?.[dueHeader], receipt.dueAt.toISOString());
-        assert.ok((first?.atMs ?? 0) >= receipt.dueAt.getTime(), "not early");
+        assertNotEarly("the message", first?.atMs ?? 0, receipt.dueAt.getTime());
         assert.equal(receipt.messageId, "m-1");
         assert.deepEqual(uses.map(({ queue, isNew }) => [queue, isNew]).slice(1), [
           [receipt.queue, false],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Context } from "mocha";
 import { stopAllBrokers } from "./brokers";
 import { cleanUp } from "./cleanup";
+import { watchClock } from "./clock";
 import { stopSharedControlPlane } from "./controlPlanes";
 import { stopAllDatabases } from "./databases";
 import { hearRejections, noteRunningTest } from "./rejections";
@@ -17,6 +18,7 @@ export const mochaHooks = {
   /** Once for each file: a process that runs several files forgets its listeners after each, and would miss unhandled rejections. */
   beforeAll: hearRejections,
   beforeEach(this: Context): void {
+    watchClock();
     noteRunningTest(this.currentTest?.fullTitle() ?? "");
   },
   async afterEach(this: Context): Promise<void> {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createDelayPublisher, dueHeader } from "@rabbitmq-delay/publish";
 import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
 import { networkPlan, renderDefinitions } from "rabbitmq-delay/testing";
+import { isEarly } from "../clock";
 import { PodCluster, manage, ordinals } from "./cluster";
 
 /** The fate of a number of delayed messages. */
@@ -89,7 +90,7 @@ export class DelayTraffic {
     for (const arrival of this.arrivals) {
       if (first.has(arrival.id)) duplicates++;
       else first.set(arrival.id, arrival);
-      if (arrival.atMs < arrival.dueMs) early++;
+      if (isEarly(arrival.atMs, arrival.dueMs)) early++;
       if (this.sent.get(arrival.id) !== arrival.endpoint) misdelivered++;
     }
     const result = {
