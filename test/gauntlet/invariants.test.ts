@@ -303,8 +303,8 @@ describe("the gauntlet's invariants", () => {
         "copy-under-another-id",
       ]);
     }
-    const stopped = fault("broker-stopped", 3000, 4000);
-    assert.deepEqual(broken([...twice("given"), stopped], store), ["copy-without-fault"]);
+    for (const other of [fault("broker-stopped", 3000, 4000), fault("broker-killed", 0, 999)])
+      assert.deepEqual(broken([...twice("given"), other], store), ["copy-without-fault"]);
   });
 
   it("a given id stays", () => {

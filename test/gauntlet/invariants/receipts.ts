@@ -5,13 +5,13 @@ import { plannedMessage } from "./expectation";
 import type { Lifetime } from "./lifetimes";
 
 /** Time for which a store believes a receipt; from docs/store.md. */
-const BELIEVED_MS = 15_000;
+export const BELIEVED_MS = 15_000;
 
 /**
  * Time from a publication in which a store takes the message in, and the broker writes the acknowledgement to its disk. The broker's answers
  * don't wait for that, and a processor that is busy makes it late.
  */
-const UNWRITTEN_MS = 2000;
+export const UNWRITTEN_MS = 2000;
 
 /** Faults after which the broker delivers again what a store had in hand. */
 const ENDS_SESSIONS = /^(broker-|power-cut|connections-closed|dispatcher-|database-)/;
@@ -31,8 +31,8 @@ export function mayBeStoredTwice(lifetime: Lifetime): boolean {
 
 /** Whether a broker was killed that may not have written the acknowledgement of an intake; then it brings back what a store has forgotten. */
 export function mayHaveLostAcknowledgement({ part, from, faults }: Lifetime): boolean {
-  const isKill = ({ fault, at }: Faulted): boolean =>
-    (fault === "broker-killed" || fault === "power-cut") && at <= from + UNWRITTEN_MS;
+  const isKill = ({ fault, at, until }: Faulted): boolean =>
+    (fault === "broker-killed" || fault === "power-cut") && at <= from + UNWRITTEN_MS && until >= from;
   return part.mechanism === "store" && faults.some(isKill);
 }
 
