@@ -95,9 +95,9 @@ const LONGEST_QUICK = [
 const NEVER_RERUN = [
   /^test\/gauntlet\//,
   /^test\/brokers\/(delivery|enforce\w*|faults|holds|properties|retryCrashes|retryFaults|silence)\.test/,
-  /^test\/engine\/interrupted\.test/,
+  /^test\/engine\/(deliveryLimits|gateway|interrupted)\.test/,
   /^test\/kubernetes\/faults\.test/,
-  /^test\/store\/(alarm|cancelled|kills|outages|receipts)\.test/,
+  /^test\/store\/(alarm|cancelled|deliveryLimit|dispatcher|intake|kills|outages|receipts)\.test/,
   /secrets?\.test/i,
 ];
 
