@@ -1,20 +1,11 @@
 import { ChildProcess, spawn } from "node:child_process";
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { endCheckouts } from "./checkout";
 import { mochaGlobalTeardown } from "./lifecycle";
 import { RunResult, hasFailed } from "./runResult";
-import { stopServersOf } from "./servers";
+import { removeFolder, stopServersOf } from "./servers";
 
 /** Cache of the compiler's own code, which ts-node would keep in the temporary folder. */
 const COMPILED = { V8_COMPILE_CACHE_CACHE_DIR: resolve("node_modules", ".cache", "v8-compile-cache") };
@@ -55,6 +46,7 @@ export async function runMocha(
     join(folder, "result.json"),
     join(folder, "output"),
   ];
+  const signals = new PassedSignals();
   try {
     mkdirSync(temporary);
     // Brokers and databases run as users of their own.
@@ -70,7 +62,8 @@ export async function runMocha(
       env: { ...process.env, ...COMPILED, ...env, TMPDIR: temporary, RABBITMQ_DELAY_TEST_RESULT: resultFile },
     });
     if (output !== "inherit") closeSync(output);
-    const code = await codeOf(child).finally(() => stopServersOf(temporary, mochaGlobalTeardown));
+    const code = await codeOf(child, signals).finally(() => stopServers(temporary));
+    if (signals.last !== undefined) throw new Error(`ended by ${signals.last}`);
     const written = existsSync(resultFile) ? (JSON.parse(readFileSync(resultFile, "utf8")) as RunResult) : undefined;
     const isWhole = written !== undefined && (code === 0 || (code !== null && hasFailed(written)));
     return {
@@ -79,33 +72,50 @@ export async function runMocha(
       output: isQuiet ? readFileSync(outputFile, "utf8") : "",
     };
   } finally {
-    // Processes that are about to end may still write into it.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    removeFolder(folder);
+    signals.close();
   }
 }
 
-/**
- * Waits for the end of the process, and ends what it has left of its group.
- * @returns its exit code, or null if a signal ended it
- * @throws Error if this process was told to end meanwhile, which is passed on
- */
-async function codeOf(child: ChildProcess): Promise<number | null> {
-  let told: NodeJS.Signals | undefined;
-  const pass = (signal: NodeJS.Signals): void => {
-    told = signal;
-    child.kill(signal);
-  };
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const signal of signals) process.on(signal, pass);
-  try {
-    const code = await new Promise<number | null>((end, reject) => child.on("error", reject).on("exit", end));
-    endGroup(child);
-    if (told !== undefined) throw new Error(`ended by ${told}`);
-    return code;
-  } finally {
-    for (const signal of signals) process.off(signal, pass);
-  }
+/** Waits for the end of the process, and ends what it has left of its group. @returns its exit code, or null if a signal ended it */
+async function codeOf(child: ChildProcess, signals: PassedSignals): Promise<number | null> {
+  signals.passTo(child);
+  const code = await new Promise<number | null>((end, reject) => child.on("error", reject).on("exit", end));
+  endGroup(child);
+  return code;
 }
+
+/** Stops what the tests have left: commands of checkouts, brokers, databases and control planes. */
+async function stopServers(temporary: string): Promise<void> {
+  await endCheckouts(temporary);
+  await stopServersOf(temporary, mochaGlobalTeardown);
+}
+
+/** Signals to this process, which end another one, and not this one before it has cleaned up. */
+class PassedSignals {
+  last: NodeJS.Signals | undefined;
+  private child: ChildProcess | undefined;
+
+  constructor() {
+    for (const signal of TOLD) process.on(signal, this.note);
+  }
+
+  passTo(child: ChildProcess): void {
+    this.child = child;
+    if (this.last !== undefined) child.kill(this.last);
+  }
+
+  close(): void {
+    for (const signal of TOLD) process.off(signal, this.note);
+  }
+
+  private readonly note = (signal: NodeJS.Signals): void => {
+    this.last = signal;
+    this.child?.kill(signal);
+  };
+}
+
+const TOLD = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 function endGroup({ pid }: ChildProcess): void {
   try {

@@ -17,6 +17,17 @@ export async function createNetwork(hosts: number): Promise<PodNetwork> {
     addressOf: (ordinal) => `${subnet}.${10 + ordinal}`,
     namespaceOf: (ordinal) => `${id}-${ordinal}`,
   };
+  try {
+    await connect(network, subnet, hosts);
+  } catch (error) {
+    await removeNetwork(network, hosts);
+    throw error;
+  }
+  return network;
+}
+
+async function connect(network: PodNetwork, subnet: string, hosts: number): Promise<void> {
+  const { id } = network;
   await ip("link", "add", id, "type", "bridge");
   await ip("addr", "add", `${subnet}.1/24`, "dev", id);
   await ip("link", "set", id, "up");
@@ -30,7 +41,6 @@ export async function createNetwork(hosts: number): Promise<PodNetwork> {
     await ip("-n", namespace, "link", "set", "eth0", "up");
     await ip("-n", namespace, "link", "set", "lo", "up");
   }
-  return network;
 }
 
 /** Unplugs a host's cable, or plugs it in again. */
