@@ -2,9 +2,10 @@ import { ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { join } from "node:path";
+import { recordRejection } from "./rejections";
 
-// Each host runs one program at a time; a test that runs two at once gets two.
-const idle: ChildProcess[] = [];
+// Each host runs one program at a time; a test that runs two at once gets two. With each stands the folder of its last program.
+const idle = new Map<ChildProcess, string>();
 
 /** A program that the engine can run. */
 export interface HostedProgram {
@@ -36,15 +37,17 @@ export async function hostProgram(folder: string): Promise<HostedProgram> {
       if (!host.connected) failed(host, await isClosed(host).then(() => written));
       for (const stream of [host.stdout, host.stderr]) stream?.off("data", note);
       host.send({});
-      idle.push(host);
+      idle.set(host, folder);
       return written;
     },
   };
 }
 
+/** Returns a host that runs no program; one that has ended is recorded as soon as that is known. */
 function takeIdle(): ChildProcess | undefined {
-  const host = idle.pop();
-  return host === undefined || host.connected ? host : failed(host, "after a run that had passed");
+  const host = [...idle.keys()].find(({ connected }) => connected);
+  if (host !== undefined) idle.delete(host);
+  return host;
 }
 
 async function isClosed(host: ChildProcess): Promise<void> {
@@ -65,6 +68,11 @@ function startHost(): ChildProcess {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   host.unref();
+  host.on("exit", () => {
+    const folder = idle.get(host);
+    // A host that runs the next program already makes that one's run fail.
+    if (idle.delete(host)) recordRejection(`the program in ${folder} ended its host after its run`);
+  });
   // A pipe would keep this process from its end.
   for (const stream of [host.stdout, host.stderr]) (stream as Socket | null)?.unref();
   return host;

@@ -39,6 +39,11 @@ function note(reason: unknown, promise: Promise<unknown>): void {
   // Mocha listens, too, and passes on what it has heard.
   if (noted.has(promise)) return;
   noted.add(promise);
-  const rejection: Rejection = { reason: inspect(reason), running };
+  recordRejection(inspect(reason));
+}
+
+/** Makes the run fail by what no test can be blamed for. */
+export function recordRejection(reason: string): void {
+  const rejection: Rejection = { reason, running };
   writeFileSync(join(folder(), randomUUID()), JSON.stringify(rejection));
 }
