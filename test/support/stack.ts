@@ -264,6 +264,7 @@ export class TestStack {
       const end = await this.runOnce(args, onStart);
       // The management API may come to list a consumer only afterwards; the provider fails then before anything is changed.
       if (tries === 3 || !/cannot unmarshal array into Go struct field ConsumerDetail/.test(end.output)) return end;
+      console.warn("the management API came to list a consumer during a refresh, which is repeated");
     }
   }
 

@@ -156,7 +156,7 @@ async function stopPortMapper({ installation, ports }: BrokerNode): Promise<void
     await run(command, [...args, "-kill"], { env }).catch(() => undefined);
     return isFree(ports.epmd);
   };
-  // A port that another process has taken is left to it; the next start chooses another one.
+  // A port that another process has taken is left to it. The next `make up` chooses another one.
   await pWaitFor(isGone, { interval: 50, timeout: PORT_MAPPER_MS }).catch(() => undefined);
 }
 
