@@ -1,6 +1,7 @@
 /** All that the gauntlet needs of this repository's own tools: what starts and stops brokers and databases. */
 import { join } from "node:path";
 import { root } from "../../toolchain/dist/paths";
+import "../support/brokerClock";
 
 export { BrokerInstallation } from "../../toolchain/dist/broker";
 export { rabbitmqctl } from "../../toolchain/dist/brokerControl";

@@ -8,6 +8,7 @@ import { killNode, startNode, stopNode } from "../../toolchain/dist/brokerNode";
 import { BrokerNode } from "../../toolchain/dist/broker";
 import { cacheFolder } from "../../toolchain/dist/paths";
 import { versions } from "../../toolchain/dist/versions";
+import "./brokerClock";
 import { afterThisTest } from "./cleanup";
 import { takeTurns } from "./brokerTurns";
 import { Management } from "./management";
