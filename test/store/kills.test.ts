@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import * as amqp from "amqplib";
 import { launch, stopPostgres } from "../../toolchain/dist/postgresServer";
+import { BELIEVED_MS, UNWRITTEN_MS } from "../gauntlet/invariants/receipts";
 import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
-import { BELIEVED_MS, UNWRITTEN_MS } from "../gauntlet/invariants/receipts";
 import { assertNotEarly } from "../support/clock";
 import { openChannel } from "../support/connect";
 import { rounds } from "../support/length";

@@ -14,7 +14,7 @@ export class ClockWatch {
   /** Adds a reading, however long it took. @param wallMs whole milliseconds, with their parts dropped */
   add(beforeMs: number, wallMs: number, afterMs: number): void {
     const [lower, upper] = [wallMs - afterMs, wallMs + 1 - beforeMs];
-    // What bounds can't tell of a step is less than a millisecond.
+    // Bounds hide less than a millisecond of a step.
     const backMs = this.lower - upper;
     if (backMs > 0) this.backMs += backMs + 1;
     const isSet = backMs > 0 || lower > this.upper;
