@@ -4,13 +4,14 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help docs up down clean test test-types test-quick test-clients nightly stress lint lint-code lint-format lint-imports lint-packages reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
+.PHONY: help docs up down clean test test-types test-quick test-clients test-all nightly stress lint lint-code lint-format lint-imports lint-packages reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
 	@echo "make test-quick    pure code, stand-ins and one broker"
 	@echo "make test    all packages on RabbitMQ 3.10 and 4.3, the engine, databases"
 	@echo "make test-clients  Kubernetes, other languages' clients and SDKs, vendors' networks"
+	@echo "make test-all  both of these in one run, as CI does"
 	@echo "make nightly  every test on both brokers, at full length, and an hour of the gauntlet"
 	@echo "make stress  one test file again and again while every core is busy (FILE=test/brokers/delivery.test.ts TIMES=20)"
 	@echo "make bench   all benches, each a ratio"
@@ -89,12 +90,14 @@ test-clients: test-types
 	@node toolchain/dist/main.js prepare-tests clients
 	@$(RUN_TIER) clients
 
+test-all: test-types
+	@node toolchain/dist/main.js prepare-tests clients
+	@$(RUN_TIER) clients test
+
 # All of it at full length: every test on both brokers, all rounds of each, and an hour of the gauntlet, whose figures go to
 # docs/reliability.md.
-nightly: test-types
-	@node toolchain/dist/main.js prepare-tests clients
-	@RABBITMQ_DELAY_TEST_LENGTH=full $(RUN_TIER) test
-	@RABBITMQ_DELAY_TEST_LENGTH=full $(RUN_TIER) clients
+nightly:
+	@RABBITMQ_DELAY_TEST_LENGTH=full $(MAKE) --no-print-directory test-all
 	@$(MAKE) --no-print-directory gauntlet MINUTES=60 REPORT=docs/reliability.md FLAGS=--keep-going
 
 # A test of your own, TIMES times while every core is busy: make stress FILE=test/brokers/delivery.test.ts TIMES=20

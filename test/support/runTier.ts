@@ -36,13 +36,13 @@ function breakOff(): false {
   return false;
 }
 
-async function main(name = ""): Promise<number> {
+async function main([first = "", ...others]: string[]): Promise<number> {
   try {
-    return (await runTier(tierOf(name))) ? 0 : 1;
+    return (await runTier(tierOf(first, ...others))) ? 0 : 1;
   } catch (error) {
     console.error((error as Error).message);
     return 2;
   }
 }
 
-if (require.main === module) void main(process.argv[2]).then((exitCode) => (process.exitCode = exitCode));
+if (require.main === module) void main(process.argv.slice(2)).then((exitCode) => (process.exitCode = exitCode));

@@ -138,11 +138,18 @@ const tiers: Record<string, () => Tier> = {
   clients: () => ({ files: CLIENTS, jobs: JOBS, env: TURNS }),
 };
 
-/** @throws Error if there is no such tier */
-export function tierOf(name: string): Tier {
-  const tier = tiers[name];
-  if (tier === undefined) throw new Error(`${name}: no such tier; there are ${Object.keys(tiers).join(", ")}`);
-  return tier();
+/**
+ * Returns the tier, or several as one: processes that have no file left of one take the next one's.
+ * @throws Error if there is no such tier
+ */
+export function tierOf(first: string, ...others: string[]): Tier {
+  const chosen = [first, ...others].map((name) => {
+    const tier = tiers[name];
+    if (tier === undefined) throw new Error(`${name}: no such tier; there are ${Object.keys(tiers).join(", ")}`);
+    return tier();
+  });
+  const [{ jobs, env }] = chosen as [Tier];
+  return { files: chosen.flatMap(({ files }) => files), jobs, env };
 }
 
 function projectFiles(): string[] {

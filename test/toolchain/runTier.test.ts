@@ -57,7 +57,7 @@ describe("the verdict on two runs", () => {
 
 describe("files that look for lost, early or misplaced messages under faults", () => {
   it("never run again, all others do", () => {
-    const files = [...tierOf("test").files, ...tierOf("clients").files];
+    const { files } = tierOf("clients", "test");
     const never = files.filter((file) => !isRerun(file));
     for (const name of [
       "kills",
