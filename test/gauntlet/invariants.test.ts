@@ -150,7 +150,8 @@ describe("the gauntlet's invariants", () => {
   it("what arrives before its time is early, but for a policy that makes it so", () => {
     const early = [published("a-0"), confirmed("a-0"), arrived("a-0", "queue:Sales", 1400)];
     assert.deepEqual(broken(early), ["early"]);
-    assert.deepEqual(broken([...early, fault("early-policy", 1100, 1300)]), []);
+    for (const kind of ["early-policy", "short-policy"] as const)
+      assert.deepEqual(broken([...early, fault(kind, 1100, 1300)]), []);
   });
 
   describe("when a clock jumps", () => {
@@ -237,6 +238,8 @@ describe("the gauntlet's invariants", () => {
     assert.deepEqual(broken(twice), ["copy-without-fault"]);
     assert.deepEqual(broken([...twice, fault("broker-killed", 1400, 1500)]), []);
     assert.deepEqual(broken([...twice, fault("broker-killed", 9400, 9500)]), ["copy-without-fault"]);
+    for (const kind of ["unbound", "purged", "early-policy", "short-policy"] as const)
+      assert.deepEqual(broken([...twice, fault(kind, 1400, 1500)]), ["copy-without-fault"], kind);
     const other = [...twice.slice(0, 3), arrived("a-0", "queue:Sales", 1650, { messageId: "other" })];
     assert.deepEqual(broken([...other, fault("broker-killed", 1400, 1500)]), ["copy-under-another-id"]);
   });

@@ -1,6 +1,5 @@
 import type { Faulted, HistoryEvent } from "../history";
 import type { Plan } from "../plan/types";
-import { isClockJump } from "./clocks";
 import { Lifetime, lifetimesOf } from "./lifetimes";
 import { mayBeStoredTwice, mayHaveLostAcknowledgement } from "./receipts";
 import type { Violation } from "./violation";
@@ -35,11 +34,13 @@ function unexplained(lifetime: Lifetime): Violation[] {
   return violations;
 }
 
+/** Faults that make no copy by themselves, as docs/reliability.md says. */
+const WITHOUT_COPIES = new Set<Faulted["fault"]>(["clock-jump", "unbound", "purged", "early-policy", "short-policy"]);
+
 /** Faults by which a second copy can come. */
 function explanations(lifetime: Lifetime): Faulted[] {
   const { part, publications, arrivals } = lifetime;
-  // A clock that jumps makes no copy by itself.
-  const faults = lifetime.faults.filter((fault) => !isClockJump(fault));
+  const faults = lifetime.faults.filter(({ fault }) => !WITHOUT_COPIES.has(fault));
   if (part.mechanism !== "store" || part.database === "network") return faults;
   if (mayBeStoredTwice(lifetime) || mayHaveLostAcknowledgement(lifetime)) return faults;
   const dueAt = Math.min(...publications.map(({ at, delayMs }) => at + delayMs));

@@ -1,5 +1,5 @@
 import { delayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
-import { HistoryEvent, Tried, eventsOf } from "../history";
+import { Faulted, HistoryEvent, Tried, eventsOf } from "../history";
 import type { NetworkPart, Plan, RetryPart } from "../plan/types";
 import { earlyByClocksMs } from "./clocks";
 import { plannedMessage } from "./expectation";
@@ -14,7 +14,7 @@ export function checkDelays(plan: Plan, events: readonly HistoryEvent[]): Violat
   return lifetimesOf(plan, events).flatMap((lifetime) => {
     const { part, n, publications, arrivals, faults } = lifetime;
     if (part.mechanism === "retry" || publications.length === 0) return [];
-    if (faults.some(({ fault }) => fault === "early-policy") || hasEarlyPolicy(events, lifetime)) return [];
+    if (faults.some(isPolicy) || hasPolicy(events, lifetime)) return [];
     const dueAt = Math.min(...publications.map(({ at, delayMs }) => at + delayMs), rescheduledTo(lifetime, events));
     const firstAt = Math.min(
       ...arrivals.filter(({ place }) => place !== "error" || part.mechanism !== "store").map(({ at }) => at),
@@ -28,10 +28,15 @@ export function checkDelays(plan: Plan, events: readonly HistoryEvent[]): Violat
   });
 }
 
+/** What expires by somebody's TTL, or has no room in a level queue, leaves it for the next level at once. */
+function isPolicy({ fault }: Faulted): boolean {
+  return fault === "early-policy" || fault === "short-policy";
+}
+
 /** A policy may come while it waits, whenever it arrives. */
-function hasEarlyPolicy(events: readonly HistoryEvent[], { part, from, to }: Lifetime): boolean {
+function hasPolicy(events: readonly HistoryEvent[], { part, from, to }: Lifetime): boolean {
   return eventsOf(events, "fault").some(
-    ({ fault, part: name, at, until }) => fault === "early-policy" && name === part.name && at <= to && until >= from,
+    (found) => isPolicy(found) && found.part === part.name && found.at <= to && found.until >= from,
   );
 }
 
