@@ -69,7 +69,7 @@ lint-packages:
 	@for package in $(LIBRARIES); do npx attw --pack $$package --profile node16 --quiet || exit 1; done
 
 # Replaces the shell, so a signal to make reaches Node.
-TS_NODE := TS_NODE_PROJECT=tsconfig.test.json exec node -r ts-node/register/transpile-only
+TS_NODE := TS_NODE_PROJECT=tsconfig.test.json V8_COMPILE_CACHE_CACHE_DIR="$(CURDIR)/node_modules/.cache/v8-compile-cache" exec node -r ts-node/register/transpile-only
 RUN_TIER := $(TS_NODE) test/support/runTier.ts
 
 # The tests' own types; what is checked once is not checked again.

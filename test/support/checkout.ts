@@ -1,5 +1,5 @@
 import { ChildProcess, ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endProcessesWith } from "../../toolchain/dist/processes";
@@ -33,15 +33,6 @@ const SHARED = [
 /** Set in the environment of every process that a checkout's commands start. */
 const MARK = "RABBITMQ_DELAY_TEST_CHECKOUT";
 
-/** Start of a checkout's name in the temporary folder. */
-const PREFIX = "rabbitmq-delay-checkout-";
-
-/** Ends all that commands have started in checkouts, e.g. brokers, of tests that broke off. @param temporary where the checkouts are */
-export async function endCheckouts(temporary: string): Promise<void> {
-  const names = readdirSync(temporary).filter((name) => name.startsWith(PREFIX));
-  for (const name of names) await endProcessesWith(MARK, join(temporary, name), 0);
-}
-
 /** How a command ended. */
 export interface CommandEnd {
   code: number | null;
@@ -52,7 +43,7 @@ export interface CommandEnd {
 
 /** A second checkout of this project, compiled, with a broker and a state of its own. */
 export class Checkout {
-  readonly folder = mkdtempSync(join(tmpdir(), PREFIX));
+  readonly folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-checkout-"));
 
   constructor() {
     for (const path of COPIED) {

@@ -2,21 +2,20 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Context } from "mocha";
-import { stopAllBrokers } from "./brokers";
+import { stopAllServers } from "./allServers";
 import { cleanUp } from "./cleanup";
 import { watchClock } from "./clock";
-import { stopSharedControlPlane } from "./controlPlanes";
-import { stopAllDatabases } from "./databases";
 import { hearRejections, noteRunningTest } from "./rejections";
 import { explainTimeout } from "./timeouts";
-import { closeRegisters, openRegisters, runFolder } from "./servers";
+import { openRegisters, runFolder } from "./servers";
+
+// Loaded by Mocha in each of its processes, before any test file.
+hearRejections();
 
 /** Whether runMocha has started this process, and stops its servers; see mochaRun.ts. */
 const isOfTier = process.env.RABBITMQ_DELAY_TEST_RESULT !== undefined;
 
 export const mochaHooks = {
-  /** Once for each file: a process that runs several files forgets its listeners after each, and would miss unhandled rejections. */
-  beforeAll: hearRejections,
   beforeEach(this: Context): void {
     watchClock();
     noteRunningTest(this.currentTest?.fullTitle() ?? "");
@@ -35,10 +34,7 @@ export function mochaGlobalSetup(): void {
 }
 
 /** Mocha calls this after the last test, also of a failed run. */
-export async function mochaGlobalTeardown(): Promise<void> {
-  await Promise.all([stopAllBrokers(), stopAllDatabases(), stopSharedControlPlane()]);
-  closeRegisters();
-}
+export const mochaGlobalTeardown = stopAllServers;
 
 /** Mocha tears down nothing when it is told to end. Another process does so once this one is gone, whose tests might start a server meanwhile. */
 function stopServersOnSignals(): void {

@@ -1,14 +1,14 @@
 import { ChildProcess, spawn } from "node:child_process";
 import { chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { endCheckouts } from "./checkout";
-import { mochaGlobalTeardown } from "./lifecycle";
+import { join } from "node:path";
+import { endProcessesWith } from "../../toolchain/dist/processes";
+import { stopAllServers } from "./allServers";
 import { RunResult, hasFailed } from "./runResult";
 import { removeFolder, stopServersOf } from "./servers";
 
-/** Cache of the compiler's own code, which ts-node would keep in the temporary folder. */
-const COMPILED = { V8_COMPILE_CACHE_CACHE_DIR: resolve("node_modules", ".cache", "v8-compile-cache") };
+/** Set in the environment of every process of a run. */
+const MARK = "RABBITMQ_DELAY_TEST_RUN";
 
 /** Log files that Pulumi's engine writes into the temporary folder and never removes. */
 const ENGINE_LOG = /^pulumi\.(INFO|WARNING|ERROR|[^/]+\.log\.)/;
@@ -59,7 +59,7 @@ export async function runMocha(
       // Its processes are one group, which can be ended as a whole.
       detached: true,
       stdio: ["ignore", output, output],
-      env: { ...process.env, ...COMPILED, ...env, TMPDIR: temporary, RABBITMQ_DELAY_TEST_RESULT: resultFile },
+      env: { ...process.env, ...env, TMPDIR: temporary, [MARK]: temporary, RABBITMQ_DELAY_TEST_RESULT: resultFile },
     });
     if (output !== "inherit") closeSync(output);
     const code = await codeOf(child, signals).finally(() => stopServers(temporary));
@@ -85,10 +85,10 @@ async function codeOf(child: ChildProcess, signals: PassedSignals): Promise<numb
   return code;
 }
 
-/** Stops what the tests have left: commands of checkouts, brokers, databases and control planes. */
+/** Stops what the tests have left: servers, and e.g. what a checkout's commands have started, or plugins of an engine that was killed. */
 async function stopServers(temporary: string): Promise<void> {
-  await endCheckouts(temporary);
-  await stopServersOf(temporary, mochaGlobalTeardown);
+  await stopServersOf(temporary, stopAllServers);
+  await endProcessesWith(MARK, temporary, 0);
 }
 
 /** Signals to this process, which end another one, and not this one before it has cleaned up. */

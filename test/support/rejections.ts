@@ -4,26 +4,36 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { runFolder } from "./servers";
 
-/** Tests run in several processes; unhandled rejections of each are recorded here, and make the run fail at its end. */
+/** Tests run in several processes; what nobody catches in each is recorded here, and makes the run fail at its end. */
 const folder = (): string => runFolder("rejections");
 
-/** A rejection that nobody caught. */
+/** A rejection or an error that nobody caught. */
 export interface Rejection {
-  /** What it was rejected with, and from where. */
+  /** The error, and where it is from. */
   reason: string;
   /** The full title of the test that ran then, which need not be the one that caused it. */
   running: string;
 }
 
-/** The unhandled rejections so far, in all processes. */
+/** All so far, in all processes. */
 export function listRejections(): Rejection[] {
   return readdirSync(folder()).map((file) => JSON.parse(readFileSync(join(folder(), file), "utf8")) as Rejection);
 }
 
-/** Records rejections from now on, however often it is called; Mocha forgets listeners after each file. */
+/** Records from now on what nobody catches in this process, also between its files, after each of which Mocha removes the listeners. */
 export function hearRejections(): void {
-  process.removeListener("unhandledRejection", note);
-  process.on("unhandledRejection", note);
+  listen();
+  process.on("removeListener", (event, listener) => {
+    if (event === "unhandledRejection" && listener === note) queueMicrotask(listen);
+  });
+  // Mocha takes such an error for one of the test that runs, which need not be the one that caused it.
+  process.on("uncaughtExceptionMonitor", (error, origin) => {
+    if (origin === "uncaughtException") recordRejection(inspect(error));
+  });
+}
+
+function listen(): void {
+  if (!process.listeners("unhandledRejection").includes(note)) process.on("unhandledRejection", note);
 }
 
 const noted = new WeakSet<Promise<unknown>>();

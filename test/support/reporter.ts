@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
+import { stripVTControlCharacters } from "node:util";
 import { MochaOptions, Runner, reporters } from "mocha";
 import { listRejections } from "./rejections";
 import { RunResult, addFailure, addPass, addSkip, emptyResult, nameOf } from "./runResult";
@@ -19,17 +20,24 @@ class RunReporter extends reporters.Spec {
   private readonly ended: { title: string; file: string; durationMs: number }[] = [];
   private readonly result: RunResult = emptyResult();
   private readonly busyAtStart = processorSeconds();
+  private isOver = false;
 
   constructor(runner: Runner, options: MochaOptions) {
     super(runner, options);
-    runner.on("pass", ({ file }) => addPass(this.result, nameOf(file)));
-    runner.on("pending", ({ file }) => addSkip(this.result, nameOf(file)));
+    runner.on("pass", (test) => addPass(this.result, nameOf(test.file), inOneLine(test.fullTitle())));
+    runner.on("pending", (test) => addSkip(this.result, nameOf(test.file), inOneLine(test.fullTitle())));
     // A hook of all files names none. One around a test belongs to that test's file, and one before or after all tests to no file for certain.
     let latest: string | undefined;
     runner.on("test", ({ file }) => (latest = file));
     runner.on("fail", (test, error) => {
       const file = test.file ?? (/^"(before|after) each" hook/.test(test.title) ? latest : undefined);
-      addFailure(this.result, nameOf(file), { title: test.fullTitle(), error: firstLine(inOneLine(error.message)) });
+      const failure = { title: inOneLine(test.fullTitle()), error: firstLine(inOneLine(messageOf(error))) };
+      addFailure(this.result, nameOf(file), failure);
+      // Mocha ends a run at the first file that can't be loaded, and tells of the others after that.
+      if (this.isOver) {
+        console.log(`  failed: ${failure.title}: ${failure.error}`);
+        this.writeResult();
+      }
     });
     runner.on("test end", (test) =>
       this.ended.push({ title: test.fullTitle(), file: nameOf(test.file), durationMs: test.duration ?? 0 }),
@@ -42,15 +50,21 @@ class RunReporter extends reporters.Spec {
     super.epilogue();
     const rejections = listRejections();
     const reasons = new Set(rejections.map(({ reason }) => reason));
-    for (const reason of reasons) console.log(`nobody caught a rejection, which would end a service: ${reason}\n`);
+    for (const reason of reasons) console.log(`nobody caught this, which would end a service: ${reason}\n`);
     this.result.rejections = rejections.map(
-      ({ reason, running }) => `a rejection while this ran: ${running}: ${firstLine(reason)}`,
+      ({ reason, running }) => `nobody caught, while this ran: ${running}: ${firstLine(reason)}`,
     );
     const { passes, failures, pending } = this.stats;
     for (const line of failureLines(this.result)) console.log(`  failed: ${line}`);
     // Whoever started Mocha prints the count of all its runs.
+    if (resultFile === undefined)
+      console.log(`${passes} passed, ${failures + rejections.length} failed, ${pending} skipped`);
+    this.isOver = true;
+    this.writeResult();
+  }
+
+  private writeResult(): void {
     if (resultFile !== undefined) writeFileSync(resultFile, JSON.stringify(this.result));
-    else console.log(`${passes} passed, ${failures + rejections.length} failed, ${pending} skipped`);
   }
 
   /** Adds the unhandled rejections to the failures: each would have ended a service. */
@@ -99,9 +113,14 @@ function firstLine(text: string): string {
 
 /** An assertion says in its first line what it expects, and then what differs. */
 function inOneLine(text: string): string {
-  return String(text)
+  return stripVTControlCharacters(String(text))
     .split(/\s*\n\s*/)
     .join(" ");
+}
+
+/** An error of several, as `Promise.any` throws, has its texts in them. */
+function messageOf({ message, errors }: Error & { errors?: Error[] }): string {
+  return message || (errors ?? []).map(messageOf).join("; ");
 }
 
 function print(title: string, timed: [ms: number, name: string][]): void {

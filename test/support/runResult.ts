@@ -6,10 +6,10 @@ export interface Failure {
   error: string;
 }
 
-/** Counts of one test file, with its failures. */
+/** Results of one test file: the titles of its tests, and its failures. */
 export interface FileResult {
-  passed: number;
-  skipped: number;
+  passed: string[];
+  skipped: string[];
   failed: Failure[];
 }
 
@@ -17,7 +17,7 @@ export interface FileResult {
 export interface RunResult {
   /** Results by path from the checkout's root; "" holds failures outside any file, e.g. of a process that died. */
   files: Record<string, FileResult>;
-  /** Unhandled rejections, which belong to no file for certain. */
+  /** Errors and rejections that nobody caught, which belong to no file for certain. */
   rejections: string[];
 }
 
@@ -49,12 +49,12 @@ export function emptyResult(): RunResult {
   return { files: {}, rejections: [] };
 }
 
-export function addPass(result: RunResult, file: string): void {
-  fileOf(result, file).passed += 1;
+export function addPass(result: RunResult, file: string, title: string): void {
+  fileOf(result, file).passed.push(title);
 }
 
-export function addSkip(result: RunResult, file: string): void {
-  fileOf(result, file).skipped += 1;
+export function addSkip(result: RunResult, file: string, title: string): void {
+  fileOf(result, file).skipped.push(title);
 }
 
 export function addFailure(result: RunResult, file: string, failure: Failure): void {
@@ -62,7 +62,7 @@ export function addFailure(result: RunResult, file: string, failure: Failure): v
 }
 
 function fileOf({ files }: RunResult, file: string): FileResult {
-  return (files[file] ??= { passed: 0, skipped: 0, failed: [] });
+  return (files[file] ??= { passed: [], skipped: [], failed: [] });
 }
 
 /** Whether anything failed. */
@@ -88,18 +88,19 @@ export function verdictOf(first: RunResult, ...others: RunResult[]): Verdict {
   const files = Object.values({ ...first.files, ...Object.fromEntries([...mended, ...failedAgain]) });
   const rejections = [first, ...others].flatMap((run) => run.rejections);
   return {
-    passed: sum(files.map(({ passed }) => passed)),
-    failed: sum(files.map(({ failed }) => failed.length)) + rejections.length,
-    skipped: sum(files.map(({ skipped }) => skipped)),
+    passed: files.flatMap(({ passed }) => passed).length,
+    failed: files.flatMap(({ failed }) => failed).length + rejections.length,
+    skipped: files.flatMap(({ skipped }) => skipped).length,
     flaky: mended.flatMap(([file]) => (first.files[file]?.failed ?? []).map((failure) => ({ file, ...failure }))),
   };
 }
 
-/** Whether a file passed the second time; a test that is skipped then has not. */
-function isMended(first: FileResult | undefined, { passed, skipped, failed }: FileResult): boolean {
-  return failed.length === 0 && passed > 0 && passed >= (first?.passed ?? 0) && skipped <= (first?.skipped ?? 0);
+/** Whether a file passed the second time; a test that is skipped then, or missing, has not. */
+function isMended(first: FileResult = { passed: [], skipped: [], failed: [] }, second: FileResult): boolean {
+  const tests = first.failed.map(({ title }) => title).filter((title) => !HOOK.test(title));
+  const isPassed = (title: string): boolean => second.passed.includes(title);
+  return second.failed.length === 0 && second.passed.length > 0 && [...first.passed, ...tests].every(isPassed);
 }
 
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
+/** Mocha's title of a hook. */
+const HOOK = /"(before|after) (each|all)" hook/;

@@ -1,6 +1,6 @@
 import { runMocha } from "./mochaRun";
 import { RunResult, emptyResult, filesToRerun, nameOf, verdictOf } from "./runResult";
-import { Tier, isRerun, tierOf } from "./tiers";
+import { Tier, isRerun, mayBeSkipped, tierOf } from "./tiers";
 
 // Mocha's own retries repeat a test at once, in the process and beside the load in which it failed, and its result does not say so.
 
@@ -20,9 +20,11 @@ export async function runTier({ files, jobs, env }: Tier, isQuiet = false): Prom
   const verdict = verdictOf(first, ...others);
   for (const { file, title, error } of verdict.flaky) console.log(`  flaky: ${file}: ${title}: ${error}`);
   for (const [file, { passed, skipped }] of Object.entries(first.files))
-    if (passed === 0 && skipped > 0) console.log(`  skipped: ${file}`);
+    if (passed.length === 0 && skipped.length > 0) console.log(`  skipped: ${file}`);
+  const unwanted = Object.entries(first.files).filter(([file]) => process.env.CI === "true" && !mayBeSkipped(file));
   const faults = [
     ...runs.flatMap(({ leftovers }) => leftovers).map((name) => `left in the temporary folder: ${name}`),
+    ...unwanted.flatMap(([file, { skipped }]) => skipped.map((title) => `skipped in CI: ${file}: ${title}`)),
     ...files.filter((file) => first.files[nameOf(file)] === undefined).map((file) => `no test ran of ${file}`),
   ];
   for (const fault of faults) console.log(`  failed: ${fault}`);

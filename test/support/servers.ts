@@ -119,7 +119,7 @@ export function removeFolder(folder: string): void {
   if (!existsSync(folder)) return;
   const former = join(dirname(folder), `removed-${basename(folder)}`);
   renameSync(folder, former);
-  rmSync(former, { recursive: true, force: true });
+  rmSync(former, { recursive: true, force: true, maxRetries: 10 });
 }
 
 function isFirst(lock: string): boolean {

@@ -359,6 +359,7 @@ export class TestStack {
       TMPDIR: this.folder,
       NODE_OPTIONS: process.env.NODE_OPTIONS,
       RABBITMQ_DELAY_TEST_COMPILED: process.env.RABBITMQ_DELAY_TEST_COMPILED,
+      RABBITMQ_DELAY_TEST_RUN: process.env.RABBITMQ_DELAY_TEST_RUN,
       PULUMI_HOME: this.engine.home,
       PULUMI_BACKEND_URL: `file://${this.backend}`,
       PULUMI_CONFIG_PASSPHRASE: "dev",

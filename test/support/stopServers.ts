@@ -1,4 +1,4 @@
-import { mochaGlobalTeardown } from "./lifecycle";
+import { stopAllServers } from "./allServers";
 
 // Stops the servers in the registers that the environment names; see lifecycle.ts.
-void mochaGlobalTeardown();
+void stopAllServers();

@@ -15,15 +15,15 @@ async function stress(file: string, times: number): Promise<boolean> {
     for (let count = 1; count <= times; count++) {
       const startMs = Date.now();
       const { result, leftovers, output } = await runMocha([file], { isQuiet: true });
-      const { passed, skipped } = result?.files[nameOf(file)] ?? { passed: 0, skipped: 0 };
-      const hasPassed = passed > 0 && result !== undefined && !hasFailed(result) && leftovers.length === 0;
+      const { passed, skipped } = result?.files[nameOf(file)] ?? { passed: [], skipped: [] };
+      const hasPassed = passed.length > 0 && result !== undefined && !hasFailed(result) && leftovers.length === 0;
       if (!hasPassed) {
         failedRuns += 1;
         console.log(output);
         for (const leftover of leftovers) console.log(`  failed: left in the temporary folder: ${leftover}`);
       }
       const seconds = ((Date.now() - startMs) / 1000).toFixed(1);
-      const counts = `${passed} passed, ${skipped} skipped`;
+      const counts = `${passed.length} passed, ${skipped.length} skipped`;
       console.log(`${count} of ${times}: ${hasPassed ? "passed" : "failed"} in ${seconds} s (${counts})`);
     }
   } finally {

@@ -2,6 +2,9 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "./cleanup";
+import { ServerRegister } from "./servers";
+
+const mounted = new ServerRegister<{ folder: string }>("disks", async ({ folder }) => unmount(folder));
 
 /** A small file system in memory that a test fills and frees. Needs root. */
 export class TinyDisk {
@@ -9,8 +12,12 @@ export class TinyDisk {
 
   /** @param folder an empty one, on which the disk is mounted until the end of the test */
   static mount(folder: string, bytes: number): TinyDisk {
+    mounted.put(folder, { folder });
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${bytes},mode=777`, "tmpfs", folder]);
-    afterThisTest(() => void execFileSync("umount", ["--lazy", folder]));
+    afterThisTest(() => {
+      unmount(folder);
+      mounted.remove(folder);
+    });
     chmodSync(folder, 0o777);
     return new TinyDisk(folder);
   }
@@ -28,4 +35,13 @@ export class TinyDisk {
   private get ballast(): string {
     return join(this.folder, "ballast");
   }
+}
+
+function unmount(folder: string): void {
+  execFileSync("umount", ["--lazy", folder]);
+}
+
+/** Unmounts all disks that tests have left. */
+export function unmountAll(): Promise<void> {
+  return mounted.stopAll();
 }

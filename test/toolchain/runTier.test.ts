@@ -8,8 +8,10 @@ import { temporaryFolder } from "../support/temporaryFolder";
 import { Tier, isRerun, tierOf } from "../support/tiers";
 
 const late: Failure = { title: "comes in time", error: "late" };
-const green = (passed: number): FileResult => ({ passed, skipped: 1, failed: [] });
-const red = (passed: number): FileResult => ({ passed, skipped: 1, failed: [late] });
+const titles = [late.title, "a", "b", "c", "d"];
+/** A file of five tests, of which the first is {@link late}. */
+const green = (passed: number): FileResult => ({ passed: titles.slice(0, passed), skipped: ["e"], failed: [] });
+const red = (passed: number): FileResult => ({ ...green(0), passed: titles.slice(1, passed + 1), failed: [late] });
 const run = (files: Record<string, FileResult>, rejections: string[] = []): RunResult => ({ files, rejections });
 const always = (): boolean => true;
 
@@ -38,8 +40,14 @@ describe("the verdict on two runs", () => {
   });
 
   it("is a failure if what failed was skipped the second time, or did not run", () => {
-    for (const second of [{ ...green(3), skipped: 2 }, green(2), green(0)])
-      assert.deepEqual(verdictOf(run({ a: red(3) }), run({ a: second })), { ...red(3), failed: 1, flaky: [] });
+    const others = { ...green(0), passed: titles.slice(1) };
+    for (const second of [{ ...others, skipped: [late.title, "e"] }, others, green(2), green(0)])
+      assert.deepEqual(verdictOf(run({ a: red(3) }), run({ a: second })), {
+        passed: 3,
+        failed: 1,
+        skipped: 1,
+        flaky: [],
+      });
   });
 
   it("is a failure if a file failed twice, or was not run again", () => {
@@ -122,6 +130,54 @@ describe("a tier", function () {
     assert.equal(isGreen, false);
     assert.match(said, / {2}failed: left in the temporary folder: x\.db\n/);
     assert.match(said, / {2}failed: no test ran of \S*2\.test\.js\n1 passed, 3 failed, 0 skipped$/);
+  });
+
+  // Mocha listens to neither between two files, and blames the next one for what the first one has left.
+  it("fails if nobody catches a rejection or an error, while a file is loaded and between two files as well", async () => {
+    const atImport = `Promise.reject(new Error("at import"));\n${PASSES}`;
+    const lateRejection = `it("a", () => void setTimeout(() => Promise.reject(new Error("late rejection")), 30));`;
+    const lateError = `it("a", () => void setTimeout(() => { throw new Error("late error"); }, 30));`;
+    const takesLong = `it("b", () => new Promise((end) => setTimeout(end, 300)));`;
+    for (const [text, message] of [
+      [atImport, "at import"],
+      [lateRejection, "late rejection"],
+      [lateError, "late error"],
+    ] as const) {
+      const { isGreen, said } = await runTexts(
+        text,
+        takesLong,
+        takesLong,
+        takesLong,
+        `it("c", () => { ${FAILS_ONCE} });`,
+      );
+      assert.equal(isGreen, false, said);
+      assert.match(said, new RegExp(`\\d failed`));
+      assert.doesNotMatch(said, /flaky/, message);
+    }
+  });
+
+  it("fails in CI if a test is skipped that CI has all for", async () => {
+    const { CI } = process.env;
+    afterThisTest(() => void (CI === undefined ? delete process.env.CI : (process.env.CI = CI)));
+    const skips = `${PASSES} it.skip("later", () => undefined);`;
+    for (const [ci, isGreenThere] of [
+      ["true", false],
+      ["false", true],
+    ] as const) {
+      process.env.CI = ci;
+      const { isGreen, said } = await runTexts(skips);
+      assert.equal(isGreen, isGreenThere, said);
+    }
+  });
+
+  it("leaves no process that a test has started", async () => {
+    const mark = join(temporaryFolder(), "mark");
+    const starts = `const { pid } = require("child_process").spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });`;
+    const { isGreen } = await runTexts(
+      `it("a", () => { ${starts} fs.writeFileSync(${JSON.stringify(mark)}, String(pid)); });`,
+    );
+    assert.equal(isGreen, true);
+    assert.equal(existsSync(`/proc/${readFileSync(mark, "utf8")}/exe`), false);
   });
 
   it("fails if a hook before all tests failed, which may be any file's", async () => {

@@ -109,7 +109,16 @@ export async function stopPostgres(
 /** Stops a server and removes its data. */
 export async function removePostgres(server: PostgresServer): Promise<void> {
   await stopPostgres(server);
+  await removeSharedMemory(server);
   rmSync(server.folder, { recursive: true, force: true });
+}
+
+/** Removes the memory segment that a killed server has left; one that ends by itself removes it, and its file. */
+async function removeSharedMemory({ folder }: PostgresServer): Promise<void> {
+  const file = join(folder, "data", "postmaster.pid");
+  // The key and the number of the segment are in the seventh line.
+  const [, segment] = existsSync(file) ? (readFileSync(file, "utf8").split("\n")[6]?.trim().split(/\s+/) ?? []) : [];
+  if (segment !== undefined) await run("ipcrm", ["-m", segment]).catch(() => undefined);
 }
 
 function answers(bin: string, port: number): Promise<boolean> {

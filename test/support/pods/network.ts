@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { run } from "../../../toolchain/dist/run";
+import { ServerRegister } from "../servers";
 
 /** A network on this machine, with a host for each pod; this machine has the first address. */
 export interface PodNetwork {
@@ -8,6 +9,8 @@ export interface PodNetwork {
   namespaceOf: (ordinal: number) => string;
 }
 
+const existing = new ServerRegister<{ id: string; hosts: number }>("networks", remove);
+
 /** Creates a bridge and a network namespace for each pod. @throws Error if this machine may not */
 export async function createNetwork(hosts: number): Promise<PodNetwork> {
   const id = `rd${randomInt(0x1000, 0xffff).toString(16)}`;
@@ -15,8 +18,9 @@ export async function createNetwork(hosts: number): Promise<PodNetwork> {
   const network: PodNetwork = {
     id,
     addressOf: (ordinal) => `${subnet}.${10 + ordinal}`,
-    namespaceOf: (ordinal) => `${id}-${ordinal}`,
+    namespaceOf: (ordinal) => namespaceOf(id, ordinal),
   };
+  existing.put(id, { id, hosts });
   try {
     await connect(network, subnet, hosts);
   } catch (error) {
@@ -49,11 +53,25 @@ export function setCable(network: PodNetwork, ordinal: number, state: "up" | "do
 }
 
 /** Removes the whole network; parts that are already gone don't matter. */
-export async function removeNetwork(network: PodNetwork, hosts: number): Promise<void> {
+export async function removeNetwork({ id }: PodNetwork, hosts: number): Promise<void> {
+  await remove({ id, hosts });
+  existing.remove(id);
+}
+
+/** Removes all networks that tests have left. */
+export function removeAllNetworks(): Promise<void> {
+  return existing.stopAll();
+}
+
+async function remove({ id, hosts }: { id: string; hosts: number }): Promise<void> {
   for (let ordinal = 0; ordinal < hosts; ordinal++) {
-    await ip("netns", "del", network.namespaceOf(ordinal)).catch(() => undefined);
+    await ip("netns", "del", namespaceOf(id, ordinal)).catch(() => undefined);
   }
-  await ip("link", "del", network.id).catch(() => undefined);
+  await ip("link", "del", id).catch(() => undefined);
+}
+
+function namespaceOf(id: string, ordinal: number): string {
+  return `${id}-${ordinal}`;
 }
 
 function outsideOf({ id }: PodNetwork, ordinal: number): string {
