@@ -190,8 +190,7 @@ describe("bad input is refused before anything is created", () => {
     });
 
     it("warns of the broker's own faults until they are allowed", async () => {
-      const version = await broker().management.version();
-      const expected = faultsOf(version).map(({ id }) => id);
+      const expected = faultsOf(await broker().management.version()).map(({ id }) => id);
       const warned = async (allow: string[]): Promise<string[]> => {
         stack.configure({ network, allow });
         const { code, output } = await stack.run(["preview", "--stack", "test"]);
@@ -199,7 +198,7 @@ describe("bad input is refused before anything is created", () => {
         return brokerFaultIds.filter((id) => output.includes(`allow: [${id}]`));
       };
       assert.deepEqual(await warned([]), expected);
-      assert.equal(expected.length > 0, version.startsWith("3."));
+      assert.equal(expected.length > 0, !isNewest);
       assert.deepEqual(await warned(expected.slice(1)), expected.slice(0, 1));
     });
 

@@ -9,12 +9,15 @@ describe("a test's clock", () => {
     };
     read(0, 100, 1000.25);
     read(100, 200, 1000.25, 40);
-    assert.equal(watch.backMs, 0);
+    assert.equal(watch.backBefore(Infinity), 0);
     read(200, 300, 1004.25);
-    assert.equal(watch.backMs, 0, "set forward");
+    assert.equal(watch.backBefore(Infinity), 0, "set forward");
     read(300, 400, 998.25);
     read(400, 500, 993.25);
-    assert.ok(watch.backMs >= 11 && watch.backMs <= 13, `${watch.backMs} ms`);
+    const backMs = watch.backBefore(Infinity);
+    assert.ok(backMs >= 11 && backMs <= 13, `${backMs} ms`);
+    assert.equal(watch.backBefore(1290), 0, "what came before that is not excused by it");
+    assert.ok(watch.backBefore(1350) >= 6 && watch.backBefore(1350) <= 7);
   });
 
   it("lets a message be early by the rounded part of a millisecond", () => {
