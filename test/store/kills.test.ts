@@ -105,8 +105,9 @@ describe("a store killed again and again", function () {
           const kill = spans.find(({ start }) => start >= publishedMs);
           const isForgotten = kill !== undefined && kill.markMs - publishedMs >= BELIEVED_MS;
           const isUnwritten = kill?.kind === "broker" && kill.start - publishedMs <= UNWRITTEN_MS;
-          const more = !isNamed(body) && (isForgotten || isUnwritten) ? 1 : 0;
-          assert.ok(ids.length <= most + more, `${body}: ${ids.length} ids of ${most} messages`);
+          const isRenamed = !isNamed(body) && (isForgotten || isUnwritten);
+          // Each of several equal messages may be in hand when the kill comes.
+          assert.ok(ids.length <= (isRenamed ? 2 * most : most), `${body}: ${ids.length} ids of ${most} messages`);
           assert.ok(!isNamed(body) || ids[0] === body, `${body} came as ${ids.join(", ")}`);
           for (const { atMs } of found) {
             assertNotEarly(body, atMs, publisher.dueMs.get(body) as number);
