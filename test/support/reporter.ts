@@ -33,6 +33,8 @@ class RunReporter extends reporters.Spec {
       const file = test.file ?? (/^"(before|after) each" hook/.test(test.title) ? latest : undefined);
       const failure = { title: inOneLine(test.fullTitle()), error: firstLine(inOneLine(messageOf(error))) };
       addFailure(this.result, nameOf(file), failure);
+      // Mocha tells reasons at its end, which a run that is interrupted does not reach.
+      console.log(`        ${failure.error}`);
       // Mocha ends a run at the first file that can't be loaded, and tells of the others after that.
       if (this.isOver) {
         console.log(`  failed: ${failure.title}: ${failure.error}`);

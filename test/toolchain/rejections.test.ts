@@ -24,7 +24,7 @@ describe("a rejection that nobody caught in a test", () => {
       const said = stdout + stderr;
       const once = said.split("service: Error: late").length === 2;
       assert.deepEqual([status, /2 passed, 1 failed/.test(said), once], [1, true, true], said);
-      assert.match(said, /^ {2}failed: a rejection while this ran: passes 0: Error: late$/m);
+      assert.match(said, /^ {2}failed: nobody caught, while this ran: passes 0: Error: late$/m);
     });
   }
 });
