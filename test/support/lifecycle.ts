@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Context } from "mocha";
-import { stopAllServers } from "./allServers";
+import "./brokerClock";
 import { cleanUp } from "./cleanup";
 import { watchClock } from "./clock";
 import { hearRejections, noteRunningTest } from "./rejections";
 import { explainTimeout } from "./timeouts";
-import { openRegisters, runFolder } from "./servers";
+import { closeRegisters, openRegisters, recordedServers, runFolder } from "./servers";
 
 // Loaded by Mocha in each of its processes, before any test file.
 hearRejections();
@@ -34,7 +34,13 @@ export function mochaGlobalSetup(): void {
 }
 
 /** Mocha calls this after the last test, also of a failed run. */
-export const mochaGlobalTeardown = stopAllServers;
+export async function mochaGlobalTeardown(): Promise<void> {
+  // Each process of a run loads this file, and few have servers to stop.
+  if (recordedServers().length === 0) return closeRegisters();
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- only where there is something to stop
+  const { stopAllServers } = require("./allServers") as typeof import("./allServers");
+  await stopAllServers();
+}
 
 /** Mocha tears down nothing when it is told to end. Another process does so once this one is gone, whose tests might start a server meanwhile. */
 function stopServersOnSignals(): void {

@@ -85,6 +85,13 @@ export class ServerRegister<Server> {
   }
 }
 
+/** Names of the files that say how to stop servers which still run. */
+export function recordedServers(): string[] {
+  const folder = process.env[FOLDER];
+  const names = folder === undefined ? [] : readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return names.filter((name) => name.endsWith(".json"));
+}
+
 /** A folder that all processes of a run share, and that is removed with it. */
 export function runFolder(name: string): string {
   const folder = join((process.env[FOLDER] ??= mkdtempSync(join(tmpdir(), PREFIX))), name);
