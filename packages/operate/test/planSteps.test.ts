@@ -19,6 +19,7 @@ import {
   planEntities,
 } from "@rabbitmq-delay/topology";
 import { DeclaredExchange, DeclaredQueue, topicMatches } from "@rabbitmq-delay/topology/stack";
+import { rounds } from "../../../test/support/length";
 
 /** A broker in memory that does what steps say, and refuses what a real one would refuse. */
 class ModelBroker implements LiveMatching {
@@ -287,7 +288,7 @@ describe("planSteps", () => {
           );
         },
       ),
-      { numRuns: 60 },
+      { numRuns: rounds(20, 60) },
     );
   });
 
