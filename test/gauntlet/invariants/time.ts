@@ -28,7 +28,7 @@ export function checkDelays(plan: Plan, events: readonly HistoryEvent[]): Violat
   });
 }
 
-/** What expires by somebody's TTL, or has no room in a level queue, leaves it for the next level at once. */
+/** Policies that lead messages on to the next level at once: by somebody's TTL, or for want of room in a level queue. */
 function isPolicy({ fault }: Faulted): boolean {
   return fault === "early-policy" || fault === "short-policy";
 }
