@@ -30,7 +30,8 @@ describe("planAccess", () => {
   });
 
   it("allows exactly the keys of the destinations, its own queues among them", () => {
-    const names = fc.uniqueArray(fc.stringMatching(/^[a-zA-Z][a-zA-Z.-]{0,12}$/), { minLength: 3, maxLength: 6 });
+    const name = fc.stringMatching(/^[a-zA-Z][a-zA-Z.-]{0,12}$/).filter((text) => !text.startsWith("amq."));
+    const names = fc.uniqueArray(name, { minLength: 3, maxLength: 6 });
     fc.assert(
       fc.property(names, fc.nat(63_000), ([own, other, foreign, ...more], delayMs) => {
         const plan = planAccess({ network, consumes: [own as string], destinations: [other as string, ...more] });

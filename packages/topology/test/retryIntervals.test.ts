@@ -81,7 +81,8 @@ describe("retryIntervals", () => {
 
   it("brings a message back to the queue that is its routing key, and to no other", () => {
     const descriptor = retryIntervals({ intervals: [1000] });
-    const names = fc.uniqueArray(fc.stringMatching(/^[A-Za-z][A-Za-z.#*-]{0,20}$/), { minLength: 2, maxLength: 8 });
+    const name = fc.stringMatching(/^[A-Za-z][A-Za-z.#*-]{0,20}$/).filter((text) => !text.startsWith("amq."));
+    const names = fc.uniqueArray(name, { minLength: 2, maxLength: 8 });
     fc.assert(
       fc.property(names, (queues) => {
         const bindings = queues.map((queue) => planReturnBinding(descriptor, queue));
