@@ -99,7 +99,9 @@ export function verdictOf(first: RunResult, ...others: RunResult[]): Verdict {
 function isMended(first: FileResult = { passed: [], skipped: [], failed: [] }, second: FileResult): boolean {
   const tests = first.failed.map(({ title }) => title).filter((title) => !HOOK.test(title));
   const isPassed = (title: string): boolean => second.passed.includes(title);
-  return second.failed.length === 0 && second.passed.length > 0 && [...first.passed, ...tests].every(isPassed);
+  const hasPassed = second.passed.length > 0 && [...first.passed, ...tests].every(isPassed);
+  // A hook that failed before all tests kept them from running, and may skip them now.
+  return second.failed.length === 0 && hasPassed && second.skipped.every((title) => first.skipped.includes(title));
 }
 
 /** Mocha's title of a hook. */

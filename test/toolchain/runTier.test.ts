@@ -48,6 +48,10 @@ describe("the verdict on two runs", () => {
         skipped: 1,
         flaky: [],
       });
+    const hook: Failure = { title: '"before all" hook for "a"', error: "late" };
+    const kept = { passed: ["z"], skipped: [], failed: [hook] };
+    assert.equal(verdictOf(run({ a: kept }), run({ a: { passed: ["z"], skipped: ["a"], failed: [] } })).failed, 1);
+    assert.equal(verdictOf(run({ a: kept }), run({ a: { passed: ["z", "a"], skipped: [], failed: [] } })).failed, 0);
   });
 
   it("is a failure if a file failed twice, or was not run again", () => {
