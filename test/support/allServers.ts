@@ -7,7 +7,9 @@ import { unmountAll } from "./tinyDisk";
 
 /** Stops and removes all that the registers name: servers, disks and networks. */
 export async function stopAllServers(): Promise<void> {
+  // A folder on which a disk is mounted can't be removed.
+  await unmountAll();
   await Promise.all([stopAllBrokers(), stopAllDatabases(), stopSharedControlPlane()]);
-  await Promise.all([removeAllNetworks(), unmountAll()]);
+  await removeAllNetworks();
   closeRegisters();
 }
