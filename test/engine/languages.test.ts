@@ -16,7 +16,7 @@ import { findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { LanguageHost, findGoHost, findPythonHost, findYamlHost } from "../../toolchain/dist/languageHosts";
-import { onEachBroker } from "../support/brokers";
+import { TestBroker, onEachBroker, removeTestBroker, startTestBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
@@ -103,7 +103,13 @@ describe("the components in other languages", () => {
       prepare: typescriptWithSdk,
     },
   ];
-  onEachBroker((broker) => {
+  onEachBroker((shared) => {
+    // The programs declare in the vhost /, which other tests use on the shared brokers.
+    let own: TestBroker | undefined;
+    const broker = (): TestBroker => own as TestBroker;
+    before(async () => (own = await startTestBroker(shared().node.installation)));
+    after(async () => own && removeTestBroker(own.node));
+
     for (const { label, folder, runtime, endpoint, findHost, prepare } of languages) {
       it(`a program in ${label} declares what it says, stays the same, and goes without a trace`, async () => {
         const [engine, host] = [await findEngine(quiet), await findHost()];

@@ -29,7 +29,7 @@ import { tableOf } from "../../toolchain/dist/release/table";
 import { Trial, tryOut, tryUse } from "../../toolchain/dist/release/trial";
 import { onceThere, publishedUses } from "../../toolchain/dist/release/verify";
 import { run } from "../../toolchain/dist/run";
-import { onEachBroker } from "../support/brokers";
+import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { temporaryFolder } from "../support/temporaryFolder";
 
@@ -286,7 +286,9 @@ describe("a release", () => {
     it("has npm packages that work where nothing else is: a service, a stack, the command", async () => {
       const [folder, engine] = [temporaryFolder(), await findEngine(quiet)];
       await packPackages(publishedPackages(), folder);
-      const release = { folder, version, engine, broker: broker().node, progress: quiet };
+      // Its programs declare in the vhost /, which other tests use on the shared broker.
+      const { node } = await ownTestBroker(broker().node.installation);
+      const release = { folder, version, engine, broker: node, progress: quiet };
       const trialOf = async (name: string): Promise<string> => {
         const artifact = npmPart().artifacts.find(({ file }) => file === `${name}-${version}.tgz`);
         assert.ok(typeof artifact?.use === "object", name);
