@@ -20,3 +20,4 @@ export {
 export { SteadyClock } from "./resilience/steadyClock";
 export { Control } from "./control/control";
 export { Returned, Sending, Waiting, checkReturned, firstWaitMs, leftMs, unwrap, wrap } from "./gateway/envelope";
+export { NetworkEntry } from "./gateway/networkEntry";

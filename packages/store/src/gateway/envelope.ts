@@ -75,12 +75,17 @@ const IN_PROCESS_MS = 250;
  * How long a message waits that an intake has read. It waits for the delay that it asks for, without the moment in this process: messages of
  * one delay then take one way through the network, and keep their order.
  */
-export function firstWaitMs({ dueAt, properties: { headers = {} } }: NewDelayedMessage, nowMs: number): number {
-  const leftMs = Math.max(0, dueAt.getTime() - nowMs);
+export function firstWaitMs(message: NewDelayedMessage, nowMs: number): number {
+  const leftMs = Math.max(0, message.dueAt.getTime() - nowMs);
   if (leftMs === 0) return 0;
-  // An intake has turned its sign.
-  const askedMs = -(headers[storeHeaders.delay] as number);
-  return askedMs >= leftMs && askedMs - leftMs < IN_PROCESS_MS ? askedMs : leftMs;
+  const asked = askedMs(message);
+  return asked >= leftMs && asked - leftMs < IN_PROCESS_MS ? asked : leftMs;
+}
+
+/** The delay that a message asked for which an intake has read, in milliseconds; NaN without one. */
+export function askedMs({ properties: { headers = {} } }: NewDelayedMessage): number {
+  // The intake has turned its sign.
+  return -(headers[storeHeaders.delay] as number);
 }
 
 /** Clocks of two processes may differ by as much without a message being sent round once more. */

@@ -6,7 +6,7 @@ import { BatchPublisher, BrokerFaultError } from "../dispatch/batchPublisher";
 import { Outcome, byMessage, isTaken } from "../dispatch/outcomes";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { endsWithin } from "../resilience/pace";
-import { Sending, Waiting, firstWaitMs, probe, wrap } from "./envelope";
+import { Sending, Waiting, askedMs, firstWaitMs, probe, wrap } from "./envelope";
 import { OpenCopies, OpenCopy } from "./openCopies";
 
 /** For how long the way back from the network is believed to be there. */
@@ -18,6 +18,8 @@ export class NetworkEntry {
   /** When the way back was last there. */
   private checkedMs = Number.NEGATIVE_INFINITY;
   private readonly copies = new OpenCopies();
+  /** Waits of messages when an intake had read them, until the first try to store them. */
+  private readonly waits = new WeakMap<NewDelayedMessage, number>();
 
   /** The parts, and for how long an answer is waited for each time. */
   constructor(
@@ -32,12 +34,25 @@ export class NetworkEntry {
   ) {}
 
   /**
+   * Notes how long a message waits that an intake has read. Its first try goes by that: a batch takes longer on a busy machine, and messages
+   * of one delay with other waits would take other ways through the network, and lose their order.
+   * @param nowMs the time from which its delay counts
+   */
+  noteRead(message: NewDelayedMessage, nowMs: number): void {
+    this.waits.set(message, firstWaitMs(message, nowMs));
+  }
+
+  /**
    * Publishes new messages; resolves when the network has all of them.
    * @throws MessageRefusedError for one that can't be sent, or any other error; a repeated call sends only what the network has not confirmed
    */
   storeAll(messages: readonly NewDelayedMessage[]): Promise<void> {
     const nowMs = this.parts.clock.now();
-    const waitOf = (message: NewDelayedMessage): number => firstWaitMs(message, nowMs);
+    const waitOf = (message: NewDelayedMessage): number => {
+      const noted = this.waits.get(message);
+      this.waits.delete(message);
+      return noted !== undefined && noted === askedMs(message) ? noted : firstWaitMs(message, nowMs);
+    };
     return this.enter(messages.map((message) => ({ message, waitMs: waitOf(message), failureCount: 0 })));
   }
 

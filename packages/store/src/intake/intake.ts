@@ -31,6 +31,8 @@ export interface IntakeParts {
   store: Pick<DelayedMessageStore, "storeAll" | "receipts"> & {
     /** Whether it has a message although storing it together with others failed; default: it never has. */
     has?(message: NewDelayedMessage): boolean;
+    /** Told of each message that was read, before it is stored, with the time from which its delay counts. */
+    noteRead?(message: NewDelayedMessage, nowMs: number): void;
   };
   publisher: BatchPublisher;
   clock: SteadyClock;
@@ -187,9 +189,11 @@ export class Intake {
     const accepted: Accepted[] = [];
     for (const delivery of batch) {
       try {
-        const { descriptor, limits, clock, reading } = this.parts;
+        const { descriptor, limits, clock, reading, store } = this.parts;
         const [nowMs, delaysFromMs] = [clock.now(), clock.forDelays()];
-        accepted.push({ delivery, message: interpret(delivery, descriptor, limits, nowMs, reading, delaysFromMs) });
+        const message = interpret(delivery, descriptor, limits, nowMs, reading, delaysFromMs);
+        store.noteRead?.(message, delaysFromMs);
+        accepted.push({ delivery, message });
       } catch (error) {
         if (!(error instanceof MessageRefusedError)) throw error;
         await this.refusals.refuse(delivery, error);
