@@ -8,7 +8,8 @@ const gateway = delayGateway({ network, forwards: [{ exchange: "shop", delivery:
 const DELAY_MS = 300;
 
 describe("a gateway's entry into its network", () => {
-  // A batch of 399 messages took more than a quarter of a second on a busy machine: the wait that was left led them other ways, and the order was lost.
+  // A batch that takes more than a quarter of a second, as on a busy machine, had its messages wait for what was left of their delays: they
+  // took several ways through the network, and came back mixed.
   it("lets a message wait for the delay that it asks for at its first try, however long its batch took, and for what is left then", async () => {
     let nowMs = Date.parse("2030-01-01T00:00:00Z");
     const clock = new SteadyClock(
