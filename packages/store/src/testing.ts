@@ -1,5 +1,5 @@
 // Parts of the service that tests and benches use one by one. They may change with any release.
-export { DelayReading, interpret } from "./intake/interpret";
+export { DelayReading, hasDueTime, interpret } from "./intake/interpret";
 export { Intake, IntakeEvents, IntakeParts } from "./intake/intake";
 export { BrokerConnection, ConnectionEvents } from "./broker/brokerConnection";
 export { consumeBatches } from "./broker/consumer";

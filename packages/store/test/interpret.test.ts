@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { Delivery } from "@rabbitmq-delay/publish/parts";
 import { NewDelayedMessage, defaultLimits } from "@rabbitmq-delay/store";
-import { DelayReading, interpret } from "@rabbitmq-delay/store/testing";
+import { DelayReading, hasDueTime, interpret } from "@rabbitmq-delay/store/testing";
 import { DelayedStoreOptions, delayedStore } from "@rabbitmq-delay/topology";
 import { toSendable } from "../../publish/dist/sendable";
 
@@ -254,5 +254,14 @@ describe("interpret", () => {
     for (const [headers, message, more] of refused) {
       assert.throws(() => read(headers, more, {}, { maximumBodyBytes: 10 }), message, JSON.stringify(headers));
     }
+  });
+
+  // A gateway would wait for the delay of the one header, which the plugin took for none, where the other one says when the message is due.
+  it("tells a message with a due time of its own from one with a delay, whatever its other headers hold", () => {
+    const told = (headers: object): boolean =>
+      hasDueTime({ exchange: "", routingKey: "work", body: Buffer.alloc(0), properties: { headers: { ...headers } } });
+    assert.ok(told({ "x-deliver-at": "2030-01-31T12:00:00Z", "x-delay": 0 }));
+    assert.ok(told({ "x-deliver-at": 1_900_000_000_000 }));
+    for (const headers of [{ "x-delay": 300 }, { "x-delay": 300, "x-deliver-at": null }, {}]) assert.ok(!told(headers));
   });
 });

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { delayGateway, delayNetwork } from "@rabbitmq-delay/topology";
 import type { NewDelayedMessage } from "@rabbitmq-delay/store";
+import { afterThisTest } from "../../../test/support/cleanup";
 import { BatchPublisher, NetworkEntry, SteadyClock, unwrap } from "@rabbitmq-delay/store/testing";
 
 const network = delayNetwork({ preset: "custom", prefix: "fine", radix: 4, levels: 6, unitMs: 10 });
@@ -39,5 +40,15 @@ describe("a gateway's entry into its network", () => {
     nowMs += 260;
     for (let tries = 0; tries < 2; tries++) await assert.rejects(entry.storeAll([read, other]), /takes nothing/);
     assert.deepEqual(waits, [DELAY_MS, 40, 40, 40]);
+    // The part of a batch before it was tried for so long that nothing is left of the delay.
+    const late = sample("late");
+    entry.noteRead(late, nowMs);
+    const passed = performance.now() + 6000;
+    const { now } = performance;
+    performance.now = () => passed;
+    afterThisTest(() => void (performance.now = now));
+    nowMs += 6000;
+    await assert.rejects(entry.storeAll([late]), /takes nothing/);
+    assert.equal(waits.at(-1), 0);
   });
 });

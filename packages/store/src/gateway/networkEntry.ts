@@ -9,6 +9,8 @@ import { endsWithin } from "../resilience/pace";
 import { Sending, Waiting, askedMs, firstWaitMs, probe, wrap } from "./envelope";
 import { OpenCopies, OpenCopy } from "./openCopies";
 
+/** How long after its reading a message still waits for all of its delay, in milliseconds: a batch that takes longer has met a failure. */
+const LONGEST_BATCH_MS = 5000;
 /** For how long the way back from the network is believed to be there. */
 const CHECK_MS = 3000;
 
@@ -18,8 +20,8 @@ export class NetworkEntry {
   /** When the way back was last there. */
   private checkedMs = Number.NEGATIVE_INFINITY;
   private readonly copies = new OpenCopies();
-  /** Waits of messages when an intake had read them, until the first try to store them. */
-  private readonly waits = new WeakMap<NewDelayedMessage, number>();
+  /** Waits of messages when an intake had read them, and when that was, until the first try to store them. */
+  private readonly waits = new WeakMap<NewDelayedMessage, { waitMs: number; elapsedMs: number }>();
 
   /** The parts, and for how long an answer is waited for each time. */
   constructor(
@@ -34,12 +36,12 @@ export class NetworkEntry {
   ) {}
 
   /**
-   * Notes how long a message waits that an intake has read. Its first try goes by that: a batch takes longer on a busy machine, and messages
+   * Notes how long a message waits that an intake has read, and whose delay counts from then. Its first try goes by that: a batch takes longer on a busy machine, and messages
    * of one delay with other waits would take other ways through the network, and lose their order.
    * @param nowMs the time from which its delay counts
    */
   noteRead(message: NewDelayedMessage, nowMs: number): void {
-    this.waits.set(message, firstWaitMs(message, nowMs));
+    this.waits.set(message, { waitMs: firstWaitMs(message, nowMs), elapsedMs: performance.now() });
   }
 
   /**
@@ -51,7 +53,8 @@ export class NetworkEntry {
     const waitOf = (message: NewDelayedMessage): number => {
       const noted = this.waits.get(message);
       this.waits.delete(message);
-      return noted !== undefined && noted === askedMs(message) ? noted : firstWaitMs(message, nowMs);
+      const isFresh = noted !== undefined && performance.now() - noted.elapsedMs < LONGEST_BATCH_MS;
+      return isFresh && noted.waitMs === askedMs(message) ? noted.waitMs : firstWaitMs(message, nowMs);
     };
     return this.enter(messages.map((message) => ({ message, waitMs: waitOf(message), failureCount: 0 })));
   }

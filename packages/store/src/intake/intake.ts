@@ -13,7 +13,7 @@ import { Pace, pause } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { SWEEP_MS } from "../sql/receipts";
 import { earlierDeliveriesOf, fingerprintOf, hasMessageId } from "./fingerprint";
-import { DelayReading, interpret } from "./interpret";
+import { DelayReading, hasDueTime, interpret } from "./interpret";
 
 /** Events of an intake. */
 export interface IntakeEvents extends BreakerEvents, ConsumerEvents, RefusalEvents {
@@ -31,7 +31,7 @@ export interface IntakeParts {
   store: Pick<DelayedMessageStore, "storeAll" | "receipts"> & {
     /** Whether it has a message although storing it together with others failed; default: it never has. */
     has?(message: NewDelayedMessage): boolean;
-    /** Told of each message that was read, before it is stored, with the time from which its delay counts. */
+    /** Told of each message that was read and has no due time of its own, before it is stored, with the time from which its delay counts. */
     noteRead?(message: NewDelayedMessage, nowMs: number): void;
   };
   publisher: BatchPublisher;
@@ -192,7 +192,7 @@ export class Intake {
         const { descriptor, limits, clock, reading, store } = this.parts;
         const [nowMs, delaysFromMs] = [clock.now(), clock.forDelays()];
         const message = interpret(delivery, descriptor, limits, nowMs, reading, delaysFromMs);
-        store.noteRead?.(message, delaysFromMs);
+        if (!hasDueTime(delivery)) store.noteRead?.(message, delaysFromMs);
         accepted.push({ delivery, message });
       } catch (error) {
         if (!(error instanceof MessageRefusedError)) throw error;

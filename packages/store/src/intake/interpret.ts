@@ -80,6 +80,11 @@ export function interpret(
   return { ...message, dueAt: new Date(Math.max(nowMs, dueMs)) };
 }
 
+/** Whether a message says when it is due, and not after which delay. */
+export function hasDueTime({ properties: { headers = {} } }: Delivery): boolean {
+  return timeOf(headers[storeHeaders.deliverAt]) !== undefined;
+}
+
 /** When a delay began. AMQP's timestamps are whole seconds; the end of the second is used, so that no message is early. */
 function startOf(timestamp: unknown, nowMs: number, given: DelayReading): number {
   const { countFrom, maximumSkewMs, maximumTimestampAgeMs } = { ...defaultReading, ...given };
