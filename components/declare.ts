@@ -5,6 +5,7 @@ import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@r
 import { OwnershipPlan, escapeRegex, topicMatches } from "@rabbitmq-delay/topology/stack";
 import { aliasNames, checkOneUrn, nameOf, renamed } from "./oneUrn";
 import { hasEngine, stackState, whyUnread } from "./stackState";
+import { warn } from "./warn";
 
 const BINDING = "rabbitmq:index/binding:Binding";
 const EXCHANGE = "rabbitmq:index/exchange:Exchange";
@@ -307,7 +308,7 @@ export function formerName(
           `${unknown}, and making it anew would then unbind its queue; it was left as it is. See that the stack's backend can be read, ` +
             `and run the update again`,
         );
-      await pulumi.log.warn(`${unknown}; an update is refused as long as that is so`);
+      await warn(`${unknown}; an update is refused as long as that is so`);
     }
     const names = [former, ...(await aliasNames(component)).map((alias) => renamed(former, nameOf(component), alias))];
     const isSame = (found ?? []).some(

@@ -15,6 +15,7 @@ import { checkedLater, secretTexts, withoutTexts } from "./laterValues";
 import { stackState } from "./stackState";
 import { addressOf, settingsOf, valueOf } from "./providerAddress";
 import { Run, thisRun } from "./thisRun";
+import { warn } from "./warn";
 
 /** What a component is going to make, as far as the broker could refuse it half-way; what a preview does not know is not looked at. */
 export interface Wanted extends Omit<WantedParts, "bindings" | "policies" | "endpoint"> {
@@ -114,26 +115,26 @@ async function lookAt(
   { broker, vhost, hidden }: { broker: BrokerAddress | undefined; vhost: string; hidden: Hidden },
   wanted: Known,
 ): Promise<void> {
-  const warn = (text: string): Promise<void> => pulumi.log.warn(withoutKnown(text, hidden));
+  const tell = (text: string): Promise<void> => warn(withoutKnown(text, hidden));
   // A test with Pulumi's mocks has no stack, and makes components of many programs.
   const isProgram = provider !== undefined || pulumi.runtime.getStackResource() !== undefined;
   const warnings = isProgram ? compareInProgram(provider ?? run.defaultProvider, vhost, wanted) : [];
-  await Promise.all(warnings.map(warn));
+  await Promise.all(warnings.map(tell));
   const found =
-    broker === undefined ? undefined : await foundOn(run, provider ?? run.defaultProvider, broker, vhost, warn);
+    broker === undefined ? undefined : await foundOn(run, provider ?? run.defaultProvider, broker, vhost, tell);
   if (found === undefined) {
     if (wanted.adopted !== undefined) await refuseUnseen(wanted.adopted.title);
     return;
   }
   const spoken = await checkWanted(stackState, found, vhost, wanted, run.planned);
-  await Promise.all(spoken.map(warn));
+  await Promise.all(spoken.map(tell));
 }
 
 /** What nobody has compared is not adopted; a preview may not know the broker yet. */
 async function refuseUnseen(title: string): Promise<void> {
   const what = `adopt: ${title} can't be compared with the broker`;
   if (pulumi.runtime.isDryRun()) {
-    await pulumi.log.warn(`${what} in this preview. The update compares it, or is refused where it can't ask, either`);
+    await warn(`${what} in this preview. The update compares it, or is refused where it can't ask, either`);
     return;
   }
   throw new BrokerCheckError(
@@ -147,7 +148,7 @@ function foundOn(
   provider: object,
   broker: BrokerAddress,
   vhost: string,
-  warn: (text: string) => Promise<void>,
+  tell: (text: string) => Promise<void>,
 ): Promise<FoundParts | undefined> {
   const ofProvider = looks.get(provider) ?? new Map<string, Promise<FoundParts | undefined>>();
   looks.set(provider, ofProvider);
@@ -155,7 +156,7 @@ function foundOn(
   if (before !== undefined) return before;
   const asked = findParts(broker, vhost).catch(async (error: Error) => {
     if (!(error instanceof BrokerCheckError) || !error.isOutOfReach || !pulumi.runtime.isDryRun()) throw error;
-    await warn(`${error.message}; this preview does not know what is on it`);
+    await tell(`${error.message}; this preview does not know what is on it`);
     return undefined;
   });
   ofProvider.set(vhost, asked);

@@ -1,7 +1,7 @@
-import * as pulumi from "@pulumi/pulumi";
 import type { DelayGateway, DelayedStore } from "@rabbitmq-delay/topology";
 import { narrowedWays } from "@rabbitmq-delay/topology/stack";
 import { stackState } from "./stackState";
+import { warn } from "./warn";
 
 /**
  * Warns where a gateway or a store may do less with waiting messages than the one that the stack has: only its descriptor changes then, of
@@ -23,7 +23,7 @@ export async function warnOfNarrowing(
   if (first === undefined) return;
   const rest = more.length === 0 ? "" : `, and ${more.length} more`;
   const where = output === "delayGateway" ? "in its intake and its network" : "in its intake";
-  await pulumi.log.warn(
+  await warn(
     `${output} ${after.name} may no longer ${first}${rest}: once its process runs with the new descriptor, what waits for that ${where} goes to ` +
       `${after.errorQueue}. Make this change when nothing waits for it any more`,
   );

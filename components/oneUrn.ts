@@ -3,6 +3,7 @@ import { BrokerCheckError } from "@rabbitmq-delay/broker";
 import { valueOf } from "./providerAddress";
 import { hasEngine, stackState } from "./stackState";
 import { servesOtherLanguages } from "./otherLanguages";
+import { warn } from "./warn";
 
 /** What a resource is on the broker, e.g. a binding's vhost, source, destination and key; undefined where a preview doesn't know it. */
 type Identity = Promise<string | undefined>;
@@ -133,7 +134,7 @@ async function stateByIdentity({ type: wantedType, outputs: parts }: OnlyOne): P
   const found = new Map<string, string[]>();
   const resources = await stackState.resources();
   if (resources === undefined)
-    await pulumi.log.warn(
+    await warn(
       "the engine does not give this stack's state, so nobody looks whether a binding would pass from one resource to another, " +
         "which would end with none; see that the stack's backend can be read",
     );
@@ -153,7 +154,7 @@ async function identityOf({ outputs }: OnlyOne): Identity {
 /** A preview shows the whole plan, which a review judges, and warns. */
 async function refuse(message: string): Promise<void> {
   if (!pulumi.runtime.isDryRun()) throw new BrokerCheckError(message);
-  await pulumi.log.warn(`${message}. An update refuses it`);
+  await warn(`${message}. An update refuses it`);
 }
 
 /** Undefined also where it can't be told: the program fails by that, and then nothing is deleted. */

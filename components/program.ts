@@ -4,3 +4,4 @@ export { rememberLook } from "./look";
 export { serveOtherLanguages } from "./otherLanguages";
 export { stackState } from "./stackState";
 export { thisStack } from "./thisStack";
+export { warn } from "./warn";

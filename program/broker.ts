@@ -3,7 +3,7 @@ import * as rabbitmq from "@pulumi/rabbitmq";
 import { BrokerAddress, BrokerCheckError, Expectation, checkBroker, checkVersion } from "@rabbitmq-delay/broker";
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { RabbitMqCluster, RabbitMqClusterArgs } from "pulumi-rabbitmq-delay";
-import { checkImage, rememberLook, stackState } from "pulumi-rabbitmq-delay/program";
+import { checkImage, rememberLook, stackState, warn } from "pulumi-rabbitmq-delay/program";
 import type { ProgramConfig } from "./config";
 
 /** The broker that a stack declares on. */
@@ -58,7 +58,7 @@ async function findElsewhere(
 /** @returns the broker's address, once nothing speaks against it */
 async function looked(broker: BrokerAddress, expectation: Expectation): Promise<BrokerAddress> {
   const warnings = await checkBroker(stackState, broker, expectation);
-  await Promise.all(warnings.map((warning) => pulumi.log.warn(warning)));
+  await Promise.all(warnings.map(warn));
   return broker;
 }
 
@@ -101,7 +101,7 @@ function inCluster<T>(make: () => T): T {
 async function lookedIfReached(broker: BrokerAddress, expectation: Expectation): Promise<BrokerAddress> {
   return looked(broker, expectation).catch(async (error: Error) => {
     if (!(error instanceof BrokerCheckError) || !error.isOutOfReach) throw error;
-    await pulumi.log.warn(`${error.message}; this preview does not know what is on it`);
+    await warn(`${error.message}; this preview does not know what is on it`);
     return broker;
   });
 }

@@ -118,3 +118,4 @@ export { openedJson } from "./openedJson";
 export { isSameAddress } from "./address";
 export { holdsCredentials, shownAddress } from "./secrets";
 export { SECRET, formsOf, replaceable, textsIn, withoutKnown } from "./knownSecrets";
+export { markWarning, ownWarning } from "./warningMark";
