@@ -1,4 +1,5 @@
 import * as amqp from "amqplib";
+import { connectionFailure } from "@rabbitmq-delay/publish/parts";
 import { shownAddress } from "@rabbitmq-delay/topology/stack";
 import { CommandError, exitCodes } from "./failure";
 import { readBytes } from "./files";
@@ -25,37 +26,6 @@ export async function connect(url: string, caFile?: string): Promise<amqp.Channe
   try {
     return await amqp.connect(url, { timeout: CONNECT_TIMEOUT_MS, ...ca });
   } catch (error) {
-    throw new CommandError(exitCodes.outOfReach, `--amqp: ${reasonOf(url, where, error)}`);
-  }
-}
-
-function reasonOf(url: string, where: string, error: unknown): string {
-  const { message = "", code } = error as { message?: string; code?: string };
-  const host = new URL(url).host;
-  if (/ACCESS.REFUSED/.test(message)) {
-    return `the broker at ${host} refuses the user or the password`;
-  }
-  // The library only expects success, and does not pass the broker's reason on.
-  if (/Expected ConnectionOpenOk/.test(message)) {
-    return `the broker at ${host} refuses vhost ${vhostOf(url)}: there is none of that name, or the user may not use it`;
-  }
-  if (code !== undefined || /timed?.?out|ETIMEDOUT/i.test(message)) {
-    return `no broker at ${host} (${code ?? message}); make up starts a local one`;
-  }
-  // Any other error of a handshake may repeat what was sent.
-  return `${where} does not answer as a broker does; is it AMQP's port, and amqps where it asks for TLS?`;
-}
-
-/** The vhost that an address leads to, as the library reads it. */
-export function vhostOf(url: string): string {
-  const vhost = new URL(url).pathname.slice(1);
-  return vhost === "" ? "/" : decode(vhost);
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
+    throw new CommandError(exitCodes.outOfReach, `--amqp: ${connectionFailure(url, error).reason}`);
   }
 }

@@ -1,9 +1,10 @@
 import { Command, Option } from "commander";
 import { DelayPublishError, MessageRefusedError, PublishReceipt, createDelayPublisher } from "@rabbitmq-delay/publish";
+import { vhostMismatch } from "@rabbitmq-delay/publish/parts";
 import { DelayNetwork, DelayTopologyError, readableDelay } from "@rabbitmq-delay/topology";
 import { close } from "./close";
 import { addExample, commonOptions } from "./commonOptions";
-import { connect, vhostOf } from "./connect";
+import { connect } from "./connect";
 import { DelayOptions, addDelayOptions, delayOf } from "./delayOption";
 import { CommandError, exitCodes } from "./failure";
 import { readBytes } from "./files";
@@ -64,17 +65,10 @@ function addressOf({ amqp }: PublishOptions): string {
   throw new CommandError(exitCodes.badInput, "--amqp: give it a URL, or set RABBITMQ_URL");
 }
 
-/**
- * In another vhost there may be a network of the same names, which would take the message. A network that was given by its options says
- * nothing of its vhost.
- */
-function checkVhost(address: string, { vhost }: DelayNetwork): void {
-  if (vhost === undefined || !URL.canParse(address) || vhostOf(address) === vhost) return;
-  throw new CommandError(
-    exitCodes.badInput,
-    `--amqp: it leads to vhost ${vhostOf(address)}, and the network of --network is declared in vhost ${vhost}; end the address with /` +
-      encodeURIComponent(vhost),
-  );
+/** In another vhost there may be a network of the same names, which would take the message. */
+function checkVhost(address: string, network: DelayNetwork): void {
+  const mismatch = vhostMismatch(address, network);
+  if (mismatch !== undefined) throw new CommandError(exitCodes.badInput, `--amqp: ${mismatch}`);
 }
 
 async function publishOnce(

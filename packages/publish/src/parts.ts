@@ -13,3 +13,6 @@ export { isBrokerHeader, recountHeaders, withoutBrokerHeaders } from "./brokerHe
 export { errorHeaders, failureHeaders } from "./retry/failure";
 export { deepestTable } from "./headerFields";
 export { isShortString, shortStringProperties } from "./shortStrings";
+
+// Addresses of brokers.
+export { ConnectionFailure, connectionFailure, vhostMismatch, vhostOf } from "./brokerAddress";
