@@ -9,7 +9,7 @@ import { endsWithin } from "../resilience/pace";
 import { Sending, Waiting, askedMs, firstWaitMs, probe, wrap } from "./envelope";
 import { OpenCopies, OpenCopy } from "./openCopies";
 
-/** How long after its reading a message still waits for all of its delay, in milliseconds: a batch that takes longer has met a failure. */
+/** Time after its reading in which a message still waits for all of its delay, in milliseconds: a batch that takes longer has met a failure. */
 const LONGEST_BATCH_MS = 5000;
 /** For how long the way back from the network is believed to be there. */
 const CHECK_MS = 3000;
