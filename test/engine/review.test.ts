@@ -357,7 +357,7 @@ describe("a review of a change", () => {
       stack.configure({ network: { ...shape, name: "after" } });
       const { report, output } = await stack.review();
       assert.equal(report?.verdict, "loss", output);
-      const live = report?.findings.filter(({ rule }) => rule === "queue-live-deleted") ?? [];
+      const live = report?.findings.filter(({ rule }) => rule === "live-deleted") ?? [];
       const queues = (await broker().management.queues(vhost)).map(({ name }) => name);
       assert.deepEqual(live.map(({ queue }) => queue?.name).sort(), queues.sort());
 

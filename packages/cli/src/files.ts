@@ -26,9 +26,16 @@ export function readBytes(file: string, option?: string): Buffer {
   }
 }
 
-/** Like {@link readBytes}, as text. */
+/** Like {@link readBytes}, as text: UTF-8, or UTF-16 with its mark, as PowerShell's `>` writes it. */
 export function readText(file: string, option?: string): string {
-  return readBytes(file, option).toString("utf8");
+  const bytes = readBytes(file, option);
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return bytes.subarray(2).toString("utf16le");
+  if (first === 0xfe && second === 0xff)
+    return Buffer.from(bytes.subarray(2, bytes.length & ~1))
+      .swap16()
+      .toString("utf16le");
+  return bytes.toString("utf8").replace(/^\uFEFF/, "");
 }
 
 /**

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { Command, Option } from "commander";
 import {
   Acceptance,
@@ -18,6 +19,7 @@ import {
 } from "@rabbitmq-delay/review";
 import { isSameAddress } from "@rabbitmq-delay/topology/stack";
 import { addExample, commonOptions, gather } from "./commonOptions";
+import { countingOver } from "./countNow";
 import { looksLikeAddress, printError } from "./errorText";
 import { CommandError, exitCodes } from "./failure";
 import { readText, writeText } from "./files";
@@ -29,6 +31,7 @@ interface ReviewVerbOptions {
   stackConfig?: string;
   refresh?: boolean;
   management?: string;
+  amqp?: string;
   ca?: string;
   format: keyof typeof formats;
   output?: string;
@@ -39,7 +42,7 @@ interface ReviewVerbOptions {
 
 const formats = {
   markdown: renderMarkdown,
-  html: renderHtml,
+  html: (review: Review, stack: string): string => renderHtml(review, stack),
   json: (review: Review): string => `${JSON.stringify(review, undefined, 2)}\n`,
 };
 
@@ -57,6 +60,12 @@ export function addReview(program: Command): void {
       commonOptions.management(
         "management API to ask how many messages are in question, e.g. http://USER:PASSWORD@HOST:15672; the one in the " +
           "environment is asked only if the plan's provider has the same address",
+      ),
+    )
+    .addOption(
+      commonOptions.amqp(
+        "with --management: the same broker and vhost over AMQP, to count queues at this moment that seem to be empty; the management API's " +
+          "counts may be ten seconds old, and the address in the environment is not used",
       ),
     )
     .addOption(commonOptions.ca())
@@ -87,14 +96,16 @@ async function review(file: string | undefined, options: ReviewVerbOptions, comm
   const accepted = acceptances(options);
   const isNamed = command.getOptionValueSource("management") !== "env";
   const given = isNamed ? addressOf(options) : undefined;
-  const { preview, name } = await read(file, options);
-  const broker = given ?? (isNamed ? undefined : addressOfPlan(preview, options));
+  const { preview, name, project } = await read(file, options);
+  const asked = given ?? (isNamed ? undefined : addressOfPlan(preview, options));
+  const isCounted = command.getOptionValueSource("amqp") === "cli";
+  const broker = asked !== undefined && isCounted ? countedNow(asked, options) : asked;
   const result = await reviewOf(preview, { accepted, broker });
   for (const { urn } of accepted) {
     const isUsed = result.findings.some((finding) => finding.urn === urn || finding.parent === urn);
     if (!isUsed) printError(`note: nothing of ${urn} is in question any more; its --accept can go`);
   }
-  write(formats[options.format](result, stack ?? name), options.output);
+  write(formats[options.format](result, name, project), options.output);
   process.exitCode = exitCodeOf(result, options);
   if (result.brokerError !== undefined) printError(`error: --management: ${result.brokerError}`);
   if (preview.errors.length > 0) printError(`error: the preview is not whole: ${preview.errors[0]?.split("\n")[0]}`);
@@ -110,6 +121,12 @@ function exitCodeOf({ verdict, brokerError }: Review, { failOn }: ReviewVerbOpti
 function write(text: string, output: string | undefined): void {
   if (output === undefined) process.stdout.write(text);
   else writeText(output, text, "--output");
+}
+
+/** Adds counts of this moment to a broker's answers, where it can be asked for them. */
+function countedNow(broker: BrokerAnswers, { amqp, ca }: ReviewVerbOptions): BrokerAnswers {
+  if (amqp === undefined) return broker;
+  return { managementUrl: broker.managementUrl, get: (path) => broker.get(path), countNow: countingOver(amqp, ca) };
 }
 
 function addressOf({ management, ca }: ReviewVerbOptions): BrokerAnswers | undefined {
@@ -139,11 +156,23 @@ function acceptances({ accept = [], because = [] }: ReviewVerbOptions): Acceptan
   return accept.map((urn, index) => ({ urn, reason: withoutSecrets(because[index] as string, secretsOf()) }));
 }
 
-/** @returns the preview, and the stack's name as its resources have it */
-async function read(file: string | undefined, options: ReviewVerbOptions): Promise<{ preview: Preview; name: string }> {
+/** @returns the preview, and the names of the stack and its project as the resources have them, or the command and the folder */
+async function read(
+  file: string | undefined,
+  options: ReviewVerbOptions,
+): Promise<{ preview: Preview; name: string; project: string }> {
   const { text, exitCode } = await textOf(file, options);
   const preview = parsePlan(text, file, options.stack, exitCode);
-  return { preview, name: parseUrn(preview.steps[0]?.urn ?? "")?.stack ?? "" };
+  const found = parseUrn(preview.steps[0]?.urn ?? "");
+  const named = options.stack?.split("/").at(-1);
+  return { preview, name: found?.stack ?? named ?? "", project: found?.project ?? projectHere(options) };
+}
+
+/** The project of the current folder, for the preview of a stack that failed before its first resource. */
+function projectHere({ stack }: ReviewVerbOptions): string {
+  const file = ["Pulumi.yaml", "Pulumi.yml"].find((name) => existsSync(name));
+  if (stack === undefined || file === undefined) return "";
+  return /^name:\s*["']?([\w.-]+)/m.exec(readText(file))?.[1] ?? "";
 }
 
 /** If an engine printed something that is not a plan, the preview failed; if a file contains such a thing, it is the wrong file. */

@@ -11,13 +11,14 @@ export interface PreviewRun {
 }
 
 /**
- * Runs the preview of a stack, unchanged resources included, in the current folder.
+ * Runs the preview of a stack, with unchanged resources and the steps of replacements, in the current folder.
  * @returns its JSON, also for a preview that failed half-way, with the engine's exit code
  * @throws CommandError when there is no engine, or it printed no JSON; the message contains no secret of the environment
  */
 export async function runPreview(stack: string, more: string[] = []): Promise<PreviewRun> {
-  const { code, output, errors } = await run(["preview", "--json", "--show-sames", "--stack", stack, ...more]);
-  if (output.trim().startsWith("{")) return { text: output, exitCode: code };
+  const flags = ["--json", "--show-sames", "--show-replacement-steps"];
+  const { code, output, errors } = await run(["preview", ...flags, "--stack", stack, ...more]);
+  if (/^\s*\{/m.test(output)) return { text: output, exitCode: code };
   const why = withoutSecrets(errors.trim().split("\n").slice(-3).join(" "), secretsOf());
   throw new CommandError(
     exitCodes.outOfReach,

@@ -1,10 +1,11 @@
 import { strict as assert } from "node:assert";
-import { rules } from "../../review/dist/judge/rules";
+import { Step, rules } from "../../review/dist/judge/rules";
 import { createProgram } from "../dist/program";
 
 /** The commands of this project that a review's ways out name. */
 const commands = Object.entries(rules).flatMap(([rule, { wayOut }]) =>
-  wayOut
+  (wayOut as readonly Step[])
+    .flatMap((step) => (typeof step === "string" ? [step] : Object.values(step)))
     .flatMap((sentence) => [...sentence.matchAll(/`rabbitmq-delay ([^`]+)`/g)])
     .map(([, words = ""]) => [rule, words.split(" ")] as const),
 );

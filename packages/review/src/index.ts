@@ -10,7 +10,7 @@ export { Verdict, verdicts } from "./verdict";
 
 // Its report.
 export { renderHtml } from "./report/html";
-export { marker, renderMarkdown } from "./report/markdown";
+export { marker, olderMarker, renderMarkdown } from "./report/markdown";
 
 // Keeps secrets of the environment and the preview out of what a command prints.
 export { secretsIn, secretsOf, withoutSecrets } from "./redact";

@@ -46,8 +46,8 @@ const order = ["loss", "care", "note"] as const;
 export async function reviewOf(preview: Preview, options: ReviewOptions = {}): Promise<Review> {
   const { accepted = [], broker } = options;
   const changes = entityChanges(preview);
-  const planned = findingsOf(preview, changes);
-  const state = broker === undefined ? { findings: planned } : await askBroker(planned, changes, broker, preview);
+  const state =
+    broker === undefined ? { findings: findingsOf(preview, changes) } : await askBroker(preview, changes, broker);
   const findings = state.findings
     .map((finding) => accept(finding, accepted))
     .sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
@@ -64,23 +64,22 @@ export async function reviewOf(preview: Preview, options: ReviewOptions = {}): P
 }
 
 async function askBroker(
-  findings: Finding[],
+  preview: Preview,
   changes: EntityChange[],
   broker: BrokerAnswers,
-  preview: Preview,
 ): Promise<{ findings: Finding[]; messages: number } | { findings: Finding[]; error: string }> {
   try {
-    const state = await addBrokerState(findings, changes, broker, preview);
+    const state = await addBrokerState(preview, changes, broker);
     const place = otherPlace(preview, broker.managementUrl);
     return place === undefined
       ? state
-      : { ...state, findings: [...state.findings, findOtherBroker(place, broker, findings)] };
+      : { ...state, findings: [...state.findings, findOtherBroker(place, broker, findingsOf(preview, changes))] };
   } catch (error) {
     if (!(error instanceof BrokerAnswerError)) throw error;
     const rule = "broker-not-asked";
     const { severity } = rules[rule];
     return {
-      findings: [...findings, { rule, severity, urn: "", entity: error.message, causes: [] }],
+      findings: [...findingsOf(preview, changes), { rule, severity, urn: "", entity: error.message, causes: [] }],
       error: error.message,
     };
   }

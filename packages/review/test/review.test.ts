@@ -125,7 +125,7 @@ describe("review", () => {
       "what an interrupted update left to be deleted",
       [queue("same", "a"), queue("delete", "a")],
       "loss",
-      "queue-replaced",
+      "replaced-by-itself",
     ],
   ];
   for (const [what, steps, verdict, rule] of unseen) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { renderMarkdown } from "../dist/report/markdown";
 import type { PreviewStep } from "../dist/preview/preview";
 import type { Review } from "../dist/review";
-import { change, judged, queueStep, step } from "./steps";
+import { change, deletedFirst, judged, queueStep, step } from "./steps";
 import { runCommand } from "../../../test/support/command";
 
 /** What a broker says to each path, without the question after it; 404 to all others. */
@@ -20,6 +20,8 @@ const right: Answers = {
   ],
   "/api/exchanges/%2F": [{ ...declared, name: "amq.topic", type: "topic", internal: false }],
   "/api/bindings/%2F": [],
+  "/api/policies/%2F": [],
+  "/api/operator-policies/%2F": [],
 };
 const queueNamed = (name: string): object => ({ name, vhost: "/", settings: { argumentsJson: "{}" } });
 const [emptyQueue, fullQueue] = [queueNamed("empty"), queueNamed("full")];
@@ -145,7 +147,7 @@ describe("a review that asks the broker", () => {
     ] as const) {
       const steps = [step("create", type, "new", queue, more), step("delete", type, "old", queue, more)];
       const { status, report } = await review({ steps }, ["--management", address()]);
-      assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [1, "loss", "queue-live-deleted"]);
+      assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [1, "loss", "live-deleted"]);
       assert.match(report.findings[0]?.found ?? "", /published after the update would be lost/);
       assert.match(renderMarkdown(report, "prod"), new RegExp(`aliases: \\[\\{ name: "${name}" \\}\\]`));
     }
@@ -155,7 +157,7 @@ describe("a review that asks the broker", () => {
   it("finds that an empty queue goes, which another resource still stands for", async () => {
     const steps = [queueStep("same", "empty"), step("delete", "rabbitmq:index/queue:Queue", "old", emptyQueue)];
     const { status, report } = await review({ steps }, ["--management", address()]);
-    assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [1, "loss", "queue-twin-deleted"]);
+    assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [1, "loss", "twin-deleted"]);
     const retained = step("delete", "rabbitmq:index/queue:Queue", "old", emptyQueue, { retainOnDelete: true });
     const kept = await review({ steps: [queueStep("same", "empty"), retained] }, ["--management", address()]);
     assert.deepEqual([kept.status, kept.report.verdict], [0, "safe"]);
@@ -348,7 +350,8 @@ describe("a review that asks the broker", () => {
     answers["/api/bindings/%2F"] = [onBroker("shop", "full"), onBroker("shop", "bills", "eu.#"), onBroker("x", "y")];
     for (const op of ["delete", "replace"]) {
       const shop = step(op, "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop"));
-      const steps = [queueStep("same", "empty"), shop, bindingOf(op, "shop", "full")];
+      const replaced = [shop, bindingOf(op, "shop", "full")].flatMap(deletedFirst);
+      const steps = [queueStep("same", "empty"), ...replaced];
       const { status, report } = await review({ steps }, ["--management", address()]);
       const others = report.findings.find(({ rule }) => rule === "bindings-of-others-gone");
       assert.deepEqual([status, report.verdict], [1, "loss"]);
@@ -365,7 +368,10 @@ describe("a review that asks the broker", () => {
   it("finds the bindings of others that go with a queue which is declared anew", async () => {
     answers["/api/bindings/%2F"] = [onBroker("", "empty", "empty"), onBroker("others", "empty", "")];
     const rulesOf = async (op: string): Promise<unknown[]> => {
-      const { status, report } = await review({ steps: [queueStep(op, "empty")] }, ["--management", address()]);
+      const { status, report } = await review({ steps: deletedFirst(queueStep(op, "empty")) }, [
+        "--management",
+        address(),
+      ]);
       return [status, ...report.findings.map(({ rule, found }) => `${rule}: ${found}`)];
     };
     const [status, first, second] = await rulesOf("replace");
@@ -427,6 +433,9 @@ describe("a review that asks the broker", () => {
       /nothing is bound to .*parking on the broker .*, so that nothing keeps it/,
     );
     answers["/api/queues/%2F"] = ["empty", parking].map((name) => ({ ...declared, name, messages: 0 }));
+    answers["/api/policies/%2F"] = [
+      { name: parking, ...policy, "apply-to": "exchanges", definition: { "alternate-exchange": parking } },
+    ];
     const there = await review({ steps }, ["--management", address()]);
     assert.deepEqual([there.report.verdict, there.report.findings.length], ["care", 1], there.stderr);
     // The policy and the binding had been deleted by hand: what was "kept in the parking queue" was in none.
@@ -436,6 +445,7 @@ describe("a review that asks the broker", () => {
     assert.match(unbound.report.findings[0]?.found ?? "", /nothing is bound to .*parking on the broker/);
     answers["/api/bindings/%2F"] = [onBroker(delivery, "empty"), onBroker(parking, parking, "")];
     answers["/api/exchanges/%2F"] = types.map((one) => ({ ...one, policy: undefined }));
+    answers["/api/policies/%2F"] = undefined;
     const bare = await review({ steps }, ["--management", address()]);
     assert.deepEqual(
       bare.report.findings.map(({ rule, found }) => `${rule}: ${found}`),
@@ -477,12 +487,12 @@ describe("a review that asks the broker", () => {
     const rulesWith = async (...queues: object[]): Promise<string[]> => {
       answers["/api/queues/%2F"] = [{ ...declared, name: "empty", messages: 0, consumers: 0 }, ...queues];
       const { report } = await review({ steps: [queueStep("delete", "empty")] }, ["--management", address()]);
-      return [report.verdict, ...report.findings.map(({ rule, found }) => `${rule}: ${found}`)];
+      return [report.verdict, ...report.findings.map(({ rule, detail }) => `${rule}: ${detail}`)];
     };
     const [verdict, found] = await rulesWith(hold("hold.5000", leads));
     assert.deepEqual(
       [verdict, found],
-      ["loss", "unroutable-lost: queue hold.5000 passes messages on to it, and is on the broker alone"],
+      ["loss", "unroutable-lost: queue hold.5000, which stays, passes its messages on to it."],
     );
     const safe = { ...leads, "x-dead-letter-strategy": "at-least-once" };
     for (const other of [safe, { ...leads, "x-dead-letter-exchange": "x" }])
@@ -491,7 +501,7 @@ describe("a review that asks the broker", () => {
     assert.equal((await rulesWith(hold("hold.5000", { "x-dead-letter-exchange": "" })))[0], "loss");
     // By policy as well.
     answers["/api/policies/%2F"] = [
-      { name: "p", pattern: "x", "apply-to": "queues", priority: 0, definition: { "dead-letter-exchange": "" } },
+      { name: "p", pattern: "theirs", "apply-to": "queues", priority: 0, definition: { "dead-letter-exchange": "" } },
     ];
     assert.equal((await rulesWith({ ...hold("theirs", {}), policy: "p" }))[0], "loss");
   });
@@ -502,7 +512,7 @@ describe("a review that asks the broker", () => {
     const shop = step("delete", "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop"));
     const { report } = await review({ steps: [queueStep("same", "empty"), shop] }, ["--management", address()]);
     assert.equal(report.findings[0]?.rule, "unroutable-lost");
-    assert.equal(report.findings[0]?.found, "exchange theirs passes messages on to it, and is on the broker alone");
+    assert.match(report.findings[0]?.detail ?? "", /^It is the alternate exchange of exchange theirs, which stays/);
   });
 
   // A service's stack does not have the network's policy: its endpoint's leaving was a loss, and what waited was parked.
@@ -516,12 +526,11 @@ describe("a review that asks the broker", () => {
     answers["/api/queues/%2F"] = ["empty", parking].map((name) => ({ ...declared, name, messages: 0 }));
     answers["/api/bindings/%2F"] = [onBroker(delivery, "empty"), onBroker(parking, parking, "")];
     const definition = { "alternate-exchange": parking };
-    const policy = { name: parking, pattern: "x", "apply-to": "exchanges", priority: 0, definition };
+    const policy = { name: parking, pattern: "delivery", "apply-to": "exchanges", priority: 0, definition };
     answers["/api/policies/%2F"] = [policy];
     const steps = [queueStep("same", "empty"), bindingOf("delete", delivery, "empty")];
     const { status, report } = await review({ steps }, ["--management", address()]);
-    assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [0, "care", "unroutable-lost"]);
-    assert.match(report.findings[0]?.found ?? "", /parking takes what finds no binding at .*delivery: it is kept/);
+    assert.deepEqual([status, report.verdict, report.findings[0]?.rule], [0, "care", "endpoint-unbound"]);
     answers["/api/policies/%2F"] = [{ ...policy, definition: { "alternate-exchange": "nope" } }];
     assert.equal((await review({ steps }, ["--management", address()])).status, 1);
   });

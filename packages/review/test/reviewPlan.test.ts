@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Review, reviewOf } from "../dist/review";
 import { PreviewStep, parsePreview } from "../dist/preview/preview";
-import { judged, queueStep, reviewed, step } from "./steps";
+import { change, deletedFirst, judged, queueStep, reviewed, step } from "./steps";
 import { command, runCommand } from "../../../test/support/command";
 import { temporaryFolder } from "../../../test/support/temporaryFolder";
 
@@ -116,8 +116,14 @@ describe("how a review ends", () => {
   for (const [what, plan] of refused) it(`refuses ${what}`, async () => assert.equal((await review(plan)).status, 2));
 
   it("judges steps that replace, import, discard and read by what they do", async () => {
+    const [before, after] = ["{}", '{"x-expires":5}'].map((argumentsJson) => ({
+      name: "a",
+      vhost: "/",
+      settings: { argumentsJson },
+    })) as [object, object];
     for (const op of ["replace", "create-replacement", "delete-replaced", "import-replacement"]) {
-      assert.deepEqual(await judged([queueStep(op, "a")]), ["loss", "queue-replaced"], op);
+      const steps = [change(op, "rabbitmq:index/queue:Queue", "a", before, after)];
+      assert.deepEqual(await judged(steps), ["loss", "queue-replaced"], op);
     }
     assert.equal((await judged([queueStep("import", "a")]))[0], "safe");
     for (const op of ["read", "read-replacement", "refresh", "discard", "discard-replaced", "remove-pending-replace"]) {
@@ -141,7 +147,7 @@ describe("how a review ends", () => {
   const printed: [string, string, number][] = [
     ["is cut off", '{"steps":[{"op":"del', 0],
     ["is cut off by a failure", '{"steps":[{"op":"del', 255],
-    ["has more behind it", `${JSON.stringify(harmless)} trailing`, 0],
+    ["has another plan behind it", `${JSON.stringify(harmless)}\n${JSON.stringify(loss)}`, 0],
     ["is a stream of events", '{"sequence":0,"preludeEvent":{}}\n{"sequence":1,"cancelEvent":{}}', 0],
     ["has steps of another kind", '{"steps":[{"action":"x"}]}', 0],
   ];
@@ -196,7 +202,7 @@ describe("how a review ends", () => {
       step("create", type, "new", values),
       step("delete", type, "old", values),
     ]);
-    assert.deepEqual([verdict, findings[0]?.rule, findings[0]?.oldName], ["loss", "exchange-live-deleted", "old"]);
+    assert.deepEqual([verdict, findings[0]?.rule, findings[0]?.alias], ["loss", "live-deleted", '{ name: "old" }']);
     const kept = step("delete", type, "old", values, { retainOnDelete: true });
     assert.deepEqual(await judged([step("create", type, "new", values), kept]), ["safe"]);
   });
@@ -211,7 +217,7 @@ describe("how a review ends", () => {
       provider: `urn:pulumi:prod::shop::pulumi:providers:rabbitmq::${name}::id`,
     });
     const steps = [step("same", type, "new", values, by("one")), step("delete", type, "old", values, by("other"))];
-    const twin = ["loss", "exchange-twin-deleted"];
+    const twin = ["loss", "twin-deleted"];
     assert.deepEqual(await judged(steps), twin);
     const one = provider("one", "http://here:15672");
     assert.deepEqual(await judged([one, provider("other", "http://here:15672/"), ...steps]), twin);
@@ -231,15 +237,18 @@ describe("how a review ends", () => {
     };
     const [leftOut, gone] = ["bindings-left-out", "exchange-gone"];
     for (const op of ["delete", "replace"]) {
-      assert.deepEqual(await judged([exchange(op), binding("same")]), ["loss", leftOut, gone]);
+      assert.deepEqual(await judged([...deletedFirst(exchange(op)), binding("same")]), ["loss", leftOut, gone]);
       const to = { source: "events", destination: "Billing", destinationType: "exchange" };
-      assert.deepEqual(await judged([exchange(op), binding("same", to)]), ["loss", leftOut, gone]);
+      assert.deepEqual(await judged([...deletedFirst(exchange(op)), binding("same", to)]), ["loss", leftOut, gone]);
       const elsewhere = { source: "events", destination: "Billing", destinationType: "queue" };
-      assert.deepEqual(await judged([exchange(op), binding("same", elsewhere)]), ["care", gone]);
-      assert.deepEqual(await judged([exchange(op), binding("same", { vhost: "other" })]), ["care", gone]);
-      const queue = await judged([queueStep(op, "bills"), binding("same")]);
+      assert.deepEqual(await judged([...deletedFirst(exchange(op)), binding("same", elsewhere)]), ["care", gone]);
+      assert.deepEqual(await judged([...deletedFirst(exchange(op)), binding("same", { vhost: "other" })]), [
+        "care",
+        gone,
+      ]);
+      const queue = await judged([...deletedFirst(queueStep(op, "bills")), binding("same")]);
       assert.ok(queue.includes(leftOut), `${op}: ${queue.join()}`);
-      const declaredAnew = await judged([exchange(op), binding(op)]);
+      const declaredAnew = await judged([...deletedFirst(exchange(op)), ...deletedFirst(binding(op))]);
       assert.ok(!declaredAnew.includes(leftOut), `${op}: ${declaredAnew.join()}`);
     }
   });
@@ -280,16 +289,22 @@ describe("how a review ends", () => {
     const preview = {
       steps: [queueStep("same", "a")],
       diagnostics: [
-        warning("<{%fg 3%}>warning: <{%reset%}>queue a has another TTL\n"),
-        warning("queue a has another TTL"),
+        warning("<{%fg 3%}>warning: <{%reset%}>rabbitmq-delay: queue a has another TTL\n"),
+        warning("rabbitmq-delay: queue a has another TTL"),
+        warning("Could not find a package.json or package.yaml file"),
         warning("A new version of Pulumi is available. To upgrade from version '3.220.0' to '3.221.0', visit ..."),
-        warning(fault),
+        warning(`rabbitmq-delay: ${fault}`),
       ],
     };
     const { verdict, findings } = await reviewOf(parsePreview(JSON.stringify(preview), "test"));
     assert.deepEqual(
       [verdict, ...findings.map(({ rule, entity }) => `${rule}: ${entity}`)],
-      ["care", "program-warned: queue a has another TTL", `broker-fault: ${fault}`],
+      [
+        "care",
+        "program-warned: queue a has another TTL",
+        `broker-fault: ${fault}`,
+        "other-warned: Could not find a package.json or package.yaml file",
+      ],
     );
   });
 });

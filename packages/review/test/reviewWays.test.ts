@@ -51,7 +51,11 @@ describe("a review of ways", () => {
         const replaced = change("replace", "rabbitmq:index/queue:Queue", "level-00", inputs(before), inputs(after), {
           retainOnDelete,
         });
-        const { findings, verdict } = await reviewed([replaced]);
+        const targets = [before, after].map((one) => {
+          const name = String(one?.arguments["x-dead-letter-exchange"]);
+          return step("same", "rabbitmq:index/exchange:Exchange", name, { name, vhost: "/", settings: {} });
+        });
+        const { findings, verdict } = await reviewed([replaced, ...targets]);
         assert.deepEqual([verdict, ...findings.map(({ rule }) => rule)], ["loss", "matching-changed"]);
       }
     }
@@ -85,14 +89,8 @@ describe("a review of ways", () => {
       vhost: "/",
       settings: { arguments: { "alternate-exchange": "theirs" } },
     });
-    assert.deepEqual(await judged([exchange, own("same", "new"), own("delete", "old")]), [
-      "loss",
-      "binding-twin-deleted",
-    ]);
-    assert.deepEqual(await judged([exchange, own("create", "new"), own("delete", "old")]), [
-      "care",
-      "binding-live-deleted",
-    ]);
+    assert.deepEqual(await judged([exchange, own("same", "new"), own("delete", "old")]), ["loss", "twin-deleted"]);
+    assert.deepEqual(await judged([exchange, own("create", "new"), own("delete", "old")]), ["loss", "live-deleted"]);
     const kept = own("delete", "old", { retainOnDelete: true });
     assert.deepEqual(await judged([exchange, own("same", "new"), kept]), ["safe"]);
   });
@@ -166,7 +164,12 @@ describe("a review of ways", () => {
     const spy = bound("create", "orders", "spy", "queue", "a.#");
     const care = ["care", "delivered-twice"];
     assert.deepEqual(await judged([retry("same"), own, spy]), care);
-    const made = [spy, bound("create", "orders", "orders", "queue", "#"), retry("create")];
+    const orders = step("create", "rabbitmq:index/exchange:Exchange", "orders", {
+      name: "orders",
+      vhost: "/",
+      settings: {},
+    });
+    const made = [orders, spy, bound("create", "orders", "orders", "queue", "#"), retry("create")];
     assert.deepEqual(await judged(made), care);
     assert.equal((await reviewed(made)).findings[0]?.entity, "queue spy");
     const narrow = bound("same", "orders", "orders", "queue", "orders.*");

@@ -31,6 +31,12 @@ export const queueStep = (op: string, name: string, more: object = {}): PreviewS
 export const reviewed = (steps: PreviewStep[]): Promise<Review> =>
   reviewOf(parsePreview(JSON.stringify({ steps }), "test"));
 
+/** The steps of a replacement in which the engine deletes the old one first; any other step as it is. */
+export function deletedFirst(one: PreviewStep): PreviewStep[] {
+  if (one.op !== "replace") return [one];
+  return ["delete-replaced", "replace", "create-replacement"].map((op) => ({ ...one, op }));
+}
+
 /** The verdict with the rules that led to it, worst first. */
 export async function judged(steps: PreviewStep[]): Promise<[string, ...string[]]> {
   const { verdict, findings } = await reviewed(steps);

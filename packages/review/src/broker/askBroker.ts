@@ -6,6 +6,8 @@ import type { BrokerAnswers } from "./brokerAnswers";
 export interface FoundQueue {
   name: string;
   messages?: number;
+  /** Whether they were counted at this moment. */
+  isCountedNow?: boolean;
   /** For a quorum queue that dead-letters at least once: how many messages wait for a queue that accepts them. */
   messages_dlx?: number;
   consumers?: number;
@@ -57,7 +59,8 @@ export function unusableAnswer({ managementUrl }: BrokerAnswers, what: string): 
   return new BrokerAnswerError(`${managementUrl}: ${what}`);
 }
 
-function vhostsOf(changes: EntityChange[]): Vhost[] {
+/** The vhosts in which a plan declares, as far as their names can be read. */
+export function vhostsOf(changes: readonly EntityChange[]): Vhost[] {
   const isThere = new Map<string, boolean>();
   for (const { kind, before, after } of changes) {
     for (const values of [before, after]) {

@@ -7,17 +7,19 @@ import {
   waitMsOf,
 } from "@rabbitmq-delay/topology/stack";
 import type { BrokerAnswers } from "./brokerAnswers";
-import { FoundQueues, askForQueues, queueKey, unusableAnswer } from "./askBroker";
+import { FoundQueue, FoundQueues, askForQueues, queueKey, unusableAnswer } from "./askBroker";
 import { isNew } from "../judge/clashes";
-import { EntityChange, brokerName, isReadable } from "../preview/entityChange";
-import type { Finding } from "../judge/findings";
+import { EntityChange, brokerName, isReadable, showName } from "../preview/entityChange";
+import { Finding, findingsOf } from "../judge/findings";
 import { changesElsewhere } from "../preview/planBroker";
-import { rules } from "../judge/rules";
+import type { Preview } from "../preview/preview";
+import { rules, takesLiveOne } from "../judge/rules";
 import { isEndpoint } from "../preview/urn";
+import { alreadyThere } from "./alreadyThere";
 import { bindingsOfOthers } from "./bindingsOfOthers";
 import { driftOf } from "./drift";
 import { withLiveAlternate } from "./liveAlternate";
-import { liveFeeders } from "./liveFeeders";
+import { onBrokerAlone } from "./onBrokerAlone";
 import { stillBound } from "./stillBound";
 import { readVhosts } from "./liveVhosts";
 import { notCompared } from "./notCompared";
@@ -31,22 +33,30 @@ interface FoundBinding {
 }
 
 /**
- * Adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, bindings that no program
+ * Judges a preview beside what only the broker has, and adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, bindings that no program
  * knows, and what of the state the broker does not have.
  * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be right
  */
 export async function addBrokerState(
-  findings: Finding[],
+  preview: Preview,
   changes: EntityChange[],
   broker: BrokerAnswers,
-  listed: { hasSames: boolean; isWhole: boolean },
   now = new Date(),
 ): Promise<{ findings: Finding[]; messages: number }> {
   const isElsewhere = changesElsewhere(changes, broker.managementUrl);
   const here = changes.filter(({ urn }) => !isElsewhere(urn));
   const queues = await askForQueues(here, broker);
   const live = await readVhosts(here, broker);
-  const told = findings.map((finding) =>
+  const planned = findingsOf(preview, changes, {
+    entities: onBrokerAlone(here, live),
+    vhosts: new Set(live.keys()),
+  });
+  await countAgain(
+    planned.filter(({ urn }) => !isElsewhere(urn)),
+    queues,
+    broker,
+  );
+  const told = planned.map((finding) =>
     finding.queue !== undefined && isElsewhere(finding.urn)
       ? { ...finding, found: ELSEWHERE }
       : withLiveAlternate(stillBound(tell(finding, queues, here, now), here, live), here, live),
@@ -55,17 +65,17 @@ export async function addBrokerState(
     told.filter(({ found }) => found !== ELSEWHERE),
     queues,
   );
-  const foreign = await foreignBindings(here, broker, listed.hasSames);
+  const foreign = await foreignBindings(here, broker, preview.hasSames);
   return {
     findings: [
       ...told.filter((finding) => !isSettled(finding, here, foreign)),
       ...bindingsOfOthers(here, live),
-      ...liveFeeders(here, live),
+      ...alreadyThere(here, live),
       ...driftOf(here, live),
       ...endpointsWithoutConsumer(here, queues),
       ...foreign,
       ...(await takenUsers(here, broker)),
-      ...notCompared(changes, isElsewhere, listed.isWhole),
+      ...notCompared(changes, isElsewhere, preview.isWhole, live),
     ],
     messages,
   };
@@ -89,6 +99,22 @@ function messagesAtRisk(findings: Finding[], queues: FoundQueues): number {
   return [...queues]
     .filter(([key]) => isAll || named.has(key) || vhosts.includes((JSON.parse(key) as [string])[0]))
     .reduce((sum, [, { messages }]) => sum + (typeof messages === "number" ? messages : 0), 0);
+}
+
+/** Counts queues once more that seem to be empty, and would make a deletion safer by it. */
+async function countAgain(findings: Finding[], queues: FoundQueues, broker: BrokerAnswers): Promise<void> {
+  const byVhost = new Map<string, string[]>();
+  for (const { severity, queue } of findings) {
+    if (severity !== "loss" || queue === undefined || queues.get(queueKey(queue.vhost, queue.name))?.messages !== 0)
+      continue;
+    byVhost.set(queue.vhost, [...(byVhost.get(queue.vhost) ?? []), queue.name]);
+  }
+  for (const [vhost, names] of byVhost) {
+    for (const [name, messages] of (await broker.countNow?.(vhost, names)) ?? []) {
+      const key = queueKey(vhost, name);
+      queues.set(key, { ...(queues.get(key) as FoundQueue), messages, isCountedNow: true });
+    }
+  }
 }
 
 const ELSEWHERE =
@@ -122,13 +148,12 @@ function tell(finding: Finding, queues: FoundQueues, changes: EntityChange[], no
     };
   }
   if (messages === 0 && stuck === 0) {
+    const empty = found.isCountedNow === true ? "empty just now" : "empty at the last count";
     // An empty queue that is deleted for good is missed by all messages that are published from then on.
-    if (finding.rule === "queue-live-deleted" || finding.rule === "queue-twin-deleted") {
-      return { ...finding, found: "empty at the last count; what is published after the update would be lost" };
+    if (takesLiveOne(finding.rule)) {
+      return { ...finding, found: `${empty}; what is published after the update would be lost` };
     }
-    const text = isLoss
-      ? "empty at the last count; what arrives before the update would be lost"
-      : "empty at the last count";
+    const text = isLoss ? `${empty}; what arrives before the update would be lost` : empty;
     return { ...finding, severity: isLoss ? "care" : finding.severity, found: text };
   }
   const parts = [`${messages} ${messages === 1 ? "message" : "messages"} now`];
@@ -219,7 +244,7 @@ async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, h
     // Without the unchanged resources, nobody can say which bindings are in no program.
     if (hasSames && ours.has(key)) {
       found.push(...foreign.map((binding) => judgeForeign(binding, exchange, patterns.get(key) as BoundPatterns)));
-    } else found.push(...(fresh.get(key) ?? []).flatMap((change) => judgeFresh(change, foreign)));
+    } else found.push(...(fresh.get(key) ?? []).flatMap((change) => judgeFresh(change, foreign, changes)));
   }
   return found;
 }
@@ -255,12 +280,24 @@ function judgeForeign(binding: FoundBinding, exchange: string, patterns: BoundPa
   return { rule, severity, urn: "", entity: `${type} ${destination}`, causes: [], found };
 }
 
+/**
+ * Names that a new binding's destination may have. A preview knows some names only once the program runs; the component that declares the
+ * binding then declares its destination too.
+ */
+function destinationsOf({ parent, partOf, after }: EntityChange, changes: readonly EntityChange[]): string[] {
+  if (isReadable(after?.destination)) return [after.destination];
+  const siblings = changes.filter((one) => one.parent === parent && one.kind === after?.destinationType);
+  return partOf === undefined ? [] : siblings.map((one) => one.after?.name).filter(isReadable);
+}
+
 /** Judges a new binding beside those that only the broker has. */
-function judgeFresh({ urn, parent, after }: EntityChange, foreign: FoundBinding[]): Finding[] {
-  const { destination, destinationType, routingKey } = after as Record<string, unknown>;
+function judgeFresh(change: EntityChange, foreign: FoundBinding[], changes: readonly EntityChange[]): Finding[] {
+  const { urn, parent, after } = change;
+  const { destinationType, routingKey } = after as Record<string, unknown>;
+  const own = destinationsOf(change, changes);
   const isKnown = isReadable(routingKey);
   const others = foreign.filter(
-    (binding) => binding.destination !== destination && (!isKnown || patternsOverlap(binding.routing_key, routingKey)),
+    ({ destination, routing_key: key }) => !own.includes(destination) && (!isKnown || patternsOverlap(key, routingKey)),
   );
   if (others.length === 0) return [];
   const names = [...new Set(others.map((binding) => binding.destination))].sort();
@@ -272,7 +309,7 @@ function judgeFresh({ urn, parent, after }: EntityChange, foreign: FoundBinding[
       rule,
       severity: rules[rule].severity,
       urn,
-      entity: `${String(destinationType)} ${String(destination)}`,
+      entity: `${String(destinationType)} ${showName(own[0] ?? after?.destination)}`,
       parent,
       causes: [],
       found: `${key}, it ${isKnown ? "gets" : "may get"} what is for ${names[0]}${rest} on the broker as well.`,

@@ -14,7 +14,7 @@ export function driftOf(changes: readonly EntityChange[], live: LiveVhosts): Fin
     const { urn, kind, action, parent, before } = change;
     const vhost = isReadable(before?.vhost) ? live.get(before.vhost) : undefined;
     if (vhost === undefined || !["same", "update"].includes(action)) return [];
-    const found = differenceOf(change, vhost);
+    const found = differenceOf(change, before, vhost);
     if (found === undefined) return [];
     const rule = "missing-on-broker";
     const entity = `${kind} ${brokerName(change)}`;
@@ -24,22 +24,26 @@ export function driftOf(changes: readonly EntityChange[], live: LiveVhosts): Fin
 
 const ABSENT = "it is not on the broker";
 
-/** How the broker's differs from the state's, in words. */
-function differenceOf(change: EntityChange, vhost: VhostContent): string | undefined {
-  const { kind, before = {} } = change;
-  const { name, settings } = before;
+/** Returns how the broker's entity differs from one side of a change, in words. */
+export function differenceOf(
+  change: EntityChange,
+  values: Record<string, unknown> = {},
+  vhost: VhostContent,
+): string | undefined {
+  const { kind } = change;
+  const { name, settings } = values;
   switch (kind) {
     case "queue": {
       if (!isReadable(name)) return undefined;
       const found = vhost.queues.get(name);
       if (found === undefined) return ABSENT;
-      const values = queueArguments(before);
+      const wanted = queueArguments(values);
       // The broker may give an untyped queue the type that its vhost has, which is not read here.
-      const typed = "x-queue-type" in values ? found.arguments : withoutType(found.arguments);
+      const typed = "x-queue-type" in wanted ? found.arguments : withoutType(found.arguments);
       // The provider declares what stands in a plain table as texts.
-      const told = Object.entries(typed).map(([key, value]) => [key, isSame(values[key], value) ? values[key] : value]);
+      const told = Object.entries(typed).map(([key, value]) => [key, isSame(wanted[key], value) ? wanted[key] : value]);
       const given = { ...found, arguments: Object.fromEntries(told) as Record<string, unknown> };
-      return compareQueue({ name, durable: true, arguments: values } as QueuePlan, asIfLasting(given, settings))[0];
+      return compareQueue({ name, durable: true, arguments: wanted } as QueuePlan, asIfLasting(given, settings))[0];
     }
     case "exchange": {
       if (!isReadable(name)) return undefined;
@@ -47,7 +51,7 @@ function differenceOf(change: EntityChange, vhost: VhostContent): string | undef
       if (found === undefined) return ABSENT;
       const type = (settings as { type?: unknown } | undefined)?.type;
       if (!isReadable(type)) return undefined;
-      const wanted = queueArguments(before);
+      const wanted = queueArguments(values);
       const missing = Object.keys(wanted).find((key) => found.arguments[key] === undefined);
       if (missing !== undefined) return `exchange ${name} exists without ${missing}`;
       const others = Object.entries(found.arguments).filter(([key, value]) => !isSame(wanted[key], value));
@@ -55,7 +59,7 @@ function differenceOf(change: EntityChange, vhost: VhostContent): string | undef
       return compareExchange({ name, type } as ExchangePlan, asIfLasting(given, settings))[0];
     }
     case "binding": {
-      const identity = bindingIdentity(before);
+      const identity = bindingIdentity(values);
       return identity === undefined || vhost.bound.has(identity) ? undefined : ABSENT;
     }
     case "policy":

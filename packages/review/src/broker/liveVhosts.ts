@@ -1,7 +1,7 @@
 import type { BindingPlan } from "@rabbitmq-delay/topology";
 import { BrokerAnswerError, DeclaredExchange, DeclaredQueue } from "@rabbitmq-delay/topology/stack";
-import { EntityChange, bindingIdentity, isReadable } from "../preview/entityChange";
-import { listOf } from "./askBroker";
+import { EntityChange, bindingIdentity } from "../preview/entityChange";
+import { listOf, vhostsOf } from "./askBroker";
 import type { BrokerAnswers } from "./brokerAnswers";
 
 /** What a vhost has, as far as a state is compared with it. */
@@ -37,19 +37,18 @@ export type Bound = Pick<BindingPlan, "source" | "destination" | "destinationTyp
   arguments: Record<string, unknown>;
 };
 
-/** The vhosts that a plan's state knows, by their names. */
+/** The vhosts of a plan that the broker has, by their names. */
 export type LiveVhosts = ReadonlyMap<string, VhostContent>;
 
 /** Reads them. @throws BrokerAnswerError for a broker out of reach, or an answer that can't be right */
 export async function readVhosts(changes: readonly EntityChange[], broker: BrokerAnswers): Promise<LiveVhosts> {
-  const names = new Set(
-    changes
-      .filter(({ kind }) => ["queue", "exchange", "binding", "policy"].includes(kind))
-      .map(({ before }) => before?.vhost)
-      .filter(isReadable),
-  );
   const found = new Map<string, VhostContent>();
-  for (const name of names) found.set(name, await readVhost(name, broker));
+  for (const { name, isThere } of vhostsOf(changes)) {
+    // A vhost that is yet to be made has nothing.
+    if (isThere || (await broker.get(`exchanges/${encodeURIComponent(name)}?columns=name`)) !== undefined) {
+      found.set(name, await readVhost(name, broker));
+    }
+  }
   return found;
 }
 

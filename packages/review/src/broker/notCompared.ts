@@ -1,6 +1,7 @@
 import type { Finding } from "../judge/findings";
 import { rules } from "../judge/rules";
 import { EntityChange, isReadable } from "../preview/entityChange";
+import type { LiveVhosts } from "./liveVhosts";
 
 /**
  * Says what of the state nobody could look for on the broker that was asked.
@@ -10,6 +11,7 @@ export function notCompared(
   changes: readonly EntityChange[],
   isElsewhere: (urn: string) => boolean,
   isWhole: boolean,
+  live: LiveVhosts,
 ): Finding[] {
   const known = changes.filter(
     ({ kind, before }) => ["queue", "exchange", "binding"].includes(kind) && before !== undefined,
@@ -19,10 +21,25 @@ export function notCompared(
   const reasons = [
     ...(isWhole ? [] : ["the preview does not list unchanged resources; make it with --show-sames"]),
     ...told(elsewhere, "on another broker of this plan than the one that was asked, or may be there"),
+    ...unreadPolicies(changes, live),
     ...told(unread, "of a name or in a vhost that can't be read"),
   ];
   const rule = "not-compared";
   return reasons.map((entity) => ({ rule, severity: rules[rule].severity, urn: "", entity, causes: [] }));
+}
+
+/** Vhosts in which the plan takes something away, or sets a policy, and whose policies the user may not read. */
+function unreadPolicies(changes: readonly EntityChange[], live: LiveVhosts): string[] {
+  const touched = new Set(
+    changes
+      .filter(({ kind, action }) =>
+        kind === "policy" ? action !== "same" : ["queue", "exchange"].includes(kind) && /delete|replace/.test(action),
+      )
+      .map(({ before, after }) => (before ?? after)?.vhost),
+  );
+  return [...live]
+    .filter(([vhost, { policies }]) => policies === undefined && touched.has(vhost))
+    .map(([vhost]) => `the policies of vhost ${vhost} can't be read, which takes a user with the tag policymaker`);
 }
 
 function told([first, ...rest]: EntityChange[], where: string): string[] {

@@ -1,6 +1,7 @@
 import { bindingName, canEnforce, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { takesBindingsAlong } from "../judge/bindingsLeftOut";
 import type { Finding } from "../judge/findings";
+import { rules, takesLiveOne } from "../judge/rules";
 import { EntityChange, bindingIdentity, isReadable } from "../preview/entityChange";
 import type { LiveVhosts } from "./liveVhosts";
 
@@ -11,9 +12,13 @@ import type { LiveVhosts } from "./liveVhosts";
 export function stillBound(finding: Finding, changes: readonly EntityChange[], live: LiveVhosts): Finding {
   const { kind, action, before, after } = changes.find(({ urn }) => urn === finding.urn) ?? {};
   const vhost = isReadable(before?.vhost) ? live.get(before.vhost) : undefined;
-  if (kind !== "binding" || vhost === undefined) return finding;
-  if (action === "replace" && vhost.bound.has(bindingIdentity(after) ?? "")) {
-    return { ...finding, severity: "note", isParked: false, found: `it is bound to ${String(after?.source)} already` };
+  if (kind !== "binding" || vhost === undefined || takesLiveOne(finding.rule)) return finding;
+  const wanted = bindingIdentity(after);
+  const isHeld = changes.some((other) => bindingIdentity(other.before) === wanted && other.action !== "same");
+  if (action === "replace" && wanted !== undefined && vhost.bound.has(wanted) && !isHeld) {
+    const rule = "bound-already";
+    const found = `it is bound to ${String(after?.source)} already`;
+    return { ...finding, rule, severity: rules[rule].severity, isParked: false, found, detail: undefined };
   }
   const network = networkOfDelivery(String(before?.source));
   if (action !== "delete" || network === undefined || !canEnforce(network.preset)) return finding;

@@ -13,6 +13,7 @@ import {
   showName,
   text,
 } from "../preview/entityChange";
+import { MissingTarget, OnBroker, missingTargets } from "./missingTargets";
 import { networkEnds } from "../preview/networkEnds";
 import { Policies } from "./policyFindings";
 import { mayShareBroker } from "../preview/planBroker";
@@ -21,7 +22,7 @@ import { judgeProvider } from "./providerFindings";
 import { Routing, Unroutable } from "./routing";
 import { RuleName, Severity, rules } from "./rules";
 import { Shortcut, shortcutsOf } from "./shortcuts";
-import { isEndpoint, nameOf, typeOf } from "../preview/urn";
+import { isEndpoint, nameOf, parseUrn, typeOf } from "../preview/urn";
 
 /** A danger, or something worth knowing, about one entity. */
 export interface Finding {
@@ -38,8 +39,8 @@ export interface Finding {
   detail?: string;
   /** The queue whose messages are in question. */
   queue?: { vhost: string; name: string; arguments: Record<string, unknown> };
-  /** The logical name that an alias would have to give, if a resource was renamed. */
-  oldName?: string;
+  /** The alias by which the engine would know a renamed resource, as it stands in a program. */
+  alias?: string;
   /** Why it is not certain, and the broker may know: the preview does not list existing bindings, or a key can't be read. */
   unsure?: Unsure;
   /** Whether it is only because of the network's parking that nothing is lost. */
@@ -59,25 +60,31 @@ interface Surroundings {
   policies: Policies;
   /** What is declared anew. */
   created: EntityChange[];
-  /** The resource that declares an entity anew, that has it already, or that still has it after the update. */
-  createdAs: Same;
+  /** The resource that has an entity already, or that still has it after the update. */
   existingAs: Same;
   stayingAs: Same;
   /** Namespaces of Kubernetes in which the program has clusters. */
   namespaces: Set<string>;
 }
 
-/** Everything in a preview that somebody should know before applying it. */
-export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[] {
+/**
+ * Everything in a preview that somebody should know before applying it.
+ * @param onBroker what no resource of the plan declares, if a broker was asked
+ */
+export function findingsOf(
+  preview: Preview,
+  changes: EntityChange[],
+  onBroker: OnBroker = { entities: [], vhosts: new Set() },
+): Finding[] {
   const isOneBroker = mayShareBroker(changes);
   const created = changes.filter(({ action }) => action === "create");
   const staying = changes.filter(({ action }) => action !== "delete");
-  const routing = new Routing(changes, preview.hasSames);
+  const all = [...changes, ...onBroker.entities];
+  const routing = new Routing(all, preview.hasSames, onBroker.vhosts);
   const surroundings: Surroundings = {
     routing,
-    policies: new Policies(changes, preview.hasSames, routing),
+    policies: new Policies(all, preview.hasSames, routing),
     created,
-    createdAs: sameAmong(created, "after", isOneBroker),
     existingAs: sameAmong(changes, "before", isOneBroker),
     stayingAs: sameAmong(staying, "after", isOneBroker),
     namespaces: new Set(
@@ -92,9 +99,11 @@ export function findingsOf(preview: Preview, changes: EntityChange[]): Finding[]
     ...bindingsLeftOut(changes).map(findLeftOut),
     ...clashesOf(changes, preview.isWhole).map(findDeliveredTwice),
     ...shortcutsOf(changes).map(findShortcut),
+    ...missingTargets(changes, onBroker).map(findMissingTarget),
     ...shapeChanges(changes),
     ...preview.warnings.map(findWarning),
-    ...preview.errors.map(findFailure),
+    ...preview.otherWarnings.map((message) => findMessage("other-warned", message)),
+    ...preview.errors.map((message) => findMessage("preview-failed", message)),
   ];
 }
 
@@ -114,18 +123,21 @@ function sameAmong(
   }
   return (change, of) => {
     const identity = brokerIdentity(change, of);
-    return identity === undefined ? undefined : byName.get(identity)?.find((other) => isOneBroker(other, change));
+    const same = identity === undefined ? [] : (byName.get(identity) ?? []);
+    return same.find((other) => other !== change && isOneBroker(other, change));
   };
 }
 
 /** One rule for each kind: a kind without one does not compile. */
 function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
   const { action, kind } = change;
-  if (action === "same") return [];
+  if (action === "same") return change.isReleased && kind !== "component" ? [find("no-longer-kept", change)] : [];
   const { routing, policies } = surroundings;
-  const isLive = surroundings.createdAs(change, "before") !== undefined;
-  const isTwin = surroundings.stayingAs(change, "before") !== undefined;
   if (action === "create" && kind !== "policy") return judgeCreated(change, surroundings);
+  const twin = surroundings.stayingAs(change, "before");
+  const isStaying = twin !== undefined;
+  const taken = judgeDeletedAtEnd(change, twin);
+  if (taken !== undefined) return [taken];
   switch (kind) {
     case "component":
       return [];
@@ -134,11 +146,11 @@ function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
       return judgement === undefined ? [] : [find(judgement.rule, change, judgement.detail)];
     }
     case "queue":
-      return judgeQueue(change, isLive, isTwin, routing);
+      return judgeQueue(change, isStaying, routing);
     case "exchange":
-      return judgeExchange(change, isLive, isTwin, routing);
+      return judgeExchange(change, isStaying, routing);
     case "binding":
-      return judgeBinding(change, isLive, isTwin, routing);
+      return judgeBinding(change, isStaying, routing);
     case "vhost":
       return judgeVhost(change);
     case "user":
@@ -161,6 +173,42 @@ function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
       return rule === undefined ? [] : [find(rule, change)];
     }
   }
+}
+
+/**
+ * Judges what the update deletes at its end, although another resource, or the new side of the same one, then stands for it: on RabbitMQ,
+ * creating what exists does nothing, and deleting goes by the name.
+ * @param twin another resource that is the same on the broker after the update
+ */
+function judgeDeletedAtEnd(change: EntityChange, twin: EntityChange | undefined): Finding | undefined {
+  if (change.isRetained || (change.action !== "delete" && change.action !== "replace")) return undefined;
+  if (twin !== undefined) {
+    const isMade = twin.action === "create" || twin.action === "replace";
+    return { ...find(isMade ? "live-deleted" : "twin-deleted", change), alias: aliasOf(change, twin) };
+  }
+  return isReplacedByItself(change) ? find("replaced-by-itself", change) : undefined;
+}
+
+/** Whether the old side is deleted after the new side was created, and both are the same on the broker. */
+function isReplacedByItself(change: EntityChange): boolean {
+  const { action, kind, causes, isDeletedFirst = false } = change;
+  const identity = brokerIdentity(change, "before");
+  if (action !== "replace" || identity === undefined || identity !== brokerIdentity(change, "after")) return false;
+  // With other settings, the provider asks for a queue's deletion first, and the broker refuses the new exchange.
+  if ((kind === "queue" || kind === "exchange") && causes.length > 0) return false;
+  return !isDeletedFirst;
+}
+
+/** The alias by which the engine knows a renamed resource: of the component of ours that names its parts itself, or of the resource. */
+function aliasOf(old: EntityChange, now: EntityChange): string {
+  const [before, after] = [old, now].map(({ urn, parent }) =>
+    parent !== undefined && componentOf(typeOf(parent)) !== undefined ? parent : urn,
+  ) as [string, string];
+  const [from, to] = [before, after].map((urn) => parseUrn(urn)?.types.slice(0, -1) ?? []) as [string[], string[]];
+  if (from.join("$") === to.join("$")) return `{ name: ${JSON.stringify(nameOf(before))} }`;
+  return from.length === 0
+    ? `{ name: ${JSON.stringify(nameOf(before))}, parent: pulumi.rootStackResource }`
+    : JSON.stringify(before);
 }
 
 /**
@@ -204,7 +252,7 @@ function judgeCreated(change: EntityChange, { created, existingAs }: Surrounding
   if (there !== undefined && isDeclaredOtherwise(there, change)) {
     // The broker refuses the new one because of its own arguments.
     const causes = causesOf(there.before, change.after);
-    return [{ ...find("declared-otherwise", change), causes, oldName: oldNameOf(there) }];
+    return [{ ...find("declared-otherwise", change), causes, alias: aliasOf(there, change) }];
   }
   if (change.kind === "queue") return riskOf(change);
   if (change.kind === "permissions" && !isForNewUser(change, created)) {
@@ -248,26 +296,31 @@ function riskOf(change: EntityChange): Finding[] {
   });
 }
 
-function judgeQueue(change: EntityChange, isLive: boolean, isTwin: boolean, routing: Routing): Finding[] {
+function judgeQueue(change: EntityChange, isStaying: boolean, routing: Routing): Finding[] {
   const { action, isRetained } = change;
   if (action === "update") return unknownUpdate(change);
   if (action === "delete") {
-    if (isRetained) return isLive || isTwin ? [] : [find(isOfProcess(change) ? "intake-kept" : "queue-kept", change)];
-    if (isLive) return [{ ...find("queue-live-deleted", change), oldName: oldNameOf(change) }];
-    if (isTwin) return [find("queue-twin-deleted", change)];
+    if (isRetained) return isStaying ? [] : [find(isOfProcess(change) ? "intake-kept" : "queue-kept", change)];
     const feeder = routing.feederOfQueue(change.before?.vhost, change.before?.name);
-    const detail = `${feeder}, which stays, passes its messages on to it.`;
-    const unroutable = feeder === undefined ? [] : [{ ...find("unroutable-lost", change, detail), queue: undefined }];
+    const unroutable =
+      feeder === undefined ? [] : [{ ...find("unroutable-lost", change, passesOn(feeder)), queue: undefined }];
     return [find("queue-deleted", change), ...unroutable];
   }
   const [from, to] = [queueArguments(change.before), queueArguments(change.after)];
   if (matchingChangeOf(from, to) !== undefined) return [find("matching-changed", change)];
+  if (!isRetained && isTypeLeftOut(change)) return [find("queue-type-left-out", change)];
   return [find(isRetained ? "queue-kept-and-replaced" : "queue-replaced", change)];
 }
 
-/** The former name of what was renamed in the program: a component of ours, which names its parts itself, or the resource. */
-function oldNameOf({ parent, name }: EntityChange): string {
-  return parent !== undefined && componentOf(typeOf(parent)) !== undefined ? nameOf(parent) : name;
+/** Whether the only difference is the type that the broker has given the queue by itself. */
+function isTypeLeftOut({ causes }: EntityChange): boolean {
+  return (
+    causes.length > 0 && causes.every(({ property, after }) => property.endsWith("x-queue-type") && after === "nothing")
+  );
+}
+
+function passesOn(feeder: string): string {
+  return `${feeder}, which stays, passes its messages on to it.`;
 }
 
 /** An update that this version of the provider never makes: nobody knows what it would do to the entity. */
@@ -283,14 +336,13 @@ function isOfProcess(change: EntityChange): boolean {
   return (component === "DelayedMessageStore" || component === "DelayGateway") && !isBeside;
 }
 
-function judgeExchange(change: EntityChange, isLive: boolean, isTwin: boolean, routing: Routing): Finding[] {
+function judgeExchange(change: EntityChange, isStaying: boolean, routing: Routing): Finding[] {
   const { action, isRetained, before, after, causes } = change;
   if (action === "update") {
     return causes.length > 0 || before === undefined || after === undefined ? [find("exchange-refused", change)] : [];
   }
-  if (isRetained && action === "delete") return !isLive && isOfProcess(change) ? [find("intake-kept", change)] : [];
-  if (isLive && action === "delete") return [{ ...find("exchange-live-deleted", change), oldName: oldNameOf(change) }];
-  if (isTwin && action === "delete") return [find("exchange-twin-deleted", change)];
+  if (isRetained && action === "delete") return !isStaying && isOfProcess(change) ? [find("intake-kept", change)] : [];
+  if (isRetained) return [find("resource-kept-and-replaced", change)];
   // A claim is deleted with the login or the endpoint, whose own finding says so; nothing is published to a claim.
   if (String(before?.name).startsWith("rabbitmq-delay.owner-of-")) return [];
   const alternateOf = routing.alternateOf(before?.vhost, String(before?.name));
@@ -299,14 +351,18 @@ function judgeExchange(change: EntityChange, isLive: boolean, isTwin: boolean, r
     return [find("unroutable-lost", change, detail)];
   }
   // Messages dead-lettered to a missing exchange are no better off than messages without a binding.
-  return [find(routing.losesFrom(before?.vhost, String(before?.name)) ? "unroutable-lost" : "exchange-gone", change)];
+  const feeder = routing.losingFeeder(before?.vhost, String(before?.name));
+  if (feeder !== undefined) return [find("unroutable-lost", change, passesOn(feeder))];
+  const isRefused = action === "replace" && change.isDeletedFirst === false && causes.length > 0;
+  return [find(isRefused ? "exchange-refused" : "exchange-gone", change)];
 }
 
-function judgeBinding(change: EntityChange, isLive: boolean, isTwin: boolean, routing: Routing): Finding[] {
+function judgeBinding(change: EntityChange, isStaying: boolean, routing: Routing): Finding[] {
   const { action, isRetained, before } = change;
   if (action === "update") return unknownUpdate(change);
   // It stays on the broker, beside the one that takes its place; of what leaves with its ends, these have findings of their own.
-  if (isRetained) return isLive || isTwin || routing.leaves(before) ? [] : [find("binding-kept", change)];
+  if (isRetained) return isStaying || routing.leaves(before) ? [] : [find("binding-kept", change)];
+  if (routing.isWidened(change)) return [];
   const source = String(before?.source);
   // The exchange has a finding of its own.
   if (routing.isDeleted("exchange", before?.vhost, source)) return [];
@@ -314,10 +370,6 @@ function judgeBinding(change: EntityChange, isLive: boolean, isTwin: boolean, ro
   const told = fate === "parked" && networkOfDelivery(source) === undefined ? PASSED_ON : fates[fate];
   if (fate === "lost") return [find("unroutable-lost", change)];
   const parked = fate === "parked" ? { isParked: true } : {};
-  if (isTwin && !isLive && action === "delete") return [find("binding-twin-deleted", change, told)];
-  if (isLive && action === "delete") {
-    return [{ ...find("binding-live-deleted", change, told), oldName: oldNameOf(change), ...parked }];
-  }
   const isOfEndpoint = networkOfDelivery(source) !== undefined || isEndpoint(change.parent);
   const isGone = action === "delete" || change.after?.source !== source;
   if (!isOfEndpoint || !isGone) return [{ ...find("binding-gone", change, told), ...parked }];
@@ -373,14 +425,20 @@ function findShortcut({ change, detail }: Shortcut): Finding {
   return { ...find("way-shortened", change), found: detail };
 }
 
-/** What the program says of the broker's own faults stands in each of its previews. */
-function findWarning(message: string): Finding {
-  const rule = /\band allow: \[[\w-]+\] silences this$/.test(message) ? "broker-fault" : "program-warned";
-  return { rule, severity: rules[rule].severity, urn: "", entity: message, causes: [] };
+function findMissingTarget({ change, detail, isSure }: MissingTarget): Finding {
+  return { ...find(isSure ? "target-missing" : "target-unknown", change, detail), causes: [], queue: undefined };
 }
 
-function findFailure(message: string): Finding {
-  return { rule: "preview-failed", severity: rules["preview-failed"].severity, urn: "", entity: message, causes: [] };
+/** What the program says of the broker's own faults stands in each of its previews. */
+function findWarning(message: string): Finding {
+  return findMessage(
+    /\band allow: \[[\w-]+\] silences this$/.test(message) ? "broker-fault" : "program-warned",
+    message,
+  );
+}
+
+function findMessage(rule: RuleName, message: string): Finding {
+  return { rule, severity: rules[rule].severity, urn: "", entity: message, causes: [] };
 }
 
 function find(rule: RuleName, change: EntityChange, detail?: string): Finding {

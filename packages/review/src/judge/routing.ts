@@ -1,4 +1,4 @@
-import { networkOfDelivery, resourceRule } from "@rabbitmq-delay/topology/stack";
+import { networkOfDelivery, resourceRule, topicMatches } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, brokerName, isReadable, queueArguments } from "../preview/entityChange";
 import { PolicyView, mayBeFor, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { nameOf, typeOf } from "../preview/urn";
@@ -7,6 +7,8 @@ const ALTERNATE = "alternate-exchange";
 const DEAD_LETTERS = "x-dead-letter-exchange";
 const KEY = "x-dead-letter-routing-key";
 const STRATEGY = "x-dead-letter-strategy";
+
+const ENDS = ["vhost", "source", "destination", "destinationType"] as const;
 
 /** What becomes of messages that an exchange can't route. */
 export type Unroutable = "parked" | "held" | "lost" | "unknown";
@@ -30,10 +32,12 @@ export class Routing {
   /**
    * @param changes of all resources that the preview lists
    * @param isWhole whether the preview also lists the unchanged ones
+   * @param asked vhosts that the broker was asked about, so that `changes` has all their exchanges and bindings
    */
   constructor(
     changes: EntityChange[],
     private readonly isWhole: boolean,
+    private readonly asked: ReadonlySet<string> = new Set(),
   ) {
     this.policies = changes.filter(({ kind }) => kind === "policy");
     this.exchanges = changes.filter(({ kind }) => kind === "exchange");
@@ -51,15 +55,14 @@ export class Routing {
   unroutable(vhost: unknown, exchange: string, dependencies: string[]): Unroutable {
     const parking = this.parking(vhost, exchange, dependencies);
     if (parking === "yes") return "parked";
-    if (this.losesFrom(vhost, exchange)) return "lost";
+    if (this.losingFeeder(vhost, exchange) !== undefined) return "lost";
     if (this.feeders.has(keyOf(vhost, exchange))) return "held";
     return parking === "no" && this.isWhole ? "lost" : "unknown";
   }
 
-  /** Whether a queue that stays dead-letters to `exchange` without waiting for its confirm. */
-  losesFrom(vhost: unknown, exchange: string): boolean {
-    const feeders = this.feeders.get(keyOf(vhost, exchange)) ?? [];
-    return feeders.some(({ change, isSafe }) => !isSafe && !isGone(change));
+  /** A queue or policy that stays, and dead-letters to `exchange` without waiting for its confirm, in words. */
+  losingFeeder(vhost: unknown, exchange: string): string | undefined {
+    return losing(this.feeders.get(keyOf(vhost, exchange)) ?? []);
   }
 
   /** What stays, and dead-letters to a queue by the default exchange without waiting for its confirm, in words. */
@@ -67,8 +70,7 @@ export class Routing {
     if (!isReadable(queue)) return undefined;
     // Without a key of its own, it passes each message on by that message's key, to any queue.
     const feeders = [toQueue(queue), ""].flatMap((target) => this.feeders.get(keyOf(vhost, target)) ?? []);
-    const feeder = feeders.find(({ change, isSafe }) => !isSafe && !isGone(change));
-    return feeder === undefined ? undefined : `${feeder.change.kind} ${brokerName(feeder.change)}`;
+    return losing(feeders);
   }
 
   /**
@@ -169,12 +171,33 @@ export class Routing {
       .find((values) => values?.vhost === vhost && values?.name === alternate);
     const keys = this.bindings.flatMap((change) => {
       const values = isGone(change) ? undefined : (change.after ?? change.before);
-      return values?.vhost === vhost && values?.source === alternate ? [values?.routingKey] : [];
+      const isHere = values?.vhost === vhost && values?.source === alternate;
+      return isHere && !this.isDeleted(values?.destinationType, vhost, values?.destination) ? [values?.routingKey] : [];
     });
     const type = (own?.settings as { type?: unknown } | undefined)?.type;
     // Another type takes what its bindings' keys or arguments let through.
     if (keys.length > 0) return type === "fanout" || (type === "topic" && keys.includes("#")) ? "yes" : "unknown";
-    return own !== undefined && this.isWhole ? "no" : "unknown";
+    const isKnown = this.asked.has(String(vhost)) || (own !== undefined && this.isWhole);
+    return isKnown ? "no" : "unknown";
+  }
+
+  /**
+   * Whether a replaced binding routes each message of the old one by the new one, which is there before the old one goes.
+   */
+  isWidened({ action, isDeletedFirst, before, after }: EntityChange): boolean {
+    if (action !== "replace" || isDeletedFirst !== false || before === undefined || after === undefined) return false;
+    if (ENDS.some((end) => before[end] !== after[end])) return false;
+    const { vhost, source } = before;
+    const exchange = this.exchanges.find((one) => one.before?.vhost === vhost && one.before?.name === source);
+    const type = (exchange?.before?.settings as { type?: unknown } | undefined)?.type;
+    const [from, to] = [before.routingKey ?? "", after.routingKey ?? ""];
+    const [had, has] = [queueArguments({ settings: before }), queueArguments({ settings: after })];
+    if (type === "fanout") return true;
+    if (type === "topic") return isReadableKey(from) && isReadableKey(to) && coversPattern(to, from);
+    const keys = Object.keys(had).filter((key) => key !== "x-match");
+    // Without a header to compare, x-match: all matches each message, and any none.
+    const isKept = keys.length > 0 && keys.every((key) => !key.startsWith("x-") && had[key] === has[key]);
+    return type === "headers" && has["x-match"] === "any" && isKept;
   }
 
   /** Whether an end of a binding leaves the program as well, kept or not. */
@@ -187,9 +210,15 @@ export class Routing {
   }
 
   /** Whether an entity of that name is deleted, and the broker does not keep it. */
-  isDeleted(kind: EntityChange["kind"], vhost: unknown, name: unknown): boolean {
+  isDeleted(kind: unknown, vhost: unknown, name: unknown): boolean {
     return isReadable(name) && this.deleted.has(nameKey(kind, vhost, name));
   }
+}
+
+/** The first of some feeders that stays and does not wait for a confirm, in words. */
+function losing(feeders: Feeder[]): string | undefined {
+  const feeder = feeders.find(({ change, isSafe }) => !isSafe && !isGone(change));
+  return feeder === undefined ? undefined : `${feeder.change.kind} ${brokerName(feeder.change)}`;
 }
 
 /** Where dead letters go: the exchange, or the queue of that name behind the default exchange. */
@@ -200,6 +229,16 @@ function targetOf(exchange: unknown, key: unknown): unknown {
 /** No exchange has such a name. */
 function toQueue(name: string): string {
   return `\0${name}`;
+}
+
+function isReadableKey(key: unknown): key is string {
+  return key === "" || isReadable(key);
+}
+
+/** Whether each key that matches `other` matches `pattern` too; false where that takes more than a look at their words. */
+function coversPattern(pattern: string, other: string): boolean {
+  if (pattern === other || pattern === "#") return true;
+  return !other.split(".").includes("#") && topicMatches(pattern, other);
 }
 
 function nameKey(kind: unknown, vhost: unknown, name: unknown): string {

@@ -8,16 +8,27 @@ export interface Rule {
   title: string;
   /** What it means. */
   consequence: string;
-  /** What to do instead, step by step; code in backticks; VHOST and OLD_NAME stand for the real ones. */
-  wayOut: string[];
+  /** Steps to take instead; code in backticks; VHOST and ALIAS stand for the real ones. */
+  wayOut: Step[];
 }
+
+/** A step of a way out: one sentence, or one for parts of this project's components and one for other resources. */
+export type Step = string | { ofComponent: string; ofResource: string };
 
 const DRAIN =
   "Wait until nothing is in them: `rabbitmqctl list_queues -p VHOST name messages consumers`, or this review with `--management`.";
-const BESIDE =
-  "Declare the new one beside the old one: another name, prefix or shape among `networks` in the config, or in a component of its own. Move publishers to it, let the old one drain, and remove that one last.";
-const RETAIN =
-  'Or keep them on the broker, by an update of its own before this one: `pulumi config set rabbitmq-delay:removal retain && pulumi up` (in a program of yours, `removal: "retain"`).';
+const BESIDE: Step = {
+  ofComponent:
+    "Declare the new one beside the old one: another name, prefix or shape among `networks` in the config, or in a component of its own. Move publishers to it, let the old one drain, and remove that one last.",
+  ofResource:
+    "Declare the new one beside the old one, under another name and another logical name. Move publishers to it, let the old one drain, and remove that one last.",
+};
+const RETAIN: Step = {
+  ofComponent:
+    'Or keep them on the broker, by an update of its own before this one: `pulumi config set rabbitmq-delay:removal retain && pulumi up` (in a program of yours, `removal: "retain"`).',
+  ofResource:
+    "Or keep them on the broker, by an update of its own before this one: `retainOnDelete: true` in the resource's options.",
+};
 const PARKED = "What arrives meanwhile is in the network's parking queue: move it back with a shovel, or by hand.";
 
 /** Every rule of the review, in the order in which they are shown. */
@@ -32,7 +43,16 @@ export const rules = {
     severity: "loss",
     title: "% would be deleted and declared anew",
     consequence: "A queue can't change its arguments: the old one goes with all messages that wait in it.",
-    wayOut: [BESIDE, RETAIN],
+    wayOut: [BESIDE],
+  },
+  "queue-type-left-out": {
+    severity: "loss",
+    title: "% would be deleted and declared anew, because the program leaves out its type",
+    consequence:
+      "RabbitMQ 4 gives a queue without a type the type `classic`, and says so. The provider takes that for a change, at this update and at each later one. All messages that wait in the old queue are lost.",
+    wayOut: [
+      'Write the type that the broker has into the program, as an argument of the queue: `"x-queue-type": "classic"`. Then nothing changes.',
+    ],
   },
   "matching-changed": {
     severity: "loss",
@@ -43,52 +63,36 @@ export const rules = {
       "Change the live network first, which loses no message: `rabbitmq-delay enforce --management URL --network FILE` with the network's descriptor (`--undo` changes it back). Then run `pulumi refresh`: the next update declares nothing anew.",
     ],
   },
-  "queue-live-deleted": {
+  "live-deleted": {
     severity: "loss",
-    title: "% would be declared under another logical name, and then deleted",
+    title: "% would be declared by another resource, and then deleted",
     consequence:
-      "Both resources are one queue on the broker: the deletion of the old one takes the live queue along, with its messages.",
+      "Both resources are the same thing on the broker. Creating it again changes nothing there, and the deletion of the old one at the end of " +
+      "the update takes the live one along: a queue with its messages, an exchange with its bindings. No later preview shows that.",
     wayOut: [
-      'Tell the engine that it is the same: `aliases: [{ name: "OLD_NAME" }]` in the options of the renamed resource.',
+      "If the resource was renamed or moved, tell the engine that it is the same: `aliases: [ALIAS]` in its options.",
+      "If resources are named by their place in a list, name each by its content, and give it the alias of its former name.",
     ],
   },
-  "queue-twin-deleted": {
+  "twin-deleted": {
     severity: "loss",
     title: "% would be deleted under one of its two logical names",
     consequence:
-      "Both resources are one queue on the broker: the deletion of the one takes the live queue along, with its messages, and the other then stands for a queue that is not there.",
+      "Both resources are the same thing on the broker: the deletion of the one takes the live one along, a queue with its messages, an exchange " +
+      "with its bindings, and the other resource then stands for something that is not there.",
     wayOut: [
       "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it.",
     ],
   },
-  "exchange-live-deleted": {
+  "replaced-by-itself": {
     severity: "loss",
-    title: "% would be declared under another logical name, and then deleted",
+    title: "% would be declared again, and then deleted",
     consequence:
-      "Both resources are one exchange on the broker: the deletion of the old one takes the live exchange along, with all bindings from it and to " +
-      "it, and no later preview shows that.",
+      "The new one is created first and is the same thing on the broker, so that nothing happens; then the old one is deleted by its name. The update " +
+      "ends without it, and no later preview shows that.",
     wayOut: [
-      'Tell the engine that it is the same: `aliases: [{ name: "OLD_NAME" }]` in the options of the renamed resource.',
-    ],
-  },
-  "exchange-twin-deleted": {
-    severity: "loss",
-    title: "% would be deleted under one of its two logical names",
-    consequence:
-      "Both resources are one exchange on the broker: the deletion of the one takes the live exchange along, with all bindings from it and to " +
-      "it, and the other then stands for an exchange that is not there.",
-    wayOut: [
-      "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it.",
-    ],
-  },
-  "binding-twin-deleted": {
-    severity: "loss",
-    title: "% would be deleted under one of its two logical names",
-    consequence:
-      "Both resources are one binding on the broker: the deletion of the one takes the live binding along, for good, and the other then stands " +
-      "for a binding that is not there.",
-    wayOut: [
-      "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it.",
+      "Leave out what replaces it: `--replace`, `replaceOnChanges`, or another way of writing the same arguments.",
+      "Or let the engine delete the old one first: `deleteBeforeReplace: true` in the resource's options. A queue has to be empty then.",
     ],
   },
   "bindings-left-out": {
@@ -127,6 +131,12 @@ export const rules = {
       "Declare the network with `parking: true`, so that such messages are kept.",
     ],
   },
+  "target-missing": {
+    severity: "loss",
+    title: "% would lead messages to an exchange that does not exist",
+    consequence: "The broker drops what is led to a missing exchange: neither the plan nor the broker has it.",
+    wayOut: ["Declare the exchange in the same program, or correct its name."],
+  },
   "policy-drops": {
     severity: "loss",
     title: "% would let the broker drop messages",
@@ -143,7 +153,10 @@ export const rules = {
       "Where it applied, the broker drops messages from then on: those that no binding takes, those that are rejected, or, on RabbitMQ 4, those whose consumer failed 20 times.",
     wayOut: [
       "Keep the policy, or declare another one that says the same of the same names before it goes.",
-      'Or keep it on the broker: `removal: "retain"`.',
+      {
+        ofComponent: 'Or keep it on the broker: `removal: "retain"`.',
+        ofResource: "Or keep it on the broker: `retainOnDelete: true`.",
+      },
     ],
   },
   "namespace-deleted": {
@@ -207,16 +220,34 @@ export const rules = {
     consequence:
       "Two resources are one entity on the broker, and it keeps the settings that it has: it refuses the new ones, and the update fails half-way.",
     wayOut: [
-      'Where it is the same under another logical name, say so: `aliases: [{ name: "OLD_NAME" }]`. Then the report tells what its new settings do.',
+      "Where it is the same under another logical name, say so: `aliases: [ALIAS]`. Then the report tells what its new settings do.",
       BESIDE,
+    ],
+  },
+  "target-unknown": {
+    severity: "care",
+    title: "% would lead messages to an exchange that may not exist",
+    consequence: "The broker drops what is led to a missing exchange, and nobody looked whether it is there.",
+    wayOut: ["Review with `--management`, or declare the exchange in the same program."],
+  },
+  "taken-over": {
+    severity: "care",
+    title: "% that the broker has already would come under this stack",
+    consequence:
+      "Creating it changes nothing. From then on this stack changes it, and deletes it with what waits in it once it leaves the program.",
+    wayOut: [
+      "If it belongs to somebody else, choose another name. If it is yours, import it: `pulumi import`, or `import` in its options.",
     ],
   },
   "exchange-refused": {
     severity: "care",
-    title: "% would be changed in place, which the provider refuses",
+    title: "% would be changed in place, which is refused",
     consequence:
-      "An exchange can't change its settings, and the provider plans an update all the same: the update fails half-way.",
-    wayOut: ['Make it a replacement: `replaceOnChanges: ["settings"]` in the resource\'s options.', BESIDE],
+      "An exchange can't change its settings: the provider or the broker refuses the change, and the update fails half-way.",
+    wayOut: [
+      'Let the engine delete it first: `replaceOnChanges: ["settings"]` and `deleteBeforeReplace: true` in the resource\'s options.',
+      BESIDE,
+    ],
   },
   "queue-kept-and-replaced": {
     severity: "care",
@@ -224,6 +255,16 @@ export const rules = {
     consequence:
       "The program wants other arguments, and `removal: retain` keeps the old queue under its name: the broker refuses the new one, and the update fails half-way.",
     wayOut: [BESIDE],
+  },
+  "no-longer-kept": {
+    severity: "care",
+    title: "% would no longer be kept when they leave the program",
+    consequence:
+      "Nothing is deleted now. From then on, an update deletes each of them that leaves the program or is replaced, with the messages in it.",
+    wayOut: [
+      { ofComponent: 'Keep `removal: "retain"`.', ofResource: "Keep `retainOnDelete: true`." },
+      "Or review each later update for what it deletes.",
+    ],
   },
   "exchange-gone": {
     severity: "care",
@@ -253,14 +294,6 @@ export const rules = {
     title: "% would stay on the broker, and leave the program",
     consequence: "What came by it still comes: nobody unbinds it, and no stack manages it from then on.",
     wayOut: ["Unbind it by hand once the update is made: `rabbitmqadmin delete binding`."],
-  },
-  "binding-live-deleted": {
-    severity: "care",
-    title: "% would be declared under another logical name, and then deleted",
-    consequence: "Both resources are one binding on the broker: the deletion of the old one takes the live one along.",
-    wayOut: [
-      'Tell the engine that it is the same: `aliases: [{ name: "OLD_NAME" }]` in the options of the renamed resource.',
-    ],
   },
   "network-changed": {
     severity: "care",
@@ -377,6 +410,12 @@ export const rules = {
       "It compared the plan with the broker, and an update may be refused, or do something else than the plan says.",
     wayOut: ["Do what the message says, and run the preview again."],
   },
+  "other-warned": {
+    severity: "note",
+    title: "The engine, an SDK or a provider warned",
+    consequence: "It says nothing about what becomes of messages.",
+    wayOut: ["Read it: it may be about your installation."],
+  },
   "broker-fault": {
     severity: "note",
     title: "The broker has a fault of its own",
@@ -406,6 +445,12 @@ export const rules = {
     wayOut: [
       "Give the management API of the broker that this stack declares on, by the address that its provider has.",
     ],
+  },
+  "bound-already": {
+    severity: "note",
+    title: "% would be declared where the broker has it already",
+    consequence: "The new binding is on the broker, so that no message is without a way when the old one goes.",
+    wayOut: ["Nothing is to be done."],
   },
   "no-consumer": {
     severity: "note",
@@ -447,3 +492,8 @@ export const rules = {
 } as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof rules;
+
+/** Whether a rule is about something that is gone after the update, although the state then has it. */
+export function takesLiveOne(rule: RuleName): boolean {
+  return rule === "live-deleted" || rule === "twin-deleted" || rule === "replaced-by-itself";
+}

@@ -19,12 +19,21 @@ export interface EntityChange {
   name: string;
   kind: EntityKind;
   action: Action;
+  /** Whether the engine takes in what the broker has, and creates nothing. */
+  isImport: boolean;
+  /**
+   * Whether the old one is deleted before the new one is created; undefined if the preview does not list these steps
+   * (`--show-replacement-steps` does).
+   */
+  isDeletedFirst?: boolean;
   /** URN of the component that it belongs to. */
   parent?: string;
   /** The component of this project that it is a part of, however deep. */
   partOf?: ComponentName;
   /** Whether the broker keeps the old one when it leaves the program. */
   isRetained: boolean;
+  /** Whether the broker keeps the old one, and no longer keeps it after this update. */
+  isReleased: boolean;
   before?: Record<string, unknown>;
   after?: Record<string, unknown>;
   causes: Cause[];
@@ -62,18 +71,25 @@ export function entityChanges({ steps }: Preview): EntityChange[] {
     if (same === undefined) byUrn.set(step.urn, [{ ...step, op }]);
     else same.push({ ...step, op });
   }
-  return [...byUrn].map(([urn, own]) => toChange(urn, own));
+  const vhosts = new Set(steps.filter(({ urn }) => kindOf(typeOf(urn), true) === "vhost").map(({ urn }) => urn));
+  const goesAlone = (urn: string): boolean =>
+    !vhosts.has(urn) && byUrn.get(urn)?.every(({ op }) => op === "delete") === true;
+  return [...byUrn].map(([urn, own]) => toChange(urn, own, goesAlone));
 }
 
-function toChange(urn: string, steps: (PreviewStep & { op: ChangingStep })[]): EntityChange {
+/** @param goesAlone whether a resource of that URN is deleted, and what the broker has of others stays */
+function toChange(
+  urn: string,
+  steps: (PreviewStep & { op: ChangingStep })[],
+  goesAlone: (urn: string) => boolean,
+): EntityChange {
   const action = actionOf(steps.map(({ op }) => actions[op]));
   const oldState = steps.find((step) => step.oldState !== undefined)?.oldState;
   const newState = steps.find((step) => step.newState !== undefined)?.newState;
   const type = oldState?.type ?? newState?.type ?? typeOf(urn);
   const parent = (newState ?? oldState)?.parent;
   const kind = kindOf(type, (newState ?? oldState)?.custom !== false);
-  // A replaced resource has to be kept before and after; one that is only read is never deleted.
-  const isKept = action === "delete" || newState === undefined || newState.retainOnDelete === true;
+  const isSkipped = oldState?.deletedWith !== undefined && goesAlone(oldState.deletedWith);
   const [before, after] = [oldState?.provider, newState?.provider].map((provider) => provider?.replace(/::[^:]*$/, ""));
   return {
     urn,
@@ -81,9 +97,13 @@ function toChange(urn: string, steps: (PreviewStep & { op: ChangingStep })[]): E
     name: nameOf(urn),
     kind,
     action,
+    isImport: steps.some(({ op }) => op === "import"),
+    isDeletedFirst: isDeletedFirst(steps),
     parent,
     partOf: partOf(urn, parent),
-    isRetained: (oldState?.retainOnDelete === true && isKept) || oldState?.external === true,
+    // The engine deletes nothing that the state says to keep, nothing that it only reads, and nothing that goes with another resource.
+    isRetained: oldState?.retainOnDelete === true || oldState?.external === true || isSkipped,
+    isReleased: oldState?.retainOnDelete === true && newState !== undefined && newState.retainOnDelete !== true,
     before: oldState?.inputs,
     after: newState?.inputs,
     dependencies: oldState?.dependencies ?? [],
@@ -92,6 +112,12 @@ function toChange(urn: string, steps: (PreviewStep & { op: ChangingStep })[]): E
     provider: before ?? after,
     ...(before !== undefined && after !== undefined && before !== after ? { otherProvider: { before, after } } : {}),
   };
+}
+
+function isDeletedFirst(steps: PreviewStep[]): boolean | undefined {
+  const at = (...ops: string[]): number => steps.findIndex(({ op }) => ops.includes(op));
+  const [deleted, created] = [at("delete-replaced"), at("create-replacement", "import-replacement")];
+  return deleted === -1 || created === -1 ? undefined : deleted < created;
 }
 
 function kindOf(type: string, isCustom: boolean): EntityKind {
@@ -135,7 +161,16 @@ function actionOf(found: Action[]): Action {
 function differences(oldState: PreviewState | undefined, newState: PreviewState | undefined, place: Place): Cause[] {
   const causes = causesOf(oldState?.inputs, newState?.inputs, place);
   if (causes.length > 0 || newState?.inputs === undefined || oldState?.outputs === undefined) return causes;
-  return causesOf(projectOutputs(oldState.outputs, newState.inputs), newState.inputs, place);
+  const projected = causesOf(projectOutputs(oldState.outputs, newState.inputs), newState.inputs, place);
+  return projected.length > 0 || place !== "broker" ? projected : typeReadBack(oldState.outputs, newState.inputs);
+}
+
+/** The type that the broker has given a queue of which the program leaves it out. */
+function typeReadBack(outputs: Record<string, unknown>, inputs: Record<string, unknown>): Cause[] {
+  const [there, wanted] = [outputs, inputs].map((values) => queueArguments(values)["x-queue-type"]);
+  return typeof there === "string" && wanted === undefined
+    ? [{ property: "x-queue-type", before: there, after: "nothing" }]
+    : [];
 }
 
 /** The part of the outputs for which there are inputs. */
@@ -189,18 +224,13 @@ export function brokerIdentity(change: EntityChange, side: "before" | "after"): 
     case "permissions":
       return JSON.stringify([change.type, vhost, text(values.user)]);
     case "binding":
-      return JSON.stringify([
-        change.kind,
-        vhost,
-        text(values.source),
-        text(values.destination),
-        text(values.destinationType),
-        text(values.routingKey),
-        ...(values.argumentsJson === undefined ? [] : [text(values.argumentsJson)]),
-        ...(values.arguments === undefined ? [] : [values.arguments]),
-      ]);
+      return (
+        bindingIdentity(values) ?? JSON.stringify([vhost, source, destination, values.routingKey, values.argumentsJson])
+      );
     default:
-      return undefined;
+      return change.type.startsWith("rabbitmq:") && name !== undefined
+        ? JSON.stringify([change.type, vhost, text(name)])
+        : undefined;
   }
 }
 

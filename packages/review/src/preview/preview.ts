@@ -1,5 +1,7 @@
+import { ownWarning } from "@rabbitmq-delay/topology/stack";
 import { PreviewError } from "../errors";
 import { secretsIn, secretsOf, withoutSecrets } from "../redact";
+import { openPreviewText } from "./previewText";
 import { parseUrn, typeOf } from "./urn";
 
 /** A resource as the engine shows it before or after a step. */
@@ -13,6 +15,8 @@ export interface PreviewState {
   /** URN and id of the provider that declares it. */
   provider?: string;
   retainOnDelete?: boolean;
+  /** URN of the resource with which it goes, so that the engine does not delete it by itself. */
+  deletedWith?: string;
   inputs?: Record<string, unknown>;
   outputs?: Record<string, unknown>;
   dependencies?: string[];
@@ -40,8 +44,10 @@ export interface Preview {
   isWhole: boolean;
   /** What went wrong, or does not fit together; the preview is then incomplete. Without secrets. */
   errors: string[];
-  /** What the program warned of, each once. Without secrets. */
+  /** Warnings of this project's components and program, each once. Without secrets. */
   warnings: string[];
+  /** Warnings of others: the engine, SDKs, providers and the rest of the program, each once. Without secrets. */
+  otherWarnings: string[];
 }
 
 interface RawPreview {
@@ -85,16 +91,7 @@ export function isChangingStep(op: string): op is ChangingStep {
  * @throws PreviewError for a text that is not a preview
  */
 export function parsePreview(text: string, source: string, exitCode: number | null = 0): Preview {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's own message quotes what it read.
-    throw new PreviewError(
-      `${source} is not JSON, or cut off (${text.trim() === "" ? "it is empty" : `${text.length} characters`})`,
-    );
-  }
-  const raw = value as RawPreview | null;
+  const raw = openPreviewText(text, source) as RawPreview | null;
   const isPreview =
     typeof raw === "object" && raw !== null && ("steps" in raw || "changeSummary" in raw || "diagnostics" in raw);
   if (!isPreview) {
@@ -113,7 +110,7 @@ export function parsePreview(text: string, source: string, exitCode: number | nu
     unchanged,
     isWhole: sames.length >= unchanged,
     hasSames: sames.length > 0 && sames.length >= unchanged,
-    warnings: warningsOf(raw, given),
+    ...warningsOf(raw, given),
     errors: errors.length > 0 && given.length === 0 ? errors : [...errors, ...gapsOf(given, summary)],
   };
 }
@@ -134,7 +131,9 @@ function checkStep(step: unknown, at: string): void {
 
 function checkState(state: Record<string, unknown> = {}, at: string): void {
   const isTable = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
-  const noText = ["type", "parent", "provider"].find((key) => !["string", "undefined"].includes(typeof state[key]));
+  const noText = ["type", "parent", "provider", "deletedWith"].find(
+    (key) => !["string", "undefined"].includes(typeof state[key]),
+  );
   const noTable = ["inputs", "outputs"].find((key) => state[key] !== undefined && !isTable(state[key]));
   if (noText !== undefined) throw new PreviewError(`${at}: a state's ${noText} is no text`);
   if (noTable !== undefined) throw new PreviewError(`${at}: a state's ${noTable} is not an object`);
@@ -167,10 +166,14 @@ function messagesOf(severity: string, { diagnostics }: RawPreview, steps: Previe
 const OF_ENGINE =
   /^(A new version of Pulumi|using pulumi-(language|resource)-|resource plugin \S+ is expected to have version|loading plugin)/i;
 
-/** What the program warned of, and whatever else nobody knows. The engine does not say whose warning it is. */
-function warningsOf(raw: RawPreview, steps: PreviewStep[]): string[] {
+/** The warnings, by whose they are: the engine does not say so, and this project's have a mark. */
+function warningsOf(raw: RawPreview, steps: PreviewStep[]): Pick<Preview, "warnings" | "otherWarnings"> {
   const messages = messagesOf("warning", raw, steps).map((message) => message.replace(/^warning: /, ""));
-  return [...new Set(messages)].filter((message) => message !== "" && !OF_ENGINE.test(message));
+  const told = [...new Set(messages)].filter((message) => message !== "" && !OF_ENGINE.test(message));
+  return {
+    warnings: told.map(ownWarning).filter((message) => message !== undefined),
+    otherWarnings: told.filter((message) => ownWarning(message) === undefined),
+  };
 }
 
 /** The errors that the engine reported; also if all that it reported is how it ended. */

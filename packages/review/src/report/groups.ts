@@ -1,5 +1,6 @@
+import { componentOf } from "@rabbitmq-delay/topology/stack";
 import type { Finding } from "../judge/findings";
-import { RuleName, Severity, rules } from "../judge/rules";
+import { RuleName, Severity, Step, rules } from "../judge/rules";
 import type { ChangeLine } from "./summary";
 import { isEndpoint, nameOf, typeOf } from "../preview/urn";
 import { plural } from "./plural";
@@ -27,7 +28,17 @@ const MOST_GROUPS = 20;
 /** Combines findings that one sentence can tell: the same rule in one component; all endpoints together, and many components too. */
 export function groupFindings(findings: Finding[]): FindingGroup[] {
   const byComponent = groupBy(findings, true);
-  return byComponent.length > MOST_GROUPS ? groupBy(findings, false) : byComponent;
+  return tellOnce(byComponent.length > MOST_GROUPS ? groupBy(findings, false) : byComponent);
+}
+
+/** Leaves out of each way out the steps that an earlier group of the same severity has told. */
+function tellOnce(groups: FindingGroup[]): FindingGroup[] {
+  const told = new Set<string>();
+  return groups.map((group) => {
+    const fresh = group.wayOut.filter((step) => !told.has(step));
+    group.wayOut.forEach((step) => told.add(step));
+    return fresh.length === group.wayOut.length ? group : { ...group, wayOut: [...fresh, "As above."] };
+  });
 }
 
 function groupBy(findings: Finding[], isByComponent: boolean): FindingGroup[] {
@@ -75,19 +86,26 @@ function toGroup(findings: Finding[]): FindingGroup {
     predicate: title.replace(/^% /, ""),
     consequence: consequence.trim(),
     details: [...new Set(findings.flatMap(({ detail }) => (detail === undefined ? [] : [detail])))],
-    wayOut: wayOut.map((step) => fillIn(step, findings)),
+    wayOut: wayOut.map((step) => fillIn(typeof step === "string" ? step : sentenceOf(step, findings), findings)),
   };
+}
+
+function sentenceOf(step: Exclude<Step, string>, findings: Finding[]): string {
+  const isOfComponent = findings.some(
+    ({ parent }) => parent !== undefined && componentOf(typeOf(parent)) !== undefined,
+  );
+  return isOfComponent ? step.ofComponent : step.ofResource;
 }
 
 /** Fills in a command with this change's own names, if they need no quoting. */
 function fillIn(step: string, findings: Finding[]): string {
   const [first] = findings;
-  const isOneName = findings.every(({ oldName }) => oldName === first?.oldName);
-  const values = { VHOST: first?.queue?.vhost, OLD_NAME: isOneName ? first?.oldName : undefined };
-  return Object.entries(values).reduce(
-    (text, [name, value]) => (value !== undefined && /^[\w./-]+$/.test(value) ? text.replaceAll(name, value) : text),
-    step,
-  );
+  const vhost = first?.queue?.vhost;
+  const isOneAlias = findings.every(({ alias }) => alias === first?.alias);
+  const alias = isOneAlias && /^[\w./:$ {}",-]+$/.test(first?.alias ?? "") ? first?.alias : undefined;
+  return step
+    .replaceAll("VHOST", () => (vhost !== undefined && /^[\w./-]+$/.test(vhost) ? vhost : "VHOST"))
+    .replaceAll("ALIAS", () => alias ?? '{ name: "OLD_NAME" }');
 }
 
 /** Findings of a group that one line can tell, because only their names differ. */
@@ -120,6 +138,7 @@ export function toTellings(findings: Finding[]): Telling[] {
 const MESSAGES: ReadonlySet<RuleName> = new Set([
   "preview-failed",
   "program-warned",
+  "other-warned",
   "broker-fault",
   "broker-not-asked",
   "broker-elsewhere",

@@ -8,8 +8,17 @@ import { countsLine, headlines } from "./wording";
 /** GitHub cuts comments at 65,536 characters, and GitLab's limit is higher; the text that tools add around it has room. */
 export const MOST_CHARACTERS = 60_000;
 /** The mark by which the one comment is found again. */
-export const marker = (stack: string): string =>
-  `<!-- rabbitmq-delay review of ${stack.replace(/[^A-Za-z0-9._/-]/g, "")} -->`;
+export const marker = (stack: string, project = ""): string =>
+  `<!-- rabbitmq-delay review of ${[project, stack]
+    .map((name) => name.replace(/[^A-Za-z0-9._/-]/g, ""))
+    .filter((name) => name !== "")
+    .join("/")} -->`;
+
+/** The marks of the same comment in reports of releases that did not name the project. */
+export function olderMarker(mark: string): string | undefined {
+  const [, stack] = /^(?:<!-- rabbitmq-delay review of )[^/]+\/(.*) -->$/.exec(mark) ?? [];
+  return stack === undefined ? undefined : marker(stack);
+}
 
 const NAMES_SHOWN = 20;
 const LINES_SHOWN = 100;
@@ -33,13 +42,13 @@ const FULLNESS: Fullness[] = [
 const DANGERS_ROOM = 40_000;
 
 /**
- * Renders the report as a comment for a pull request. The verdict and each kind of danger always have room: the names of dangers are cut
+ * Renders the report as a comment for a pull request, with a mark by its project and its stack. The verdict and each kind of danger always have room: the names of dangers are cut
  * and counted, and later sections are cut at their end.
  */
-export function renderMarkdown(review: Review, stack: string): string {
+export function renderMarkdown(review: Review, stack: string, project = ""): string {
   const { sign, text: headline } = headlines[review.verdict];
   const head = [
-    marker(stack),
+    marker(stack, project),
     `## ${sign} ${headline}${stack === "" ? "" : `: stack ${code(stack)}`}`,
     "",
     `**${countsLine(review)}**`,

@@ -1,0 +1,77 @@
+import { EntityChange, EntityKind, bindingIdentity } from "../preview/entityChange";
+import type { FoundPolicy, LiveVhosts } from "./liveVhosts";
+
+const TYPES = {
+  queue: "rabbitmq:index/queue:Queue",
+  exchange: "rabbitmq:index/exchange:Exchange",
+  binding: "rabbitmq:index/binding:Binding",
+  policy: "rabbitmq:index/policy:Policy",
+  operatorPolicy: "rabbitmq:index/operatorPolicy:OperatorPolicy",
+} as const;
+
+/**
+ * Returns the queues, exchanges, bindings and policies that no resource of a plan's state declares, in the form of resources that stay as
+ * they are. A policy whose name the plan declares anew ends with the update.
+ */
+export function onBrokerAlone(changes: readonly EntityChange[], live: LiveVhosts): EntityChange[] {
+  const namesOf = (side: "before" | "after"): Set<string | undefined> =>
+    new Set(
+      changes.filter((change) => change[side] !== undefined).map((change) => identityOf(change.type, change[side])),
+    );
+  const [known, declared] = [namesOf("before"), namesOf("after")];
+  return [...live].flatMap(([vhost, { queues, exchanges, bindings, policies, operatorPolicies }]) => {
+    const toChange = (kind: EntityKind, type: string, values: Record<string, unknown>): EntityChange[] => {
+      const identity = identityOf(type, values);
+      if (known.has(identity)) return [];
+      const isEnding = kind === "policy" && declared.has(identity);
+      return [
+        {
+          urn: "",
+          type,
+          name: String(values.name ?? ""),
+          kind,
+          action: isEnding ? "delete" : "same",
+          isImport: false,
+          isRetained: false,
+          isReleased: false,
+          before: values,
+          ...(isEnding ? {} : { after: values }),
+          causes: [],
+          dependencies: [],
+        },
+      ];
+    };
+    const policyOf = ({
+      name,
+      pattern,
+      "apply-to": applyTo,
+      priority,
+      definition,
+    }: FoundPolicy): Record<string, unknown> => ({
+      name,
+      vhost,
+      policy: { pattern, applyTo, priority, definition },
+    });
+    return [
+      ...[...queues.values()].flatMap(({ name, arguments: values }) =>
+        toChange("queue", TYPES.queue, { name, vhost, settings: { argumentsJson: JSON.stringify(values) } }),
+      ),
+      // The default exchange has no name, and nobody can change what is bound to it.
+      ...[...exchanges.values()].flatMap(({ name, type, arguments: values }) =>
+        name === "" ? [] : toChange("exchange", TYPES.exchange, { name, vhost, settings: { type, arguments: values } }),
+      ),
+      ...bindings.flatMap((binding) =>
+        binding.source === "" ? [] : toChange("binding", TYPES.binding, { ...binding }),
+      ),
+      ...[...(policies?.values() ?? [])].flatMap((policy) => toChange("policy", TYPES.policy, policyOf(policy))),
+      ...[...(operatorPolicies?.values() ?? [])].flatMap((policy) =>
+        toChange("policy", TYPES.operatorPolicy, policyOf(policy)),
+      ),
+    ];
+  });
+}
+
+/** Identity of a resource within one broker. */
+function identityOf(type: string, values: Record<string, unknown> = {}): string | undefined {
+  return type === TYPES.binding ? bindingIdentity(values) : JSON.stringify([type, values.vhost, values.name]);
+}

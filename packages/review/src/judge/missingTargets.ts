@@ -1,0 +1,70 @@
+import { EntityChange, isReadable, queueArguments, showName } from "../preview/entityChange";
+import { viewOn } from "./policiesInForce";
+
+/** A new or changed queue, exchange or policy that leads messages to an exchange which is not known. */
+export interface MissingTarget {
+  change: EntityChange;
+  /** The setting and the exchange, in words. */
+  detail: string;
+  /** Whether the exchange is nowhere; false if nobody looked on the broker. */
+  isSure: boolean;
+}
+
+/** Entities that only the broker has, and the vhosts that were read. */
+export interface OnBroker {
+  entities: readonly EntityChange[];
+  vhosts: ReadonlySet<string>;
+}
+
+/**
+ * Finds dead-letter exchanges and alternate exchanges that exist neither in the plan nor on the broker: the broker drops what is led to them.
+ */
+export function missingTargets(changes: readonly EntityChange[], { entities, vhosts }: OnBroker): MissingTarget[] {
+  const known = new Set(
+    [...changes, ...entities].flatMap(({ kind, action, isRetained, before, after }) => {
+      const values = after ?? (action === "delete" && isRetained ? before : undefined);
+      return kind === "exchange" && values !== undefined ? [keyOf(values.vhost, values.name)] : [];
+    }),
+  );
+  const isNewVhost = (vhost: unknown): boolean =>
+    changes.some(({ kind, action, after }) => kind === "vhost" && action === "create" && after?.name === vhost);
+  return changes.flatMap((change): MissingTarget[] => {
+    // A component declares what its parts lead to, or its preflight looks for it.
+    if (change.action === "same" || change.partOf !== undefined || change.after === undefined) return [];
+    const { vhost } = change.after;
+    const [from, to] = [targetsOf(change, "before"), targetsOf(change, "after")];
+    const missing = Object.entries(to).find(
+      ([key, name]) => from[key] !== name && !isPredeclared(name) && !known.has(keyOf(vhost, name)),
+    );
+    if (missing === undefined) return [];
+    const isSure = isReadable(missing[1]) && isReadable(vhost) && (vhosts.has(vhost) || isNewVhost(vhost));
+    const detail = `Its ${missing[0]} is ${showName(missing[1])}${isSure ? "" : ", which this plan does not declare"}.`;
+    return [{ change, detail, isSure }];
+  });
+}
+
+/** The exchanges to which an entity leads messages, by the name of the setting. */
+function targetsOf(change: EntityChange, side: "before" | "after"): Record<string, unknown> {
+  const values = change[side];
+  const given =
+    change.kind === "policy"
+      ? // Another dead-letter exchange by a policy is judged with the policy.
+        { "alternate-exchange": viewOn(change, side)?.definition["alternate-exchange"] }
+      : change.kind === "queue" || change.kind === "exchange"
+        ? queueArguments(values)
+        : {};
+  return Object.fromEntries(
+    Object.entries(given).filter(
+      ([key, value]) => value !== undefined && ["x-dead-letter-exchange", "alternate-exchange"].includes(key),
+    ),
+  );
+}
+
+/** Whether each vhost has the exchange. */
+function isPredeclared(name: unknown): boolean {
+  return name === "" || /^amq\.(direct|fanout|headers|match|topic)$/.test(String(name));
+}
+
+function keyOf(vhost: unknown, name: unknown): string {
+  return JSON.stringify([vhost, name]);
+}

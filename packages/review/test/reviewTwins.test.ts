@@ -1,0 +1,123 @@
+import { strict as assert } from "node:assert";
+import type { PreviewStep } from "../dist/preview/preview";
+import { change, deletedFirst, judged, queueStep, reviewed, step } from "./steps";
+
+const BINDING = "rabbitmq:index/binding:Binding";
+const EXCHANGE = "rabbitmq:index/exchange:Exchange";
+const QUEUE = "rabbitmq:index/queue:Queue";
+
+const binding = (routingKey: string, more: object = {}): object => ({
+  vhost: "/",
+  source: "in",
+  destination: "q",
+  destinationType: "queue",
+  routingKey,
+  ...more,
+});
+const exchange = (name: string): object => ({ name, vhost: "/", settings: { type: "topic", durable: true } });
+const queue = (name: string, argumentsJson = "{}"): object => ({ name, vhost: "/", settings: { argumentsJson } });
+
+/** A replacement in which the engine creates the new one first, as it lists the steps. */
+function createdFirst(one: PreviewStep): PreviewStep[] {
+  return ["create-replacement", "replace", "delete-replaced"].map((op) => ({ ...one, op }));
+}
+
+describe("a review of what is the same thing on the broker twice", () => {
+  // "Safe", and after the update there was no binding.
+  it("finds a list of bindings by index that is reordered", async () => {
+    const [first, second] = [
+      change("replace", BINDING, "b-0", binding("a"), binding("b")),
+      change("replace", BINDING, "b-1", binding("b"), binding("a")),
+    ];
+    for (const order of [
+      [first, second],
+      [...createdFirst(first), ...createdFirst(second)],
+    ]) {
+      assert.deepEqual(await judged(order), ["loss", "live-deleted", "live-deleted"]);
+    }
+  });
+
+  it("finds reordered exchanges, permissions and users", async () => {
+    const rights = (user: string): object => ({
+      user,
+      vhost: "/",
+      permissions: { configure: "", write: "", read: "" },
+    });
+    const user = (name: string): object => ({ name, tags: [] });
+    for (const [type, of] of [
+      [EXCHANGE, exchange],
+      ["rabbitmq:index/permissions:Permissions", rights],
+      ["rabbitmq:index/user:User", user],
+    ] as const) {
+      const steps = [
+        change("replace", type, "x-0", of("a"), of("b")),
+        change("replace", type, "x-1", of("b"), of("a")),
+      ];
+      assert.deepEqual(await judged(steps), ["loss", "live-deleted", "live-deleted"], type);
+    }
+  });
+
+  it("finds what is replaced by itself, unless the old one goes first", async () => {
+    const argumentsAs = (more: object): object => binding("", more);
+    const rewritten = change(
+      "replace",
+      BINDING,
+      "b",
+      argumentsAs({ arguments: { "x-match": "all" } }),
+      argumentsAs({ argumentsJson: '{"x-match":"all"}' }),
+    );
+    assert.deepEqual(await judged([rewritten]), ["loss", "replaced-by-itself"]);
+    assert.deepEqual(await judged(createdFirst(rewritten)), ["loss", "replaced-by-itself"]);
+    assert.notEqual((await judged(deletedFirst(rewritten)))[1], "replaced-by-itself");
+    const policy = (priority: number): object => ({
+      name: "p",
+      vhost: "/",
+      policy: { pattern: "^q$", applyTo: "queues", priority, definition: { "max-priority": 3 } },
+    });
+    const raised = change("replace", "rabbitmq:index/policy:Policy", "p", policy(1), policy(2));
+    assert.deepEqual(await judged([raised]), ["loss", "replaced-by-itself"]);
+    assert.deepEqual(await judged([queueStep("replace", "q")]), ["loss", "replaced-by-itself"], "--replace");
+    const other = change("replace", QUEUE, "q", queue("q"), queue("q", '{"x-expires":5000}'));
+    assert.deepEqual(await judged([other]), ["loss", "queue-replaced"], "the provider deletes it first");
+    const kept = step("replace", BINDING, "b", binding("a"), { retainOnDelete: true });
+    assert.notEqual((await judged([kept]))[0], "loss");
+  });
+
+  it("gives the alias that helps: of a name, of what moves out of the stack's top, and of what moves elsewhere", async () => {
+    const moved = (op: string, urnTypes: string, name: string): PreviewStep => {
+      const urn = `urn:pulumi:prod::shop::${urnTypes}${QUEUE}::${name}`;
+      const one = step(op, QUEUE, name, queue("q"));
+      return { ...one, urn };
+    };
+    const aliasOf = async (from: string, to: string): Promise<string | undefined> => {
+      const { findings } = await reviewed([moved("create", to, "q"), moved("delete", from, "old")]);
+      assert.equal(findings[0]?.rule, "live-deleted");
+      return findings[0]?.alias;
+    };
+    assert.equal(await aliasOf("", ""), '{ name: "old" }');
+    assert.equal(await aliasOf("", "my:index:Shop$"), '{ name: "old", parent: pulumi.rootStackResource }');
+    assert.equal(await aliasOf("my:index:Shop$", ""), `"urn:pulumi:prod::shop::my:index:Shop$${QUEUE}::old"`);
+  });
+
+  it("alarms at nothing that stays: kept by the state alone, gone with another resource, or routed by more", async () => {
+    const before = step("replace", QUEUE, "q", queue("q"), { retainOnDelete: true });
+    const after = { ...before.newState, retainOnDelete: false, inputs: queue("q", '{"x-expires":5}') };
+    assert.deepEqual(await judged([{ ...before, newState: after as never }]), ["care", "queue-kept-and-replaced"]);
+    const released = step("same", QUEUE, "q", queue("q"), { retainOnDelete: true });
+    const free = { ...released, newState: { ...released.newState, retainOnDelete: false } };
+    assert.deepEqual(await judged([free as never]), ["care", "no-longer-kept"]);
+    const target = step("delete", EXCHANGE, "in", exchange("in"));
+    const withIt = step("delete", QUEUE, "q", queue("q"), { deletedWith: target.urn });
+    assert.deepEqual(await judged([target, withIt]), ["care", "exchange-gone", "queue-kept"]);
+    const inVhost = step("delete", QUEUE, "q", queue("q"), {
+      deletedWith: "urn:pulumi:prod::shop::rabbitmq:index/vHost:VHost::v",
+    });
+    const vhost = step("delete", "rabbitmq:index/vHost:VHost", "v", { name: "/" });
+    assert.equal((await judged([vhost, inVhost]))[0], "loss");
+    const source = step("same", EXCHANGE, "in", exchange("in"));
+    const widened = change("replace", BINDING, "b", binding("a.b"), binding("a.*"));
+    assert.deepEqual(await judged([source, ...createdFirst(widened)]), ["safe"]);
+    const narrowed = change("replace", BINDING, "b", binding("a.*"), binding("a.b"));
+    assert.equal((await judged([source, ...createdFirst(narrowed)]))[0], "loss");
+  });
+});

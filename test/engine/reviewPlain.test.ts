@@ -1,0 +1,392 @@
+import { strict as assert } from "node:assert";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Verdict } from "@rabbitmq-delay/review";
+import { onEachBroker } from "../support/brokers";
+import { runCommand } from "../support/command";
+import { openChannel } from "../support/connect";
+import { TestStack } from "../support/stack";
+import { temporaryFolder } from "../support/temporaryFolder";
+
+interface Resource {
+  type: string;
+  name: string;
+  args: Record<string, unknown>;
+  opts?: Record<string, unknown>;
+  isGrouped?: boolean;
+}
+
+const exchange = (name: string, type = "topic", opts = {}, logical = name): Resource => ({
+  type: "Exchange",
+  name: logical,
+  args: { name, settings: { type, durable: true } },
+  opts,
+});
+const queue = (name: string, values: object = {}, opts = {}): Resource => ({
+  type: "Queue",
+  name,
+  args: { name, settings: { durable: true, argumentsJson: JSON.stringify({ "x-queue-type": "quorum", ...values }) } },
+  opts,
+});
+const binding = (logical: string, routingKey: string, opts = {}, values: object = {}): Resource => ({
+  type: "Binding",
+  name: logical,
+  args: { source: "in", destination: "q", destinationType: "queue", routingKey, ...values },
+  opts,
+});
+const policy = (name: string, definition: object, more: object = {}, opts = {}): Resource => ({
+  type: "Policy",
+  name,
+  args: { name, policy: { pattern: "^q$", applyTo: "queues", priority: 1, definition, ...more } },
+  opts,
+});
+const ends = [exchange("in"), queue("q")];
+
+/** An edit of a program, what the review says of it, and what then is on the broker. */
+interface Edit {
+  before: Resource[];
+  after: Resource[];
+  verdict: Verdict;
+  rule?: string;
+  /** Routing keys of bindings, and names of queues, exchanges and policies, that `up` leaves; undefined: chance decides. */
+  left?: string[];
+  /** Whether the update itself fails, half-way. */
+  isFailing?: boolean;
+  /** The same edit by the way out that the report prints, which loses nothing. */
+  wayOut?: { after: Resource[]; verdict: Verdict; left: string[] };
+}
+
+const edits: Record<string, Edit> = {
+  "a list of bindings by index that is reordered": {
+    before: [...ends, binding("b-0", "a"), binding("b-1", "b")],
+    after: [...ends, binding("b-0", "b"), binding("b-1", "a")],
+    verdict: "loss",
+    rule: "live-deleted",
+    left: ["in", "q"],
+    wayOut: {
+      after: [
+        ...ends,
+        binding("b-b", "b", { aliases: [{ name: "b-1" }] }),
+        binding("b-a", "a", { aliases: [{ name: "b-0" }] }),
+      ],
+      verdict: "nothing",
+      left: ["a", "b", "in", "q"],
+    },
+  },
+  "a list of exchanges by index that is reordered": {
+    before: [exchange("a", "topic", {}, "x-0"), exchange("b", "topic", {}, "x-1")],
+    after: [exchange("b", "topic", {}, "x-0"), exchange("a", "topic", {}, "x-1")],
+    verdict: "loss",
+    rule: "live-deleted",
+    // The provider deletes each before the new one, and both at the same time: which of them is left is chance.
+  },
+  "arguments written as JSON": {
+    before: [exchange("in", "headers"), queue("q"), binding("b", "", {}, { arguments: { "x-match": "all", a: "1" } })],
+    after: [
+      exchange("in", "headers"),
+      queue("q"),
+      binding("b", "", {}, { argumentsJson: '{"x-match":"all","a":"1"}' }),
+    ],
+    verdict: "loss",
+    rule: "replaced-by-itself",
+    left: ["in", "q"],
+    wayOut: {
+      after: [
+        exchange("in", "headers"),
+        queue("q"),
+        binding("b", "", { deleteBeforeReplace: true }, { argumentsJson: '{"x-match":"all","a":"1"}' }),
+      ],
+      verdict: "loss",
+      left: ["", "in", "q"],
+    },
+  },
+  "a policy that is replaced because of its priority": {
+    before: [queue("q"), policy("p", { "max-length": 5 }, {}, { replaceOnChanges: ["policy.priority"] })],
+    after: [queue("q"), policy("p", { "max-length": 5 }, { priority: 2 }, { replaceOnChanges: ["policy.priority"] })],
+    verdict: "loss",
+    rule: "replaced-by-itself",
+    left: ["q"],
+  },
+  "a widened key": {
+    before: [...ends, binding("b", "a.b")],
+    after: [...ends, binding("b", "a.*")],
+    verdict: "safe",
+    left: ["a.*", "in", "q"],
+  },
+  "an exchange of another type": {
+    before: [exchange("in")],
+    after: [exchange("in", "direct", { replaceOnChanges: ["settings"] })],
+    verdict: "care",
+    rule: "exchange-refused",
+    isFailing: true,
+    left: ["in"],
+    wayOut: {
+      after: [exchange("in", "direct", { replaceOnChanges: ["settings"], deleteBeforeReplace: true })],
+      verdict: "care",
+      left: ["in"],
+    },
+  },
+  "a queue that moves under a component": {
+    before: [queue("q")],
+    after: [{ ...queue("q", {}, { aliases: [{ name: "q" }] }), isGrouped: true }],
+    verdict: "loss",
+    rule: "live-deleted",
+    left: [],
+    wayOut: {
+      after: [{ ...queue("q", {}, { aliases: [{ name: "q", wasAlone: true }] }), isGrouped: true }],
+      verdict: "nothing",
+      left: ["q"],
+    },
+  },
+  "a queue that is kept no longer": {
+    before: [queue("q", {}, { retainOnDelete: true })],
+    after: [queue("q")],
+    verdict: "care",
+    rule: "no-longer-kept",
+    left: ["q"],
+  },
+};
+
+describe("a review of a program's own resources", () => {
+  onEachBroker((broker, { isNewest }) => {
+    let vhost: string;
+    let stack: TestStack;
+
+    beforeEach(async () => {
+      vhost = await broker().management.createVhost();
+      stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "plain"));
+    });
+
+    const declare = (resources: Resource[]): void => stack.configure({ network: { resources } });
+    const asked = (): string[] => ["--management", broker().management.url];
+
+    const onBroker = async (): Promise<string[]> => {
+      const { management } = broker();
+      const list = async (kind: string): Promise<{ name: string; source: string; routing_key: string }[]> =>
+        management.get(`${kind}/${vhost}`);
+      const named = (await Promise.all(["exchanges", "queues", "policies"].map(list))).flat().map(({ name }) => name);
+      const bound = (await list("bindings")).filter(({ source }) => source !== "").map((one) => one.routing_key);
+      return [...named.filter((name) => name !== "" && !name.startsWith("amq.")), ...bound].sort();
+    };
+
+    async function apply(
+      resources: Resource[],
+      verdict: Verdict,
+      left: string[] | undefined,
+      isFailing = false,
+    ): Promise<string[]> {
+      declare(resources);
+      const { report, output } = await stack.review(...asked());
+      assert.equal(report?.verdict, verdict, output);
+      const rules = report.findings.map(({ rule }) => rule);
+      if (left === undefined) return rules;
+      const { code, output: run } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.equal(code !== 0, isFailing, run);
+      assert.deepEqual(await onBroker(), left);
+      return rules;
+    }
+
+    for (const [name, { before, after, verdict, rule, left, isFailing, wayOut }] of Object.entries(edits)) {
+      it(`foretells what the engine does: ${name}`, async () => {
+        declare(before);
+        await stack.up();
+        const rules = await apply(after, verdict, left, isFailing);
+        if (rule !== undefined) assert.equal(rules[0], rule);
+      });
+
+      if (wayOut === undefined) continue;
+      it(`has a way out that loses nothing: ${name}`, async () => {
+        declare(before);
+        await stack.up();
+        await apply(wayOut.after, wayOut.verdict, wayOut.left);
+      });
+    }
+
+    it("foretells that a resource which is replaced by the user's wish is gone", async () => {
+      for (const [resources, name] of [
+        [[...ends, binding("b", "a")], "b"],
+        [[queue("q")], "q"],
+      ] as const) {
+        const place = await broker().management.createVhost();
+        const own = await TestStack.create(broker(), place, join(__dirname, "programs", "plain"));
+        own.configure({ network: { resources } });
+        await own.up();
+        const urn = (await own.resources()).find((one) => one.urn.endsWith(`::${name}`))?.urn as string;
+        const flags = ["--json", "--show-sames", "--show-replacement-steps", "--replace", urn];
+        const { output } = await own.run(["preview", ...flags, "--stack", "test"]);
+        const file = join(temporaryFolder(), "plan.json");
+        writeFileSync(file, output);
+        const { out } = await runCommand(["review", file, "--format", "json", ...asked()]);
+        const report = JSON.parse(out) as { verdict: Verdict; findings: { rule: string }[] };
+        assert.deepEqual([report.verdict, report.findings[0]?.rule], ["loss", "replaced-by-itself"], out);
+        await own.up("--replace", urn);
+        const kind = name === "q" ? "queues" : "bindings";
+        const left = await broker().management.get<{ source?: string }[]>(`${kind}/${place}`);
+        assert.deepEqual(
+          left.filter(({ source }) => source !== ""),
+          [],
+        );
+      }
+    });
+
+    it("foretells that users end without rights whose list is reordered", async () => {
+      const users = ["ann", "bob"].map((user) => `${user}-${vhost}`);
+      const rights = (logical: string, user: string): Resource => ({
+        type: "Permissions",
+        name: logical,
+        args: { user, permissions: { configure: "", write: ".*", read: "" } },
+      });
+      const people = users.map((name): Resource => ({ type: "User", name, args: { name, password: "p", tags: [] } }));
+      declare([...people, ...users.map((user, index) => rights(`r-${index}`, user))]);
+      await stack.up();
+      declare([...people, ...[...users].reverse().map((user, index) => rights(`r-${index}`, user))]);
+      const { report, output } = await stack.review(...asked());
+      assert.deepEqual([report?.verdict, report?.findings[0]?.rule], ["loss", "live-deleted"], output);
+      await stack.up();
+      assert.deepEqual(
+        (await broker().management.get<{ user: string }[]>(`vhosts/${vhost}/permissions`)).map(({ user }) => user),
+        ["guest"],
+      );
+      declare([]);
+      await stack.up();
+    });
+
+    it("finds a dead-letter exchange that exists nowhere, and none that the program or the broker has", async () => {
+      const dying = queue("q", { "x-dead-letter-exchange": "dlx" });
+      declare([dying]);
+      const missing = await stack.review(...asked());
+      assert.deepEqual(
+        [missing.report?.verdict, missing.report?.findings[0]?.rule],
+        ["loss", "target-missing"],
+        missing.output,
+      );
+      const unasked = await stack.review();
+      assert.deepEqual([unasked.report?.verdict, unasked.report?.findings[0]?.rule], ["care", "target-unknown"]);
+      declare([dying, exchange("dlx")]);
+      assert.equal((await stack.review(...asked())).report?.verdict, "safe");
+      const channel = await openChannel(broker(), vhost);
+      await channel.assertExchange("dlx", "fanout");
+      declare([dying]);
+      assert.equal((await stack.review(...asked())).report?.verdict, "safe");
+      declare([queue("q")]);
+      await stack.up();
+      declare([queue("q", { "x-dead-letter-exchange": "none" })]);
+      const changed = await stack.review(...asked());
+      assert.ok(
+        changed.report?.findings.some(({ rule }) => rule === "target-missing"),
+        changed.output,
+      );
+    });
+
+    it("finds a queue that the broker has already, as it is declared or otherwise", async () => {
+      const channel = await openChannel(broker(), vhost);
+      await channel.assertQueue("q", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      channel.sendToQueue("q", Buffer.from("somebody's"));
+      await channel.waitForConfirms();
+      declare([queue("q")]);
+      const same = await stack.review(...asked());
+      assert.deepEqual([same.report?.verdict, same.report?.findings[0]?.rule], ["care", "taken-over"], same.output);
+      declare([queue("q", { "x-max-length": 5 })]);
+      const other = await stack.review(...asked());
+      assert.deepEqual(
+        [other.report?.verdict, other.report?.findings[0]?.rule],
+        ["care", "declared-otherwise"],
+        other.output,
+      );
+      const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.notEqual(code, 0, output);
+      assert.equal((await channel.checkQueue("q")).messageCount, 1);
+    });
+
+    // "Empty at the last count", for five messages that were seven seconds old.
+    it("counts messages of this moment over AMQP, which the management API does not know yet", async () => {
+      const address = `${broker().node.amqpUrl}/${vhost}`;
+      declare([queue("q")]);
+      await stack.up();
+      while (!(await broker().management.queues(vhost)).every(({ messages }) => messages === 0))
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      declare([]);
+      const empty = await stack.review(...asked(), "--amqp", address);
+      assert.match(empty.report?.findings[0]?.found ?? "", /^empty just now; what arrives/, empty.output);
+      const channel = await openChannel(broker(), vhost);
+      for (let count = 0; count < 5; count++) channel.sendToQueue("q", Buffer.from("x"), { persistent: true });
+      await channel.waitForConfirms();
+      const { report, output } = await stack.review(...asked(), "--amqp", address);
+      assert.deepEqual([report?.verdict, report?.messagesAtRisk], ["loss", 5], output);
+    });
+
+    // Ten messages became one.
+    it("foretells what policies of the broker's own do once the plan's are gone, or where their targets go", async () => {
+      const { management } = broker();
+      const put = (name: string, body: object): Promise<void> =>
+        management.call("PUT", `policies/${vhost}/${name}`, body);
+      await put("teams", { pattern: "^q$", "apply-to": "queues", priority: 0, definition: { "max-length": 1 } });
+      const kept = [queue("q"), policy("p", { "max-length": 100 })];
+      declare([...kept, exchange("dlx"), exchange("spare", "fanout"), exchange("in")]);
+      await stack.up();
+      const verdictOf = async (resources: Resource[]): Promise<[string | undefined, string | undefined, string]> => {
+        declare(resources);
+        const { report, output } = await stack.review(...asked());
+        return [report?.verdict, report?.findings[0]?.rule, output];
+      };
+      const gone = await verdictOf([queue("q"), exchange("dlx"), exchange("spare", "fanout"), exchange("in")]);
+      assert.deepEqual(gone.slice(0, 2), ["loss", "policy-drops"], gone[2]);
+      const channel = await openChannel(broker(), vhost);
+      for (let count = 0; count < 10; count++) channel.sendToQueue("q", Buffer.from("x"), { persistent: true });
+      await channel.waitForConfirms();
+      await stack.up();
+      while ((await channel.checkQueue("q")).messageCount !== 1)
+        await new Promise((resolve) => setTimeout(resolve, 100));
+
+      await put("teams", {
+        pattern: "^in$",
+        "apply-to": "exchanges",
+        priority: 0,
+        definition: { "alternate-exchange": "spare" },
+      });
+      const targetGone = await verdictOf([queue("q"), exchange("dlx"), exchange("in")]);
+      assert.deepEqual(targetGone.slice(0, 2), ["loss", "unroutable-lost"], targetGone[2]);
+      const outranked = await verdictOf([
+        queue("q"),
+        exchange("dlx"),
+        exchange("spare", "fanout"),
+        exchange("in"),
+        policy("own", { "max-length": 3 }, { pattern: "^in$", applyTo: "all" }),
+      ]);
+      assert.equal(outranked[0], "loss", outranked[2]);
+      const sameName = await verdictOf([
+        queue("q"),
+        exchange("dlx"),
+        exchange("spare", "fanout"),
+        exchange("in"),
+        policy("teams", { "max-length": 3 }, { pattern: "^other$" }),
+      ]);
+      assert.equal(sameName[0], "loss", sameName[2]);
+    });
+
+    if (isNewest) {
+      it("says how a queue without a type is not replaced by each update", async () => {
+        const untyped: Resource = {
+          type: "Queue",
+          name: "q",
+          args: { name: "q", settings: { durable: true, autoDelete: false } },
+        };
+        declare([untyped]);
+        await stack.up();
+        await stack.refresh();
+        const { report, output } = await stack.review(...asked());
+        assert.deepEqual(report?.findings[0]?.rule, "queue-type-left-out", output);
+        declare([
+          {
+            ...untyped,
+            args: {
+              name: "q",
+              settings: { durable: true, autoDelete: false, arguments: { "x-queue-type": "classic" } },
+            },
+          },
+        ]);
+        assert.equal((await stack.review(...asked())).report?.verdict, "nothing");
+      });
+    }
+  });
+});
