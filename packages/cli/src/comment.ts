@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { secretsOf, withoutSecrets } from "@rabbitmq-delay/review";
+import { olderMarker, secretsOf, withoutSecrets } from "@rabbitmq-delay/review";
 import { shownAddress } from "@rabbitmq-delay/topology/stack";
 import { addExample } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
@@ -14,10 +14,20 @@ interface CommentOptions {
 interface Comment {
   id: number;
   body: string;
+  /** Its author: `user` at GitHub, `author` at GitLab. */
+  user?: Author;
+  author?: Author;
+}
+
+interface Author {
+  id: number;
+  type?: string;
 }
 
 /** How a forge names things. */
 interface Forge {
+  /** Tells whose the token is. */
+  me: string;
   comments: string;
   one: (id: number) => string;
   updateMethod: "PATCH" | "PUT";
@@ -39,6 +49,7 @@ const forges = {
     const number = request ?? /^refs\/pull\/(\d+)\//.exec(environment.GITHUB_REF ?? "")?.[1];
     const base = `${api}/repos/${repository}/issues`;
     return {
+      me: `${api}/user`,
       comments: `${base}/${checkNumber(number)}/comments`,
       one: (id) => `${base}/comments/${id}`,
       updateMethod: "PATCH",
@@ -53,6 +64,7 @@ const forges = {
     const number = checkNumber(request ?? environment.CI_MERGE_REQUEST_IID);
     const comments = `${api}/projects/${requireVariable(environment, "CI_PROJECT_ID")}/merge_requests/${number}/notes`;
     return {
+      me: `${api}/user`,
       comments,
       one: (id) => `${comments}/${id}`,
       updateMethod: "PUT",
@@ -86,7 +98,10 @@ export function addComment(program: Command): void {
 
 /** @returns what was done, as one line */
 async function post(forge: Forge, marker: string, body: string): Promise<string> {
-  const existing = await find(forge, marker);
+  const isOwn = ownership(forge);
+  const older = olderMarker(marker);
+  const existing =
+    (await find(forge, marker, isOwn)) ?? (older === undefined ? undefined : await find(forge, older, isOwn));
   if (existing?.body === body) return `comment ${existing.id} is up to date`;
   if (existing !== undefined) {
     await write(forge, forge.updateMethod, forge.one(existing.id), body);
@@ -102,14 +117,45 @@ async function write(forge: Forge, method: string, url: string, body: string): P
   throw requestError(method, url, "its answer is no comment");
 }
 
-async function find(forge: Forge, marker: string): Promise<Comment | undefined> {
+/**
+ * Returns a function that says whether the token's owner wrote a comment, because anybody may write one that begins with the marker. GitHub
+ * does not tell a pipeline's token its owner (HTTP 403): then each bot's comment counts.
+ */
+function ownership(forge: Forge): (comment: Comment) => Promise<boolean> {
+  let asked: Promise<Partial<Author> | null | undefined> | undefined;
+  const isBot = ({ type }: Author): boolean => type === undefined || type === "Bot";
+  return async ({ user, author }) => {
+    const by = user ?? author;
+    if (by === undefined) return true;
+    asked ??= ownerOf(forge);
+    const id = (await asked)?.id;
+    return id === undefined ? isBot(by) : by.id === id;
+  };
+}
+
+/** Returns the owner of the token; undefined if the forge refuses to tell. */
+async function ownerOf(forge: Forge): Promise<Partial<Author> | null | undefined> {
+  try {
+    return (await call(forge, "GET", forge.me)) as Partial<Author> | null;
+  } catch (error) {
+    if (error instanceof ForgeError && [401, 403, 404].includes(error.status ?? 0)) return undefined;
+    throw error;
+  }
+}
+
+async function find(
+  forge: Forge,
+  marker: string,
+  isOwn: (comment: Comment) => Promise<boolean>,
+): Promise<Comment | undefined> {
   for (let page = 1; page <= MOST_PAGES; page++) {
     const comments = await call(forge, "GET", `${forge.comments}?per_page=${PAGE}&page=${page}`);
     if (!Array.isArray(comments)) throw requestError("GET", forge.comments, "its answer is no list of comments");
-    const found = (comments as (Comment | null)[]).find(
-      (comment) => typeof comment?.body === "string" && comment.body.startsWith(marker),
-    );
-    if (found || comments.length < PAGE) return found ?? undefined;
+    for (const comment of comments as (Comment | null)[]) {
+      if (typeof comment?.body !== "string" || !comment.body.startsWith(marker)) continue;
+      if (await isOwn(comment)) return comment;
+    }
+    if (comments.length < PAGE) return undefined;
   }
   throw requestError(
     "GET",
@@ -137,7 +183,8 @@ async function call({ headers }: Forge, method: string, url: string, body?: obje
     const { message, cause } = error as Error & { cause?: Error };
     throw requestError(method, url, cause?.message ?? message);
   }
-  if (!response.ok) throw requestError(method, url, `HTTP ${response.status}${redirection(response)}`);
+  const { ok, status } = response;
+  if (!ok) throw requestError(method, url, `HTTP ${status}${redirection(response)}`, status);
   try {
     return await response.json();
   } catch {
@@ -151,9 +198,20 @@ function redirection({ status, headers }: Response): string {
   return status < 300 || status > 399 || location === null ? "" : `, a redirection to ${shownAddress(location)}`;
 }
 
+/** A request to a forge that failed. */
+class ForgeError extends CommandError {
+  /** @param status the HTTP status; undefined if there was no answer, or an unreadable one */
+  constructor(
+    message: string,
+    readonly status?: number,
+  ) {
+    super(exitCodes.outOfReach, message);
+  }
+}
+
 /** Makes the error of a failed request. An address may have a token in it, and the failure quotes the address. */
-function requestError(method: string, url: string, why: string): CommandError {
-  return new CommandError(exitCodes.outOfReach, withoutSecrets(`${method} ${url}: ${why}`, secretsOf()));
+function requestError(method: string, url: string, why: string, status?: number): ForgeError {
+  return new ForgeError(withoutSecrets(`${method} ${url}: ${why}`, secretsOf()), status);
 }
 
 function requireVariable(environment: Environment, name: string): string {

@@ -19,9 +19,11 @@ describe("comment", () => {
   let server: Server;
   let calls: Call[];
   /** Comments that are there already, in pages as the forge hands them out. */
-  let comments: { id: number; body: string }[];
+  let comments: { id: number; body: string; user?: object; author?: object }[];
   let url: string;
   let status = 200;
+  /** Owner of the token; undefined if the forge does not tell. */
+  let me: object | undefined;
   /** What is answered to other methods than GET; and where all are sent on to. */
   let written: unknown;
   let location: string | undefined;
@@ -35,6 +37,7 @@ describe("comment", () => {
         const token = headers.authorization ?? headers["private-token"];
         calls.push({ method, url: path, token: String(token), body });
         const page = Number(new URL(path, url).searchParams.get("page"));
+        if (path === "/user") return response.writeHead(me === undefined ? 403 : 200).end(JSON.stringify(me));
         const answer = method === "GET" ? comments.slice((page - 1) * 100, page * 100) : written;
         const place = location === undefined || path.startsWith("/elsewhere") ? {} : { location };
         response
@@ -53,6 +56,7 @@ describe("comment", () => {
     calls = [];
     comments = [];
     status = 200;
+    me = undefined;
     written = { id: 4711 };
     location = undefined;
   });
@@ -126,6 +130,33 @@ describe("comment", () => {
     const refused = await run("github", marker);
     assert.equal(refused.code, 3);
     assert.match(refused.output, /GET .*HTTP 403/);
+  });
+
+  // Project A's review of its stack prod was overwritten by the "safe" of a service's stack prod.
+  it("keeps one comment for each project's stack, and finds one that names the stack alone", async () => {
+    const [ours, theirs] = ["shop/prod", "billing/prod"].map((name) => marker.replace("prod", name));
+    comments = [{ id: 7, body: `${ours}\n## Loss` }];
+    assert.equal((await run("github", `${theirs}\n## Safe`)).output, "comment 4711 made\n");
+    assert.equal((await run("github", `${ours}\n## Safe`)).output, "comment 7 updated\n");
+    comments = [{ id: 7, body: `${marker}\n## Loss` }];
+    assert.equal((await run("github", `${ours}\n## Safe`)).output, "comment 7 updated\n");
+    comments.push({ id: 8, body: `${ours}\n## Loss` });
+    assert.equal((await run("github", `${ours}\n## Safe`)).output, "comment 8 updated\n", "its own comes first");
+  });
+
+  it("leaves the comment of another author alone that begins with the marker", async () => {
+    const body = `${marker}\n## Safe`;
+    const person = { id: 5, type: "User" };
+    comments = [{ id: 7, body: `${body}, they say`, user: person }];
+    assert.equal((await run("github", body)).output, "comment 4711 made\n", "a pipeline's token has bots' comments");
+    comments.push({ id: 8, body: `${body}?`, user: { id: 6, type: "Bot" } });
+    assert.equal((await run("github", body)).output, "comment 8 updated\n");
+    me = person;
+    assert.equal((await run("github", body)).output, "comment 7 updated\n", "a person's token has the person's own");
+    comments = [{ id: 7, body: `${body}, they say`, author: { id: 5 } }];
+    assert.equal((await run("gitlab", body)).output, "comment 7 updated\n");
+    me = { id: 6 };
+    assert.equal((await run("gitlab", body)).output, "comment 4711 made\n");
   });
 
   // A redirection that was followed carried the token to another host, and made a GET of the POST: "comment undefined made".
