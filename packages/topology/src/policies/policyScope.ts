@@ -95,6 +95,8 @@ function patternOf(pattern: string): ReadPattern {
 function readPattern(pattern: string): ReadPattern {
   if (/^\^(?:[\w-]|\\[\x21-\x2f:-@[-`{-~])+\$$/.test(pattern)) return { regex: new RegExp(pattern), isOneName: true };
   if (/\\[^dDwWsSbBnrt\W_]|\\$|\[\^?\]|\[[:.=]|\(\?[^:=!<]|[^\x20-\x7e]/.test(pattern)) return { isOneName: false };
+  // Repeated groups may take JavaScript longer than anybody waits, where the broker's engine gives up.
+  if (/\)[*+{]/.test(pattern)) return { isOneName: false };
   try {
     return { regex: new RegExp(pattern), isOneName: false };
   } catch {
