@@ -99,7 +99,9 @@ async function review(file: string | undefined, options: ReviewVerbOptions, comm
   const { preview, name, project } = await read(file, options);
   const asked = given ?? (isNamed ? undefined : addressOfPlan(preview, options));
   const isCounted = command.getOptionValueSource("amqp") === "cli";
-  const broker = asked !== undefined && isCounted ? countedNow(asked, options) : asked;
+  let uncounted: string | undefined;
+  const broker =
+    asked !== undefined && isCounted ? countedNow(asked, options, (reason) => (uncounted = reason)) : asked;
   const result = await reviewOf(preview, { accepted, broker });
   for (const { urn } of accepted) {
     const isUsed = result.findings.some((finding) => finding.urn === urn || finding.parent === urn);
@@ -107,6 +109,10 @@ async function review(file: string | undefined, options: ReviewVerbOptions, comm
   }
   write(formats[options.format](result, name, project), options.output);
   process.exitCode = exitCodeOf(result, options);
+  if (uncounted !== undefined) {
+    printError(`error: ${uncounted}; the counts are the management API's`);
+    process.exitCode = exitCodes.outOfReach;
+  }
   if (result.brokerError !== undefined) printError(`error: --management: ${result.brokerError}`);
   if (preview.errors.length > 0) printError(`error: the preview is not whole: ${preview.errors[0]?.split("\n")[0]}`);
 }
@@ -123,10 +129,23 @@ function write(text: string, output: string | undefined): void {
   else writeText(output, text, "--output");
 }
 
-/** Adds counts of this moment to a broker's answers, where it can be asked for them. */
-function countedNow(broker: BrokerAnswers, { amqp, ca }: ReviewVerbOptions): BrokerAnswers {
-  if (amqp === undefined) return broker;
-  return { managementUrl: broker.managementUrl, get: (path) => broker.get(path), countNow: countingOver(amqp, ca) };
+/** Adds counts of this moment to a broker's answers; without them, the management API's stay. */
+function countedNow(
+  broker: BrokerAnswers,
+  { amqp = "", ca }: ReviewVerbOptions,
+  onFailure: (reason: string) => void,
+): BrokerAnswers {
+  const count = countingOver(amqp, ca);
+  return {
+    managementUrl: broker.managementUrl,
+    get: (path) => broker.get(path),
+    countNow: (vhost, queues) =>
+      count(vhost, queues).catch((error: unknown) => {
+        if (!(error instanceof CommandError)) throw error;
+        onFailure(error.message);
+        return new Map<string, number>();
+      }),
+  };
 }
 
 function addressOf({ management, ca }: ReviewVerbOptions): BrokerAnswers | undefined {

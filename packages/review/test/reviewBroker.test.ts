@@ -552,6 +552,8 @@ describe("a review that asks the broker", () => {
       [],
     );
     assert.equal(report.findings[0]?.found, `it is bound to ${exact} already`);
+    // "1 binding would leave messages without a way", as a note.
+    assert.equal(report.findings[0]?.rule, "bound-already");
   });
 
   it("calls what is not durable, and is declared so, no difference", async () => {

@@ -93,7 +93,7 @@ function messagesAtRisk(findings: Finding[], queues: FoundQueues): number {
   const dangers = findings.filter(({ severity }) => severity === "loss");
   const isAll = dangers.some(({ rule }) => rule === "cluster-deleted" || rule === "namespace-deleted");
   const vhosts = dangers
-    .filter(({ rule }) => rule === "vhost-deleted")
+    .filter(({ rule, entity }) => rule === "vhost-deleted" || (takesLiveOne(rule) && entity.startsWith("vhost ")))
     .map(({ entity }) => entity.slice("vhost ".length));
   const named = new Set(dangers.map(({ queue }) => queueKey(queue?.vhost, queue?.name)));
   return [...queues]

@@ -2,8 +2,17 @@ import type { ExchangePlan, QueuePlan } from "@rabbitmq-delay/topology";
 import { compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
 import type { Finding } from "../judge/findings";
 import { rules } from "../judge/rules";
-import { EntityChange, bindingIdentity, brokerName, isReadable, queueArguments } from "../preview/entityChange";
+import {
+  EntityChange,
+  NOT_KNOWN,
+  bindingIdentity,
+  brokerName,
+  isReadable,
+  queueArguments,
+} from "../preview/entityChange";
 import { isSurelyFor, viewOn } from "../judge/policiesInForce";
+import { showArguments } from "../preview/cause";
+import { SECRET } from "../redact";
 import type { LiveVhosts, VhostContent } from "./liveVhosts";
 
 /**
@@ -32,14 +41,17 @@ export function differenceOf(
 ): string | undefined {
   const { kind } = change;
   const { name, settings } = values;
+  // Secret and unknown settings can't be compared, and no text may show what the broker has in their place.
+  if ((kind === "queue" || kind === "exchange") && !isComparable(settings)) return undefined;
   switch (kind) {
     case "queue": {
       if (!isReadable(name)) return undefined;
       const found = vhost.queues.get(name);
       if (found === undefined) return ABSENT;
-      const wanted = queueArguments(values);
+      const wanted = showArguments(queueArguments(values));
       // The broker may give an untyped queue the type that its vhost has, which is not read here.
-      const typed = "x-queue-type" in wanted ? found.arguments : withoutType(found.arguments);
+      const there = showArguments(found.arguments);
+      const typed = "x-queue-type" in wanted ? there : withoutType(there);
       // The provider declares what stands in a plain table as texts.
       const told = Object.entries(typed).map(([key, value]) => [key, isSame(wanted[key], value) ? wanted[key] : value]);
       const given = { ...found, arguments: Object.fromEntries(told) as Record<string, unknown> };
@@ -51,10 +63,10 @@ export function differenceOf(
       if (found === undefined) return ABSENT;
       const type = (settings as { type?: unknown } | undefined)?.type;
       if (!isReadable(type)) return undefined;
-      const wanted = queueArguments(values);
-      const missing = Object.keys(wanted).find((key) => found.arguments[key] === undefined);
+      const [wanted, there] = [showArguments(queueArguments(values)), showArguments(found.arguments)];
+      const missing = Object.keys(wanted).find((key) => there[key] === undefined);
       if (missing !== undefined) return `exchange ${name} exists without ${missing}`;
-      const others = Object.entries(found.arguments).filter(([key, value]) => !isSame(wanted[key], value));
+      const others = Object.entries(there).filter(([key, value]) => !isSame(wanted[key], value));
       const given = { ...found, arguments: Object.fromEntries(others) };
       return compareExchange({ name, type } as ExchangePlan, asIfLasting(given, settings))[0];
     }
@@ -67,6 +79,12 @@ export function differenceOf(
     default:
       return undefined;
   }
+}
+
+/** Whether settings can be read: they are no secrets, and known already. */
+function isComparable(settings: unknown): boolean {
+  const text = JSON.stringify(settings ?? {});
+  return !text.includes(SECRET) && !text.includes(NOT_KNOWN);
 }
 
 function isSame(one: unknown, other: unknown): boolean {

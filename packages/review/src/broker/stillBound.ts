@@ -15,7 +15,7 @@ export function stillBound(finding: Finding, changes: readonly EntityChange[], l
   if (kind !== "binding" || vhost === undefined || takesLiveOne(finding.rule)) return finding;
   const wanted = bindingIdentity(after);
   const isHeld = changes.some((other) => bindingIdentity(other.before) === wanted && other.action !== "same");
-  if (action === "replace" && wanted !== undefined && vhost.bound.has(wanted) && !isHeld) {
+  if (action === "replace" && wanted !== undefined && vhost.bound.has(wanted) && !isHeld && isOtherEnd(before, after)) {
     const rule = "bound-already";
     const found = `it is bound to ${String(after?.source)} already`;
     return { ...finding, rule, severity: rules[rule].severity, isParked: false, found, detail: undefined };
@@ -44,4 +44,11 @@ export function stillBound(finding: Finding, changes: readonly EntityChange[], l
   const key = JSON.stringify(other.routingKey);
   const found = `it stays bound to ${end} by ${key} on the broker, which no program declares, and gets what comes there; unbind it by hand`;
   return { ...finding, found, isParked: false };
+}
+
+/** Whether a binding leads to the same destination from the other end of its network, to which `enforce` has moved all messages. */
+function isOtherEnd(before: Record<string, unknown> = {}, after: Record<string, unknown> = {}): boolean {
+  const [from, to] = [before, after].map(({ source }) => networkOfDelivery(String(source)));
+  const isSameNetwork = from !== undefined && from.preset === to?.preset && from.prefix === to.prefix;
+  return isSameNetwork && before.destination === after.destination && before.destinationType === after.destinationType;
 }

@@ -6,6 +6,7 @@ import { Clash, Unsure, clashesOf } from "./clashes";
 import { judgeClusterPart, judgeForeignHolder, looksLikeBroker } from "./clusterFindings";
 import {
   EntityChange,
+  EntityKind,
   brokerIdentity,
   brokerName,
   isReadable,
@@ -192,12 +193,29 @@ function judgeDeletedAtEnd(change: EntityChange, twin: EntityChange | undefined)
 /** Whether the old side is deleted after the new side was created, and both are the same on the broker. */
 function isReplacedByItself(change: EntityChange): boolean {
   const { action, kind, causes, isDeletedFirst = false } = change;
-  const identity = brokerIdentity(change, "before");
-  if (action !== "replace" || identity === undefined || identity !== brokerIdentity(change, "after")) return false;
+  if (action !== "replace" || !staysTheSame(change)) return false;
   // With other settings, the provider asks for a queue's deletion first, and the broker refuses the new exchange.
   if ((kind === "queue" || kind === "exchange") && causes.length > 0) return false;
   return !isDeletedFirst;
 }
+
+/** Whether both sides are the same on the broker; where they can't be read, because the engine finds no difference. */
+function staysTheSame(change: EntityChange): boolean {
+  const [from, to] = [brokerIdentity(change, "before"), brokerIdentity(change, "after")];
+  if (from !== undefined || to !== undefined) return from === to;
+  const { before, after, reasons = [] } = change;
+  return onBrokerKinds.has(change.kind) && reasons.length === 0 && JSON.stringify(before) === JSON.stringify(after);
+}
+
+const onBrokerKinds: ReadonlySet<EntityKind> = new Set([
+  "queue",
+  "exchange",
+  "binding",
+  "policy",
+  "permissions",
+  "user",
+  "vhost",
+]);
 
 /** The alias by which the engine knows a renamed resource: of the component of ours that names its parts itself, or of the resource. */
 function aliasOf(old: EntityChange, now: EntityChange): string {
@@ -353,7 +371,8 @@ function judgeExchange(change: EntityChange, isStaying: boolean, routing: Routin
   // Messages dead-lettered to a missing exchange are no better off than messages without a binding.
   const feeder = routing.losingFeeder(before?.vhost, String(before?.name));
   if (feeder !== undefined) return [find("unroutable-lost", change, passesOn(feeder))];
-  const isRefused = action === "replace" && change.isDeletedFirst === false && causes.length > 0;
+  const isRefused =
+    action === "replace" && change.isDeletedFirst === false && causes.length > 0 && staysTheSame(change);
   return [find(isRefused ? "exchange-refused" : "exchange-gone", change)];
 }
 

@@ -179,7 +179,11 @@ function judgeTurnover(entity: EntityChange, earlier: InForce, later: InForce): 
       detail: `For ${entity.kind} ${name} another policy says ${[...new Set(lost)].join(", ")}.`,
     };
   }
-  const dropping = fresh.flatMap(({ view }) => drops(undefined, view));
+  const wasSaid = (setting: string): boolean =>
+    earlier.isSure &&
+    earlier.found.length > 0 &&
+    earlier.found.every(({ view }) => drops(undefined, view).includes(setting));
+  const dropping = fresh.flatMap(({ view }) => drops(undefined, view)).filter((setting) => !wasSaid(setting));
   if (dropping.length === 0) return undefined;
   return {
     rule: "policy-drops",

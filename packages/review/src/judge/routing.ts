@@ -119,7 +119,8 @@ export class Routing {
   private addPolicy(change: EntityChange, queues: EntityChange[]): void {
     const view = viewOn(change, "after");
     const { "dead-letter-exchange": exchange, "dead-letter-strategy": strategy } = view?.definition ?? {};
-    if (view === undefined || exchange === undefined) return;
+    // Of a vhost that the broker was asked about, all queues are known.
+    if (view === undefined || exchange === undefined || this.asked.has(String(view.vhost))) return;
     const isKnown = queues.some(({ before, after }) => {
       const { vhost, name } = before ?? after ?? {};
       return mayBeFor(view, { vhost, name, queueArguments: queueArguments(before ?? after) });
@@ -186,7 +187,8 @@ export class Routing {
    */
   isWidened({ action, isDeletedFirst, before, after }: EntityChange): boolean {
     if (action !== "replace" || isDeletedFirst !== false || before === undefined || after === undefined) return false;
-    if (ENDS.some((end) => before[end] !== after[end])) return false;
+    // Two secrets may differ.
+    if (ENDS.some((end) => !isReadable(before[end]) || before[end] !== after[end])) return false;
     const { vhost, source } = before;
     const exchange = this.exchanges.find((one) => one.before?.vhost === vhost && one.before?.name === source);
     const type = (exchange?.before?.settings as { type?: unknown } | undefined)?.type;

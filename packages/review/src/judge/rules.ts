@@ -92,7 +92,7 @@ export const rules = {
       "ends without it, and no later preview shows that.",
     wayOut: [
       "Leave out what replaces it: `--replace`, `replaceOnChanges`, or another way of writing the same arguments.",
-      "Or let the engine delete the old one first: `deleteBeforeReplace: true` in the resource's options. A queue has to be empty then.",
+      "Or let the engine delete the old one first, with `deleteBeforeReplace: true` in the resource's options: a queue or a vhost loses its messages, and an exchange the bindings of others.",
     ],
   },
   "bindings-left-out": {

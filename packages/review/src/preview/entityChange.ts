@@ -63,12 +63,19 @@ const actions: Record<ChangingStep, Action> = {
 /** One entry for each resource, in the order of the preview. */
 export function entityChanges({ steps }: Preview): EntityChange[] {
   const byUrn = new Map<string, (PreviewStep & { op: ChangingStep })[]>();
+  // The engine deletes the old side of a resource with an alias under its former URN.
+  const renamed = new Map(
+    steps.flatMap(({ oldState, newState }) =>
+      oldState?.urn === undefined || newState?.urn === undefined ? [] : [[oldState.urn, newState.urn] as const],
+    ),
+  );
   for (const step of steps) {
     const { op } = step;
     // Steps that change nothing are skipped; an unknown step makes the preview incomplete.
     if (!isChangingStep(op) || isStack(step.urn)) continue;
-    const same = byUrn.get(step.urn);
-    if (same === undefined) byUrn.set(step.urn, [{ ...step, op }]);
+    const urn = op === "delete-replaced" ? (renamed.get(step.urn) ?? step.urn) : step.urn;
+    const same = byUrn.get(urn);
+    if (same === undefined) byUrn.set(urn, [{ ...step, op }]);
     else same.push({ ...step, op });
   }
   const vhosts = new Set(steps.filter(({ urn }) => kindOf(typeOf(urn), true) === "vhost").map(({ urn }) => urn));
@@ -250,6 +257,8 @@ export function bindingIdentity(values: Record<string, unknown> | undefined): st
   if (routingKey !== "" && !isReadable(routingKey)) return undefined;
   const opened = openedJson(argumentsJson) ?? values?.arguments ?? {};
   if (typeof opened !== "object" || opened === null) return undefined;
+  // Two secrets may differ.
+  if (JSON.stringify(opened).includes(SECRET)) return undefined;
   const sorted = Object.entries(opened).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([vhost, source, destination, destinationType, routingKey, sorted]);
 }
@@ -259,7 +268,7 @@ export function text(value: unknown): string {
 }
 
 /** The text that the engine writes if a value is known only once the program runs. */
-const NOT_KNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+export const NOT_KNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** Whether a name or a pattern can be read: it is not secret, known already, and not empty. */
 export function isReadable(value: unknown): value is string {

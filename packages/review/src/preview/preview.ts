@@ -109,7 +109,7 @@ export function parsePreview(text: string, source: string, exitCode: number | nu
     steps: given,
     unchanged,
     isWhole: sames.length >= unchanged,
-    hasSames: sames.length > 0 && sames.length >= unchanged,
+    hasSames: sames.length >= unchanged && (sames.length > 0 || summary.size > 0),
     ...warningsOf(raw, given),
     errors: errors.length > 0 && given.length === 0 ? errors : [...errors, ...gapsOf(given, summary)],
   };

@@ -1,5 +1,8 @@
 import { PreviewError } from "../errors";
 
+/** Lines that may be a plan's last, of which each costs a look at the whole text. */
+const MOST_ENDS = 5;
+
 /**
  * Reads the JSON of a preview out of a text, which may have other lines before and after it: a policy pack's, or the engine's about a new
  * version.
@@ -13,15 +16,13 @@ export function openPreviewText(text: string, source: string): unknown {
     return whole;
   }
   const lines = given.split(/\r?\n/);
-  const start = lines.findIndex((line) => line.trimStart().startsWith("{"));
-  const first = start === -1 ? undefined : parsed(lines[start] as string);
+  const [start] = linesWith("{", lines);
+  const first = start === undefined ? undefined : parsed(lines[start] as string);
   if (first !== undefined) checkFormat(first, source);
-  for (let end = lines.length; start !== -1 && end > start; end--) {
-    if (!lines[end - 1]?.includes("}")) continue;
-    const rest = lines.slice(end);
-    const value = parsed(upToBrace(lines.slice(start, end).join("\n")));
+  for (const end of start === undefined ? [] : [start, ...linesWith("}", lines).slice(-MOST_ENDS)].reverse()) {
+    const value = parsed(upToBrace(lines.slice(start, end + 1).join("\n")));
     if (value === undefined) continue;
-    if (rest.some((line) => line.trimStart().startsWith("{"))) {
+    if (lines.slice(end + 1).some((line) => line.startsWith("{"))) {
       throw new PreviewError(`${source} has more than one JSON document; review one plan at a time`);
     }
     checkFormat(value, source);
@@ -31,6 +32,11 @@ export function openPreviewText(text: string, source: string): unknown {
   throw new PreviewError(
     `${source} is not JSON, or cut off (${given === "" ? "it is empty" : `${given.length} characters`})`,
   );
+}
+
+/** The engine writes a plan over several lines, of which only the first and the last begin with a brace. */
+function linesWith(brace: string, lines: readonly string[]): number[] {
+  return lines.flatMap((line, index) => (line.startsWith(brace) ? [index] : []));
 }
 
 function parsed(text: string): unknown {

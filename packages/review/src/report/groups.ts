@@ -105,7 +105,14 @@ function fillIn(step: string, findings: Finding[]): string {
   const alias = isOneAlias && /^[\w./:$ {}",-]+$/.test(first?.alias ?? "") ? first?.alias : undefined;
   return step
     .replaceAll("VHOST", () => (vhost !== undefined && /^[\w./-]+$/.test(vhost) ? vhost : "VHOST"))
-    .replaceAll("ALIAS", () => alias ?? '{ name: "OLD_NAME" }');
+    .replaceAll("ALIAS", () => alias ?? placeholderOf(findings));
+}
+
+/** An alias for several resources, or of a name that needs quoting. */
+function placeholderOf(findings: Finding[]): string {
+  const isMoved = findings.some(({ alias = "" }) => alias.includes("rootStackResource"));
+  if (isMoved) return '{ name: "OLD_NAME", parent: pulumi.rootStackResource }';
+  return findings.some(({ alias = "" }) => alias.startsWith('"urn:')) ? '"OLD_URN"' : '{ name: "OLD_NAME" }';
 }
 
 /** Findings of a group that one line can tell, because only their names differ. */

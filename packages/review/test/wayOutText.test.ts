@@ -1,0 +1,41 @@
+import { strict as assert } from "node:assert";
+import { renderMarkdown } from "../dist/report/markdown";
+import type { PreviewStep } from "../dist/preview/preview";
+import { queueStep, reviewed } from "./steps";
+
+const QUEUE = "rabbitmq:index/queue:Queue";
+
+/** A deleted queue of a component. */
+function partOf(component: string, name: string): PreviewStep {
+  const parent = `urn:pulumi:prod::shop::${component}::${name}s`;
+  const urn = `urn:pulumi:prod::shop::${component}$${QUEUE}::${name}`;
+  const one = queueStep("delete", name);
+  return { ...one, urn, oldState: { ...one.oldState, urn, parent, type: QUEUE } };
+}
+
+const textOf = async (steps: PreviewStep[]): Promise<string> => renderMarkdown(await reviewed(steps), "prod", "shop");
+
+describe("a way out in a report", () => {
+  // It spoke of `networks` in the config and of `removal`, which a plain resource does not have.
+  it("is in words of a component for its parts, and of a resource for others", async () => {
+    const plain = await textOf([queueStep("delete", "orders")]);
+    assert.match(plain, /`retainOnDelete: true` in the resource's options/);
+    assert.doesNotMatch(plain, /removal/);
+    const part = await textOf([partOf("rabbitmq-delay:index:ErrorQueues", "error")]);
+    assert.match(part, /`pulumi config set rabbitmq-delay:removal retain && pulumi up`/);
+    assert.doesNotMatch(part, /retainOnDelete/);
+  });
+
+  // Five copies of two paragraphs, one for each group.
+  it("is told once, and referred to by later groups", async () => {
+    const groups = ["a", "b", "c"].map((name) => partOf("rabbitmq-delay:index:ErrorQueues", name));
+    const text = await textOf(groups);
+    assert.equal(text.match(/would be deleted\n/g)?.length, 3, text);
+    assert.equal(text.match(/rabbitmqctl list_queues/g)?.length, 1, text);
+    assert.equal(text.match(/As above\./g)?.length, 2, text);
+  });
+
+  it("has a mark by project and stack, which a report of a stack alone had not", async () => {
+    assert.match(await textOf([queueStep("delete", "orders")]), /^<!-- rabbitmq-delay review of shop\/prod -->/);
+  });
+});
