@@ -43,7 +43,7 @@ describe("the text of a preview", () => {
     assert.throws(() => parsePreview(text, "plan.json"), /cut off/);
   });
 
-  // What PowerShell writes by `>`.
+  // PowerShell's `>` writes this.
   it("may be UTF-16 in a file", async () => {
     const mark = "\uFEFF";
     const swapped = Buffer.from(mark + pretty, "utf16le").swap16();

@@ -33,8 +33,8 @@ interface FoundBinding {
 }
 
 /**
- * Judges a preview beside what only the broker has, and adds what the broker says now: how many messages are in question and until when, endpoints without a consumer, bindings that no program
- * knows, and what of the state the broker does not have.
+ * Judges a preview beside what only the broker has, and adds what the broker says now: how many messages are in question and until when,
+ * endpoints without a consumer, bindings that no program knows, and what of the state the broker does not have.
  * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be right
  */
 export async function addBrokerState(

@@ -119,7 +119,7 @@ export class Routing {
   private addPolicy(change: EntityChange, queues: EntityChange[]): void {
     const view = viewOn(change, "after");
     const { "dead-letter-exchange": exchange, "dead-letter-strategy": strategy } = view?.definition ?? {};
-    // Of a vhost that the broker was asked about, all queues are known.
+    // All queues of a vhost are known once the broker was asked about it.
     if (view === undefined || exchange === undefined || this.asked.has(String(view.vhost))) return;
     const isKnown = queues.some(({ before, after }) => {
       const { vhost, name } = before ?? after ?? {};
