@@ -19,8 +19,8 @@ export interface ConfirmPort {
   readonly library: ClientLibrary;
   /** Publishes persistent and mandatory; resolves with whether the broker accepted the message, and rejects when the channel ended. */
   publish(exchange: string, routingKey: string, body: Buffer, properties: SendableProperties): Promise<boolean>;
-  /** Resolves when the socket accepts more, which may be at once. */
-  writable(): Promise<void>;
+  /** Undefined while the socket accepts more, and else a promise of when it may again. */
+  writable(): Promise<void> | undefined;
   onReturn(listener: (message: ReturnedMessage) => void): void;
   /** Calls back when the channel has closed, with the channel's own error if it had one. */
   onClose(listener: (reason?: Error) => void): void;
@@ -123,7 +123,7 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
         const goesOn = unlessUnsendable(() => channel.publish(exchange, routingKey, body, options, done));
         if (!goesOn && !settled) drained ??= new Promise((resume) => (open = resume));
       }),
-    writable: () => drained ?? Promise.resolve(),
+    writable: () => drained,
     onReturn: (listener) => {
       channel.on("return", (message: { fields: ReturnedMessage; properties: SendableProperties }) =>
         listener({
@@ -180,7 +180,7 @@ function rabbitmqClientPort(channel: RabbitmqClientChannel): ConfirmPort {
         throw error;
       }
     },
-    writable: () => Promise.resolve(),
+    writable: () => undefined,
     onReturn: (listener) => {
       channel.on("basic.return", (message: ReturnedMessage) =>
         listener({

@@ -14,14 +14,27 @@ import { LONGEST_TIMER_MS } from "./timers";
 /** Limits of a sender; see `DelayPublisherOptions`. */
 export interface SenderOptions {
   maxUnconfirmed?: number;
+  maxUnconfirmedBytes?: number;
   confirmTimeoutMs?: number;
 }
+
+/** Where a message goes, and how much room its body takes. */
+export interface Outgoing {
+  exchange: string;
+  routingKey: string;
+  body: Buffer;
+}
+
+/** Bodies of all messages on their way, in bytes. */
+const MOST_UNCONFIRMED_BYTES = 64 << 20;
 
 /** Sends messages one by one and waits for the broker's confirms, with a limited number of messages on their way. */
 export class ConfirmedSender {
   private readonly inFlight: InFlight;
   private readonly slots: Slots;
   private readonly timeoutMs: number;
+  /** Ends when every message that came before has found room in the socket. */
+  private socketTurn: Promise<void> | undefined;
   private waitingCount = 0;
   private sentCount = 0;
 
@@ -30,7 +43,11 @@ export class ConfirmedSender {
     private readonly port: ConfirmPort,
     options: SenderOptions,
   ) {
-    this.slots = new Slots(checkCount("maxUnconfirmed", options.maxUnconfirmed ?? 1000, Number.MAX_SAFE_INTEGER));
+    const { maxUnconfirmed = 1000, maxUnconfirmedBytes = MOST_UNCONFIRMED_BYTES } = options;
+    this.slots = new Slots(
+      checkCount("maxUnconfirmed", maxUnconfirmed, Number.MAX_SAFE_INTEGER),
+      checkCount("maxUnconfirmedBytes", maxUnconfirmedBytes, Number.MAX_SAFE_INTEGER),
+    );
     this.timeoutMs = checkCount("confirmTimeoutMs", options.confirmTimeoutMs ?? 30_000, LONGEST_TIMER_MS);
     this.inFlight = InFlight.over(port);
   }
@@ -50,8 +67,7 @@ export class ConfirmedSender {
    * @throws PublishTimeoutError when the message was not handed over within `confirmTimeoutMs`; from then on its confirm has its own time
    */
   async inTurn<T>(
-    exchange: string,
-    routingKey: string,
+    { exchange, routingKey, body }: Outgoing,
     work: (handOver: () => void) => Promise<T>,
     timeoutMs: number = this.timeoutMs,
   ): Promise<T> {
@@ -73,21 +89,41 @@ export class ConfirmedSender {
         patience.signal.throwIfAborted();
         endWaiting();
       };
-      this.inPlace(patience.signal, () => work(handOver))
+      this.inPlace(body.length, patience.signal, () => work(handOver))
         .then(resolve, reject)
         .finally(endWaiting);
     });
   }
 
-  private async inPlace<T>(patience: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.slots.take(patience);
+  private async inPlace<T>(bytes: number, patience: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.slots.take(patience, bytes);
     try {
-      await this.port.writable();
-      patience.throwIfAborted();
-      return await work();
+      return await this.onceWritable(() => {
+        patience.throwIfAborted();
+        return work();
+      });
     } finally {
-      this.slots.giveBack();
+      this.slots.giveBack(bytes);
     }
+  }
+
+  /** Starts some work when the socket accepts more. Each message may fill it again, so those that wait look one after another. */
+  private async onceWritable<T>(start: () => Promise<T>): Promise<T> {
+    if (this.socketTurn === undefined && this.port.writable() === undefined) return start();
+    const before = this.socketTurn;
+    let end: () => void = () => undefined;
+    const turn = new Promise<void>((resolve) => (end = resolve));
+    this.socketTurn = turn;
+    await before;
+    for (let room = this.port.writable(); room !== undefined; room = this.port.writable()) await room;
+    let started: Promise<T>;
+    try {
+      started = start();
+    } finally {
+      if (this.socketTurn === turn) this.socketTurn = undefined;
+      end();
+    }
+    return started;
   }
 
   /**

@@ -3,6 +3,11 @@ export interface DelayPublisherOptions {
   /** How many messages may wait for the broker's confirm at once; further ones wait for their turn. Default 1000. */
   maxUnconfirmed?: number;
   /**
+   * How many bytes their bodies may have together; a larger message is sent when no other is on its way. A message that waits for its turn is
+   * in memory, too: await `publish`, instead of calling it for thousands of large messages at once. Default 67108864 (64 MiB).
+   */
+  maxUnconfirmedBytes?: number;
+  /**
    * How long a message may wait until it can be sent, and then how long for the broker's confirm; in milliseconds, from 1 to 2147483647
    * (almost 25 days). During an alarm the broker accepts nothing on a connection that publishes. Default 30000.
    */

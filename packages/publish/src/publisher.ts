@@ -71,7 +71,7 @@ class ChannelPublisher implements DelayPublisher {
     const bytes = toBuffer(body, given);
     // The caller may reuse these objects as soon as this call returns, which is before the message gets its turn.
     const properties = this.sender.toSendable(given);
-    return this.sender.inTurn(encoded.exchange, encoded.routingKey, (handOver) => {
+    return this.sender.inTurn({ ...encoded, body: bytes }, (handOver) => {
       handOver();
       // A message that had to wait for its turn is not delayed twice: its time counts from the call, or is given by `at`.
       return this.send(at === undefined ? encoded : encode(), bytes, properties);

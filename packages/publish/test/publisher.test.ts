@@ -94,6 +94,45 @@ describe("createDelayPublisher", () => {
     await Promise.all(publishing);
   });
 
+  // 300 messages of 1 MB took 614 MB.
+  it("has no more bytes on their way than it may, but for one message that alone has more", async () => {
+    const publisher = createDelayPublisher(channel, network, { maxUnconfirmedBytes: 100 });
+    const sizes = [60, 30, 20, 500, 10, 90, 1];
+    const publishing = sizes.map((size) => publisher.publish("a", Buffer.alloc(size), { delayMs: 10 }));
+    const confirmed = new Set<Confirm>();
+    // How many are sent once so many are confirmed: none overtakes the large one.
+    for (const sent of [2, 3, 3, 4, 6, 7, 7]) {
+      await settle();
+      assert.equal(channel.published.length, sent);
+      channel.published.find(({ confirm }) => !confirmed.has(confirm) && confirmed.add(confirm))?.confirm(null);
+    }
+    await Promise.all(publishing);
+    assert.deepEqual(
+      channel.published.map(({ body }) => body.length),
+      sizes,
+    );
+  });
+
+  // A socket that had room for one message got all that had waited for it.
+  it("asks the socket before each message that waited for it, and keeps their order", async () => {
+    const publisher = createDelayPublisher(channel, network);
+    channel.isWritable = false;
+    const bodies = Array.from({ length: 20 }, (_, index) => String(index));
+    const publishing = bodies.slice(0, 10).map((body) => publisher.publish("a", body, { delayMs: 10 }));
+    for (let sent = 1; sent <= 20; sent++) {
+      await settle();
+      assert.equal(channel.published.length, sent);
+      if (sent <= 10) publishing.push(publisher.publish("a", bodies[9 + sent], { delayMs: 10 }));
+      channel.emit("drain");
+    }
+    for (const { confirm } of channel.published) confirm(null);
+    await Promise.all(publishing);
+    assert.deepEqual(
+      channel.published.map(({ body }) => body.toString()),
+      bodies,
+    );
+  });
+
   // The broker's refusal of one message ended the process of a service that awaited each of its promises.
   it("takes a channel's error for its owner, who learns of it by the promise", async () => {
     const publisher = createDelayPublisher(channel, network);

@@ -113,7 +113,7 @@ export async function holdFor(
         await holder.destinations.check({ exchange, routingKey });
         return sendOnce(holder, queue, bytes, checked, { ...options, confirmTimeoutMs }, handOver);
       };
-      return await holder.sender.inTurn("", queue.name, work, confirmTimeoutMs);
+      return await holder.sender.inTurn({ exchange: "", routingKey: queue.name, body: bytes }, work, confirmTimeoutMs);
     } catch (error) {
       if (!(error instanceof MessageReturnedError) || attempt === ATTEMPTS || !isDeclaredHere(queue, options))
         throw error;

@@ -10,13 +10,15 @@ import { errorCopy } from "./errorCopy";
 import type { Failure } from "./failure";
 import type { RepublishStep } from "./mechanism";
 
+type OutletOptions = Required<Omit<SenderOptions, "maxUnconfirmedBytes">>;
+
 /** Publishes copies of failed messages, mandatory, and waits for each confirm. */
 export class Outlet {
   private readonly sender: ConfirmedSender;
   private readonly declarer: DeclarePort;
 
   /** @throws MessageRefusedError for a channel without confirms or an option out of range */
-  constructor(channel: unknown, options: Required<SenderOptions>) {
+  constructor(channel: unknown, options: OutletOptions) {
     this.sender = new ConfirmedSender(toConfirmPort(channel), options);
     this.declarer = toDeclarePort(channel);
   }
@@ -44,7 +46,7 @@ export class Outlet {
     };
     // Check the copy before a queue is declared for it.
     if (declare !== undefined) copy();
-    await this.sender.inTurn(exchange, routingKey, async (handOver) => {
+    await this.sender.inTurn({ exchange, routingKey, body: message.body }, async (handOver) => {
       const send = async (): Promise<void> => {
         handOver();
         try {
@@ -61,9 +63,10 @@ export class Outlet {
   /** Publishes the copy for the error queue, by its exchange; if it can't be sent as it is, without the parts that can't. */
   async fail(error: { exchange: string; queue: string }, queue: string, failure: Failure): Promise<void> {
     const properties = errorCopy(this.sender, queue, failure);
-    await this.sender.inTurn(error.exchange, error.queue, async (handOver) => {
+    const { body } = failure.message;
+    await this.sender.inTurn({ exchange: error.exchange, routingKey: error.queue, body }, async (handOver) => {
       handOver();
-      await this.sender.sendChecked(error.exchange, error.queue, failure.message.body, properties);
+      await this.sender.sendChecked(error.exchange, error.queue, body, properties);
     });
   }
 }
@@ -71,7 +74,7 @@ export class Outlet {
 const outlets = new WeakMap<object, Map<string, Outlet>>();
 
 /** The outlet of a channel: one for all its consumers with the same limits, however often they start. */
-export function outletOf(channel: object, options: Required<SenderOptions>): Outlet {
+export function outletOf(channel: object, options: OutletOptions): Outlet {
   const known = outlets.get(channel) ?? new Map<string, Outlet>();
   outlets.set(channel, known);
   const key = `${options.maxUnconfirmed} ${options.confirmTimeoutMs}`;

@@ -24,7 +24,9 @@ export class Line {
   ) {
     channel.on("error", (error: Error) => (this.channelError = error));
     channel.on("close", () => (this.isClosed = true));
-    this.sender = new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs, maxUnconfirmed: 10_000 });
+    // Batches have their limits already, and a silent destination shall not take the room of all others.
+    const unlimited = { maxUnconfirmed: 10_000, maxUnconfirmedBytes: Number.MAX_SAFE_INTEGER };
+    this.sender = new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs, ...unlimited });
   }
 
   close(): void {
@@ -46,7 +48,7 @@ export class Line {
     this.unanswered++;
     let answer: Promise<void> | undefined;
     try {
-      await this.sender.inTurn(exchange, routingKey, async (handOver) => {
+      await this.sender.inTurn({ exchange, routingKey, body }, async (handOver) => {
         handOver();
         if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
         await this.sender.send(exchange, routingKey, body, { ...withoutPathHeaders(properties), messageId });
