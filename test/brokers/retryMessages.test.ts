@@ -111,6 +111,29 @@ describe("failed messages as they come", () => {
       assert.deepEqual(seen, Array(4).fill(["paid", "a", 1, "m"]));
     });
 
+    it("in the error queue a message says how often it came back, and again so once it was moved back and failed anew", async () => {
+      const tries: string[] = [];
+      const options = { policy: RetryPolicy.interval(1, 50).ignore(RangeError), mechanism: throughHoldsOnDemand() };
+      await consume(({ body, redeliveries }) => {
+        tries.push(`${body.toString()} ${redeliveries}`);
+        throw body.toString() === "final" ? new RangeError("broken") : new Error("broken");
+      }, options);
+      const failed = await Receiver.on(channel, ["work_error"]);
+      for (const body of ["final", "retried"]) channel.sendToQueue("work", Buffer.from(body));
+      for (const count of [2, 4]) {
+        const arrivals = (await failed.until(count)).slice(count - 2);
+        const told = arrivals.map(
+          ({ message: { content, properties } }) =>
+            `${content.toString()} ${properties.headers?.["rabbitmq-delay.redeliveries"]}`,
+        );
+        assert.deepEqual(told.sort(), ["final 0", "retried 1"]);
+        // As a shovel moves them: all properties and headers kept.
+        if (count === 2)
+          for (const { message } of arrivals) channel.sendToQueue("work", message.content, message.properties);
+      }
+      assert.deepEqual(tries.sort(), ["final 0", "final 0", "retried 0", "retried 0", "retried 1", "retried 1"]);
+    });
+
     it("a handler that goes on after its time keeps its place: no more are at work than concurrency says", async () => {
       let [atWork, most] = [0, 0];
       const ends: (() => void)[] = [];

@@ -159,7 +159,7 @@ describe("a copy of a failed message", () => {
     assert.throws(() => restore(of({ [redeliveriesHeader]: "many" })), MalformedCopyError);
     assert.throws(() => triesBefore(of({ [redeliveriesHeader]: 1, [triesHeader]: "many" })), MalformedCopyError);
     assert.equal(triesBefore(of({ [triesHeader]: "many" })), undefined, "no copy");
-    assert.throws(() => restore(of({ [redeliveriesHeader]: 0 })), MalformedCopyError);
+    assert.throws(() => restore(of({ [redeliveriesHeader]: -1 })), MalformedCopyError);
     assert.throws(() => restore(of({ [redeliveriesHeader]: 1 })), /rabbitmq-delay\.original/);
   });
 });

@@ -60,7 +60,7 @@ export function restore(delivery: Delivery, queue?: string): OriginalMessage {
   const { headers = {}, ...properties } = delivery.properties;
   const count = headers[redeliveriesHeader];
   if (count === undefined) return readUncopied(delivery);
-  if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 1) {
+  if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 0) {
     throw new MalformedCopyError(`header ${redeliveriesHeader} is ${JSON.stringify(count)}, not a count`);
   }
   const stash = (headers[originalHeader] ?? {}) as Stash;
@@ -127,7 +127,7 @@ function readUncopied(delivery: Delivery): OriginalMessage {
 /**
  * The properties of a copy that goes round: all of the original's, without those that would make it early (`expiration`), refused (another
  * user's id) or sent elsewhere (`CC`). Those wait in a header for {@link restore}, the user's id in {@link userIdHeader}.
- * @param redeliveries how often the message will have come back with this copy
+ * @param redeliveries how often the message has come back when the copy arrives; 0 for one that was moved out of the way at its first try
  * @param more headers of the mechanism
  */
 export function copyProperties(

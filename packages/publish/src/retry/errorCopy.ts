@@ -17,7 +17,7 @@ export function errorCopy(sender: ConfirmedSender, queue: string, failure: Failu
   const why = failureHeaders(queue, failure);
   const copyOf = (properties: MessageProperties, omitted: string[]): SendableProperties => {
     const more = omitted.length === 0 ? {} : { [errorHeaders.omitted]: joinNames(omitted) };
-    return sender.toSendable(copyProperties({ ...message, properties }, message.redeliveries + 1, { ...why, ...more }));
+    return sender.toSendable(copyProperties({ ...message, properties }, message.redeliveries, { ...why, ...more }));
   };
   const canBeSent = (properties: MessageProperties): boolean => !isRefused(() => sender.toSendable(properties));
   const whole = unlessRefused(() => copyOf(message.properties, []));
