@@ -58,7 +58,9 @@ describe("interpret", () => {
       [longest, longest, -longest],
       [longest + 0.5, longest, -longest],
       ...[0.9, longest + 1, String(longest + 1), 2 ** 62, 0, -7, "-7", true].map((none) => [none, 0, none] as const),
-      ...[{ a: 5000 }, [5000], Buffer.from("5000")].map((none) => [none, 0, none] as const),
+      // What pika and py-amqp send for a text, which the plugin read from 3.13 on.
+      [Buffer.from("5000"), 5000, -5000],
+      ...[{ a: 5000 }, [5000]].map((none) => [none, 0, none] as const),
     ] as const) {
       const message = byPlugin(value);
       assert.equal(dueAfter(message), ms, String(value));
@@ -223,6 +225,30 @@ describe("interpret", () => {
     for (const messageId of [undefined, ""]) {
       assert.match(read({}, { properties: { messageId } }).messageId, /^[0-9a-f-]{36}$/);
     }
+  });
+
+  it("drops a user id that the broker has not checked: else anybody could be anybody", () => {
+    assert.deepEqual(read({ "rabbitmq-delay.user-id": "admin" }).properties.headers, {});
+    const checked = { userId: "shop" };
+    const { headers } = read({ "rabbitmq-delay.user-id": "admin" }, { properties: checked }).properties;
+    assert.deepEqual(headers, { "rabbitmq-delay.user-id": "shop" });
+  });
+
+  it("refuses texts whose bytes amqplib has not kept, wherever they stand", () => {
+    const prototype = Object.create({ a: 1 }) as Record<string, unknown>;
+    const lost: [Record<string, unknown>, Partial<Delivery>, RegExp][] = [
+      [{ a: "\uFFFD" }, {}, /^headers\.a: .*not UTF-8/],
+      [{ "\uFFFD": 1 }, {}, /^headers\.\uFFFD: /],
+      [{ a: ["x", { b: ["\uFFFD"] }] }, {}, /^headers\.a: /],
+      [{ a: prototype }, {}, /^headers\.a: /],
+      [prototype, {}, /^headers\.__proto__: /],
+      [{}, { properties: { correlationId: "\uFFFD" } }, /^correlationId: /],
+      [{}, { routingKey: "\uFFFD" }, /^routingKey: /],
+    ];
+    for (const [headers, more, message] of lost) {
+      assert.throws(() => read(headers, more), { name: "MessageRefusedError", message }, String(message));
+    }
+    assert.doesNotThrow(() => read({ a: Buffer.from([0xff]), "x-death": [{ queue: "\uFFFD" }] }));
   });
 
   it("refuses what it can't keep, and says why", () => {

@@ -12,6 +12,8 @@ export interface OpenDelivery extends Delivery {
   giveBack(): void;
   /** Gives it back to the queue as a failure, which a quorum queue counts. */
   reject(): void;
+  /** Rejects it for good: the broker moves it to the dead-letter target of its queue, and drops it if there is none. */
+  deadLetter(): void;
 }
 
 /** The few operations that a consumer needs from a client library. */
@@ -118,6 +120,7 @@ function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDeliv
     acknowledge: () => unlessClosing(() => channel.ack(message)),
     giveBack: () => unlessClosing(() => channel.nack(message, false, true)),
     reject: () => unlessClosing(() => channel.reject(message, true)),
+    deadLetter: () => unlessClosing(() => channel.reject(message, false)),
   };
 }
 

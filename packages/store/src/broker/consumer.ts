@@ -163,6 +163,7 @@ function trackDelivery(delivery: OpenDelivery, unsettled: Set<OpenDelivery>): Op
     acknowledge: settling(delivery.acknowledge),
     giveBack: settling(delivery.giveBack),
     reject: settling(delivery.reject),
+    deadLetter: settling(delivery.deadLetter),
   };
   unsettled.add(one);
   return one;

@@ -1,5 +1,5 @@
 import { dueHeader } from "@rabbitmq-delay/publish";
-import { DeliveryProperties, errorHeaders, failureHeaders } from "@rabbitmq-delay/publish/parts";
+import { DeliveryProperties, failureHeaders } from "@rabbitmq-delay/publish/parts";
 import type { DelayedMessage, NewDelayedMessage } from "../delayedMessage";
 import { storeHeaders } from "../headers";
 import { unsendable } from "../sendable";
@@ -37,21 +37,6 @@ export function parkedCopy(
     },
   };
 }
-
-/** The same copy without the headers that the message had; those that say why it is there stay, and one that names what was left out. */
-export function bareCopy(copy: NewDelayedMessage): NewDelayedMessage {
-  const { headers = {}, ...properties } = copy.properties;
-  const kept = Object.entries(headers).filter(([name]) => KEPT.includes(name));
-  const omitted = { [storeHeaders.omitted]: "headers" };
-  return { ...copy, properties: { ...properties, headers: { ...Object.fromEntries(kept), ...omitted } } };
-}
-
-const KEPT: readonly string[] = [
-  ...Object.values(errorHeaders),
-  storeHeaders.exchange,
-  storeHeaders.routingKey,
-  dueHeader,
-];
 
 /** Makes the same copy from a message that was due, with the headers that are needed to publish it to the intake once more. */
 export function undeliveredCopy(

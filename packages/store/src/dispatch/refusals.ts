@@ -6,7 +6,9 @@ import type { Breaker } from "../resilience/breaker";
 import { Pace } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import type { BatchPublisher } from "./batchPublisher";
-import { Parking, bareCopy, parkedCopy } from "./parking";
+import { lostBytes } from "../intake/lostBytes";
+import { unsendable } from "../sendable";
+import { Parking, parkedCopy } from "./parking";
 
 /** What happens to consumed messages that are refused. */
 export interface RefusalEvents {
@@ -20,8 +22,10 @@ export interface RefusalEvents {
 export interface RefusalParts {
   publisher: BatchPublisher;
   clock: SteadyClock;
-  /** The error queue, and the queue that messages come from. */
+  /** The error queue, and the queue that messages come from; its dead-letter target is the error queue too. */
   parking: Parking;
+  /** Further headers for the copy of a delivery as it came; default: none. */
+  headersOf?: (delivery: OpenDelivery) => Record<string, unknown>;
   /** Watches the error queue. */
   breaker: Breaker;
   events?: RefusalEvents;
@@ -31,7 +35,8 @@ export interface RefusalParts {
 interface Refused {
   delivery: OpenDelivery;
   error: Error;
-  copy: NewDelayedMessage;
+  /** Undefined for a delivery that can't be sent again with all of its headers: the broker moves it to the error queue as it is. */
+  copy: NewDelayedMessage | undefined;
 }
 
 /** How many stay in hand while there is another place for the rest. */
@@ -98,30 +103,36 @@ export class Refusals {
     }
   }
 
-  private copyOf({ exchange, routingKey, body, properties }: OpenDelivery, error: Error): NewDelayedMessage {
-    const { clock, parking } = this.parts;
-    const { messageId = "", ...others } = properties;
+  private copyOf(delivery: OpenDelivery, error: Error): NewDelayedMessage | undefined {
+    const { clock, parking, headersOf } = this.parts;
+    const { exchange, routingKey, body, properties } = delivery;
+    if (unsendable(properties).has("headers") || lostBytes(delivery) !== undefined) return undefined;
+    const { messageId = "", ...given } = properties;
+    const others = { ...given, headers: { ...given.headers, ...headersOf?.(delivery) } };
     const message = { messageId, dueAt: new Date(clock.now()), exchange, routingKey, body, properties: others };
     return parkedCopy(message, parking, { error, tries: 1 });
   }
 
   /** @returns whether the error queue has it */
   private async park({ delivery, error, copy }: Refused): Promise<boolean> {
-    const { publisher, breaker, events } = this.parts;
+    const { breaker, events } = this.parts;
     try {
-      await breaker.execute(async () => {
-        const [outcome] = await publisher.publishAll([copy]);
-        if (!(outcome?.error instanceof MessageRefusedError)) return throwIf(outcome?.error);
-        // What can't be sent with its headers is there without them.
-        const [bare] = await publisher.publishAll([bareCopy(copy)]);
-        throwIf(bare?.error);
-      });
+      const isCopied = copy !== undefined && (await breaker.execute(() => this.send(copy)));
+      if (isCopied) delivery.acknowledge();
+      else delivery.deadLetter();
     } catch (failure) {
       events?.onStuck?.(delivery, failure);
       return false;
     }
-    delivery.acknowledge();
     events?.onRefused?.(delivery, error);
+    return true;
+  }
+
+  /** @returns false for a copy that can't be sent with all that it has */
+  private async send(copy: NewDelayedMessage): Promise<boolean> {
+    const [outcome] = await this.parts.publisher.publishAll([copy]);
+    if (outcome?.error instanceof MessageRefusedError) return false;
+    throwIf(outcome?.error);
     return true;
   }
 }

@@ -13,7 +13,7 @@ import { Pace, pause } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { SWEEP_MS } from "../sql/receipts";
 import { earlierDeliveriesOf, fingerprintOf, hasMessageId } from "./fingerprint";
-import { DelayReading, hasDueTime, interpret } from "./interpret";
+import { DelayReading, hasDueTime, interpret, replayHeaders } from "./interpret";
 
 /** Events of an intake. */
 export interface IntakeEvents extends BreakerEvents, ConsumerEvents, RefusalEvents {
@@ -87,7 +87,12 @@ export class Intake {
       refuse,
     };
     const parking = { exchange: descriptor.errorQueue, source: descriptor.intakeQueue };
-    this.refusals = new Refusals({ ...parts, parking, breaker: refuse });
+    this.refusals = new Refusals({
+      ...parts,
+      parking,
+      breaker: refuse,
+      headersOf: (delivery) => replayHeaders(delivery, descriptor),
+    });
   }
 
   /** Whether so many refused messages are in hand, because the error queue does not accept them, that no other one comes. */

@@ -4,9 +4,14 @@ import { DelayGateway, DelayedStore, deliveryExchangesOf } from "@rabbitmq-delay
 import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMessage";
 import { furtherKeyHeaders, storeHeaders } from "../headers";
 import { hasMessageId } from "./fingerprint";
+import { lostBytes } from "./lostBytes";
 
 /** Headers that are for the store alone. */
-const NOT_PASSED_ON: string[] = [storeHeaders.deliverAt, storeHeaders.exchange, storeHeaders.routingKey];
+const NOT_PASSED_ON: string[] = [
+  ...[storeHeaders.deliverAt, storeHeaders.exchange, storeHeaders.routingKey],
+  // Only the broker can vouch for a user: a publisher's own header would pass for it.
+  storeHeaders.userId,
+];
 
 /** How a delay is read, and from when it counts. */
 export interface DelayReading {
@@ -50,6 +55,13 @@ export function interpret(
   reading: DelayReading = {},
   delaysFromMs = nowMs,
 ): NewDelayedMessage {
+  const lost = lostBytes(delivery);
+  if (lost !== undefined) {
+    throw new MessageRefusedError(
+      lost,
+      "it has bytes that are not UTF-8, or a name that can't be read, and would arrive changed",
+    );
+  }
   const { body, properties } = delivery;
   const { headers = {}, userId, messageId, ...passedOn } = properties;
   const delayMs = delayOf(headers[storeHeaders.delay], reading);
@@ -106,7 +118,9 @@ function delayOf(value: unknown, { delayRules: rules = defaultReading.delayRules
 const PLUGINS_MAXIMUM_MS = 0xffff_ffff;
 
 /** What the plugin took for a delay (its rabbit_delayed_message_utils.erl); on a text that is no integer, or a decimal, it failed. */
-function delayByPlugin(value: unknown): number | undefined {
+function delayByPlugin(given: unknown): number | undefined {
+  // Other clients send texts as bytes, which the plugin read from 3.13 on.
+  const value = Buffer.isBuffer(given) ? given.toString("latin1") : given;
   const isText = typeof value === "string";
   if ((isText && !/^[+-]?\d+$/.test(value)) || (value as { "!"?: unknown })["!"] === "decimal") {
     throw headerRefusal(storeHeaders.delay, value, "the plugin took no text but that of an integer, and no decimal");
@@ -140,12 +154,25 @@ function destinationOf(
   return checkDestination({ exchange, routingKey }, headers, descriptor);
 }
 
+function forwardOf(exchange: string, forwards: DelayedStore["forwards"]): DelayedStore["forwards"][number] | undefined {
+  return forwards.find((one) => one.exchange === exchange);
+}
+
+/** Headers by which a message that came by a forward is delivered there too when it is published to the intake once more. */
+export function replayHeaders(
+  { exchange, properties: { headers = {} } }: Delivery,
+  { forwards }: DelayedStore | DelayGateway,
+): Record<string, unknown> {
+  const forward = forwardOf(exchange, forwards);
+  return forward === undefined || storeHeaders.exchange in headers ? {} : { [storeHeaders.exchange]: forward.delivery };
+}
+
 /**
  * Where what came by an exchange is delivered. Of an exchange that the descriptor does not name, e.g. a former forward that still leads to the
  * intake, nobody knows: a queue of the routing key's name may be another service's.
  */
 function deliveryOf(exchange: string, { name, forwards }: DelayedStore | DelayGateway): string {
-  const forward = forwards.find((one) => one.exchange === exchange);
+  const forward = forwardOf(exchange, forwards);
   if (forward !== undefined || [name, ""].includes(exchange)) return forward?.delivery ?? "";
   const allowed = `no forward says where messages of exchange ${exchange} are delivered; give one, or this header`;
   throw new MessageRefusedError(`headers.${storeHeaders.exchange}`, allowed);
