@@ -81,7 +81,7 @@ async function within<T>(
   let service: StoreProcess | undefined;
   if (way === "gateway") {
     const descriptor = `${file}.json`;
-    writeFileSync(descriptor, JSON.stringify(network));
+    writeFileSync(descriptor, JSON.stringify({ ...network, vhost }));
     service = await StoreProcess.readyGateway(broker, vhost, ["--network", descriptor, ...common]);
   } else if (way === "store") {
     service = await StoreProcess.ready(broker, vhost, ["--store", `sqlite:${file}`, ...common]);

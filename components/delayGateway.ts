@@ -135,7 +135,7 @@ export class DelayGateway extends pulumi.ComponentResource {
     const options = gatewayName === undefined ? shape : { ...shape, name: gatewayName };
     const source = withNameAs("gatewayName");
     const queues = gatewayQueues(options, source);
-    const descriptor = whenKnown(plainOrDescriptor(network), (value) =>
+    const checked = whenKnown(plainOrDescriptor(network), (value) =>
       delayGateway({ ...options, network: value }, source),
     );
     const endpoint: Endpoint = { name: queues.returnQueue };
@@ -166,6 +166,10 @@ export class DelayGateway extends pulumi.ComponentResource {
       brokerVersion,
       replaceable: isReplaced(removal),
     });
+    // The network of this program in its own form does not know its vhost.
+    const descriptor = pulumi
+      .all([checked, place])
+      .apply(([gateway, known]) => ({ ...gateway, network: { ...gateway.network, vhost: known } }));
     const looked = new Declarer(name, place, { ...guarded, parent: this });
     const declarer = looked.after(this.checkAll(name, place, looked.checkPlan(plan), returned, joining, queues));
     const claim = declarer.claim(own);

@@ -1,10 +1,23 @@
 import { strict as assert } from "node:assert";
+import { writeFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { join } from "node:path";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { assertNotEarly } from "../support/clock";
+import { runCommand } from "../support/command";
+import { openChannel } from "../support/connect";
 import { delayed, firstQueue, openShop, publish, shape, silenceOf, startUsed } from "../support/gatewayShop";
 import { Receiver } from "../support/receive";
 import { StoreProcess } from "../support/storeService";
+import { temporaryFolder } from "../support/temporaryFolder";
+
+/** amqplib sends UTF-8 alone: this text stands for bytes that are none. */
+const MARK = "@~@~";
+
+function withoutUtf8(bytes: Uint8Array): Buffer {
+  return Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll(MARK, "\xfc".repeat(MARK.length)), "latin1");
+}
 
 describe("a gateway", function () {
   onEachBroker((broker) => {
@@ -66,9 +79,50 @@ describe("a gateway", function () {
       );
     });
 
+    // It was delivered at once.
+    it("by the plugin's rules delays an x-delay sent as bytes, as pika does, and refuses bytes that are no integer", async () => {
+      const { channel, start } = await openShop(broker(), { flags: ["--delay-rules", "plugin"] });
+      await start();
+      const receiver = await Receiver.on(channel, ["work", "gateway.error"]);
+      const sentMs = Date.now();
+      await publish(channel, "work", "delayed", delayed(Buffer.from("1500")));
+      await publish(channel, "work", "refused", delayed(Buffer.from("soon")));
+      const arrivals = (await receiver.until(2)).slice();
+      const told = arrivals.map(({ queue, message }) => `${queue}: ${message.content.toString()}`);
+      assert.deepEqual(told.sort(), ["gateway.error: refused", "work: delayed"]);
+      const late = arrivals.find(({ queue }) => queue === "work");
+      assertNotEarly("delayed", late?.atMs ?? 0, sentMs + 1500);
+      assert.equal(late?.message.properties.headers?.["x-delay"], -1500);
+    });
+
+    // It said that it runs, and tried for ever.
+    it("ends as publish does where the broker refuses its login or vhost, and where its network is in another vhost", async () => {
+      const { vhost, flags } = await openShop(broker());
+      const { node, management } = broker();
+      const network = join(temporaryFolder(), "network.json");
+      const refused = { management, node: { ...node, amqpUrl: `amqp://nobody:hidden@${new URL(node.amqpUrl).host}` } };
+      for (const [on, at, declaredIn, wantedCode, reason] of [
+        [refused, vhost, vhost, 3, /refuses the user or the password/],
+        [broker(), `${vhost}-gone`, `${vhost}-gone`, 3, /refuses vhost \S+-gone: there is none of that name/],
+        [broker(), vhost, `${vhost}-other`, 2, /leads to vhost \S+, .* declared in vhost \S+-other;/],
+      ] as const) {
+        writeFileSync(network, JSON.stringify(delayNetwork({ ...shape, parking: false, vhost: declaredIn })));
+        const service = await StoreProcess.start(on, at, ["--network", network, ...flags.slice(2)], {}, "gateway");
+        const code = await service.ended;
+        const message = ["--destination", "work", "--delay", "1s", "--body", "x"];
+        const amqp = `${on.node.amqpUrl}/${at}`;
+        const publishing = await runCommand(["publish", "--network", network, "--amqp", amqp, ...message]);
+        assert.deepEqual([code, publishing.code], [wantedCode, wantedCode], service.errors + publishing.err);
+        const text = publishing.err.replace("--amqp", "amqp");
+        assert.match(text, reason);
+        assert.equal(service.errors.replace("--amqp", "amqp"), text);
+        assert.doesNotMatch(JSON.stringify(service.log), /running|hidden/);
+      }
+    });
+
     it("lets a message wait in rounds beyond the network's longest delay, and again if something shortens its wait", async () => {
       const { vhost, channel, start } = await openShop(broker(), {
-        network: delayNetwork({ ...shape, radix: 2, levels: 3, unitMs: 100, parking: false }),
+        network: { radix: 2, levels: 3, unitMs: 100 },
       });
       const service = await start();
       const receiver = await Receiver.on(channel, ["work"]);
@@ -112,7 +166,7 @@ describe("a gateway", function () {
         "gateway.error: elsewhere wait.r8x4u10.level-00",
         "gateway.error: for nobody shop.delivery",
         "gateway.error: forged undefined",
-        "gateway.error: unreadable undefined",
+        "gateway.error: unreadable shop.delivery",
         "late: bound later undefined",
       ]);
       // The broker gives a message away before it confirms it, and only then is it counted.
@@ -168,7 +222,7 @@ describe("a gateway", function () {
     // Each try gives the messages back, and they come again as other objects of this process.
     it("sends a further round and a retry once, too, to a queue of the network that does not answer", async () => {
       const { vhost, channel, flags } = await openShop(broker(), {
-        network: delayNetwork({ ...shape, radix: 2, levels: 3, unitMs: 100, parking: false }),
+        network: { radix: 2, levels: 3, unitMs: 100 },
         flags: ["--number-of-retries", "2"],
       });
       const environment = {
@@ -247,6 +301,67 @@ describe("a gateway", function () {
       const at = (body: string): string[] =>
         arrivals.filter(({ message }) => message.content.toString() === body).map(({ queue }) => queue);
       assert.deepEqual([at("poison"), at("good"), at("refused 49")], [["gateway.error"], ["work"], ["gateway.error"]]);
+    });
+
+    // A copy without its headers was there, x-delay included, and the original was acknowledged.
+    it("has the broker move what can't be sent again to the error queue, with all that it has", async () => {
+      const { channel, start } = await openShop(broker());
+      await start();
+      const nested = Array.from({ length: 60 }).reduce<unknown>((inner) => ({ a: inner }), 1);
+      const odd: Record<string, Record<string, unknown>> = {
+        "no texts": { CC: [1] },
+        "too large": { large: "x".repeat(50_100) },
+        "too deep": { nested },
+        "a replacement character": { text: "J\uFFFDrgen" },
+      };
+      for (const [body, headers] of Object.entries(odd))
+        await publish(channel, "work", body, { ...delayed(5000, headers), correlationId: "c", expiration: "600000" });
+      const receiver = await Receiver.on(channel, ["work", "gateway.error"]);
+      for (const { queue, message } of (await receiver.until(4)).slice()) {
+        const body = message.content.toString();
+        const { headers = {}, correlationId } = message.properties;
+        const [death] = headers["x-death"] ?? [];
+        assert.deepEqual([queue, correlationId, headers["x-delay"]], ["gateway.error", "c", 5000], body);
+        assert.deepEqual(
+          [death?.reason, death?.exchange, death?.["routing-keys"]],
+          ["rejected", "shop", ["work"]],
+          body,
+        );
+        for (const [name, value] of Object.entries(odd[body] as object)) assert.deepEqual(headers[name], value, body);
+      }
+    });
+
+    // It was delivered as U+FFFD, and a header named __proto__ was not delivered at all.
+    it("delivers no text that is not UTF-8 as another one: it is in the error queue, byte for byte", async () => {
+      const { vhost, channel, start } = await openShop(broker());
+      await start();
+      const { stream } = (channel as unknown as { connection: { stream: Socket } }).connection;
+      const write = stream.write.bind(stream);
+      stream.write = (chunk: Uint8Array) => write(withoutUtf8(chunk));
+      await publish(channel, "work", "value", delayed(10, { author: `J${MARK}rgen` }));
+      await publish(channel, "work", "name", delayed(10, { [`gr${MARK}n`]: 1 }));
+      await publish(channel, "work", "deep", delayed(10, { list: [{ author: `B${MARK}rbel` }] }));
+      await publish(channel, "work", "property", { ...delayed(10), correlationId: `M${MARK}ller` });
+      await publish(channel, "work", "prototype", delayed(10, { ["__proto__"]: { street: "Allee" } }));
+      await publish(channel, "work", "good", delayed(10, { author: "Jürgen" }));
+      const other = await openChannel(broker(), vhost);
+      const source = (other as unknown as { connection: { stream: Socket } }).connection.stream;
+      const [read, seen] = [source.read.bind(source), [] as Buffer[]];
+      source.read = (size?: number) => {
+        const chunk = read(size) as Buffer | null;
+        if (chunk !== null) seen.push(chunk);
+        return chunk;
+      };
+      const receiver = await Receiver.on(other, ["work", "gateway.error"]);
+      const told = (await receiver.until(6)).map(({ queue, message }) => `${queue}: ${message.content.toString()}`);
+      assert.deepEqual(told.sort(), [
+        ...["deep", "name", "property", "prototype", "value"].map((body) => `gateway.error: ${body}`),
+        "work: good",
+      ]);
+      const bytes = Buffer.concat(seen);
+      for (const text of [`J${MARK}rgen`, `gr${MARK}n`, `B${MARK}rbel`, `M${MARK}ller`, "Allee"]) {
+        assert.ok(bytes.includes(withoutUtf8(Buffer.from(text))), text);
+      }
     });
 
     it("is not ready, and takes nothing more, once its network leads nothing back; what comes then waits", async () => {

@@ -30,7 +30,7 @@ describe("what does not answer", function () {
     // They were in hand with the message in its later round, and waited with it.
     it("as a queue of a gateway's network, holds no delivery up, and gets one copy of each further round", async () => {
       const { vhost, channel, flags } = await openShop(broker(), {
-        network: delayNetwork({ ...shape, radix: 2, levels: 3, unitMs: 100, parking: false }),
+        network: { radix: 2, levels: 3, unitMs: 100 },
       });
       const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "3000" };
       const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");

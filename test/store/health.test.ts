@@ -16,18 +16,25 @@ describe("a store that can take nothing in", () => {
   onEachBroker((broker) => {
     const addressOf = (): string => `sqlite:${temporaryFolder()}/delayed.db`;
 
-    it("with a refused login: its health is red though nothing is due, and it ends where it was told to", async () => {
+    it("with a refused login: it ends; refused later on, its health is red though nothing is due, and it ends where it was told to", async () => {
       const vhost = await broker().management.createVhost();
-      const { node, management } = broker();
-      const refused = { management, node: { ...node, amqpUrl: loginOf(node.amqpUrl, "nobody", "hidden") } };
-      const service = await StoreProcess.start(refused, vhost, ["--store", addressOf()], quick);
+      const [{ node, management }, user] = [broker(), `store-${randomUUID().slice(0, 8)}`];
+      const limited = { management, node: { ...node, amqpUrl: loginOf(node.amqpUrl, user, "hidden") } };
+      const flags = (): string[] => ["--store", addressOf(), "--declare"];
+      const refused = await StoreProcess.start(limited, vhost, flags(), quick);
+      assert.equal(await refused.ended, 3);
+      assert.match(refused.errors, /the broker at \S+ refuses the user or the password/);
+      await management.call("PUT", `users/${user}`, { password: "hidden", tags: "" });
+      await management.call("PUT", `permissions/${vhost}/${user}`, { configure: ".*", write: ".*", read: ".*" });
+      const service = await StoreProcess.ready(limited, vhost, flags(), quick);
+      const ending = await StoreProcess.ready(limited, vhost, [...flags(), "--exit-on-critical"], quick);
+      // The broker closes the connections of a user that is deleted.
+      await management.call("DELETE", `users/${user}`);
       await service.untilHealth(({ status, triggered }) => status === "red" && triggered.includes("consume"));
       assert.equal(await service.statusOf("/healthz"), 503);
-      assert.ok(!JSON.stringify(service.log).includes("hidden"));
-      const flags = ["--store", addressOf(), "--exit-on-critical"];
-      const ending = await StoreProcess.start(refused, vhost, flags, quick);
       assert.equal(await ending.ended, 3);
       assert.match(ending.errors, /nothing but failures of (consume|control): .*(403|ACCESS.REFUSED)/i);
+      assert.ok(!JSON.stringify([refused.log, refused.errors, service.log]).includes("hidden"));
     });
 
     it("without the right to read its control queue: its health is red, and green again when it may", async () => {

@@ -22,14 +22,8 @@ describe("rabbitmq-delay store run", () => {
         for (const queue of ["work", "other"]) await channel.assertQueue(queue, { durable: true });
         const name = ownName();
         const address = await addressOf(database);
-        const service = await StoreProcess.ready(broker(), vhost, [
-          "--store",
-          address,
-          "--declare",
-          "--name",
-          name,
-          ...flags,
-        ]);
+        const given = ["--store", address, "--declare", "--name", name, ...flags];
+        const service = await StoreProcess.ready(broker(), vhost, given);
         return { channel, service, url: `${broker().node.amqpUrl}/${vhost}`, address, name };
       };
 
@@ -116,17 +110,33 @@ describe("rabbitmq-delay store run", () => {
         );
         for (const [body, headers, reason] of refused) {
           const found = reasons.get(body) as Record<string, unknown>;
-          assert.match(String(found[errorHeaders.reason]), reason);
-          if (body === "large") assert.equal(found["rabbitmq-delay.omitted"], "headers");
-          else {
-            for (const [header, value] of Object.entries(headers)) {
-              assert.deepEqual(found[header], value, `${body} ${header}`);
-            }
+          // The broker itself moves what can't be sent again.
+          if (body === "large") assert.equal((found["x-death"] as { reason: string }[])[0]?.reason, "rejected");
+          else assert.match(String(found[errorHeaders.reason]), reason);
+          for (const [header, value] of Object.entries(headers)) {
+            assert.deepEqual(found[header], value, `${body} ${header}`);
           }
         }
         const unroutable = reasons.get("unroutable") as Record<string, unknown>;
         assert.match(String(unroutable[errorHeaders.reason]), /no queue is bound/);
         assert.deepEqual([unroutable[errorHeaders.tries], unroutable["x-deliver-routing-key"]], [1, "nobody"]);
+      });
+
+      // It went to the queue that its routing key names, instead of the forward's delivery exchange.
+      it("delivers by its forward what is published once more from the error queue, as the docs say", async () => {
+        const { channel, name } = await start(["--forward", "orders.delayed=orders:topic"]);
+        await channel.bindQueue("work", "orders", "*.paid");
+        const receiver = await Receiver.on(channel, ["work", `${name}.error`]);
+        channel.publish("orders.delayed", "eu.paid", Buffer.from("refused"), { headers: { "x-delay": "soon" } });
+        const refused = (await receiver.until(1))[0]?.message;
+        const headers = { ...refused?.properties.headers, "x-delay": 1 };
+        assert.equal((headers as Record<string, unknown>)["x-deliver-exchange"], "orders");
+        channel.publish(name, refused?.fields.routingKey as string, Buffer.from("again"), { headers });
+        const again = (await receiver.until(2))[1];
+        assert.deepEqual(
+          [again?.queue, again?.message.content.toString(), again?.message.fields.exchange],
+          ["work", "again", "orders"],
+        );
       });
 
       it("counts what could not be delivered, which is in the error queue, for those who ask", async () => {
@@ -169,8 +179,11 @@ describe("rabbitmq-delay store run", () => {
         const [address, name] = [await addressOf(database), ownName()];
         const flags = ["--store", address, "--declare", "--name", name];
         const mistyped = await StoreProcess.start(broker(), `${name}-mistyped`, flags);
-        while (!mistyped.log.some(({ what }) => what === "broker")) await new Promise((next) => setTimeout(next, 20));
-        assert.equal(await mistyped.stop(), 0);
+        assert.equal(await mistyped.ended, 3);
+        assert.match(
+          mistyped.errors,
+          new RegExp(`amqp: the broker at \\S+ refuses vhost ${name}-mistyped: there is none of that name`),
+        );
         const vhost = `100%-${name}`;
         await broker().management.call("PUT", `vhosts/${encodeURIComponent(vhost)}`);
         afterThisTest(() => broker().management.deleteVhost(encodeURIComponent(vhost)));

@@ -1,7 +1,7 @@
 import type { ConfirmChannel, Options } from "amqplib";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DelayNetwork, delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
+import { delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
 import type { TestBroker } from "./brokers";
 import { BrokerSwitch, brokerSwitch } from "./brokerSwitch";
 import { openChannel } from "./connect";
@@ -22,10 +22,10 @@ export const firstQueue = { name: "wait.r8x4u10.level-03-1", delayMs: 7000 };
 /** A vhost with a network, an exchange `shop` that a gateway takes from, and queues bound to `shop.delivery` by their names. */
 export async function openShop(
   broker: TestBroker,
-  more: { network?: DelayNetwork; flags?: string[]; queues?: string[] } = {},
+  more: { network?: { radix: 2; levels: number; unitMs: number }; flags?: string[]; queues?: string[] } = {},
 ): Promise<{ vhost: string; channel: ConfirmChannel; start: () => Promise<StoreProcess>; flags: string[] }> {
   const vhost = await broker.management.createVhost();
-  const network = more.network ?? delayNetwork({ ...shape, parking: false, vhost });
+  const network = delayNetwork({ ...shape, ...more.network, parking: false, vhost });
   const channel = await openChannel(broker, vhost, { isExpectedToBreak: true });
   await declareOverAmqp(channel, planEntities(network));
   const parking = parkingPolicy(network);

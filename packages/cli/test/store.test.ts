@@ -19,7 +19,8 @@ describe("rabbitmq-delay store", () => {
     const database = join(folder, "x.db");
     const given = ["run", "--store", `sqlite:${database}`, "--amqp", "amqp://127.0.0.1:1"];
     const refused: [string[], Record<string, string>, RegExp][] = [
-      [["run"], {}, /store: undefined is not allowed; it must be sqlite:PATH or postgres:/],
+      [["run"], {}, /^error: --amqp: give it a URL, or set RABBITMQ_URL$/m],
+      [["run", "--amqp", "amqp://h"], {}, /store: undefined is not allowed; it must be sqlite:PATH or postgres:/],
       [["run", "--config", file], {}, /batchSize: 0 is not allowed/],
       [["run", "--config", file], { RABBITMQ_DELAY_STORE_BATCH_SIZE: "many" }, /batchSize: "many"/],
       [

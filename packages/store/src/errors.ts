@@ -13,3 +13,8 @@ export class StoreMismatchError extends Error {
     super(`${property}: ${reason}`);
   }
 }
+
+/** The broker refuses the user, the password or the vhost; it is in one line, without the password. */
+export class BrokerRefusedError extends Error {
+  override readonly name = "BrokerRefusedError";
+}

@@ -36,7 +36,7 @@ export async function startStore(round: Round, part: StorePart, vhost: string): 
   const { broker, history, secrets, folder, faults } = round;
   const descriptor =
     part.database === "network"
-      ? delayGateway({ network, forwards: [forward] })
+      ? delayGateway({ network: { ...network, vhost }, forwards: [forward] })
       : delayedStore({ forwards: [forward] });
   const ours = await entitiesFor(part, descriptor, broker.line);
   const queues = part.destinations.map((name) => ({ name, arguments: { "x-queue-type": "quorum" } }));

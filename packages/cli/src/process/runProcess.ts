@@ -97,6 +97,9 @@ export async function runProcess<Settings>(
     ...valuesOf(from("cli")),
     ...(descriptor === undefined ? {} : { descriptor }),
   };
+  if ((options as { amqp?: unknown }).amqp === undefined) {
+    throw new CommandError(exitCodes.badInput, "--amqp: give it a URL, or set RABBITMQ_URL");
+  }
   const settings = await withExitCodes("--config", async () => check(options));
   const ending = new AbortController();
   const end = (): void => {

@@ -118,9 +118,11 @@ export async function withExitCodes<T>(option: string, work: () => Promise<T>): 
   try {
     return await work();
   } catch (error) {
-    const { name, message, code } = error as Error & { code?: string };
+    const { name, message, code, property } = error as Error & { code?: string; property?: string };
     if (error instanceof CommandError || name === "DelayTopologyError" || isOwnFault(error)) throw error;
-    if (REFUSALS.includes(name)) throw new CommandError(exitCodes.badInput, message);
+    if (name === "BrokerRefusedError") throw new CommandError(exitCodes.outOfReach, `--${message}`);
+    if (REFUSALS.includes(name))
+      throw new CommandError(exitCodes.badInput, property === "amqp" ? `--${message}` : message);
     throw new CommandError(exitCodes.outOfReach, `${option}: ${message || code}`);
   }
 }

@@ -100,6 +100,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
     const { options, log, ending } = this;
     const { descriptor: gateway } = options;
     const { store: network } = this.intake.breakers;
+    await this.tryPersistently("broker", network, () => this.reachBroker());
     if (options.declare) await this.tryPersistently("broker", network, () => this.declare(planDelayGateway(gateway)));
     await this.publisher.prepare();
     log.info({ gateway: gateway.name, network: gateway.network.prefix, http: options.http }, "running");

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { connectionFailure, vhostMismatch } from "@rabbitmq-delay/publish/parts";
 import type { EntityPlan } from "@rabbitmq-delay/topology";
 import { BrokerConnection, ConnectionEvents } from "../broker/brokerConnection";
 import { declarePlan } from "../broker/declarePlan";
@@ -8,7 +9,7 @@ import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher } from "../dispatch/batchPublisher";
 import { exchangeTypesOf } from "../dispatch/destinations";
 import type { RefusalEvents } from "../dispatch/refusals";
-import { StoreMismatchError } from "../errors";
+import { BrokerRefusedError, StoreMismatchError } from "../errors";
 import type { Breaker, BreakerEvents, BreakerName } from "../resilience/breaker";
 import { Pace } from "../resilience/pace";
 import { SteadyClock } from "../resilience/steadyClock";
@@ -113,11 +114,33 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
       try {
         return await breaker.execute(work);
       } catch (error) {
-        if (error instanceof StoreMismatchError) throw error;
+        if (error instanceof StoreMismatchError || error instanceof BrokerRefusedError) throw error;
         this.reportFault(what, error);
         await pace.pauseAfterFailure(this.ending.signal);
       }
     }
+  }
+
+  /**
+   * Opens the first connection.
+   * @throws StoreMismatchError for an address with another vhost than the network's; BrokerRefusedError for a login or a vhost that the
+   * broker refuses, which no later try changes
+   */
+  protected async reachBroker(): Promise<void> {
+    const { amqp, descriptor } = this.settings;
+    const mismatch = descriptor.kind === "delay-gateway" ? vhostMismatch(amqp, descriptor.network) : undefined;
+    if (mismatch !== undefined) throw new StoreMismatchError("amqp", mismatch);
+    let channel;
+    try {
+      channel = await this.connections.intake.channel();
+    } catch (error) {
+      if (error instanceof StoreMismatchError) throw error;
+      const { reason, isRefused } = connectionFailure(amqp, error);
+      if (isRefused) throw new BrokerRefusedError(`amqp: ${reason}`);
+      // A channel that does not open on a connection has an error of its own.
+      throw this.connections.intake.brokerVersion === undefined ? new Error(reason, { cause: error }) : error;
+    }
+    await channel.close();
   }
 
   /** Declares the broker's side, and lifts its delivery limits. @throws StoreMismatchError for what the broker refuses */

@@ -93,6 +93,7 @@ class StoreService extends BrokerProcess<StoreMetrics> {
     const { ending, options, log } = this;
     const { fetch, dispatch } = this.dispatcher.breakers;
     await this.tryPersistently("database", fetch, () => this.openStore());
+    await this.tryPersistently("broker", dispatch, () => this.reachBroker());
     if (options.declare)
       await this.tryPersistently("broker", dispatch, () => this.declare(planDelayedStore(options.descriptor)));
     log.info({ store: options.descriptor.name, http: options.http, intake: options.descriptor.intakeQueue }, "running");
