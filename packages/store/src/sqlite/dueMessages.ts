@@ -22,14 +22,15 @@ export class SqliteDueMessages extends BatchDueMessages {
   }
 
   async fetchDue(at: Date, limit: number, maximumBytes = Number.MAX_SAFE_INTEGER): Promise<DelayedMessage[]> {
+    // Sums before it joins the bodies: summed along, all of them were in memory at once.
     const rows = this.database
       .prepare<unknown[], Row>(
         `SELECT ${columns}, body FROM (
-           SELECT *, sum(body_bytes) OVER (ORDER BY attempt_at, id) - body_bytes AS before FROM (
-             SELECT id, attempt_at AS at, body_bytes AS bytes FROM ${this.table}
+           SELECT id, sum(body_bytes) OVER (ORDER BY attempt_at, id) - body_bytes AS before FROM (
+             SELECT id, attempt_at, body_bytes FROM ${this.table}
              WHERE attempt_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY attempt_at, id LIMIT ?
-           ) JOIN ${this.table} USING (id)
-         ) WHERE before < ? OR before = 0 ORDER BY attempt_at, id`,
+           )
+         ) JOIN ${this.table} USING (id) WHERE before < ? OR before = 0 ORDER BY attempt_at, id`,
       )
       .all(at.getTime(), JSON.stringify(this.fetched), limit, maximumBytes);
     this.fetched.push(...rows.map(({ id }) => Number(id)));
