@@ -14,6 +14,7 @@ import { checkVhost } from "./checks";
 import { checkedLater, secretTexts, withoutTexts } from "./laterValues";
 import { stackState } from "./stackState";
 import { addressOf, settingsOf, valueOf } from "./providerAddress";
+import { errorInProviderNames, inProviderNames } from "./settingNames";
 import { Run, thisRun } from "./thisRun";
 import { warn } from "./warn";
 
@@ -95,7 +96,7 @@ async function look(
     bindings,
   };
   const answer = lookAt(run, provider, { broker, vhost, hidden }, known).catch((error: unknown) => {
-    throw withoutTexts(error, hidden);
+    throw withoutTexts(errorInProviderNames(error), hidden);
   });
   run.asking.add(answer);
   try {
@@ -115,7 +116,7 @@ async function lookAt(
   { broker, vhost, hidden }: { broker: BrokerAddress | undefined; vhost: string; hidden: Hidden },
   wanted: Known,
 ): Promise<void> {
-  const tell = (text: string): Promise<void> => warn(withoutKnown(text, hidden));
+  const tell = (text: string): Promise<void> => warn(withoutKnown(inProviderNames(text), hidden));
   // A test with Pulumi's mocks has no stack, and makes components of many programs.
   const isProgram = provider !== undefined || pulumi.runtime.getStackResource() !== undefined;
   const warnings = isProgram ? compareInProgram(provider ?? run.defaultProvider, vhost, wanted) : [];

@@ -12,9 +12,9 @@ const mistakes: Record<string, RegExp> = {
   "version of a network": /error: network\.version: a secret is not allowed; this release reads versions 1 and 2/,
   "property of a network": /error: network(\.\w+)?: .* is not allowed; /,
   password: /error: credentials\[0\]\.password: "7 characters" is not allowed; it must have at least 12 characters/,
-  username: /: broker\.username: the broker at \S+ refuses user \[secret\] or its password/,
-  endpoint: /: broker\.managementUrl: no broker answers at \[secret\]/,
-  cacertFile: /error: broker\.caCertFile: (\[secret\]|…) can't be read/,
+  username: /: rabbitmq:username: the broker at \S+ refuses user \[secret\] or its password/,
+  endpoint: /: rabbitmq:endpoint: no broker answers at \[secret\]/,
+  cacertFile: /error: rabbitmq:cacertFile: (\[secret\]|…) can't be read/,
   "retried queue": /error: broker\.username: the broker at \S+ refuses user \[secret\] or its password/,
 };
 
