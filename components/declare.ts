@@ -5,11 +5,13 @@ import { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan } from "@r
 import { OwnershipPlan, escapeRegex, topicMatches } from "@rabbitmq-delay/topology/stack";
 import { aliasNames, checkOneUrn, nameOf, renamed } from "./oneUrn";
 import { hasEngine, stackState, whyUnread } from "./stackState";
+import { untransformed } from "./transforms";
 import { warn } from "./warn";
 
 const BINDING = "rabbitmq:index/binding:Binding";
 const EXCHANGE = "rabbitmq:index/exchange:Exchange";
 const QUEUE = "rabbitmq:index/queue:Queue";
+const POLICY = "rabbitmq:index/policy:Policy";
 
 /**
  * Where a broker dies between a create and its reading back, the engine plans an update that the provider doesn't know for
@@ -109,10 +111,14 @@ export class Declarer {
   /** A changed exchange setting is planned as an update that the provider then refuses, so it has to be a replacement. */
   exchange(plan: ExchangePlan & { arguments?: Record<string, string> }): rabbitmq.Exchange {
     const settings = { type: plan.type, durable: plan.durable, autoDelete: false, arguments: plan.arguments };
+    const name = `${this.name}-${plan.name}`;
     return new rabbitmq.Exchange(
-      `${this.name}-${plan.name}`,
-      { name: plan.name, vhost: this.vhost, settings },
-      { ...this.options, replaceOnChanges: [...REPAIRABLE.replaceOnChanges, "settings"] },
+      name,
+      this.untransformed(EXCHANGE, name, { name: plan.name, vhost: this.vhost, settings }),
+      {
+        ...this.options,
+        replaceOnChanges: [...REPAIRABLE.replaceOnChanges, "settings"],
+      },
     );
   }
 
@@ -125,15 +131,16 @@ export class Declarer {
   queue(plan: QueuePlan, after?: pulumi.Resource | pulumi.Resource[]): rabbitmq.Queue {
     const isTyped = "x-queue-type" in plan.arguments;
     const settings = { durable: plan.durable, autoDelete: false, argumentsJson: argumentsJson(plan.arguments) };
-    return new rabbitmq.Queue(
-      `${this.name}-${plan.name}`,
-      { name: plan.name, vhost: this.vhost, settings },
-      {
-        ...this.options,
-        dependsOn: this.dependencies(after),
-        ...(isTyped ? {} : { ignoreChanges: ["settings.argumentsJson"] }),
-      },
-    );
+    const name = `${this.name}-${plan.name}`;
+    return new rabbitmq.Queue(name, this.untransformed(QUEUE, name, { name: plan.name, vhost: this.vhost, settings }), {
+      ...this.options,
+      dependsOn: this.dependencies(after),
+      ...(isTyped ? {} : { ignoreChanges: ["settings.argumentsJson"] }),
+    });
+  }
+
+  private untransformed<T extends pulumi.Inputs>(type: string, name: string, inputs: T): T {
+    return untransformed(type, name, inputs, this.options);
   }
 
   private dependencies(after: pulumi.Resource | pulumi.Resource[] = []): pulumi.Resource[] {
@@ -167,11 +174,8 @@ export class Declarer {
         ? []
         : [formerName(`${this.name}-${former.label}`, name, { routingKey, source: former.source }, component)];
     const values = plan.arguments === undefined ? {} : { argumentsJson: argumentsJson(plan.arguments) };
-    return new rabbitmq.Binding(
-      name,
-      { source, vhost: this.vhost, destination, destinationType, routingKey, ...values },
-      { ...this.options, aliases },
-    );
+    const inputs = { source, vhost: this.vhost, destination, destinationType, routingKey, ...values };
+    return new rabbitmq.Binding(name, this.untransformed(BINDING, name, inputs), { ...this.options, aliases });
   }
 
   /** @param label last part of the logical name; default: the policy's name, which has to be known then */
@@ -186,11 +190,9 @@ export class Declarer {
       // The provider takes texts, and sends those that are numbers as numbers.
       definition: Object.fromEntries(Object.entries(definition).map(([key, value]) => [key, String(value)])),
     }));
-    return new rabbitmq.Policy(
-      `${this.name}-${label ?? (plan as PolicyPlan).name}`,
-      { name: planned.apply(({ name }) => name), vhost: this.vhost, policy },
-      this.options,
-    );
+    const name = `${this.name}-${label ?? (plan as PolicyPlan).name}`;
+    const inputs = { name: planned.apply((known) => known.name), vhost: this.vhost, policy };
+    return new rabbitmq.Policy(name, this.untransformed(POLICY, name, inputs), this.options);
   }
 }
 

@@ -12,10 +12,12 @@ import type { BindingPlan, EndpointPlan, PolicyPlan } from "@rabbitmq-delay/topo
 import { withoutKnown } from "@rabbitmq-delay/topology/stack";
 import { checkVhost } from "./checks";
 import { checkedLater, secretTexts, withoutTexts } from "./laterValues";
+import { nameOf } from "./oneUrn";
 import { stackState } from "./stackState";
 import { addressOf, settingsOf, valueOf } from "./providerAddress";
 import { errorInProviderNames, inProviderNames } from "./settingNames";
 import { Run, thisRun } from "./thisRun";
+import { watchTransforms } from "./transforms";
 import { warn } from "./warn";
 
 /** What a component is going to make, as far as the broker could refuse it half-way; what a preview does not know is not looked at. */
@@ -27,7 +29,7 @@ export interface Wanted extends Omit<WantedParts, "bindings" | "policies" | "end
 }
 
 /** The same, with what was awaited. */
-type Known = WantedParts & { policies: PolicyPlan[]; bindings: BindingPlan[]; component: string };
+type Known = WantedParts & { policies: PolicyPlan[]; bindings: BindingPlan[]; component: string; name: string };
 
 /** What no message of a look may have in it: texts that the program made secret. */
 type Hidden = readonly string[];
@@ -65,7 +67,9 @@ export function lookFirst(
   for (const { name } of [...(wanted.queues ?? []), ...(wanted.exchanges ?? [])]) run.planned.add(name);
   const provider = component.getProvider("rabbitmq:index/exchange:Exchange");
   const hasLooked = provider !== undefined && lookedBefore.has(provider);
-  const ready = pulumi.output(hasLooked ? undefined : look(run, provider, place, wanted, component.constructor.name));
+  // From now on, each resource that the component declares is remembered.
+  const watched = hasLooked ? Promise.resolve() : watchTransforms();
+  const ready = pulumi.output(hasLooked ? undefined : look(run, provider, place, wanted, component, watched));
   return { vhost: pulumi.all([place, ready]).apply(([known]) => known), ready };
 }
 
@@ -74,8 +78,10 @@ async function look(
   provider: pulumi.ProviderResource | undefined,
   place: pulumi.Output<string>,
   wanted: Wanted,
-  component: string,
+  component: pulumi.Resource,
+  watched: Promise<void>,
 ): Promise<void> {
+  await watched;
   const broker = await addressOf(provider);
   const vhost = await valueOf(place);
   if (vhost === undefined) return;
@@ -90,7 +96,8 @@ async function look(
   const hidden = await secretTexts([...settings, place, wanted.policies, wanted.endpoint, ...ofBindings]);
   const known = {
     ...wanted,
-    component,
+    component: component.constructor.name,
+    name: nameOf(component),
     endpoint: endpoint as EndpointPlan | undefined,
     policies: policies ?? [],
     bindings,
