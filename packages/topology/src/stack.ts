@@ -66,7 +66,11 @@ export { DeclareRights, DeclaredEntities, planDeclareRights } from "./access/dec
 export {
   DeliveryLimitOptions,
   deliveryLimitPolicies,
+  describeQueueKey,
+  describeUnlimited,
   endpointLimitPolicies,
+  isLiftedLimit,
+  isUnlimited,
   limitingPreset,
   networkLimitPolicies,
 } from "./policies/deliveryLimit";

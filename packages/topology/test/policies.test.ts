@@ -1,7 +1,21 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
-import { DelayNetwork, delayNetwork, parkingPolicy, planEntities, queueTtlMs } from "@rabbitmq-delay/topology";
-import { FoundPolicy, PolicySubject, judgePolicies, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import {
+  DelayNetwork,
+  PolicyPlan,
+  delayNetwork,
+  parkingPolicy,
+  planEntities,
+  queueTtlMs,
+} from "@rabbitmq-delay/topology";
+import {
+  FoundPolicy,
+  PolicySubject,
+  describeUnlimited,
+  endpointLimitPolicies,
+  judgePolicies,
+  networkLimitPolicies,
+} from "@rabbitmq-delay/topology/stack";
 import { anyNetwork } from "./arbitraries";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 3, unitMs: 10 });
@@ -52,6 +66,95 @@ describe("a policy of others", () => {
     const harmless = { overflow: "drop-head", "dead-letter-exchange": "x", "dead-letter-strategy": "at-most-once" };
     assert.deepEqual(told(policy({ ...harmless, "max-in-memory-length": 0 })), []);
     assert.deepEqual(told(policy({ "delivery-limit": -1 })), []);
+  });
+
+  // The message was gone at the sixth return, and nothing was found.
+  it("with a delivery limit counts beside an argument that asks for none, and is an error on a service's queue too", () => {
+    const queue = {
+      name: "Billing",
+      durable: true,
+      arguments: { "x-queue-type": "quorum", "x-delivery-limit": -1, "x-dead-letter-exchange": "dlx" },
+    };
+    const judged = (limit: number, argument: number): string[] =>
+      judgePolicies(
+        {
+          exchanges: [],
+          queues: [{ ...queue, arguments: { ...queue.arguments, "x-delivery-limit": argument } }],
+          policies: [],
+          endpointQueues: ["Billing"],
+        },
+        [policy({ "delivery-limit": limit }, { name: "team's" })],
+      ).map(({ severity, message }) => `${severity} ${message}`);
+    assert.match(
+      judged(5, -1).join(),
+      /^error policy team's .* sets delivery-limit 5 on queue Billing: a message in it would leave for exchange dlx after it was given back 5 times/,
+    );
+    assert.deepEqual([...judged(-1, -1), ...judged(100_000, -1), ...judged(5, 5), ...judged(6, 5)], []);
+    assert.match(judged(4, 5).join(), /^warning /, "lower than the argument: the service may want it");
+  });
+
+  it("is pushed off by none that has all that it says", () => {
+    const queue = { name: "Billing", durable: true as const, arguments: { "x-queue-type": "quorum" } };
+    const definition = { "max-length": 5, overflow: "reject-publish" };
+    const planned = (queuePolicy: object, preset: "custom" | "nservicebus" = "custom"): PolicyPlan[] =>
+      endpointLimitPolicies(queue, preset, { brokerVersion: "4.3.6", queuePolicy: { ...queuePolicy } });
+    assert.deepEqual(planned(definition)[0]?.definition, { "delivery-limit": -1, ...definition });
+    assert.deepEqual(planned({ "delivery-limit": 5 })[0]?.definition, { "delivery-limit": 5 });
+    assert.deepEqual(planned(definition, "nservicebus")[0]?.definition, { "delivery-limit": 100_000, ...definition });
+    const old = endpointLimitPolicies(queue, "custom", { brokerVersion: "3.10.8", queuePolicy: definition });
+    assert.deepEqual(
+      old.map((plan) => [plan.name, plan.applyTo, plan.definition]),
+      [["Billing.delivery-limit", "queues", definition]],
+    );
+    assert.deepEqual(endpointLimitPolicies(queue, "custom", { brokerVersion: "3.10.8" }), []);
+    assert.throws(
+      () => planned({ "delivery-limit": 5 }, "nservicebus"),
+      /^DelayTopologyError: queuePolicy\.delivery-limit: .*100000 alone/,
+    );
+    // Each ended an update half-way, or switched the whole policy off.
+    for (const [key, value, why] of [
+      ["max-length", [5], /a whole number of at least 0/],
+      ["max-length", -1, /a whole number of at least 0/],
+      ["message-ttl", 1.5, /a whole number of at least 0/],
+      ["delivery-limit", -1, /a whole number of at least 0/],
+      [
+        "max-lenght",
+        5,
+        /does not heed this key, and then the whole policy has no effect; known keys are message-ttl, /,
+      ],
+      ["queue-mode", "lazy", /a quorum queue does not heed this key/],
+      ["overflow", "drop", /one of drop-head, /],
+      ["dead-letter-routing-key", "42", /a text of digits can't be set/],
+    ] as const)
+      assert.throws(() => planned({ [key]: value }), { property: `queuePolicy.${key}`, message: why });
+    const classic = { ...queue, arguments: { "x-queue-type": "classic" } };
+    const limited = { brokerVersion: "4.3.6", queuePolicy: { "delivery-limit": 5 } };
+    assert.throws(() => endpointLimitPolicies(classic, "custom", limited), /a classic queue does not heed this key/);
+    const judged = (policies: PolicyPlan[]): string[] =>
+      judgePolicies({ exchanges: [], queues: [queue], policies, endpointQueues: ["Billing"] }, [
+        policy(definition),
+      ]).map(({ message }) => message);
+    assert.deepEqual(judged(planned(definition)), []);
+    assert.match(judged(planned({ "max-length": 5 })).join(), /policy foreign no longer applies to queue Billing/);
+    // It said that dead letters would be dropped, though ours has a target for them.
+    const targets = planned({ "delivery-limit": 10, "dead-letter-exchange": "dlx" });
+    const rival = policy({ "delivery-limit": 5, "dead-letter-exchange": "dlx" });
+    const subject = { exchanges: [], queues: [queue], policies: targets, endpointQueues: ["Billing"] };
+    assert.deepEqual(
+      judgePolicies(subject, [rival]).filter(({ severity }) => severity === "error"),
+      [],
+    );
+  });
+
+  it("of a delivery limit: none can be asked for before RabbitMQ 4.0", () => {
+    const queue = { name: "Billing", arguments: { "x-queue-type": "quorum", "x-delivery-limit": -1 } };
+    assert.match(
+      describeUnlimited(queue, "3.10.8") ?? "",
+      /^x-delivery-limit: -1 means no limit from RabbitMQ 4\.0 on; RabbitMQ 3\.10\.8 lets each message of queue Billing be dropped when it is returned for the first time\. Leave the argument out/,
+    );
+    assert.equal(describeUnlimited(queue, "4.0.0"), undefined);
+    assert.equal(describeUnlimited(queue, undefined), undefined);
+    assert.equal(describeUnlimited({ ...queue, arguments: { "x-queue-type": "quorum" } }, "3.10.8"), undefined);
   });
 
   it("counts where its pattern is in words that JavaScript does not have", () => {

@@ -1,7 +1,9 @@
 import { PolicyPlan, QueuePlan, escapeRegex } from "../entities";
+import { DelayTopologyError } from "../errors";
 import type { DelayNetwork } from "../network/delayNetwork";
 import { levelQueueName } from "../network/levels";
 import { checkBrokerVersion, isAtLeast } from "../version";
+import { heededByAll, heededByQuorum } from "./policyScope";
 
 /** What is known of the broker whose delivery limits are lifted. */
 export interface DeliveryLimitOptions {
@@ -62,18 +64,88 @@ export function nserviceBusLimitPolicy(queue: string, { brokerVersion }: Deliver
   };
 }
 
+/** Settings of the policy of an endpoint's own queue. */
+export interface EndpointLimitOptions extends DeliveryLimitOptions {
+  /** Further keys of that policy, because only one policy applies to a queue; default: none. */
+  queuePolicy?: Record<string, unknown>;
+}
+
 /**
  * Plans the policies of an endpoint's own queue, see {@link deliveryLimitPolicies}.
  * @param preset of the network that the endpoint is bound to; undefined without one
+ * @throws DelayTopologyError for a key with a value that no policy has, and for another limit than the one with which NServiceBus starts
  */
 export function endpointLimitPolicies(
   queue: QueuePlan,
   preset: DelayNetwork["preset"] | undefined,
-  options: DeliveryLimitOptions,
+  options: EndpointLimitOptions,
 ): PolicyPlan[] {
-  return deliveryLimitPolicies([queue], options).map((policy) =>
+  const limits = deliveryLimitPolicies([queue], options).map((policy) =>
     isNServiceBus(preset) ? nserviceBusLimitPolicy(queue.name, options) : policy,
   );
+  const further = Object.entries(options.queuePolicy ?? {});
+  if (further.length === 0) return limits;
+  for (const [key, value] of further) checkKey(key, value, queue, preset);
+  const [limit = bareLimit(queue.name)] = limits;
+  const definition = { ...limit.definition, ...Object.fromEntries(further) } as PolicyPlan["definition"];
+  return [{ ...limit, priority: PRIORITY, definition }];
+}
+
+/** What the broker takes for each key that queues heed: one that it does not heed switches the whole policy off (measured on 3.10.8 and 4.3.6). */
+const ALLOWED: Record<string, (value: unknown) => string | undefined> = {
+  "message-ttl": wholeFrom(0),
+  expires: wholeFrom(1),
+  "max-length": wholeFrom(0),
+  "max-length-bytes": wholeFrom(0),
+  "delivery-limit": wholeFrom(0),
+  overflow: oneOfTexts(["drop-head", "reject-publish", "reject-publish-dlx"]),
+  "dead-letter-strategy": oneOfTexts(["at-most-once", "at-least-once"]),
+  "dead-letter-exchange": plainText,
+  "dead-letter-routing-key": plainText,
+};
+
+function wholeFrom(least: number): (value: unknown) => string | undefined {
+  return (value) =>
+    typeof value === "number" && Number.isSafeInteger(value) && value >= least
+      ? undefined
+      : `it must be a whole number of at least ${least}`;
+}
+
+function oneOfTexts(texts: readonly string[]): (value: unknown) => string | undefined {
+  return (value) =>
+    typeof value === "string" && texts.includes(value) ? undefined : `it must be one of ${texts.join(", ")}`;
+}
+
+function plainText(value: unknown): string | undefined {
+  if (typeof value !== "string") return "it must be a text";
+  // The provider sends it as a number, which the broker refuses.
+  return /^[+-]?\d+$/.test(value) ? "a text of digits can't be set; give the queue the argument instead" : undefined;
+}
+
+/** @returns why the policy of a queue can't have a key with a value; undefined if it can */
+export function describeQueueKey(key: string, value: unknown, type: unknown): string | undefined {
+  const heeded = type === "quorum" ? heededByQuorum : heededByAll;
+  if (heeded.includes(key)) return ALLOWED[key]?.(value);
+  return `a ${String(type)} queue does not heed this key, and then the whole policy has no effect; known keys are ${heeded.join(", ")}`;
+}
+
+function checkKey(key: string, value: unknown, queue: QueuePlan, preset: DelayNetwork["preset"] | undefined): void {
+  const property = `queuePolicy.${key}`;
+  const fault = describeQueueKey(key, value, queue.arguments["x-queue-type"]);
+  if (fault !== undefined) throw new DelayTopologyError(property, value, fault);
+  if (key === "delivery-limit" && isNServiceBus(preset) && value !== NSERVICEBUS_LIMIT)
+    throw new DelayTopologyError(property, value, `NServiceBus starts with ${NSERVICEBUS_LIMIT} alone; leave it out`);
+}
+
+/** Policy of a queue that needs no limit lifted. */
+function bareLimit(queue: string): PolicyPlan {
+  return {
+    name: `${queue}.delivery-limit`,
+    pattern: `^${escapeRegex(queue)}$`,
+    applyTo: "queues",
+    priority: PRIORITY,
+    definition: {},
+  };
 }
 
 /**
@@ -142,6 +214,41 @@ function lifted(name: string, pattern: string, { brokerVersion }: DeliveryLimitO
 function hasDeliveryLimit({ brokerVersion }: DeliveryLimitOptions): boolean {
   if (brokerVersion === undefined) return true;
   return isAtLeast(checkBrokerVersion("brokerVersion", brokerVersion), FIRST_WITH_LIMIT);
+}
+
+/** Whether a policy's limit is as good as none; a queue that joins NServiceBus's network besides has both kinds for a while. */
+export function isLiftedLimit(limit: unknown): boolean {
+  return typeof limit === "number" && (limit === NONE || limit >= NSERVICEBUS_LIMIT);
+}
+
+/** Whether a queue asks for no delivery limit by its argument. */
+export function isUnlimited({ arguments: values }: { arguments: Record<string, unknown> }): boolean {
+  return Number(values["x-delivery-limit"]) < 0;
+}
+
+/**
+ * Describes a queue that asks for no delivery limit on a broker before 4.0, which removes each of its messages at the first return instead.
+ * Measured on RabbitMQ 3.10.8.
+ * @param brokerVersion undefined if it is not known
+ * @returns undefined for any other queue, and for a broker that knows such a limit
+ */
+export function describeUnlimited(
+  { name, arguments: values }: { name: string; arguments: Record<string, unknown> },
+  brokerVersion: string | undefined,
+): string | undefined {
+  const isOfOldBroker = brokerVersion !== undefined && !hasDeliveryLimit({ brokerVersion });
+  if (!isOfOldBroker || values["x-queue-type"] !== "quorum" || !isUnlimited({ arguments: values })) return undefined;
+  return (
+    `x-delivery-limit: ${String(values["x-delivery-limit"])} means no limit from RabbitMQ ${FIRST_WITH_LIMIT} on; RabbitMQ ${brokerVersion} lets each message of ` +
+    `queue ${name} ${describeLeaving(values["x-dead-letter-exchange"])} when it is returned for the first time. Leave the argument out: before ` +
+    `${FIRST_WITH_LIMIT} there is no limit`
+  );
+}
+
+/** Describes what becomes of a message that leaves a queue unhandled, e.g. `leave for exchange dlx`. */
+export function describeLeaving(deadLetterExchange: unknown): string {
+  if (deadLetterExchange === undefined) return "be dropped";
+  return `leave for ${deadLetterExchange === "" ? "the default exchange" : `exchange ${String(deadLetterExchange)}`}`;
 }
 
 function isCounted({ arguments: values }: QueuePlan): boolean {

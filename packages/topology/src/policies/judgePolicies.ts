@@ -1,6 +1,6 @@
 import type { PolicyPlan, QueuePlan } from "../entities";
 import { describeDifferences } from "../differences";
-import { NSERVICEBUS_LIMIT } from "./deliveryLimit";
+import { isLiftedLimit, isUnlimited } from "./deliveryLimit";
 import { isDetourPolicy } from "./detourPolicy";
 import { describeKeys, harmOf } from "./policyEffects";
 import { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policyScope";
@@ -34,6 +34,8 @@ export interface PolicyFinding {
   severity: "error" | "warning";
   /** Name of the policy. */
   policy: string;
+  /** The policy's key that does harm, e.g. `delivery-limit`; undefined for a finding about the policy as a whole. */
+  key?: string;
   /** One sentence: which policy, its keys, what they would do, and the way out. */
   message: string;
 }
@@ -101,9 +103,10 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
     const entities = entitiesOf(subject).filter((entity) => isOurs(plan, entity));
     for (const other of foreign.filter(({ isOperator, replaced }) => !isOperator && replaced !== plan)) {
       const shared = entities.filter((entity) => appliesTo(other, entity.name, entity.queue?.arguments));
-      if (shared.length === 0) continue;
+      if (shared.length === 0 || (other.priority < plan.priority && keepsAll(plan, other))) continue;
       const what = listed(plan.applyTo === "exchanges" ? "exchange" : "queue", namesOf(shared));
-      const undead = other.priority < plan.priority ? losesDeadLetters(subject, shared, other) : [];
+      const hasOwn = "dead-letter-exchange" in plan.definition;
+      const undead = other.priority < plan.priority && !hasOwn ? losesDeadLetters(subject, shared, other) : [];
       if (undead.length > 0) {
         const { effect, remedy } = purposeOf(plan);
         const message =
@@ -141,16 +144,16 @@ function losesDeadLetters(
   return namesOf(bare).filter((name) => endpointQueues.includes(name));
 }
 
-function setsTheSame({ definition }: FoundPolicy, plan: PolicyPlan): boolean {
-  return Object.entries(plan.definition).every(
-    ([key, value]) =>
-      definition[key] === value || (key === "delivery-limit" && isLifted(definition[key]) && isLifted(value)),
-  );
+/** Whether a policy of ours has all that it pushes off a queue. */
+function keepsAll(plan: PolicyPlan, { definition }: FoundPolicy): boolean {
+  return setsTheSame({ definition: plan.definition }, { definition: definition as PolicyPlan["definition"] });
 }
 
-/** As good as no limit, by one policy or another: a queue that joins NServiceBus's network besides has both kinds for a while. */
-function isLifted(limit: unknown): boolean {
-  return typeof limit === "number" && (limit === -1 || limit >= NSERVICEBUS_LIMIT);
+function setsTheSame({ definition }: Pick<FoundPolicy, "definition">, plan: Pick<PolicyPlan, "definition">): boolean {
+  return Object.entries(plan.definition).every(
+    ([key, value]) =>
+      definition[key] === value || (key === "delivery-limit" && isLiftedLimit(definition[key]) && isLiftedLimit(value)),
+  );
 }
 
 /** What one of our policies is for, and how to do without it. */
@@ -173,21 +176,23 @@ function harms(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[]
   const endpoints = new Set(subject.endpointQueues);
   const groups = new Map<
     string,
-    { policy: OthersPolicy; isError: boolean; setting: string; harm: string; names: string[] }
+    { policy: OthersPolicy; isError: boolean; harmful: string; setting: string; harm: string; names: string[] }
   >();
   for (const queue of subject.queues) {
     for (const policy of effectiveOn(queue, subject, foreign)) {
-      for (const { setting, kind, harm } of harmOf(queue, foreignKeys(policy, queue))) {
-        const isError = !endpoints.has(queue.name);
+      for (const { key: harmful, setting, kind, harm } of harmOf(queue, foreignKeys(policy, queue))) {
+        // A service may want a policy for its own queue, but not against the queue's own argument.
+        const isError = !endpoints.has(queue.name) || (harmful === "delivery-limit" && isUnlimited(queue));
         const key = JSON.stringify([policy.isOperator, policy.name, isError, setting, kind]);
-        const group = groups.get(key) ?? { policy, isError, setting, harm, names: [] };
+        const group = groups.get(key) ?? { policy, isError, harmful, setting, harm, names: [] };
         groups.set(key, { ...group, names: [...group.names, queue.name] });
       }
     }
   }
-  return [...groups.values()].map(({ policy, isError, setting, harm, names }) => ({
+  return [...groups.values()].map(({ policy, isError, harmful, setting, harm, names }) => ({
     severity: isError ? "error" : "warning",
     policy: policy.name,
+    key: harmful,
     message:
       `${policy.isOperator ? "operator policy" : "policy"} ${policy.name} (pattern ${policy.pattern}, priority ${policy.priority}) ` +
       `sets ${setting} on ${listed("queue", names)}: ${harm}; ${remedyOf(policy)}`,

@@ -6,7 +6,7 @@ interface Scope {
 }
 
 /** Settings that queues of both types heed on every broker; one policy with any other may be left out as a whole. */
-const heededByAll = [
+export const heededByAll = [
   "message-ttl",
   "expires",
   "max-length",
@@ -15,7 +15,7 @@ const heededByAll = [
   "dead-letter-exchange",
   "dead-letter-routing-key",
 ];
-const heededByQuorum = [...heededByAll, "dead-letter-strategy", "delivery-limit"];
+export const heededByQuorum = [...heededByAll, "dead-letter-strategy", "delivery-limit"];
 
 /**
  * Whether a policy applies to an entity, or may: what can't be told is taken as applying.
