@@ -68,7 +68,17 @@ async function declareStack(): Promise<Record<string, unknown>> {
   const sharedQueue = (name: string): pulumi.Output<string> | undefined =>
     errors && errorQueues.includes(name) ? errors.names.apply(() => name) : undefined;
   for (const endpoint of config.endpoints) {
-    const { name, type, patterns, createQueue, queueType, client, routingTopology, retries: isRetried } = endpoint;
+    const {
+      name,
+      type,
+      patterns,
+      createQueue,
+      queueType,
+      queuePolicy,
+      client,
+      routingTopology,
+      retries: isRetried,
+    } = endpoint;
     const args = {
       ...declared.joinedBy(endpoint),
       retryIntervals: isRetried ? retries.retryIntervals : undefined,
@@ -78,6 +88,7 @@ async function declareStack(): Promise<Record<string, unknown>> {
       destination: retries.queues.get(name) ?? sharedQueue(name),
       createQueue,
       queueType,
+      queuePolicy,
       client,
       routingTopology,
       errorQueue: ownErrorQueue(endpoint, errorQueues),

@@ -15,6 +15,7 @@ import {
   adoptedEndpoint,
   boundType,
   deliveryLimitPolicies,
+  describeUnlimited,
   endpointLimitPolicies,
   limitingPreset,
   ownedNames,
@@ -71,6 +72,12 @@ export interface EndpointDelayBindingArgs {
   createQueue?: boolean;
   /** Type of the declared queue: `quorum` (default) or `classic`. */
   queueType?: QueueType;
+  /**
+   * Further keys of the policy that this component sets for the declared queue, in the broker's words, e.g. `{ "max-length": 5000, overflow:
+   * "reject-publish" }`, or `{ "delivery-limit": 5, "dead-letter-exchange": "dlx" }` in the place of no limit. Only one policy applies to a
+   * queue, so that a team's own would have no effect there. Default: none.
+   */
+  queuePolicy?: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the schema takes
   /** Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`. */
   queueArguments?: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the schema takes
   /**
@@ -227,8 +234,16 @@ function planOwn(args: EndpointDelayBindingArgs): EntityPlan | undefined {
     throw new DelayTopologyError("endpointType", endpointType, `client: ${client} decides it; leave it out`);
   }
   const own = planOwnEntities(ownOf(args));
+  for (const queue of own?.queues ?? []) checkUnlimited(queue, args.brokerVersion);
   if (own === undefined || args.destination === undefined) return own;
   throw new DelayTopologyError("createQueue", args.createQueue, "it is for a queue with the endpoint's own name");
+}
+
+/** @throws DelayTopologyError for a queue that would lose each message at its first return */
+function checkUnlimited(queue: QueuePlan, brokerVersion: string | undefined): void {
+  const fault = describeUnlimited(queue, brokerVersion);
+  if (fault !== undefined)
+    throw new DelayTopologyError("queueArguments.x-delivery-limit", queue.arguments["x-delivery-limit"], fault);
 }
 
 function ownOf({ endpoint, endpointType, ...args }: EndpointDelayBindingArgs): OwnEndpoint {
@@ -252,7 +267,7 @@ function limitsOf(args: EndpointDelayBindingArgs, queue: QueuePlan | undefined):
   const { network, furtherNetworks = [] } = args;
   const further = furtherNetworks.map(shapeOf);
   const known = knownNetwork(network);
-  return deliveryLimitPolicies([queue], args).map((limit) => {
+  return endpointLimitPolicies(queue, undefined, args).map((limit) => {
     const beside = (joined: { network: DelayNetwork }[]): PolicyPlan =>
       endpointLimitPolicies(queue, limitingPreset([...joined, ...further]), args)[0] ?? limit;
     if (known !== undefined) return pulumi.output(beside([known]));

@@ -60,7 +60,10 @@ export function expectationOf(
     );
   const ofEndpoint = ({ endpoint, entities }: StackPlan["created"][number]): PolicyPlan[] =>
     entities.queues.flatMap((queue) =>
-      endpointLimitPolicies(queue, limitingPreset(joinedBy(endpoint)), { brokerVersion }),
+      endpointLimitPolicies(queue, limitingPreset(joinedBy(endpoint)), {
+        brokerVersion,
+        queuePolicy: endpoint.queuePolicy,
+      }),
     );
   const errorsOf = ({ errorQueue }: EndpointConfig): EntityPlan | undefined => {
     const own = ownErrorQueue({ errorQueue }, config.errorQueues);

@@ -27,6 +27,8 @@ export interface OwnEndpoint {
   queueArguments?: Record<string, unknown>;
   /** Whose client consumes it; default: none that expects anything. */
   client?: EndpointClient;
+  /** Further keys of the policy of the declared queue. */
+  queuePolicy?: Record<string, unknown>;
   /** Of `nservicebus`, default `conventional`. */
   routingTopology?: RoutingTopology;
 }
@@ -40,7 +42,7 @@ export interface OwnEndpoint {
  * @throws DelayTopologyError naming the property, for a value that is not allowed or that the client decides
  */
 export function planOwnEntities(endpoint: OwnEndpoint): EntityPlan | undefined {
-  const { name, createQueue = false, queueType, queueArguments, type } = endpoint;
+  const { name, createQueue = false, queueType, queueArguments, queuePolicy, type } = endpoint;
   if (queueType !== undefined) checkOneOf("queueType", queueType, queueTypes);
   if (isClients(endpoint)) return planForClient(endpoint);
   if (createQueue && type === "exchange") {
@@ -52,6 +54,8 @@ export function planOwnEntities(endpoint: OwnEndpoint): EntityPlan | undefined {
   if (queueArguments !== undefined && "x-queue-type" in queueArguments) {
     throw new DelayTopologyError("queueArguments", queueArguments, "give the type as queueType");
   }
+  if (!createQueue && queuePolicy !== undefined)
+    throw new DelayTopologyError("queuePolicy", queuePolicy, "it goes with createQueue: true, or with client");
   if (!createQueue) return undefined;
   const values = { ...queueArguments, "x-queue-type": queueType ?? "quorum" };
   return {

@@ -40,6 +40,11 @@ export const endpointSchema = lazily(() =>
       .optional()
       .describe("Names of the networks that the endpoint joins; default: all of the stack."),
     adopt: adopt("queue and exchange"),
+    queuePolicy: recordOf(anything(), { what: "a text or a number" })
+      .optional()
+      .describe(
+        "Further keys of the policy that the stack sets for the declared queue, in the broker's words, e.g. `{ max-length: 5000, overflow: reject-publish }`. Only one policy applies to a queue, so that a team's own would have no effect there. Default: none.",
+      ),
   }),
 );
 
