@@ -431,6 +431,50 @@ describe("rabbitmq-delay check", () => {
       assert.deepEqual(texts(findings, "missing-network").length, 1);
     });
 
+    // Nothing was found, and the message was gone.
+    it("finds queues that ask for no delivery limit and have one, and they do what it says", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await channel.assertQueue("dead", { durable: true });
+      await channel.assertQueue("jobs", {
+        durable: true,
+        arguments: {
+          "x-queue-type": "quorum",
+          "x-delivery-limit": -1,
+          "x-dead-letter-exchange": "",
+          "x-dead-letter-routing-key": "dead",
+        },
+      });
+      const returnsUntilGone = async (): Promise<number> => {
+        channel.sendToQueue("jobs", Buffer.from("x"), { persistent: true });
+        await channel.waitForConfirms();
+        for (let returns = 0; ; returns++) {
+          const message = await channel.get("jobs");
+          if (message === false) return returns;
+          channel.reject(message, true);
+          if (returns === 30) return Infinity;
+        }
+      };
+      const found = async (): Promise<string> =>
+        texts(await look(vhost), isNewest ? "policy" : "delivery-limit").join();
+      if (!isNewest) {
+        assert.match(
+          await found(),
+          /RabbitMQ 3\.10\.8 lets each message of queue jobs leave for the default exchange when it is returned for the first/,
+        );
+        assert.equal(await returnsUntilGone(), 1);
+        return;
+      }
+      assert.equal(await found(), "");
+      const policy = { pattern: "^jobs$", "apply-to": "queues", priority: 0, definition: { "delivery-limit": 5 } };
+      await management.call("PUT", `policies/${vhost}/teams`, policy);
+      assert.match(
+        await found(),
+        /policy teams .*sets delivery-limit 5 on queue jobs: .*leave for the default exchange after it was given back 5 times/,
+      );
+    });
+
     // An 8 s delay arrived after half a second, and neither check said why.
     it("finds policies that would change delays, and they do what it says", async () => {
       const { management } = broker();

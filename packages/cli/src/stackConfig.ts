@@ -65,6 +65,7 @@ function configuredStack(config: StackConfig): ConfiguredStack {
   return {
     networks: networks.networks.map((one) => ({
       network: one.network,
+      isAdopted: one.options.adopt,
       endpoints: [
         ...endpoints
           .filter((endpoint) => networks.joinedBy(endpoint).includes(one))
@@ -79,6 +80,8 @@ function configuredStack(config: StackConfig): ConfiguredStack {
     created: created.map(({ endpoint, entities }) => ({
       endpoint: endpoint.name,
       entities,
+      isAdopted: endpoint.adopt,
+      queuePolicy: endpoint.queuePolicy,
       preset: limitingPreset(networks.joinedBy(endpoint)),
     })),
     retries,

@@ -1,11 +1,11 @@
 import type { BindingPlan, QueuePlan } from "./entities";
-import { Endpoint, bindingKey, planBinding } from "./network/endpoint";
+import { Endpoint, planBinding } from "./network/endpoint";
 import type { DelayTopologyError } from "./errors";
 import { describeEnforced } from "./network/enforced";
 import { levelQueueName, maximumDestinationBytes } from "./network/levels";
 import { utf8Length } from "./names";
 import type { DelayNetwork } from "./network/delayNetwork";
-import { BoundPatterns, patternsOverlap } from "./network/topic";
+import { BoundPatterns, namePair, patternsOverlap } from "./network/topic";
 
 /** How bad a finding is: `error` mixes up or loses messages, `warning` can lose some in a crash or is near a limit. */
 export type AuditSeverity = "error" | "warning";
@@ -29,6 +29,8 @@ export interface AuditFinding {
     | "changed-part"
     | "shortcut"
     | "policy"
+    | "delivery-limit"
+    | "refusing"
     | "broker-fault"
     | "stalled"
     | "consumed"
@@ -155,17 +157,19 @@ export interface FoundOnBroker {
 /**
  * What of a broker as it is would mix up or lose the messages of a network and its endpoints.
  * @param isOneOfSeveral whether a lost binding's finding names the network, because there are others
+ * @param allow pairs of names that may be mixed up, see `namePair`
  */
 export function auditBroker(
   network: DelayNetwork,
   endpoints: Endpoint[],
   found: FoundOnBroker,
   isOneOfSeveral = false,
+  allow: readonly string[] = [],
 ): AuditFinding[] {
   const place = isOneOfSeveral ? `to network ${network.prefix} ` : "";
   const own = endpoints.flatMap((endpoint) => planBinding(network, endpoint).bindings);
   return [
-    ...endpoints.flatMap((endpoint) => foreignCollisions(network, endpoint, found)),
+    ...endpoints.flatMap((endpoint) => foreignCollisions(network, endpoint, endpoints, found, allow)),
     ...endpoints.flatMap((endpoint) => auditEndpoint(endpoint, own, found, place)),
   ];
 }
@@ -174,12 +178,25 @@ export function auditBroker(
 function foreignCollisions(
   network: DelayNetwork,
   { name, patterns = [name] }: Endpoint,
+  endpoints: readonly Endpoint[],
   found: FoundOnBroker,
+  allow: readonly string[],
 ): AuditFinding[] {
   return patterns.flatMap((pattern) => {
-    const key = bindingKey(network, pattern);
+    // A message for the pattern has one digit for each level before it, whatever the endpoint's own key takes besides.
+    const key = `${"0.".repeat(network.levels)}${pattern}`;
+    const isAllowed = (destination: string): boolean => {
+      const own = endpoints.find((endpoint) => endpoint.name === destination)?.patterns ?? [];
+      return [destination, ...own].some((other) =>
+        [namePair(pattern, other), namePair(other, pattern)].some((pair) => allow.includes(pair)),
+      );
+    };
     return found.bindings
-      .filter(({ destination, routingKey }) => destination !== name && patternsOverlap(routingKey, key))
+      .filter(
+        ({ destination, routingKey }) =>
+          destination !== name && patternsOverlap(withoutDigits(routingKey, network.levels), key),
+      )
+      .filter(({ destination }) => !isAllowed(destination))
       .map(({ destination, destinationType, routingKey }) => ({
         rule: "collision" as const,
         severity: "error" as const,
@@ -189,6 +206,14 @@ function foreignCollisions(
           `unbind it, or bind it exactly`,
       }));
   });
+}
+
+/** Replaces each digit in a binding's key by 0, as far as the key has one word for each level: any message may have it. */
+function withoutDigits(routingKey: string, levels: number): string {
+  const words = routingKey.split(".");
+  const hash = words.indexOf("#");
+  const end = Math.min(levels, hash === -1 ? levels : hash);
+  return words.map((word, index) => (index < end && /^\d+$/.test(word) ? "0" : word)).join(".");
 }
 
 function auditEndpoint(

@@ -29,8 +29,9 @@ import type { Found } from "./readVhost";
 export function auditParts(checked: Checked, found: Found): AuditFinding[] {
   const { networks, created = [], retries, exchanges = [], store, gateway, errorQueues = [] } = checked;
   const own = networks.map(({ network }) => network);
+  const isAdopting = networks.some(({ isAdopted }) => isAdopted);
   return [
-    ...own.flatMap((network) => auditNetworkPart(network, found)),
+    ...networks.flatMap(({ network, isAdopted }) => auditNetworkPart(network, found, isAdopted)),
     ...otherNetworks(own, found).flatMap((other) => auditOther(other, found)),
     // An endpoint of which nothing is there is told of where its bindings are compared.
     ...created
@@ -42,13 +43,13 @@ export function auditParts(checked: Checked, found: Found): AuditFinding[] {
       ...exchanges.map((descriptor) => exchangePart(descriptor, found)),
       ...(store === undefined ? [] : [storePart(store, found)]),
       ...(gateway === undefined ? [] : [gatewayPart(gateway, found)]),
-      ...errorQueues.map((name) => errorPart(name, found)),
+      ...errorQueues.map((name) => errorPart(name, found, isAdopting)),
     ].flatMap((part) => (isPartThere(part, found) ? auditPart(part, found) : [findAbsent(part)])),
     ...exchanges.flatMap((descriptor) => [...auditStrangers(descriptor, found), ...auditOthers(descriptor, found)]),
   ];
 }
 
-function auditNetworkPart(network: DelayNetwork, found: Found): AuditFinding[] {
+function auditNetworkPart(network: DelayNetwork, found: Found, isAdopted = false): AuditFinding[] {
   const { deliveryExchange, prefix } = network;
   const entities = planEntities(network);
   const limits = networkLimitPolicies(network, { brokerVersion: found.version });
@@ -57,6 +58,9 @@ function auditNetworkPart(network: DelayNetwork, found: Found): AuditFinding[] {
     subject: `network ${prefix}`,
     entities,
     policies: parking === undefined ? limits : [parking, ...limits],
+    ...(isAdopted
+      ? { additions: [network.parkingExchange, network.parkingQueue].filter((name) => name !== undefined) }
+      : {}),
   };
   if (isPartThere(part, found))
     return [...auditPart(part, found), ...auditShortcuts(network, entities, found.bindings)];
@@ -85,11 +89,14 @@ function auditOther(named: DelayNetwork, found: Found): AuditFinding[] {
 }
 
 function createdPart(
-  { endpoint, entities, preset }: NonNullable<Checked["created"]>[number],
+  { endpoint, entities, preset, isAdopted, queuePolicy }: NonNullable<Checked["created"]>[number],
   { version }: Found,
 ): PlannedPart {
-  const policies = entities.queues.flatMap((queue) => endpointLimitPolicies(queue, preset, { brokerVersion: version }));
-  return { subject: `endpoint ${endpoint}`, entities, policies };
+  const policies = entities.queues.flatMap((queue) =>
+    endpointLimitPolicies(queue, preset, { brokerVersion: version, queuePolicy }),
+  );
+  const additions = [...entities.exchanges, ...entities.queues].map(({ name }) => name);
+  return { subject: `endpoint ${endpoint}`, entities, policies, ...(isAdopted === true ? { additions } : {}) };
 }
 
 function retryPart(descriptor: RetryDescriptor, { endpoints }: Checked, { version }: Found): PlannedPart {
@@ -190,10 +197,11 @@ function gatewayPart(gateway: DelayGateway, { version }: Found): PlannedPart {
   };
 }
 
-function errorPart(name: string, { version }: Found): PlannedPart {
+/** @param isAdopting whether the stack takes over what is there: then a client may have declared the queue before its first update */
+function errorPart(name: string, { version }: Found, isAdopting: boolean): PlannedPart {
   const entities = planErrorQueue(name);
   const policies = deliveryLimitPolicies(entities.queues, { brokerVersion: version });
-  return { subject: `error queue ${name}`, entities, policies };
+  return { subject: `error queue ${name}`, entities, policies, ...(isAdopting ? { additions: [name] } : {}) };
 }
 
 function findAbsent({ subject }: PlannedPart): AuditFinding {

@@ -20,6 +20,10 @@ export interface PlannedPart {
   policies: PolicyPlan[];
   /** Exchanges and queues that others use too, so that they don't prove that the part exists. */
   shared?: readonly string[];
+  /**
+   * With a part that is adopted: the exchanges and queues that the stack adds to what is there, by its first update. It adds policies too.
+   */
+  additions?: readonly string[];
 }
 
 /** The things on a broker that are compared with a plan. */
@@ -52,8 +56,10 @@ export function isPartThere({ entities, shared = [] }: PlannedPart, { exchanges,
 export function auditPart(part: PlannedPart, found: PartsOnBroker): AuditFinding[] {
   const exchanges = new Map(found.exchanges.map((exchange) => [exchange.name, exchange]));
   const queues = new Map(found.queues.map((queue) => [queue.name, queue]));
-  const { subject, entities } = part;
-  const missing = (what: string): AuditFinding => ({
+  const { subject, entities, additions = [] } = part;
+  const missing = (kind: "exchange" | "queue", name: string): AuditFinding =>
+    additions.includes(name) ? toBeAdded(subject, `${kind} ${name}`) : lost(`${kind} ${name}`);
+  const lost = (what: string): AuditFinding => ({
     rule: "missing-part",
     severity: "error",
     subject,
@@ -66,8 +72,8 @@ export function auditPart(part: PlannedPart, found: PartsOnBroker): AuditFinding
     message: `${difference}: messages are delayed or kept otherwise than planned; drain and delete it, and declare it again`,
   });
   return [
-    ...entities.exchanges.filter(({ name }) => !exchanges.has(name)).map(({ name }) => missing(`exchange ${name}`)),
-    ...entities.queues.filter(({ name }) => !queues.has(name)).map(({ name }) => missing(`queue ${name}`)),
+    ...entities.exchanges.filter(({ name }) => !exchanges.has(name)).map(({ name }) => missing("exchange", name)),
+    ...entities.queues.filter(({ name }) => !queues.has(name)).map(({ name }) => missing("queue", name)),
     ...entities.exchanges.flatMap((plan) => compareExchange(plan, exchanges.get(plan.name))).map(changed),
     ...entities.queues
       .flatMap((plan) => compareQueue(plan, queues.get(plan.name), found.defaultQueueType))
@@ -76,6 +82,16 @@ export function auditPart(part: PlannedPart, found: PartsOnBroker): AuditFinding
     ...part.policies.flatMap((policy) => idlePolicy(part, policy, found)),
     ...consumedQueues(part, found),
   ];
+}
+
+/** What the first update of a stack that adopts a part adds or changes. */
+function toBeAdded(subject: string, what: string, isChange = false): AuditFinding {
+  return {
+    rule: "missing-part",
+    severity: "warning",
+    subject,
+    message: `${what} is not ${isChange ? "as planned yet; the update changes" : "there yet; the update adds"} it`,
+  };
 }
 
 /** Finds consumers of queues in which messages wait: each takes messages before their delay is over. */
@@ -120,7 +136,11 @@ function missingBindings(
 }
 
 /** Finds a policy of ours that does not apply where it should: it is missing, differs, or another one takes precedence. */
-function idlePolicy({ subject, entities }: PlannedPart, plan: PolicyPlan, found: PartsOnBroker): AuditFinding[] {
+function idlePolicy(
+  { subject, entities, additions }: PlannedPart,
+  plan: PolicyPlan,
+  found: PartsOnBroker,
+): AuditFinding[] {
   const isForExchanges = plan.applyTo === "exchanges";
   const subjects: { name: string; arguments?: Record<string, unknown> }[] = isForExchanges
     ? entities.exchanges.map(({ name }) => ({ name }))
@@ -148,6 +168,9 @@ function idlePolicy({ subject, entities }: PlannedPart, plan: PolicyPlan, found:
       );
   const [first, ...others] = idle;
   if (first === undefined) return [];
+  const there = definitions.get(plan.name);
+  if (additions !== undefined && !isWanted(there ?? {}))
+    return [toBeAdded(subject, `policy ${plan.name}`, there !== undefined)];
   const where = `${isForExchanges ? "exchange" : "queue"} ${first.name}${others.length > 0 ? ` and ${others.length} more` : ""}`;
   const message = `policy ${plan.name} has no effect on ${where}: ${harmWithout(plan)}; see which policy goes before it, or, if none does, give it another priority and the former one again, because a broker that was interrupted while it set a policy applies it only when it changes`;
   return [{ rule: "missing-part", severity: "error", subject, message }];

@@ -9,8 +9,16 @@ import {
   planErrorQueue,
   planRetry,
 } from "@rabbitmq-delay/topology";
-import { AuditFinding, auditBroker, judgePolicies, planGatewayQueues } from "@rabbitmq-delay/topology/stack";
+import {
+  AuditFinding,
+  auditBroker,
+  deliveryLimitPolicies,
+  judgePolicies,
+  networkLimitPolicies,
+  planGatewayQueues,
+} from "@rabbitmq-delay/topology/stack";
 import { auditCollisions } from "./bindingCollisions";
+import { auditUnlimited } from "./deliveryLimits";
 import { auditDelayQueues } from "./delayQueueFindings";
 import { auditLeftovers, auditUncounted, otherNetworks } from "./brokerFindings";
 import { auditEnforced, auditUnclaimed, auditUnfinished } from "./enforcedFindings";
@@ -18,6 +26,7 @@ import { auditStalled } from "./stalledLevels";
 import { describeFault, faultsOf } from "../brokerFaults";
 import type { Checked } from "./checked";
 import type { Found } from "./readVhost";
+import { refusingQueues } from "../refusingQueues";
 import { auditParts } from "./auditParts";
 
 /** Finds what in a vhost would misroute, lose or hold back messages, both for the checked topology and for everything else in the vhost. */
@@ -25,9 +34,16 @@ export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
   const { networks, endpoints, exchanges = [], allow = [] } = checked;
   const own = networks.map(({ network }) => network);
   return [
-    ...networks.flatMap(({ network, endpoints: joining }) => auditNetworkOn(network, joining, found, own.length > 1)),
+    ...networks.flatMap(({ network, endpoints: joining }) =>
+      auditNetworkOn(network, joining, found, { isOneOfSeveral: own.length > 1, allow }),
+    ),
     ...auditParts(checked, found),
     ...auditPolicies(checked, found),
+    ...auditUnlimited(
+      found,
+      endpoints.map(({ name }) => name),
+    ),
+    ...auditRefusing(checked, found),
     ...auditUncounted(found),
     ...auditStalled(found, found.looks, found.version),
     ...auditCollisions(
@@ -61,10 +77,38 @@ function auditNetworkOn(
   network: DelayNetwork,
   endpoints: Checked["endpoints"],
   found: Found,
-  isOneOfSeveral: boolean,
+  { isOneOfSeveral, allow }: { isOneOfSeveral: boolean; allow: readonly string[] },
 ): AuditFinding[] {
   const bindings = found.bindings.filter(({ source }) => source === network.bindingExchange);
-  return auditBroker(network, endpoints, { ...found, bindings }, isOneOfSeveral);
+  return auditBroker(network, endpoints, { ...found, bindings }, isOneOfSeveral, allow);
+}
+
+/** Finds full queues that would hold up the messages of others. */
+function auditRefusing({ networks, exchanges = [] }: Checked, found: Found): AuditFinding[] {
+  const own = networks.map(({ network }) => network);
+  const deliveries = [...own, ...otherNetworks(own, found)].flatMap(({ deliveryExchange, bindingExchange }) => [
+    deliveryExchange,
+    bindingExchange,
+  ]);
+  const all = new Set([...deliveries, ...exchanges.map(({ delivery }) => delivery)]);
+  return [...refusingQueues(all, found.bindings, found.queues)].map(([name, message]) => ({
+    rule: "refusing",
+    severity: "warning",
+    subject: `queue ${name}`,
+    message,
+  }));
+}
+
+/** Policies that the first update of a stack that adopts a network sets, and that push others off. */
+function limitsOf(networks: readonly DelayNetwork[], errorQueues: readonly string[], { version }: Found): PolicyPlan[] {
+  const options = { brokerVersion: version };
+  return [
+    ...networks.flatMap((network) => networkLimitPolicies(network, options)),
+    ...deliveryLimitPolicies(
+      errorQueues.flatMap((name) => planErrorQueue(name).queues),
+      options,
+    ),
+  ];
 }
 
 /** Checks other people's policies, for what is declared here and for each network in the vhost. */
@@ -93,6 +137,9 @@ function auditPolicies(
       .filter((policy) => policy !== undefined && (names.has(policy.name) || parking.includes(policy.name))),
     ...retryPlans.map(({ policy }) => policy),
     ...delayedPlans.flatMap((plan) => plan.policies),
+    ...(own.some(({ isAdopted }) => isAdopted) ? limitsOf(ownNetworks, errorQueues, found) : []).filter(
+      ({ name }) => !names.has(name),
+    ),
   ].filter((policy): policy is PolicyPlan => policy !== undefined);
   const planned = plans.flatMap(({ queues }) => queues);
   const endpointQueues = endpoints.filter(({ type = "queue" }) => type === "queue").map(({ name }) => name);

@@ -11,11 +11,22 @@ import type {
 /** The topology to check: what a stack's config or a network declares, or nothing, to check a vhost as it is. */
 export interface Checked {
   /** Networks, each with the endpoints that join it. */
-  networks: { network: DelayNetwork; endpoints: Endpoint[] }[];
+  networks: {
+    network: DelayNetwork;
+    endpoints: Endpoint[];
+    /** Whether the stack takes over what is there, and adds what is its own. */
+    isAdopted?: boolean;
+  }[];
   /** `retries` says whether an endpoint's queue gets messages back from the interval queues. */
   endpoints: (Endpoint & { retries?: boolean })[];
   /** What the stack declares for its endpoints: their queues, and the exchanges and bindings that a vendor's client has in front of them. */
-  created?: readonly { endpoint: string; entities: EntityPlan; preset: DelayNetwork["preset"] | undefined }[];
+  created?: readonly {
+    endpoint: string;
+    entities: EntityPlan;
+    preset: DelayNetwork["preset"] | undefined;
+    queuePolicy?: Record<string, unknown>;
+    isAdopted?: boolean;
+  }[];
   retries: RetryDescriptor[];
   /** Exchanges that delay by the header `x-delay`. */
   exchanges?: readonly DelayedExchange[];
