@@ -29,8 +29,9 @@ export interface DelayLevelTopologyArgs {
   /** Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level. */
   parking?: boolean;
   /**
-   * What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of
-   * it working, so that waiting messages still arrive; `delete` deletes it with its messages.
+   * What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
+   * `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
+   * parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
    */
   removal?: Removal;
   /**

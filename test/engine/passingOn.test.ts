@@ -1,7 +1,10 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
+import { createDelayPublisher } from "@rabbitmq-delay/publish";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
+import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
 
 interface Part {
@@ -136,6 +139,46 @@ describe("what would pass from one resource to another", () => {
         ["b.r2x2u10.delivery Sales *.*.Sales"],
       );
       assert.deepEqual(await stack.preview("--refresh"), []);
+    });
+
+    // Twenty messages waited, all twenty were parked, and nobody said so.
+    it("is said of an endpoint whose network gets another shape while messages wait there, and they arrive if it joins both", async () => {
+      const old: Part = {
+        type: "DelayLevelTopology",
+        name: "a",
+        args: { ...shape("a"), levels: 12, removal: "retain" },
+      };
+      const other = { ...old, args: { ...old.args, radix: 4, levels: 6 } };
+      const kept = { removal: "retain" };
+      declare([old, sales({ network: "$a", ...kept })]);
+      await stack.up();
+      const channel = await openChannel(broker(), vhost);
+      const former = delayNetwork({ ...shape("a"), levels: 12 } as never);
+      const publisher = createDelayPublisher(channel, former);
+      const receiver = await Receiver.on(channel, ["Sales"]);
+      await publisher.publish("Sales", "waits", { delayMs: 15_000 });
+      // The broker counts every five seconds.
+      while (
+        !(await broker().management.queues(vhost)).some(
+          ({ name, messages }) => name.includes(".level-") && messages === 1,
+        )
+      )
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      declare([other, sales({ network: "$a", ...kept })]);
+      const warned = await stack.run(["preview", "--stack", "test"]);
+      assert.match(
+        warned.output.replaceAll(/\s+/g, " "),
+        /endpoint Sales leaves network a\.r2x12u10, in which 1 message waits: those for Sales are parked when they are due\./,
+      );
+      declare([old, { ...other, name: "new" }, sales({ network: "$a", furtherNetworks: ["$new"], ...kept })]);
+      const joined = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.deepEqual([joined.code, joined.output.includes("leaves network")], [0, false], joined.output);
+      await receiver.until(1);
+      while ((await broker().management.queues(vhost)).some(({ messages }) => messages !== 0))
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      declare([{ ...other, name: "new" }, sales({ furtherNetworks: ["$new"], ...kept })]);
+      const left = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.deepEqual([left.code, left.output.includes("leaves network")], [0, false], left.output);
     });
 
     it("follows a component that comes under another one, by an alias", async () => {

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { delayNetwork } from "@rabbitmq-delay/topology";
+import { delayNetwork, planEntities } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { StackConfig, TestStack } from "../support/stack";
@@ -58,6 +58,12 @@ describe("what the broker would refuse half-way is refused before anything is ma
         assert.deepEqual(await allOn(), before);
       }
     }
+
+    /** A network and an endpoint, as the program "edits" takes them. */
+    const partsOf = (endpoint: object): object[] => [
+      { type: "DelayLevelTopology", name: "net", args: { ...shape } },
+      { type: "EndpointDelayBinding", name: "sales", args: { network: "$net", ...endpoint } },
+    ];
 
     const as = (user: string, config: StackConfig): StackConfig => ({
       ...config,
@@ -126,7 +132,96 @@ describe("what the broker would refuse half-way is refused before anything is ma
       const values = { "x-queue-type": "quorum", "x-max-length": 1000 };
       await broker().management.call("PUT", `queues/${vhost}/Sales`, { durable: true, arguments: values });
       stack.configure({ network: shape, endpoints: [{ name: "Sales", createQueue: true }] });
-      await refuses(stack, /queue Sales exists with x-max-length 1000/);
+      await refuses(
+        stack,
+        /queue Sales exists with x-max-length 1000.* Leave out createQueue or client to bind the queue as it is; .*choose another name/,
+      );
+      stack.configure({ network: shape, endpoints: [{ name: "Sales" }] });
+      await stack.up();
+      stack.configure({ network: shape, endpoints: [{ name: "Sales2", createQueue: true }] });
+      await stack.up();
+      const own = await TestStack.create(broker(), vhost, join(__dirname, "programs", "edits"));
+      const asThere = { endpoint: "Sales", createQueue: true, queueArguments: { "x-max-length": 1000 } };
+      own.configure({ network: { parts: partsOf(asThere) } });
+      await own.up();
+    });
+
+    // The way out was another prefix of the network, which changes no queue of an endpoint.
+    it("another's queue of another type, until the endpoint has its type, or the queue is gone", async () => {
+      const { management } = broker();
+      const stack = await TestStack.create(broker(), vhost);
+      await stack.bringUp({ network: shape });
+      await management.call("PUT", `queues/${vhost}/Sales`, { durable: true });
+      const sales = { name: "Sales", createQueue: true };
+      stack.configure({ network: shape, endpoints: [sales] });
+      await refuses(
+        stack,
+        /queue Sales exists with x-queue-type .*: an entity can't change its arguments\. Leave out createQueue .*or give its queueType .*drain and delete the queue/,
+      );
+      const classic = { network: shape, endpoints: [{ ...sales, queueType: "classic" }] };
+      stack.configure(classic);
+      await stack.up();
+      await stack.destroy();
+      stack.configure({ network: shape, endpoints: [sales] });
+      await stack.up();
+    });
+
+    // On 3.10 a message was gone at its first return; on 4.3 at the sixth, and nothing was said.
+    it("a queue that asks for no delivery limit, and would have one", async () => {
+      const { management } = broker();
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "edits"));
+      const sales = { endpoint: "Sales", createQueue: true };
+      stack.configure({ network: { parts: partsOf({ ...sales, queueArguments: { "x-delivery-limit": -1 } }) } });
+      if (!isNewest) {
+        await refuses(
+          stack,
+          /queueArguments: x-delivery-limit: -1 means no limit from RabbitMQ 4\.0 on; RabbitMQ 3\.10\.8 lets each message of queue Sales be dropped .*nothing was made/,
+        );
+        stack.configure({ network: { parts: partsOf(sales) } });
+        await stack.up();
+        return;
+      }
+      const limit = { pattern: "^Sales$", "apply-to": "queues", priority: 200, definition: { "delivery-limit": 5 } };
+      await management.call("PUT", `policies/${vhost}/teams`, limit);
+      await refuses(
+        stack,
+        /policy teams .*sets delivery-limit 5 on queue Sales: .*be dropped after it was given back 5 times/,
+      );
+      await management.call("PUT", `policies/${vhost}/teams`, { ...limit, pattern: "^Sales2$" });
+      await stack.up();
+    });
+
+    // The update ended half-way with "cluster_not_formed".
+    it("a quorum queue whose name within the broker another vhost's queue has, or is too long", async () => {
+      const { management } = broker();
+      const inner = `${vhost}_eu`;
+      const long = `${vhost}-${"x".repeat(230 - vhost.length)}`;
+      for (const name of [inner, long]) {
+        await management.putVhost(name);
+        afterThisTest(() => management.call("DELETE", `vhosts/${name}`));
+      }
+      const [level = ""] = planEntities(network).queues?.map(({ name }) => name) ?? [];
+      const quorum = { durable: true, arguments: { "x-queue-type": "quorum" } };
+      await management.call("PUT", `queues/${vhost}/eu_${level}`, quorum);
+      await assert.rejects(management.call("PUT", `queues/${inner}/${level}`, quorum), "the broker refuses it");
+      const stack = await TestStack.create(broker(), inner);
+      stack.configure({ network: shape });
+      const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.notEqual(code, 0, output);
+      assert.match(
+        output.replaceAll(/\s+/g, " "),
+        new RegExp(`as queue eu_\\S+ of vhost ${vhost}, and the broker refuses the second one; nothing was made`),
+      );
+      assert.deepEqual(await management.queues(inner), []);
+      const other = await TestStack.create(broker(), long);
+      other.configure({ network: shape });
+      const tooLong = await other.run(["preview", "--stack", "test"]);
+      assert.match(
+        tooLong.output.replaceAll(/\s+/g, " "),
+        /have 2\d\d bytes together.*fail from 256 on; nothing was made/,
+      );
+      stack.configure({ network: { ...shape, prefix: "invoices" } });
+      await stack.up();
     });
 
     // A delay of 120 s ended after half a second, and an update under which the policy stayed so had said nothing.

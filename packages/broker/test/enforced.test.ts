@@ -112,7 +112,7 @@ describe("checkMatchingChange", () => {
     );
     await assert.rejects(
       checkMatchingChange(state, "/", before ?? [], found(after)),
-      /Run rabbitmq-delay enforce --undo first/,
+      /Set matching: enforced, and run pulumi refresh\. Or run rabbitmq-delay enforce --undo first/,
     );
   });
 

@@ -78,6 +78,7 @@ export { isDetourPolicy } from "./policies/detourPolicy";
 export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies/judgePolicies";
 export { appliesTo, certainlyAppliesTo, ownAppliesTo } from "./policies/policyScope";
 export { bindingIdentity, escapeRegex } from "./entities";
+export { internalQueueName, longestInternalName } from "./internalNames";
 export { shortcutsOf } from "./network/shortcuts";
 export { isAtLeast } from "./version";
 export { waitMsOf } from "./queueKind";

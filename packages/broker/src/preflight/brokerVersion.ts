@@ -83,6 +83,11 @@ async function versionOf(broker: BrokerAddress): Promise<string> {
         true,
       );
     }
+    if (/\/api\/?$/.test(broker.managementUrl)) {
+      throw new BrokerCheckError(
+        `broker.managementUrl: ${managementUrl} does not answer as RabbitMQ's management API (HTTP ${status}); the address ends before /api`,
+      );
+    }
     throw new BrokerCheckError(
       `broker.managementUrl: ${managementUrl} is not RabbitMQ's management API (HTTP ${status}); enable the plugin with ` +
         `rabbitmq-plugins enable rabbitmq_management`,

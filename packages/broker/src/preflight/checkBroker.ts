@@ -21,9 +21,12 @@ import { checkDelayedExchanges } from "./delayedExchanges";
 import { checkClaims, lostClaims, warnOfLost } from "./claims";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
 import { checkMatchingChange, warnOfEnforced } from "./matchingChange";
+import { warnOfLeft } from "./leftNetworks";
 import { missingPolicies } from "./missingPolicies";
+import { checkQueues, visibleVhosts } from "./plannedQueues";
 import { checkQueueTypes, checkUntyped, defaultQueueTypeOf } from "./queueTypes";
 import { checkVhostIsHere, warnOfMissing } from "./otherBroker";
+import { warnOfRefusing } from "./refusing";
 import { checkRights } from "./rights";
 import { checkMoved, warnOfTakenOver } from "./takenOver";
 import { checkUsers } from "./users";
@@ -99,7 +102,10 @@ export async function checkBroker(
     isNew ? Promise.resolve([]) : inVhost<T>(api, broker, expectation, path, shape);
   const [exchanges, queues, policies, operatorPolicies] = await Promise.all([
     read<DeclaredExchange>(`exchanges/${vhost}`, "exchanges"),
-    read<DeclaredQueue>(`queues/${vhost}?columns=name,durable,auto_delete,exclusive,arguments`, "queues"),
+    read<DeclaredQueue>(
+      `queues/${vhost}?columns=name,durable,auto_delete,exclusive,arguments,effective_policy_definition`,
+      "queues",
+    ),
     read<PolicyAnswer>(`policies/${vhost}`, "policies"),
     read<PolicyAnswer>(`operator-policies/${vhost}`, "policies"),
   ]);
@@ -146,7 +152,13 @@ export async function checkBroker(
   await checkUntyped(state, expectation.vhost, expectation.entities.queues, found);
   await checkMatchingChange(state, expectation.vhost, expectation.entities.queues, found.queues);
   const redeclared = await redeclaredQueues(state, expectation.vhost, expectation.entities.queues, found);
-  const replaced = checkDifferences(expectation.entities, found, isReplaced, redeclared);
+  const replaced = checkDifferences(
+    expectation.entities,
+    found,
+    isReplaced,
+    redeclared,
+    (expectation.declarers ?? []).filter(([, component]) => component === "EndpointDelayBinding").map(([name]) => name),
+  );
   const { claims = [], makesUsers } = expectation;
   const there = { exchanges: new Set(found.exchanges.keys()), queues: new Set(found.queues.keys()) };
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
@@ -155,6 +167,13 @@ export async function checkBroker(
   const between = bindings.filter(areEndsThere);
   const missingQueues = expectation.entities.queues.filter(({ name }) => !found.queues.has(name));
   checkQueueTypes(missingQueues, expectation.vhost, defaultType);
+  await checkQueues(api, {
+    vhost: expectation.vhost,
+    version,
+    planned: expectation.entities.queues,
+    missing: missingQueues,
+    vhosts: () => visibleVhosts(api),
+  });
   const limit = isNew ? undefined : await queueLimitOf(api, expectation.vhost);
   const room = checkQueueLimit(expectation.vhost, limit, queues.length, missingQueues.length);
   await checkRights(api, broker.username, {
@@ -176,6 +195,7 @@ export async function checkBroker(
   await checkUsers(state, api, broker, expectation.vhost, { users, claims, adopt }, exchanges);
   return [
     ...(await warnOfMissing(state, broker, expectation, there)),
+    ...(isNew ? [] : await warnOfLeft(state, api, expectation.vhost, bindings)),
     ...warnOfLost(await lostClaims(state, broker.managementUrl, expectation.vhost, claims, there.exchanges)),
     ...adoption,
     ...ways,
@@ -187,6 +207,13 @@ export async function checkBroker(
     )),
     ...replaced,
     ...warnOfEnforced(expectation.entities.queues, found.queues),
+    ...(await warnOfRefusing(
+      bindings,
+      expectation.delayedExchanges ?? [],
+      readBound,
+      [...queues, ...missingQueues],
+      expectation.policies ?? [],
+    )),
     ...room,
     ...checkPolicies(policyTargetOf(expectation), { policies, operatorPolicies }),
     ...faultsOf(version, expectation.allowedFaults).map((fault) => describeFault(version, fault)),

@@ -4,6 +4,12 @@ import type { StackState } from "./stackState";
 import { BrokerCheckError } from "../brokerCheckError";
 import { argumentsOf, queuesInState } from "./matchingChange";
 
+const FOR_OTHERS =
+  "Drain and delete it, or choose another name or prefix here; a network may take another shape instead";
+const FOR_ENDPOINT =
+  "Leave out createQueue or client to bind the queue as it is; or give its queueType and, in a program, queueArguments as the broker has them; or choose " +
+  "another name for the endpoint; or drain and delete the queue";
+
 /** How many differences an error names. */
 const MOST_NAMED = 3;
 
@@ -64,6 +70,7 @@ export async function redeclaredQueues(
 /**
  * Compares planned entities with those that exist under the same names.
  * @param redeclared queues of which the engine does not know that they differ
+ * @param endpoints names of what is declared for endpoints
  * @param isReplaced whether the engine replaces an entity that differs, because this stack declared it
  * @returns warnings, one line each, about entities that are going to be replaced
  * @throws BrokerCheckError for an entity that can't be declared as planned
@@ -73,19 +80,21 @@ export function checkDifferences(
   found: Found,
   isReplaced: boolean,
   redeclared: ReadonlySet<string> = new Set(),
+  endpoints: readonly string[] = [],
 ): string[] {
-  const differences = [
-    ...exchanges.flatMap((plan) => compareExchange(plan, found.exchanges.get(plan.name))),
-    ...queues.flatMap((plan) => differencesOf(plan, found)),
-  ];
+  const compared = [
+    ...exchanges.map((plan) => [plan.name, compareExchange(plan, found.exchanges.get(plan.name))] as const),
+    ...queues.map((plan) => [plan.name, differencesOf(plan, found)] as const),
+  ].filter(([, differences]) => differences.length > 0);
+  const differences = compared.flatMap(([, one]) => one);
   // The engine does not look at the arguments of a queue without a type, see Declarer.queue.
   const untyped = queues.filter(({ arguments: values }) => !("x-queue-type" in values));
   const isIgnored = untyped.some((plan) => differencesOf(plan, found).length > 0);
   if (differences.length > 0 && (isIgnored || !isReplaced)) {
     const more = differences.length > MOST_NAMED ? `; and ${differences.length - MOST_NAMED} more` : "";
+    const ways = new Set(compared.map(([name]) => (endpoints.includes(name) ? FOR_ENDPOINT : FOR_OTHERS)));
     throw new BrokerCheckError(
-      `${differences.slice(0, MOST_NAMED).join("; ")}${more}: ` +
-        `an entity can't change its arguments. Drain and delete it, or give the network another prefix or shape`,
+      `${differences.slice(0, MOST_NAMED).join("; ")}${more}: an entity can't change its arguments. ${[...ways].join(". ")}`,
     );
   }
   const unseen = queues.filter(({ name }) => redeclared.has(name)).flatMap((plan) => differencesOf(plan, found));

@@ -22,7 +22,11 @@ import { PolicyAnswer, checkPolicies } from "./checkPolicies";
 import { FORGET, checkClaims, lostClaims, warnOfLost } from "./claims";
 import { checkJoinedEnds, checkMatchingChange, warnOfEnforced } from "./matchingChange";
 import { missingPolicies } from "./missingPolicies";
+import { warnOfLeft } from "./leftNetworks";
+import { warnOfMissing } from "./otherBroker";
+import { checkQueues, visibleVhosts } from "./plannedQueues";
 import { checkQueueTypes, checkUntyped, defaultQueueTypeOf } from "./queueTypes";
+import { warnOfRefusing } from "./refusing";
 import { checkRights, tagsOf } from "./rights";
 import type { StackState } from "./stackState";
 import { checkMoved, warnOfTakenOver } from "./takenOver";
@@ -85,9 +89,12 @@ export interface FoundParts {
   /** Queues that components of this program are going to make. */
   plannedQueues: Set<string>;
   version: string;
+  /** Warnings of components before. */
+  told: Set<string>;
   /** The type that the vhost gives a queue without a type. */
   defaultType: string | undefined;
-  /** Read once, and only if needed. */
+  /** Vhosts that the user may see. Read once, and only if needed, as are the bindings. */
+  vhosts?: Promise<string[]>;
   bindings?: Promise<FoundBinding[]>;
   /** The same in the form of plans. */
   plannedBindings?: Promise<BindingPlan[]>;
@@ -117,7 +124,10 @@ export async function findParts(broker: BrokerAddress, vhost: string): Promise<F
     checkList<T>(path, await read<unknown>(path), shapes[shape]);
   const [exchanges, queues, policies, operatorPolicies] = await Promise.all([
     list<DeclaredExchange>(`exchanges/${at}`, "exchanges"),
-    list<DeclaredQueue>(`queues/${at}?columns=name,durable,auto_delete,exclusive,arguments`, "queues"),
+    list<DeclaredQueue>(
+      `queues/${at}?columns=name,durable,auto_delete,exclusive,arguments,effective_policy_definition`,
+      "queues",
+    ),
     list<PolicyAnswer>(`policies/${at}`, "policies"),
     list<PolicyAnswer>(`operator-policies/${at}`, "policies"),
   ]);
@@ -125,7 +135,8 @@ export async function findParts(broker: BrokerAddress, vhost: string): Promise<F
   const defaultType = await defaultQueueTypeOf(api, vhost);
   const plannedQueues = new Set<string>();
   const listed = { exchanges, queues, policies, operatorPolicies };
-  return { api, broker, tags, ...listed, queueLimit, plannedQueues, version, defaultType };
+  const told = new Set<string>();
+  return { api, broker, tags, ...listed, queueLimit, plannedQueues, version, told, defaultType };
 }
 
 /**
@@ -139,7 +150,7 @@ export async function checkWanted(
   state: StackState,
   found: FoundParts,
   vhost: string,
-  given: WantedParts & { component: string },
+  given: WantedParts & { component: string; name: string },
   planned: ReadonlySet<string>,
 ): Promise<string[]> {
   const { api, broker, tags, exchanges, queues, policies, operatorPolicies, queueLimit, plannedQueues, version } =
@@ -182,8 +193,17 @@ export async function checkWanted(
   await checkUntyped(state, vhost, entities.queues, byNames);
   await checkMatchingChange(state, vhost, entities.queues, byNames.queues);
   checkJoinedEnds(wanted.bindings, byNames.queues);
+  const lostParts = await warnOfMissing(state, broker, { vhost, entities }, there);
+  // Each component of a program finds the same of another broker.
+  const gone = lostParts.filter((warning) => !found.told.has(warning));
+  for (const warning of gone) found.told.add(warning);
   const warnings = [
+    ...gone,
     ...warnOfLost(lost),
+    ...(given.component === "EndpointDelayBinding"
+      ? // A preview does not know the bindings at another stack's network, but for the plan's.
+        await warnOfLeft(state, api, vhost, [...wanted.bindings, ...(wanted.endpoint?.bindings ?? [])], given.name)
+      : []),
     ...adoption,
     ...ways,
     ...(await warnOfTakenOver(
@@ -192,8 +212,23 @@ export async function checkWanted(
       entities.queues.filter(({ name }) => !taken.has(name)),
       byNames,
     )),
-    ...checkDifferences(entities, byNames, isReplaced, await redeclaredQueues(state, vhost, entities.queues, byNames)),
+    ...checkDifferences(
+      entities,
+      byNames,
+      isReplaced,
+      await redeclaredQueues(state, vhost, entities.queues, byNames),
+      given.component === "EndpointDelayBinding"
+        ? [...entities.exchanges, ...entities.queues].map(({ name }) => name)
+        : [],
+    ),
     ...warnOfEnforced(entities.queues, byNames.queues),
+    ...(await warnOfRefusing(
+      wanted.bindings,
+      wanted.delayedExchange === undefined ? [] : [wanted.delayedExchange],
+      bindings,
+      [...queues, ...entities.queues.filter(({ name }) => !there.queues.has(name))],
+      ownPolicies,
+    )),
     ...checkPolicies({ entities, policies: ownPolicies, endpointQueues }, { policies, operatorPolicies }),
   ];
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
@@ -208,6 +243,8 @@ export async function checkWanted(
     ],
   };
   checkQueueTypes(missing.queues, vhost, found.defaultType);
+  const vhosts = (): Promise<string[]> => (found.vhosts ??= visibleVhosts(api));
+  await checkQueues(api, { vhost, version, planned: entities.queues, missing: missing.queues, vhosts });
   for (const { name } of missing.queues) plannedQueues.add(name);
   warnings.push(...checkQueueLimit(vhost, queueLimit, queues.length, plannedQueues.size));
   const news = missingPolicies(ownPolicies, policies);

@@ -53,13 +53,16 @@ function isEnforced(values: QueuePlan["arguments"]): boolean {
 }
 
 function changeError(queue: string, change: "enforced" | "undone"): BrokerCheckError {
-  const [what, command] =
+  const [what, way] =
     change === "enforced"
-      ? ["exact matching is not enforced on the live network yet", "rabbitmq-delay enforce"]
-      : ["exact matching is enforced on the live network", "rabbitmq-delay enforce --undo"];
+      ? ["is not enforced on the live network yet", "Run rabbitmq-delay enforce"]
+      : [
+          "is enforced on the live network",
+          "Set matching: enforced, and run pulumi refresh. Or run rabbitmq-delay enforce --undo",
+        ];
   return new BrokerCheckError(
-    `matching: ${what}, and an update would have to declare queue ${queue} anew, and delete what waits in it; nothing was made. ` +
-      `Run ${command} first, which changes the live network without losing a message, and then pulumi refresh`,
+    `matching: exact matching ${what}, and an update would have to declare queue ${queue} anew, and delete what waits in it; nothing was ` +
+      `made. ${way} first, which changes the live network without losing a message, and then pulumi refresh`,
   );
 }
 

@@ -27,8 +27,9 @@ export async function checkVhostIsHere(
 }
 
 /**
- * Warns if a broker has nothing of what the state has in a vhost, or lacks some of it: the engine believes that all of it exists, so an update
- * succeeds and declares nothing. It is not an error, because `pulumi up --refresh` declares it, and shows a program the state from before.
+ * Warns if a broker has nothing of what the state has in a vhost, or lacks some of what the program declares again: the engine believes that
+ * all of it exists, so an update succeeds and declares nothing. It is not an error, because `pulumi up --refresh` declares it, and shows a
+ * program the state from before.
  */
 export async function warnOfMissing(
   state: StackState,
@@ -36,38 +37,32 @@ export async function warnOfMissing(
   { vhost, entities }: { vhost: string; entities: { exchanges: { name: string }[]; queues: { name: string }[] } },
   found: { exchanges: ReadonlySet<string>; queues: ReadonlySet<string> },
 ): Promise<string[]> {
-  const inState = ((await state.resources()) ?? []).filter(({ outputs }) => outputs.vhost === vhost);
-  const named = (type: string): string[] =>
-    inState.filter((one) => one.type === type).map(({ outputs }) => String(outputs.name));
-  const [queues, exchanges] = [named("rabbitmq:index/queue:Queue"), named("rabbitmq:index/exchange:Exchange")];
-  const isThere = queues.some((name) => found.queues.has(name)) || exchanges.some((name) => found.exchanges.has(name));
-  if (queues.length + exchanges.length === 0) return [];
-  if (isThere) {
-    const lost = [
-      ...missingOf(entities.queues, queues, found.queues).map((name) => `queue ${name}`),
-      ...missingOf(entities.exchanges, exchanges, found.exchanges).map((name) => `exchange ${name}`),
-    ];
-    const [first, ...others] = lost;
-    if (first === undefined) return [];
-    const names = others.length === 0 ? `${first} is` : `${first} and ${others.length} more are`;
+  const queues = (await state.names("rabbitmq:index/queue:Queue", vhost)) ?? new Set();
+  const exchanges = (await state.names("rabbitmq:index/exchange:Exchange", vhost)) ?? new Set();
+  if (queues.size + exchanges.size === 0) return [];
+  if (
+    ![...queues].some((name) => found.queues.has(name)) &&
+    ![...exchanges].some((name) => found.exchanges.has(name))
+  ) {
     return [
-      `${names} in this stack's state, and not in vhost ${vhost} of the broker: messages for ${others.length === 0 ? "it" : "them"} find no way. ` +
-        "Without --refresh, an update takes what is in the state as there and declares none of it; run pulumi up --refresh",
+      `broker.managementUrl: ${shownAddress(managementUrl)} has none of the ${queues.size} queues and ${exchanges.size} exchanges that ` +
+        `this stack's state has in vhost ${vhost}. Without --refresh, an update takes them as there and declares none of them. If it is ` +
+        `another broker than before, take a stack of its own for it (pulumi stack init)`,
     ];
   }
-  return [
-    `broker.managementUrl: ${shownAddress(managementUrl)} has none of the ${queues.length} queues and ${exchanges.length} exchanges that ` +
-      `this stack's state has in vhost ${vhost}. Without --refresh, an update takes them as there and declares none of them. If it is ` +
-      `another broker than before, take a stack of its own for it (pulumi stack init)`,
+  const lost = [
+    ...entities.queues
+      .filter(({ name }) => queues.has(name) && !found.queues.has(name))
+      .map(({ name }) => `queue ${name}`),
+    ...entities.exchanges
+      .filter(({ name }) => exchanges.has(name) && !found.exchanges.has(name))
+      .map(({ name }) => `exchange ${name}`),
   ];
-}
-
-/** What is planned, and stands in the state, and is not on the broker. */
-function missingOf(
-  planned: readonly { name: string }[],
-  inState: readonly string[],
-  found: ReadonlySet<string>,
-): string[] {
-  const known = new Set(inState);
-  return planned.map(({ name }) => name).filter((name) => known.has(name) && !found.has(name));
+  const [first, ...others] = lost;
+  if (first === undefined) return [];
+  const names = others.length === 0 ? `${first} is` : `${first} and ${others.length} more are`;
+  return [
+    `${names} in this stack's state, and not in vhost ${vhost} of the broker: messages for ${others.length === 0 ? "it" : "them"} find no way. ` +
+      "Without --refresh, an update takes what is in the state as there and declares none of it; run pulumi up --refresh",
+  ];
 }
