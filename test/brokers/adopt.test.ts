@@ -8,6 +8,7 @@ import { CommandEnd, runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { runKombu } from "../support/kombu";
 import { declareAsNServiceBus, generations, installEndpoint } from "../support/nserviceBus";
+import { declareVendors } from "../support/nserviceBusVhosts";
 import { temporaryFolder } from "../support/temporaryFolder";
 
 async function run({ node }: TestBroker, verb: string, vhost: string, ...args: string[]): Promise<CommandEnd> {
@@ -25,22 +26,40 @@ async function adopt(
   return { code, out, config: (parse(out) as { config: Record<string, unknown> }).config };
 }
 
-/** What a stack adds to a vendor's network: parking, and policies that lift delivery limits. */
-const ADDED =
-  /delivery-limit has no effect|^(exchange|queue) \S+[-_]parking is not on the broker|^policy \S+[-_]parking has no effect/;
-
-/** What check finds wrong of a config, but for what the stack adds. */
+/** What check finds wrong of a config, before its first update. */
 async function errorsOf(broker: TestBroker, vhost: string, config: Record<string, unknown>): Promise<string[]> {
   const file = join(temporaryFolder(), "Pulumi.prod.yaml");
   writeFileSync(file, JSON.stringify({ config }));
   const { out } = await run(broker, "check", vhost, "--stack-config", file, "--json");
   return (JSON.parse(out) as { severity: string; message: string }[])
-    .filter(({ severity, message }) => severity === "error" && !ADDED.test(message))
+    .filter(({ severity }) => severity === "error")
     .map(({ message }) => message);
 }
 
 describe("rabbitmq-delay adopt recognizes", () => {
-  onEachBroker((broker) => {
+  onEachBroker((broker, { isNewest }) => {
+    // It left both queues out, and the client of a direct topology.
+    it("the endpoints, error queue and audit queue of NServiceBus, as the client itself has declared them", async () => {
+      for (const topology of ["conventional", "direct"] as const) {
+        // Before 4.0 the client sets no policy, which alone tells an endpoint of the direct topology.
+        if (topology === "direct" && !isNewest) continue;
+        const vhost = await broker().management.createVhost();
+        await declareVendors(broker(), vhost, topology, isNewest);
+        const { code, out, config } = await adopt(broker(), vhost);
+        assert.equal(code, 0, out);
+        const client = { client: "nservicebus", ...(topology === "direct" ? { routingTopology: "direct" } : {}) };
+        assert.deepEqual(config, {
+          "rabbitmq-delay:broker": { vhost },
+          "rabbitmq-delay:network": { preset: "nservicebus", matching: "suffix", adopt: true },
+          "rabbitmq-delay:endpoints": ["Audit.Trail", "Audit.Trail-1", "Billing", "Billing-1", "Sales", "Sales-1"].map(
+            (name) => ({ name, ...client, adopt: true }),
+          ),
+          "rabbitmq-delay:errorQueues": ["audit", "error"],
+        });
+        assert.deepEqual(await errorsOf(broker(), vhost, config), []);
+      }
+    });
+
     it("what NServiceBus declares, of both versions, with what a stack of this project has beside it", async () => {
       const { management } = broker();
       const vhost = await management.createVhost();

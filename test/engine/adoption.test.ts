@@ -1,12 +1,16 @@
 import { strict as assert } from "node:assert";
 import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { planRetry, workRetry } from "@rabbitmq-delay/topology";
+import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual, promisify } from "node:util";
+import { EntityPlan, delayNetwork, planBinding, planEntities, planRetry, workRetry } from "@rabbitmq-delay/topology";
+import { boundType, planOwnEntities } from "@rabbitmq-delay/topology/stack";
 import type { Channel } from "amqplib";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { assertNotEarly } from "../support/clock";
+import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { rounds } from "../support/length";
 import { declareOverAmqp } from "../support/declare";
@@ -17,8 +21,10 @@ import {
   publishDelayed,
   sendDelayed,
 } from "../support/nserviceBus";
+import { declareVendors } from "../support/nserviceBusVhosts";
 import { Receiver } from "../support/receive";
 import { StackConfig, TestStack } from "../support/stack";
+import { temporaryFolder } from "../support/temporaryFolder";
 
 const names = ["Sales", "Billing"];
 const MESSAGES = { v1: 2000, v2: rounds(2000, 20_000) };
@@ -358,6 +364,74 @@ describe("a network that NServiceBus has declared", () => {
       const receiver = await Receiver.on(await openChannel(broker(), vhost), names);
       const bodies = (await receiver.until(200)).map(({ message }) => message.content.toString());
       assert.equal(new Set(bodies).size, 200);
+    });
+
+    // The check ended with errors, and the update took the team's policy off each queue.
+    it("is checked before its first update, and keeps a team's policies on its queues", async () => {
+      const { management, node } = broker();
+      const vhost = await management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareVendors(broker(), vhost, "conventional", isNewest);
+      await installEndpoint(channel, generations.v2, "Europe.Sales");
+      const celery = delayNetwork({ preset: "celery", parking: false, matching: "suffix" });
+      const orders = { name: "orders", client: "celery" } as const;
+      await declareOverAmqp(channel, planEntities(celery));
+      await declareOverAmqp(channel, planOwnEntities(orders) as EntityPlan);
+      await declareOverAmqp(channel, {
+        exchanges: [],
+        queues: [],
+        bindings: planBinding(celery, { ...orders, type: boundType(orders) }).bindings,
+      });
+      const full = { "max-length": 5000, overflow: "reject-publish" };
+      const limited = { "delivery-limit": 5, "dead-letter-exchange": "dlx" };
+      await channel.assertExchange("dlx", "fanout");
+      // An older broker's update sets no policy that would push these off.
+      const policies = [
+        { name: "all", pattern: isNewest ? ".*" : "^Sales$", priority: 1, definition: full },
+        { name: "orders", pattern: "^orders$", priority: 2, definition: limited },
+      ];
+      for (const { name, ...policy } of policies)
+        await management.call("PUT", `policies/${vhost}/${name}`, { ...policy, "apply-to": "queues" });
+      // The management API is up to 5 s late.
+      const effective = async (queue: string, wanted: object): Promise<object> => {
+        for (let looks = 1; ; looks++) {
+          const { effective_policy_definition: found = {} } = await management.get<{
+            effective_policy_definition?: object;
+          }>(`queues/${vhost}/${queue}`);
+          if (isDeepStrictEqual(found, wanted) || looks > 100) return found;
+          await pause(200);
+        }
+      };
+      for (const [queue, wanted] of Object.entries({ Sales: full, orders: limited }))
+        assert.deepEqual(await effective(queue, wanted), wanted, queue);
+
+      const address = ["--management", node.managementUrl.replace("://", "://guest:guest@"), "--vhost", vhost];
+      const adopted = await runCommand(["adopt", ...address, "--json"]);
+      const { config } = JSON.parse(adopted.out) as { config: Record<string, unknown> };
+      // As its remark says.
+      const whole: Record<string, unknown> = { ...config, "rabbitmq-delay:allow": ["Sales with Europe.Sales"] };
+      const file = join(temporaryFolder(), "Pulumi.prod.yaml");
+      writeFileSync(file, JSON.stringify({ config: whole }));
+      const check = await runCommand(["check", "--stack-config", file, ...address]);
+      assert.equal(check.code, 0, check.out + check.err);
+      assert.match(
+        check.out,
+        /warning +network nsb\.v2\.delay: queue nsb\.v2\.delay-parking is not there yet; the update adds it/,
+      );
+
+      const stack = await TestStack.create(broker(), vhost);
+      const keys = Object.entries(whole).map(([key, value]) => [key.replace("rabbitmq-delay:", ""), value]);
+      stack.configure(Object.fromEntries(keys.filter(([key]) => key !== "broker")) as StackConfig);
+      await stack.up();
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      for (const [queue, wanted] of [
+        ["Sales", { ...full, ...(isNewest ? { "delivery-limit": 100_000 } : {}) }],
+        ["orders", limited],
+      ] as const)
+        assert.deepEqual(await effective(queue, wanted), wanted, queue);
+      const after = await runCommand(["check", "--stack-config", file, ...address]);
+      assert.equal(after.code, 0, after.out + after.err);
+      assert.doesNotMatch(after.out, /not there yet/);
     });
 
     it("a work queue and its retry queues that were made by hand, with what waits in them", async () => {

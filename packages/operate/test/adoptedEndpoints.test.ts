@@ -5,6 +5,7 @@ import {
   DelayNetwork,
   delayNetwork,
   planBinding,
+  planErrorQueue,
   planRetry,
   planReturnBinding,
   retryIntervals,
@@ -94,6 +95,55 @@ describe("the endpoints of a network that is adopted", () => {
     );
     const elsewhere = planAdoption("/", withEndpoints(own, [tasks[0] as OwnEndpoint]));
     assert.deepEqual(elsewhere.config.endpoints, [{ name: "orders", type: "exchange", adopt: true }]);
+  });
+
+  it("have error queues beside them, but for the parking queues and dead queues of a stack", () => {
+    const beside = (["dead", "retry"] as const).map((rejected) =>
+      planRetry(workRetry({ queue: `invoices-${rejected}`, delays: ["20s"], rejected })),
+    );
+    const vendors = withEndpoints(nserviceBus, [{ name: "Billing", client: "nservicebus" }]);
+    const more = contentOf(networkPlan(own), planErrorQueue("error"), ...beside);
+    const merge = <K extends "exchanges" | "queues" | "bindings" | "policies">(kind: K): LiveContent[K] =>
+      [...vendors[kind], ...more[kind]] as LiveContent[K];
+    const adoption = planAdoption("/", {
+      ...vendors,
+      exchanges: merge("exchanges"),
+      queues: merge("queues"),
+      bindings: merge("bindings"),
+      policies: merge("policies"),
+    });
+    assert.deepEqual(adoption.config.errorQueues, ["error"]);
+    assert.deepEqual(told(adoption, "differs"), []);
+  });
+
+  // "Nothing differs", and the update took the team's policy off each queue.
+  it("keep what a team's policy says of their queues, in the policy that the stack sets", () => {
+    const celery = delayNetwork({ preset: "celery", parking: false, matching: "suffix" });
+    const content = withEndpoints(celery, [{ name: "orders", client: "celery" }]);
+    const definition = { "max-length": 5000, overflow: "reject-publish" };
+    const adopted = (more: object, version = "4.3.6", others: object = definition): Adoption => {
+      const teams = { name: "teams", pattern: ".*", applyTo: "queues", priority: 5, isOperator: false, ...more };
+      const queues = content.queues.map((queue) => ({ ...queue, policy: "teams" }));
+      return planAdoption("/", { ...content, version, queues, policies: [{ ...teams, definition: { ...others } }] });
+    };
+    const kept = adopted({});
+    assert.deepEqual(kept.config.endpoints, [
+      { name: "orders", client: "celery", queuePolicy: definition, adopt: true },
+    ]);
+    assert.match(
+      told(kept, "note").join(),
+      /policy teams applies to it, .* queuePolicy takes its max-length, overflow into/,
+    );
+    assert.ok(!told(kept, "note").some((message) => /teams no longer applies to queue orders/.test(message)));
+    assert.deepEqual(
+      told(kept, "differs").filter((message) => message.includes("queue orders")),
+      [],
+    );
+    const bare = [{ name: "orders", client: "celery", adopt: true }];
+    assert.deepEqual(adopted({}, "3.10.8").config.endpoints, bare, "no policy of the stack is there to push it off");
+    assert.deepEqual(adopted({}, "4.3.6", { "delivery-limit": -1 }).config.endpoints, bare, "as the stack's own");
+    const limited = { "delivery-limit": 5, "dead-letter-exchange": "dlx" };
+    assert.deepEqual(adopted({}, "4.3.6", limited).config.endpoints?.[0]?.queuePolicy, limited);
   });
 
   it("are MassTransit's only where exchanges of message types lead to them, at a network that NServiceBus does not use", () => {

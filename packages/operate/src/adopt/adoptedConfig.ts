@@ -16,6 +16,8 @@ export interface AdoptedConfig {
   retryIntervals?: RetryIntervalsOptions;
   workQueues?: Adopted<WorkRetryOptions>[];
   endpoints?: Adopted<EndpointConfig>[];
+  /** Error and audit queues of all services. */
+  errorQueues?: string[];
 }
 
 /** Puts together what was found, and says at each part what there is to say of it. */
@@ -23,6 +25,7 @@ export function configOf(
   vhost: string,
   networks: readonly BoundNetwork[],
   retries: FoundRetries,
+  errorQueues: readonly string[] = [],
 ): { config: AdoptedConfig; remarks: AdoptionRemark[] } {
   const names = namesOf(networks);
   const isSingle = networks.length === 1;
@@ -41,6 +44,7 @@ export function configOf(
     ...(retries.intervals === undefined ? {} : { retryIntervals: retries.intervals.options }),
     ...(workQueues.length === 0 ? {} : { workQueues }),
     ...(endpoints.length === 0 ? {} : { endpoints }),
+    ...(errorQueues.length === 0 ? {} : { errorQueues: [...errorQueues] }),
   };
   return { config, remarks: [...placed, ...remarks] };
 }
@@ -105,13 +109,23 @@ function describe({ type, patterns }: FoundEndpoint): string {
 }
 
 /** A client decides what of its endpoint is bound. */
-function withoutDefaults({ name, type, patterns, client, queueType }: FoundEndpoint): EndpointConfig {
+function withoutDefaults({
+  name,
+  type,
+  patterns,
+  client,
+  routingTopology,
+  queueType,
+  queuePolicy,
+}: FoundEndpoint): EndpointConfig {
   return {
     name,
-    ...(type === boundType({ name, client }) ? {} : { type }),
+    ...(type === boundType({ name, client, routingTopology }) ? {} : { type }),
     ...(patterns === undefined ? {} : { patterns }),
     ...(client === undefined ? {} : { client }),
+    ...(routingTopology === undefined ? {} : { routingTopology }),
     ...(queueType === undefined ? {} : { queueType }),
+    ...(queuePolicy === undefined ? {} : { queuePolicy }),
   };
 }
 

@@ -1,6 +1,8 @@
-import type { QueueType } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, QueuePlan, QueueType, planErrorQueue } from "@rabbitmq-delay/topology";
 import {
   EndpointClient,
+  RoutingTopology,
+  checkEntityName,
   compareExchange,
   compareQueue,
   compareUntyped,
@@ -9,10 +11,14 @@ import {
 import type { LiveVhost } from "./liveVhost";
 import { Unplaced, differs } from "./remark";
 
+const ALTERNATE = "alternate-exchange";
+
 /** Whose client has declared an endpoint, as the config says it. */
 export interface FoundClient {
   client?: EndpointClient;
+  routingTopology?: RoutingTopology;
   queueType?: QueueType;
+  queuePolicy?: Record<string, string | number>;
 }
 
 /**
@@ -28,6 +34,8 @@ export function clientOf(
 ): { found: FoundClient; remarks: Unplaced[] } {
   const none = { found: {}, remarks: [] };
   const [exchange, queue] = [live.exchanges.get(name), live.queues.get(name)];
+  if (isDirect(name, preset, type, live))
+    return { found: { client: "nservicebus", routingTopology: "direct" }, remarks: [] };
   if (exchange === undefined || queue === undefined) return none;
   const vendor: keyof typeof VENDORS | undefined = preset.startsWith("nservicebus")
     ? "nservicebus"
@@ -51,6 +59,62 @@ export function clientOf(
     (one) => differencesOf(name, "masstransit", one, live).length === 0,
   );
   return queueType === undefined ? none : { found: { client: "masstransit", queueType }, remarks: [] };
+}
+
+/**
+ * Whether NServiceBus's direct topology has declared a queue. Only its policy tells: the client sets one for each endpoint on RabbitMQ 4, and
+ * any client may bind a queue by suffix.
+ */
+function isDirect(name: string, preset: string, type: "queue" | "exchange", live: LiveVhost): boolean {
+  if (!preset.startsWith("nservicebus") || type !== "queue" || live.exchanges.has(name)) return false;
+  const [plan] = planErrorQueue(name).queues;
+  const isDeclared = compareQueue(plan as QueuePlan, live.queues.get(name), live.content.defaultQueueType).length === 0;
+  return isDeclared && live.content.policies.some((policy) => policy.name === `nsb.${name}.delivery-limit`);
+}
+
+/**
+ * Error and audit queues of NServiceBus, which no endpoint consumes: a queue and a fanout exchange of one name (in the direct topology, the
+ * queue alone, by the names that the vendor's samples have), and no policy of the client's. Parking queues and dead queues look the same, but
+ * exchanges or queues lead to them.
+ */
+export function errorQueuesOf(
+  endpoints: readonly FoundClient[],
+  names: ReadonlySet<string>,
+  live: LiveVhost,
+): string[] {
+  const isOf = (topology: RoutingTopology): boolean =>
+    endpoints.some(
+      ({ client, routingTopology = "conventional" }) => client === "nservicebus" && routingTopology === topology,
+    );
+  const { exchanges, queues, policies } = live.content;
+  const targets = new Set([
+    ...[...exchanges, ...queues].flatMap((one) => [one.arguments[ALTERNATE], one.arguments["x-dead-letter-exchange"]]),
+    ...policies.map(({ definition }) => definition[ALTERNATE]),
+  ]);
+  return [...live.queues.keys()].sort().filter((name) => {
+    if (
+      names.has(name) ||
+      targets.has(name) ||
+      !isDeclarable(name) ||
+      policies.some((policy) => policy.name === `nsb.${name}.delivery-limit`)
+    )
+      return false;
+    if (isOf("conventional") && differencesOf(name, "nservicebus", "quorum", live).length === 0) return true;
+    const [plan] = planErrorQueue(name).queues;
+    const isPlain = compareQueue(plan as QueuePlan, live.queues.get(name), live.content.defaultQueueType).length === 0;
+    return isOf("direct") && ["error", "audit"].includes(name) && isPlain && !live.exchanges.has(name);
+  });
+}
+
+/** Whether a stack can declare an entity of that name. */
+function isDeclarable(name: string): boolean {
+  try {
+    checkEntityName("name", name);
+    return true;
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError)) throw error;
+    return false;
+  }
 }
 
 /** How vendors declare an endpoint, and by which exchange it may be theirs at all. */

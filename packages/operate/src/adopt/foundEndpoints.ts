@@ -4,6 +4,7 @@ import { Destination, claimOf, destinationsOf, matchingOf, passingOf, patternsOf
 import { FoundClient, clientOf } from "./endpointClient";
 import type { FoundNetwork } from "./foundNetworks";
 import type { LiveVhost } from "./liveVhost";
+import { keptPolicy } from "./queuePolicies";
 import { Unplaced, differs, note } from "./remark";
 
 /** An endpoint of one network. */
@@ -87,12 +88,19 @@ function readDestination(destination: Destination, network: DelayNetwork, live: 
   } catch (error) {
     return leaveOut(error);
   }
+  const kept = client?.found.client === undefined ? undefined : keptPolicy(name, network.preset, live);
   const claim = claimOf(ownedNames(endpoint), live);
   if (claim !== undefined) return { plan, remarks: [claim, ...others] };
   return {
     plan,
-    endpoint: { name, type, ...(endpoint.patterns === undefined ? {} : { patterns }), ...client?.found },
-    remarks: [...others, ...remarks, ...(client?.remarks ?? [])],
+    endpoint: {
+      name,
+      type,
+      ...(endpoint.patterns === undefined ? {} : { patterns }),
+      ...client?.found,
+      ...(kept?.queuePolicy === undefined ? {} : { queuePolicy: kept.queuePolicy }),
+    },
+    remarks: [...others, ...remarks, ...(client?.remarks ?? []), ...(kept?.remarks ?? [])],
   };
 }
 

@@ -1,7 +1,8 @@
 import { areStatisticsOff } from "@rabbitmq-delay/broker";
-import { DelayTopologyError, parkingPolicy } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, parkingPolicy, planRetry, workRetry } from "@rabbitmq-delay/topology";
 import {
   StackPlan,
+  deliveryLimitPolicies,
   endpointLimitPolicies,
   judgePolicies,
   limitingPreset,
@@ -10,6 +11,7 @@ import {
   readStackConfig,
 } from "@rabbitmq-delay/topology/stack";
 import { AdoptedConfig, configOf } from "./adoptedConfig";
+import { errorQueuesOf } from "./endpointClient";
 import { findEndpoints } from "./foundEndpoints";
 import { findNetworks } from "./foundNetworks";
 import { FoundRetries, findRetries } from "./foundRetries";
@@ -33,7 +35,11 @@ export function planAdoption(vhost: string, content: LiveContent): Adoption {
   const found = findNetworks(live);
   const retries = findRetries(live);
   const networks = found.networks.map((network) => findEndpoints(network, live));
-  const { config, remarks } = configOf(vhost, networks, retries);
+  const endpoints = networks.flatMap((network) => network.endpoints);
+  const retryQueues = retries.workQueues.flatMap((options) => planRetry(workRetry(options)).queues);
+  const names = new Set([...endpoints, ...retryQueues].map(({ name }) => name));
+  const errorQueues = errorQueuesOf(endpoints, names, live);
+  const { config, remarks } = configOf(vhost, networks, retries, errorQueues);
   const isEmpty = networks.length === 0 && retries.workQueues.length === 0 && retries.intervals === undefined;
   const general = [
     ...found.remarks,
@@ -88,6 +94,7 @@ function judgeOthers({ networks, parts, created }: StackPlan, { content }: LiveV
   const all = [...parts, ...created].map(({ entities }) => entities);
   const shapes = networks.networks.map(({ network }) => network);
   const ways = { brokerVersion: content.version };
+  const others = parts.filter(({ place }) => networks.networks.every((one) => one.place !== place));
   const queues = all.flatMap((plan) => plan.queues);
   const findings = judgePolicies(
     {
@@ -95,9 +102,16 @@ function judgeOthers({ networks, parts, created }: StackPlan, { content }: LiveV
       queues,
       policies: [
         ...shapes.flatMap((network) => [parkingPolicy(network), ...networkLimitPolicies(network, ways)]),
+        ...deliveryLimitPolicies(
+          others.flatMap(({ entities }) => entities.queues),
+          ways,
+        ),
         ...created.flatMap(({ endpoint, entities }) =>
           entities.queues.flatMap((queue) =>
-            endpointLimitPolicies(queue, limitingPreset(networks.joinedBy(endpoint)), ways),
+            endpointLimitPolicies(queue, limitingPreset(networks.joinedBy(endpoint)), {
+              ...ways,
+              queuePolicy: endpoint.queuePolicy,
+            }),
           ),
         ),
       ].filter((policy) => policy !== undefined),
