@@ -50,17 +50,22 @@ async function enforce(options: EnforceOptions): Promise<void> {
   const network = networkOf(options);
   const vhost = options.vhost ?? network.vhost ?? "/";
   const api = managementApiOf(management, options.ca);
+  let isBegun = false;
   const onStep = (step: Step): void => {
+    isBegun = true;
     if (json !== true) console.log(describe(step));
   };
-  const result = await orFailed(enforceMatching(api, { ...network, vhost }, { undo, dryRun, onStep }));
+  const onStuck = json === true ? console.error : console.log;
+  const change = enforceMatching(api, { ...network, vhost }, { undo, dryRun, onStep, onStuck });
+  const result = await orFailed(change, () => isBegun);
   if (json === true) return console.log(JSON.stringify(result, undefined, 2));
   if (dryRun) for (const step of result.steps) console.log(describe(step));
+  for (const { message } of result.stuck) console.log(message);
   console.log(conclude(result, dryRun));
 }
 
 /** @throws CommandError, out of reach, if the broker did not do a step */
-async function orFailed(result: Promise<EnforceResult>): Promise<EnforceResult> {
+async function orFailed(result: Promise<EnforceResult>, isBegun: () => boolean): Promise<EnforceResult> {
   try {
     return await result;
   } catch (error) {
@@ -68,7 +73,8 @@ async function orFailed(result: Promise<EnforceResult>): Promise<EnforceResult> 
       throw new CommandError(exitCodes.outOfReach, `--management: ${error.message.replace(/^broker\.username: /, "")}`);
     }
     if (!(error instanceof EnforceError)) throw error;
-    throw new CommandError(exitCodes.outOfReach, `${error.message}. What was done stays; run it again to go on`);
+    const state = isBegun() ? "What was done stays; run it again to go on" : "This run has done nothing";
+    throw new CommandError(exitCodes.outOfReach, `${error.message}. ${state}`);
   }
 }
 

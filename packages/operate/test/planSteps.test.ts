@@ -308,7 +308,7 @@ describe("planSteps", () => {
         set(pattern, "exchanges", 5);
         assert.throws(
           () => planSteps(change, broker),
-          /pattern: .*policy team's has it, .*\(alternate-exchange\).*widen it to both/,
+          /policy team's applies to exchange .*\(alternate-exchange\).*widen its pattern to both/,
         );
       }
       set("^nsb.v2.delay-(delivery|exact)$", "exchanges", 5);
@@ -317,7 +317,7 @@ describe("planSteps", () => {
         set(".*", applyTo, 1_000_000_000);
         assert.throws(
           () => planSteps(change, broker),
-          /priority: .*policy team's has it, .*; give it one below 1000000000, or a narrower pattern$/,
+          /policy team's has priority 1000000000 .*; give it one below 1000000000, or a narrower pattern$/,
         );
         set(".*", applyTo, 999_999_999);
         assert.ok(planSteps(change, broker).length > 0);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ManagementApi } from "@rabbitmq-delay/broker";
+import { BrokerCheckError, ManagementApi } from "@rabbitmq-delay/broker";
 import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topology";
 import { EnforceError } from "./enforceError";
 import { LiveMatching, readLiveMatching } from "./liveMatching";
@@ -8,6 +8,7 @@ import { isStillNext, planAllSteps, planSteps } from "./planSteps";
 import type { Step } from "./step";
 import { Requests, told, untilAnswered } from "./requests";
 import { checkStepRights } from "./stepRights";
+import { StuckMessages, describeStuck, findStuck } from "./stuckMessages";
 
 /** How a change of a live network's matching is made. */
 export interface EnforceOptions {
@@ -17,6 +18,8 @@ export interface EnforceOptions {
   dryRun?: boolean;
   /** Told of each step before it is made, so that somebody who stops the change knows where it stands. */
   onStep?: (step: Step) => void;
+  /** Told of messages that no queue takes, and that keep a queue from running empty; the change goes on once they are out. */
+  onStuck?: (message: string) => void;
   /**
    * How long a queue may take until it is empty or takes messages, in milliseconds; default 600,000, because a broker sends a dead letter
    * once more after three minutes, if the next queue did not confirm it.
@@ -30,6 +33,8 @@ export interface EnforceResult {
   network: DelayNetwork;
   /** What was done, in its order; of a dry run, what would be. */
   steps: Step[];
+  /** Of a dry run: messages that no queue takes, because of which a run refuses to begin. */
+  stuck: StuckMessages[];
 }
 
 /** How long a policy that is there may take until it applies. */
@@ -42,6 +47,8 @@ const HELD_UP_MS = 30_000;
 const COUNT_MS = 5000;
 /** How many counts in a row have to find a queue empty. */
 const COUNTS = 3;
+/** How many counts in a row may find nothing in a queue but messages that no queue takes. */
+const STUCK_COUNTS = 4;
 /** How many looks in a row may say nothing but a count; any broker may say as little for a moment. */
 const MOST_SILENCE = 6;
 /** How long a cluster's other nodes may take until they know a policy, or a queue that was just declared. */
@@ -71,10 +78,19 @@ export async function enforceMatching(
     );
   const live = await read();
   const all = planAllSteps(change, live);
-  if (options.dryRun === true) return { network: { ...change.network, vhost }, steps: all };
+  const requests = new Requests(api);
+  // A change that has begun is better off at its end, and waits for such messages there.
+  const isBegun = live.policies.some(({ name }) => name === change.fallback.name);
+  const isLooked = all.some(({ do: what }) => what === "drain-queue") && (options.dryRun === true || !isBegun);
+  const stuck = isLooked
+    ? await told("the queues' messages can't be read", findStuck(requests, encodeURIComponent(vhost), change))
+    : [];
+  if (options.dryRun === true) return { network: { ...change.network, vhost }, steps: all, stuck };
+  const [first] = stuck;
+  if (first !== undefined) throw new EnforceError(first.message);
   if (all.length > 0) await told("the user's rights can't be checked", checkStepRights(api, vhost, all, change, live));
   const steps = planSteps(change, live);
-  const runner = new Runner(new Requests(api), vhost, change, options.timeoutMs ?? 600_000);
+  const runner = new Runner(requests, vhost, change, options.timeoutMs ?? 600_000, options.onStuck);
   for (let round = 1, left = steps; left.length > 0; round++) {
     // An endpoint may have been bound meanwhile; what is there at the end is what counts.
     if (round > MOST_ROUNDS) throw new EnforceError(`there is still something to do after ${MOST_ROUNDS} rounds`);
@@ -87,10 +103,22 @@ export async function enforceMatching(
       if (!(await runner.run(step, isNext))) break;
       sinceMs = Date.now();
     }
-    left = planSteps(change, await read());
+    const seen = await read();
+    left = planSteps(change, seen);
+    // Endpoints that appeared meanwhile bring steps of their own.
+    if (left.length > 0) {
+      const check = checkStepRights(api, vhost, left, change, seen).catch(asMidway);
+      await told("the user's rights can't be checked", check);
+    }
     steps.push(...left);
   }
-  return { network: { ...change.network, vhost }, steps };
+  return { network: { ...change.network, vhost }, steps, stuck: [] };
+}
+
+/** @throws EnforceError in place of an error that says that nothing was made */
+function asMidway(error: unknown): never {
+  if (!(error instanceof BrokerCheckError)) throw error;
+  throw new EnforceError(error.message.replace(/^broker\.username: |; nothing was made/g, ""));
 }
 
 /** Each round does what appeared in the one before, such as the endpoints of a deploy, or what is left of it after another run's steps. */
@@ -121,6 +149,7 @@ class Runner {
     vhost: string,
     private readonly change: MatchingChange,
     private readonly timeoutMs: number,
+    private readonly onStuck: (message: string) => void = () => undefined,
   ) {
     this.at = encodeURIComponent(vhost);
   }
@@ -282,6 +311,7 @@ class Runner {
     let empty = 0;
     let silence = 0;
     let stuck = 0;
+    let why: string | undefined;
     let isGone = false;
     await this.until(
       `queue ${queue} is empty`,
@@ -290,31 +320,25 @@ class Runner {
         isGone = found === undefined;
         // A run that was killed as it deleted it had found it empty.
         if (found === undefined) return true;
-        // A queue that nobody counts is not empty. What was dead-lettered and not accepted yet is counted apart.
+        // A queue that nobody counts is not empty. What was dead-lettered and not accepted yet is counted apart, too.
         const isSilent = found.messages !== undefined && found.consumers === undefined;
         silence = isSilent ? silence + 1 : 0;
         if (silence > MOST_SILENCE) throw new EnforceError(describeSilent(queue));
         empty = !isSilent && found.messages === 0 && (found.messages_dlx ?? 0) === 0 ? empty + 1 : 0;
-        stuck = found.messages_dlx ?? 0;
+        const count = found.messages_dlx ?? 0;
+        stuck = !isSilent && count > 0 && (found.messages ?? 0) <= count ? stuck + 1 : 0;
+        why = stuck < STUCK_COUNTS ? undefined : describeStuck(queue, count, this.change);
+        // A message that a busy queue refused comes out by itself within minutes.
+        if (stuck === STUCK_COUNTS && why !== undefined) this.onStuck(why);
         await this.checkUnbound(queue);
         return empty >= COUNTS;
       },
       COUNT_MS,
-      () => this.describeStuck(queue, stuck),
+      () => why,
     );
     if (isGone) return;
     await this.checkUnbound(queue);
     await this.send("DELETE", path);
-  }
-
-  /** What keeps a queue from running empty, and what to do. */
-  private describeStuck(queue: string, stuck: number): string {
-    if (stuck === 0) return "see what keeps it";
-    const end = queue.endsWith("-to-exact") || queue.endsWith("-to-delivery") ? "its target" : this.change.from;
-    return (
-      `${stuck} of its messages are past their time, and no queue takes them, e.g. because their endpoint is gone: bind a queue to ${end} by ` +
-      `#. and the endpoint's name, until they have come`
-    );
   }
 
   /** @throws EnforceError for a queue that is in use again, which would never run empty, or be deleted with its messages */
@@ -363,14 +387,14 @@ class Runner {
     what: string,
     holds: () => Promise<boolean>,
     everyMs = 500,
-    describe: () => string = () => "see what keeps it",
+    why: () => string | undefined = () => undefined,
   ): Promise<void> {
     const endMs = Date.now() + this.timeoutMs;
     for (;;) {
       if (await told(`whether ${what} can't be read`, holds())) return;
       if (Date.now() > endMs) {
         throw new EnforceError(
-          `it took more than ${this.timeoutMs / 1000} s until ${what}; ${describe()}, and run this again`,
+          `it took more than ${this.timeoutMs / 1000} s until ${what}: ${why() ?? "see what keeps it, and run this again"}`,
         );
       }
       await pause(everyMs);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { DelayTopologyError, PolicyPlan } from "@rabbitmq-delay/topology";
 import { appliesTo, bindingIdentity, compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
 import { bindingsForOldEnd, endpointBindings } from "./endpointBindings";
+import { EnforceError } from "./enforceError";
 import { foresee } from "./foresee";
 import type { LiveMatching } from "./liveMatching";
 import type { Step } from "./step";
@@ -218,7 +219,7 @@ function checkNetwork(change: MatchingChange, live: LiveMatching): void {
 
 /**
  * Policies of others: only one applies to an exchange or a queue.
- * @throws DelayTopologyError for one that goes before those of the change, and for one that would be left behind with the old end
+ * @throws EnforceError for one that goes before those of the change, and for one that would be left behind with the old end
  */
 function checkPolicies(change: MatchingChange, { policies, bindings }: LiveMatching): void {
   const { from, to, exchange, detour, otherDetour, fallback, parkingOfBoth } = change;
@@ -234,17 +235,18 @@ function checkPolicies(change: MatchingChange, { policies, bindings }: LiveMatch
   if (strong !== undefined) {
     const isUnderway = !bindings.some(({ source }) => source === exchange);
     const urgent = isUnderway ? "THIS CHANGE IS UNDER WAY, AND MESSAGES HAVE NO WAY UNTIL THEN: " : "";
-    const allowed =
-      `policy ${strong.name} has it, and applies to what messages pass meanwhile, so that the policies of this change would have no effect; ` +
-      `${urgent}give it one below ${PRIORITY}, or a narrower pattern${isUnderway ? ", and run this again at once" : ""}`;
-    throw new DelayTopologyError("priority", strong.priority, allowed);
+    throw new EnforceError(
+      `policy ${strong.name} has priority ${strong.priority} and applies to what messages pass meanwhile, so that the policies of this change ` +
+        `would have no effect; ${urgent}give it one below ${PRIORITY}, or a narrower pattern${isUnderway ? ", and run this again at once" : ""}`,
+    );
   }
   const left = others.find((policy) => appliesTo(policy, from) && !appliesTo(policy, to));
   if (left === undefined) return;
-  const allowed = `policy ${left.name} has it, and applies to exchange ${from}, where messages arrive, and not to ${to}, where they will; what it says (${Object.keys(
-    left.definition,
-  ).join(", ")}) would no longer hold; widen it to both`;
-  throw new DelayTopologyError("pattern", left.pattern, allowed);
+  const said = Object.keys(left.definition).join(", ");
+  throw new EnforceError(
+    `policy ${left.name} applies to exchange ${from}, where messages arrive, and not to ${to}, where they will, so that what it says (${said}) would ` +
+      "no longer hold; widen its pattern to both",
+  );
 }
 
 /** How level 0's queue differs from what it is before the change and after it, if it is neither. */

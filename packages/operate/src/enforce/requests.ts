@@ -35,7 +35,7 @@ export class Requests {
         if (method !== "DELETE" || !isMissing(error)) throw error;
       }
     };
-    await told(`${method} ${decodeURIComponent(path)} failed`, untilAnswered(request));
+    await told(`${method} ${decodeURIComponent(path)} failed`, untilAnswered(request), rightFor(path));
   }
 }
 
@@ -63,19 +63,27 @@ export async function untilAnswered<T>(request: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @throws EnforceError with what could not be done, and why */
-export async function told<T>(what: string, answer: Promise<T>): Promise<T> {
+/** Returns the right that a change of what a path names needs. */
+function rightFor(path: string): string {
+  const [kind, , ...names] = path.split("/").map(decodeURIComponent);
+  if (kind === "policies") return "the tag policymaker";
+  if (kind === "bindings") return `the rights to read ${names[1]} and to write ${names[3]}`;
+  return `the right to configure ${names[0]}, or to write or read where it leads`;
+}
+
+/**
+ * @param right without which the broker refuses a step; undefined for a reading
+ * @throws EnforceError with what could not be done, and why
+ */
+export async function told<T>(what: string, answer: Promise<T>, right?: string): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     if (!(error instanceof ManagementApiError)) throw error;
     const { status, message } = error;
-    const rights =
-      status === 401
-        ? "; the user's name or password is wrong, or it lacks the tag policymaker"
-        : status === 403
-          ? "; the user needs the tag policymaker, and the right to configure, write and read the network's entities"
-          : "";
+    if (status === 0) throw new EnforceError(`${what}: no broker answers (${message})`);
+    const refusal = right ?? "the tag policymaker, or its name or password is wrong";
+    const rights = status === 401 || status === 403 ? `; the user lacks ${refusal}` : "";
     throw new EnforceError(`${what} (HTTP ${status}: ${message})${rights}`);
   }
 }
