@@ -31,7 +31,7 @@ export function addCheck(program: Command): void {
       new Option(
         "--stack-config <file>",
         "a stack's config file, e.g. Pulumi.prod.yaml, instead of a network",
-      ).conflicts(["network", "endpoint", ...shapeOptions]),
+      ).conflicts(["network", "stack", "endpoint", ...shapeOptions]),
     )
     .option("--endpoint <names...>", "endpoints of the network")
     // Commander's env() is not used: the broker of the environment is asked only if the option is given.
@@ -99,7 +99,9 @@ function addressOf({ management }: CheckOptions): string | undefined {
 }
 
 function checkedOf(options: CheckOptions, hasBroker: boolean): Checked & { vhost?: string } {
-  const { stackConfig, endpoint = [], network, preset } = options;
+  const { endpoint = [], network, preset, stack } = options;
+  const stackConfig =
+    options.stackConfig ?? (stack === undefined ? undefined : `Pulumi.${stack.split("/").at(-1)}.yaml`);
   if (stackConfig !== undefined) return readStackFile(stackConfig);
   // A broker can be checked without a plan.
   const isNamed = network !== undefined || preset !== undefined || endpoint.length > 0 || !hasBroker;

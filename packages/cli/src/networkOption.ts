@@ -11,10 +11,12 @@ import {
 import { wholeNumber } from "./commonOptions";
 import { CommandError, exitCodes } from "./failure";
 import { readJson } from "./readJson";
+import { readStackOutputs } from "./stackOutputs";
 
 /** The options that give a network. */
 export interface NetworkOptions extends Partial<DelayNetworkOptions> {
   network?: string;
+  stack?: string;
 }
 
 /** The options that shape a network without a file, by their names in code. */
@@ -30,6 +32,12 @@ export function addNetworkOptions(command: Command): Command {
       ).conflicts([...shapeOptions]),
     )
     .addOption(
+      new Option("--stack <stack>", "instead of --network: a stack of the current folder that exports it").conflicts([
+        "network",
+        ...shapeOptions,
+      ]),
+    )
+    .addOption(
       new Option("--preset <preset>", "instead of --network: a preset; the options below give its shape").choices(
         presets,
       ),
@@ -43,13 +51,20 @@ export function addNetworkOptions(command: Command): Command {
 }
 
 /** The network that the options give. @throws CommandError, or DelayTopologyError from the topology's own checks */
-export function networkOf({ network, ...options }: NetworkOptions): DelayNetwork {
+export function networkOf({ network, stack, ...options }: NetworkOptions): DelayNetwork {
+  if (stack !== undefined) return networkOfStack(stack);
   if (network !== undefined) return parseDelayNetwork(readDescriptor(network), "--network");
   if (options.preset === undefined) {
-    throw new CommandError(exitCodes.badInput, "give exactly one of --network FILE and --preset PRESET");
+    throw new CommandError(exitCodes.badInput, "give exactly one of --network FILE, --stack STACK and --preset PRESET");
   }
   const given = shapeOptions.map((name) => [name, options[name]]).filter(([, value]) => value !== undefined);
   return delayNetwork(Object.fromEntries(given) as DelayNetworkOptions);
+}
+
+function networkOfStack(stack: string): DelayNetwork {
+  const { delayNetwork: found } = readStackOutputs(stack);
+  if (found !== undefined) return parseDelayNetwork(found, "--stack");
+  throw new CommandError(exitCodes.badInput, `--stack: stack ${stack} has no output delayNetwork`);
 }
 
 /** Reads a descriptor, or a stack's outputs that contain one. */

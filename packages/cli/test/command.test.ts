@@ -377,7 +377,7 @@ describe("rabbitmq-delay", () => {
   });
 
   const mistakes: [string, string[], number, RegExp][] = [
-    ["no network", ["encode", "--delay", "1s", ...target], 2, /--network FILE and --preset/],
+    ["no network", ["encode", "--delay", "1s", ...target], 2, /--network FILE, --stack STACK and --preset/],
     [
       "an unknown preset",
       ["encode", "--preset", "x", "--delay", "1s", ...target],
