@@ -31,6 +31,23 @@ function publish(channel: ConfirmChannel, exchange: string, body: string, key = 
   );
 }
 
+const EVENT = "Shop:Happened";
+const BASES = ["System:Object", "NServiceBus:IEvent", "NServiceBus:IMessage"];
+
+/** Subscribes to an event as the client does when it starts, and before it publishes the event. */
+async function subscribe(channel: ConfirmChannel, name: string, isDirect = false): Promise<void> {
+  if (isDirect) {
+    await channel.bindQueue(name, "amq.topic", "Shop-Happened.#");
+    return;
+  }
+  await channel.assertExchange(EVENT, "fanout", { durable: true });
+  for (const base of BASES) {
+    await channel.assertExchange(base, "fanout", { durable: true });
+    await channel.bindExchange(base, EVENT, "");
+  }
+  await channel.bindExchange(name, EVENT, "");
+}
+
 describe("a stack of a team that runs NServiceBus without installers", () => {
   onEachBroker((broker, { isNewest }) => {
     async function bringUp(endpoint: object): Promise<{ stack: TestStack; login: (name: string) => Login }> {
@@ -66,8 +83,13 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
     });
 
     for (const routingTopology of ["conventional", "direct"] as const) {
-      it(`${routingTopology}: its services run as their users: start, send, delay to each other, and put errors away`, async () => {
-        const { stack, login } = await bringUp({ routingTopology });
+      it(`${routingTopology}: its services run as their users: start, send, publish, delay to each other, and put errors away`, async () => {
+        const isDirect = routingTopology === "direct";
+        const types = [isDirect ? "amq.topic" : EVENT];
+        const { stack, login } = await bringUp({
+          routingTopology,
+          messageTypes: { Sales: types, "Europe.Sales": types },
+        });
         const { vhost } = stack;
         for (const name of ["Sales", "Europe.Sales"]) {
           const { user, password } = login(name);
@@ -87,10 +109,12 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
         }
         // The direct topology sends by the default exchange.
         const send = (channel: ConfirmChannel, to: string, body: string): Promise<void> =>
-          routingTopology === "conventional" ? publish(channel, to, body) : publish(channel, "", body, to);
+          isDirect ? publish(channel, "", body, to) : publish(channel, to, body);
         const receivers = new Map<string, Receiver>();
         for (const name of ["Sales", "Europe.Sales"]) {
-          receivers.set(name, await Receiver.on(await channelOf(broker(), login(name), vhost), [name]));
+          const channel = await channelOf(broker(), login(name), vhost);
+          await subscribe(channel, name, isDirect);
+          receivers.set(name, await Receiver.on(channel, [name]));
         }
         for (const from of ["Sales", "Europe.Sales"]) {
           const channel = await channelOf(broker(), login(from), vhost);
@@ -98,11 +122,12 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
             await sendDelayed(channel, generations.v2, to, 1, `delayed from ${from} to ${to}`, routingTopology);
             await send(channel, to, `at once from ${from} to ${to}`);
           }
+          await publish(channel, types[0] as string, `event from ${from}`, isDirect ? "Shop-Happened" : "");
           await send(channel, "error", `error of ${from}`);
         }
         for (const [name, receiver] of receivers) {
-          const wanted = ["at once", "delayed"].flatMap((kind) =>
-            ["Europe.Sales", "Sales"].map((from) => `${kind} from ${from} to ${name}`),
+          const wanted = [`at once from FROM to ${name}`, `delayed from FROM to ${name}`, "event from FROM"].flatMap(
+            (text) => ["Europe.Sales", "Sales"].map((from) => text.replace("FROM", from)),
           );
           const bodies = (await receiver.until(wanted.length)).map(({ message }) => message.content.toString());
           assert.deepEqual(bodies.sort(), wanted);
@@ -112,13 +137,12 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
     }
 
     it("has no right that its client does not need: without each of them, something fails", async () => {
-      const { stack, login } = await bringUp({});
+      const { stack, login } = await bringUp({ messageTypes: { Sales: [EVENT] } });
       const { vhost } = stack;
       const { management } = broker();
       const sales = login("Sales");
       const path = `permissions/${vhost}/${sales.user}`;
       const rights = await management.get<{ configure: string; write: string; read: string }>(path);
-      assert.equal(rights.configure, "^$");
       const { tags } = await management.get<{ tags: string[] | string }>(`users/${sales.user}`);
       assert.deepEqual([tags].flat(), ["management"]);
       const names = (right: string): string[] => right.slice("^(?:".length, -")$".length).split("|");
@@ -137,6 +161,8 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
           await Promise.race([publish(channel, destination, "x"), refused]);
         }
         await Promise.race([publish(channel, "error", "x"), refused]);
+        await subscribe(channel, "Sales");
+        await Promise.race([publish(channel, EVENT, "x"), refused]);
         await channel.close();
       };
       await work();
@@ -144,7 +170,16 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
         const channel = await channelOf(broker(), sales, vhost);
         await assert.rejects(channel.bindExchange("Sales", "nsb.v2.delay-delivery", key), /ACCESS_REFUSED/, key);
       }
-      for (const kind of ["write", "read"] as const) {
+      // A login without message types may not even declare what is there by now.
+      for (const name of [EVENT, ...BASES]) {
+        const channel = await channelOf(broker(), login("Europe.Sales"), vhost);
+        await assert.rejects(channel.assertExchange(name, "fanout"), /403.*ACCESS_REFUSED/, name);
+      }
+      for (const base of BASES) {
+        const channel = await channelOf(broker(), sales, vhost);
+        await assert.rejects(channel.bindExchange("Sales", base, ""), /403.*ACCESS_REFUSED/, base);
+      }
+      for (const kind of ["configure", "write", "read"] as const) {
         for (const name of names(rights[kind])) {
           const others = names(rights[kind]).filter((other) => other !== name);
           await management.call("PUT", path, { ...rights, [kind]: `^(?:${others.join("|")})$` });

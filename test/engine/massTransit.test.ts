@@ -10,10 +10,12 @@ import { TestStack } from "../support/stack";
 
 const QUEUE = "Orders";
 const TYPE = "Lab.Orders:Order";
+const INTERFACE = "Lab.Orders:IOrder";
+const fault = (type: string): string => `MassTransit:Fault--${type}--`;
 
 /** What MassTransit 8 sends when a consumer's bus starts, in its order. */
-async function startBus(channel: ConfirmChannel, isQuorum: boolean): Promise<void> {
-  await channel.assertQueue(QUEUE, { durable: true, arguments: isQuorum ? { "x-queue-type": "quorum" } : {} });
+async function startBus(channel: ConfirmChannel, declaredWith: object): Promise<void> {
+  await channel.assertQueue(QUEUE, { durable: true, arguments: declaredWith });
   await channel.assertExchange(QUEUE, "fanout", { durable: true });
   await channel.assertExchange(TYPE, "fanout", { durable: true });
   await channel.bindQueue(QUEUE, QUEUE, "");
@@ -36,6 +38,13 @@ async function send(
   );
 }
 
+/** It declares a type and its bases before it first publishes one, and binds the type's exchange to theirs. */
+async function publish(channel: ConfirmChannel, type: string, bases: string[], body: string): Promise<void> {
+  for (const name of [type, ...bases]) await channel.assertExchange(name, "fanout", { durable: true });
+  for (const base of bases) await channel.bindExchange(base, type, "");
+  await send(channel, type, "fanout", "", body);
+}
+
 describe("a stack of a team that runs MassTransit", () => {
   onEachBroker((broker) => {
     for (const queueType of ["classic", "quorum"] as const) {
@@ -44,7 +53,9 @@ describe("a stack of a team that runs MassTransit", () => {
         const vhost = await management.createVhost();
         const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "massTransit"));
         const user = `orders-${randomUUID()}`;
-        stack.configure({ network: { user, queueType, brokerVersion: await management.version() } as never });
+        const other = `other-${randomUUID()}`;
+        const users = { [user]: [TYPE, INTERFACE], [other]: [TYPE] };
+        stack.configure({ network: { users, queueType, brokerVersion: await management.version() } as never });
         const { code, output } = await stack.up();
         assert.equal(code, 0, output);
         assert.deepEqual(await stack.preview("--refresh"), []);
@@ -58,18 +69,20 @@ describe("a stack of a team that runs MassTransit", () => {
         const declared = await listed();
 
         const { host } = new URL(node.amqpUrl);
-        const amqpUrl = `amqp://${user}:${encodeURIComponent("the service's password")}@${host}`;
         // Who deletes a user closes its connections.
-        const as = (): Promise<ConfirmChannel> =>
-          openChannel({ ...broker(), node: { ...node, amqpUrl } }, vhost, { isExpectedToBreak: true });
+        const as = (login = user): Promise<ConfirmChannel> => {
+          const amqpUrl = `amqp://${login}:${encodeURIComponent("the service's password")}@${host}`;
+          return openChannel({ ...broker(), node: { ...node, amqpUrl } }, vhost, { isExpectedToBreak: true });
+        };
         const channel = await as();
-        await startBus(channel, queueType === "quorum");
+        const declaredWith = queueType === "quorum" ? { "x-queue-type": "quorum" } : {};
+        await startBus(channel, declaredWith);
         const [exchanges, queues, bindings] = await listed();
         // The one binding that is its own: its exchange to that of the message type.
         assert.deepEqual([exchanges, queues, bindings], [declared[0], declared[1], (declared[2] as number) + 1]);
         const receiver = await Receiver.on(channel, [QUEUE]);
         const publishing = await as();
-        await send(publishing, TYPE, "fanout", "", "published at once");
+        await publish(publishing, TYPE, [INTERFACE], "published at once");
         for (const destination of [QUEUE, TYPE]) {
           for (const delayMs of [300, 2000]) {
             const { exchange, routingKey } = encodeDelay(network, delayMs, destination);
@@ -77,15 +90,32 @@ describe("a stack of a team that runs MassTransit", () => {
           }
         }
         const failed = `${QUEUE}_error`;
+        await publish(publishing, fault(TYPE), [fault(INTERFACE), "MassTransit:Fault"], "a fault");
+        await publishing.assertQueue(failed, { durable: true, arguments: declaredWith });
         await publishing.assertExchange(failed, "fanout", { durable: true });
-        await publishing.assertQueue(failed, { durable: true });
         await publishing.bindQueue(failed, failed, "");
-        await send(publishing, failed, "fanout", "", "a fault");
+        await send(publishing, failed, "fanout", "", "failed");
         const bodies = (await receiver.until(5)).map(({ message }) => message.content.toString());
         assert.deepEqual(bodies.sort(), [
           "published at once",
           ...[TYPE, QUEUE].flatMap((name) => [`to ${name} after 2000`, `to ${name} after 300`]),
         ]);
+
+        // Without the interface among its message types, a login publishes neither the message nor its fault.
+        for (const [type, bases] of [
+          [TYPE, [INTERFACE]],
+          [fault(TYPE), [fault(INTERFACE)]],
+        ] as const) {
+          await assert.rejects(publish(await as(other), type, [...bases], ""), /403.*ACCESS_REFUSED.*IOrder/);
+        }
+        await publish(await as(other), fault(TYPE), ["MassTransit:Fault"], "a fault of a type without an interface");
+        await assert.rejects((await as()).bindQueue(QUEUE, "MassTransit:Fault", ""), /403.*ACCESS_REFUSED/);
+        // The address queue:NAME declares a classic queue, and a request client a temporary one.
+        const byAddress = (await as()).assertQueue(QUEUE, { durable: true });
+        if (queueType === "quorum") await assert.rejects(byAddress, /406.*PRECONDITION_FAILED.*x-queue-type/);
+        else await byAddress;
+        const answers = { durable: false, autoDelete: true, arguments: { "x-expires": 60_000 } };
+        await assert.rejects((await as()).assertQueue("HOST_bus", answers), /403.*ACCESS_REFUSED/);
         await stack.destroy();
       });
     }

@@ -61,6 +61,26 @@ describe("planAccess", () => {
     assert.throws(() => planAccess(conventional), /messageTypes\[0\]/);
   });
 
+  it("lets a client declare and bind what it declares for each message type, and read those of the service alone", () => {
+    const namesOf = (pattern: string): string[] => pattern.slice("^(?:".length, -")$".length).split("|");
+    const messageTypes = ["Shop:Happened"];
+    const nservicebus = delayNetwork({ preset: "nservicebus" });
+    const common = { client: "nservicebus" as const, network: nservicebus, consumes: ["Sales"], destinations: [] };
+    const bases = ["System:Object", "NServiceBus:IEvent", "NServiceBus:IMessage"];
+    const event = planAccess({ ...common, messageTypes });
+    assert.deepEqual(namesOf(event.configure), ["Shop:Happened", ...bases]);
+    assert.deepEqual(namesOf(event.write).slice(-4), ["Shop:Happened", ...bases]);
+    assert.deepEqual(namesOf(event.read), ["Sales", "nsb\\.v2\\.delay-delivery", "Shop:Happened"]);
+    assert.equal(planAccess(common).configure, "^$");
+
+    const orders = planAccess({ client: "masstransit", messageTypes });
+    const bound = ["Shop:Happened", "MassTransit:Fault--Shop:Happened--"];
+    assert.deepEqual(namesOf(orders.configure), [...bound, "MassTransit:Fault"]);
+    assert.deepEqual(namesOf(orders.write), [...bound, "MassTransit:Fault"]);
+    assert.deepEqual(namesOf(orders.read), bound);
+    assert.equal(planAccess({ client: "masstransit" }).configure, "^$");
+  });
+
   it("is nothing for a service that does nothing, and refuses what reaches every queue", () => {
     assert.deepEqual(planAccess({}), { configure: "^$", write: "^$", read: "^$", topics: [], tags: [] });
     assert.deepEqual(planAccess({ retries: [delayedRetry({ queue: "a", minMs: 5 })] }).write, "^$");

@@ -54,6 +54,15 @@ export const DEFAULT_EXCHANGE = "amq.default";
  */
 const DIRECT_EVENTS = "amq.topic";
 
+/**
+ * Exchanges of the base types of each event, which NServiceBus's conventional topology declares, and binds the event's exchange to. Seen with
+ * NServiceBus.RabbitMQ 11.2; further base classes and interfaces of an event have exchanges of their names.
+ */
+const CONVENTIONAL_BASES = ["System:Object", "NServiceBus:IEvent", "NServiceBus:IMessage"];
+
+/** Exchange of all faults, to which MassTransit binds those of the message types. Seen with MassTransit 8.4. */
+const ALL_FAULTS = "MassTransit:Fault";
+
 /** What matches no name at all. */
 const NOTHING = "^$";
 
@@ -123,8 +132,8 @@ function clientRights({ client, messageTypes, ...options }: AccessOptions): Clie
 /**
  * NServiceBus asks the management API for the broker and its queues when it starts, and binds a destination's exchange (its queue, in the
  * direct topology, which has the same name) to the delivery exchange before each delayed send: the broker asks for the right to write to
- * the one, and to read from the other. Measured with NServiceBus.RabbitMQ 11.2. In the direct topology it sends by the default exchange. A
- * subscriber declares the exchange of an event, and binds its own to it, when it starts (read in its source: SetupTypeSubscriptions).
+ * the one, and to read from the other. Measured with NServiceBus.RabbitMQ 11.2. In the direct topology it sends by the default exchange. Who
+ * publishes or subscribes to an event declares the exchanges of the event and of its base types, and binds them.
  */
 function nserviceBusRights(
   { consumes = [], network, destinations, routingTopology }: AccessOptions,
@@ -143,10 +152,12 @@ function nserviceBusRights(
       "client: nservicebus writes to the exchange of each, so they must be named; [] for its own queues alone";
     throw new DelayTopologyError("destinations", destinations, allowed);
   }
-  const sent = routingTopology === "direct" ? [DEFAULT_EXCHANGE] : [];
+  const isDirect = routingTopology === "direct";
+  const events = isDirect || messageTypes.length === 0 ? messageTypes : [...messageTypes, ...CONVENTIONAL_BASES];
   return {
-    configure: messageTypes.filter((name) => name !== DIRECT_EVENTS),
-    write: [...consumes, ...destinations, ...messageTypes, ...sent],
+    configure: events.filter((name) => name !== DIRECT_EVENTS),
+    write: [...consumes, ...destinations, ...events, ...(isDirect ? [DEFAULT_EXCHANGE] : [])],
+    // Who reads from a base type's exchange gets the events of all services.
     read: [network.deliveryExchange, ...messageTypes],
     // Else it could bind its queue by #, and read what is for others.
     topics: [{ exchange: network.deliveryExchange, write: NOTHING, read: boundBy([...consumes, ...destinations]) }],
@@ -157,16 +168,19 @@ function nserviceBusRights(
 /**
  * MassTransit declares, when it starts or first sends, each exchange that it sends to and each queue that it consumes, and binds its own
  * exchange to those of its message types; a declare that changes nothing needs the right to configure, too. What fails goes to
- * `QUEUE_error`, and what nobody handles to `QUEUE_skipped`. Seen with MassTransit 8.4.
+ * `QUEUE_error`, and what nobody handles to `QUEUE_skipped`. A message that has used up its tries is published as a fault, to an exchange of
+ * its type's name. Seen with MassTransit 8.4.
  */
 function massTransitRights({ consumes = [], network }: AccessOptions, messageTypes: string[] = []): ClientRights {
   const own = consumes.flatMap((queue) => [queue, `${queue}_error`, `${queue}_skipped`]);
   own.forEach((name) => checkEntityName("consumes", name));
-  const declared = [...own, ...messageTypes];
+  const faults = messageTypes.map((name) => `${ALL_FAULTS}--${name}--`);
+  const bound = [...own, ...messageTypes, ...faults];
+  const declared = faults.length === 0 ? bound : [...bound, ALL_FAULTS];
   return {
     configure: [...(network?.entryExchanges ?? []), ...declared],
     write: declared,
-    read: declared,
+    read: bound,
     topics: [],
     tags: [],
   };

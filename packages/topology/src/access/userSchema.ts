@@ -27,7 +27,8 @@ export const userSchema = lazily(() =>
       .optional()
       .describe("Whose client the service uses; default: none that asks for more than publishing and consuming."),
     messageTypes: names().describe(
-      "With a client: the exchanges of the message types, or events, that it publishes or subscribes to.",
+      "With a client: the exchanges of the message types, or events, that it publishes or subscribes to, and of their base classes and " +
+        "interfaces; those that the client declares for each of them are granted besides.",
     ),
     routingTopology: oneOf(routingTopologies)
       .optional()

@@ -1,13 +1,13 @@
 "use strict";
 
-// One stack for a team that runs MassTransit: the network, a consumer's queue, the exchange of a message type, and the service's user.
+// One stack for a team that runs MassTransit: the network, a consumer's queue, the exchange of a message type, and users of the service.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 const { DelayLevelTopology, EndpointDelayBinding, EndpointUser } = require("pulumi-rabbitmq-delay");
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost } = config.requireObject("broker");
-const { user, brokerVersion, queueType } = config.requireObject("network");
+const { users, brokerVersion, queueType } = config.requireObject("network");
 const provider = new rabbitmq.Provider("broker", { endpoint: managementUrl, username: "guest", password: "guest" });
 const client = "masstransit";
 const removal = "delete";
@@ -22,5 +22,7 @@ new EndpointDelayBinding("orders", { endpoint: "Orders", queueType, ...common })
 const messageType = "Lab.Orders:Order";
 new EndpointDelayBinding("order", { endpoint: messageType, endpointType: "exchange", ...common });
 const credentials = [{ password: "the service's password" }];
-new EndpointUser("orders", { user, credentials, client, network, consumes: ["Orders"], messageTypes: [messageType] });
+for (const [user, messageTypes] of Object.entries(users)) {
+  new EndpointUser(user, { user, credentials, client, network, consumes: ["Orders"], messageTypes });
+}
 exports.network = network.network;

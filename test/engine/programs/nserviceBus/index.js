@@ -7,7 +7,7 @@ const { DelayLevelTopology, EndpointDelayBinding, EndpointUser } = require("pulu
 
 const config = new pulumi.Config("rabbitmq-delay");
 const { managementUrl, vhost } = config.requireObject("broker");
-const { users, brokerVersion, ...endpoint } = config.requireObject("network");
+const { users, brokerVersion, messageTypes, ...endpoint } = config.requireObject("network");
 const provider = new rabbitmq.Provider("broker", { endpoint: managementUrl, username: "guest", password: "guest" });
 const client = "nservicebus";
 const { routingTopology } = endpoint;
@@ -25,5 +25,5 @@ for (const name of names) {
   const user = users[name];
   const credentials = [{ password: `password of ${name}` }];
   const common = { client, network, routingTopology, destinations: names, errorQueue: "error" };
-  new EndpointUser(name, { user, credentials, consumes: [name], ...common });
+  new EndpointUser(name, { user, credentials, consumes: [name], messageTypes: messageTypes?.[name], ...common });
 }
