@@ -161,6 +161,9 @@ function planReturned(
   if (type === EndpointType.Exchange && (client === undefined || client === "masstransit")) {
     throw new DelayTopologyError("endpointType", type, "messages come back to a queue; leave retryIntervals out");
   }
+  if (pulumi.Resource.isInstance(retryIntervals)) {
+    throw new DelayTopologyError("retryIntervals", Symbol("a component"), "give its output, component.retryIntervals");
+  }
   const planFor = ([value, bound]: unknown[]): BindingPlan =>
     planReturnBinding(parseRetryIntervals(value), bound as string);
   const plan = [retryIntervals, queue].every(isPlain)

@@ -7,7 +7,7 @@ export const PRODUCTION_NODES = 3;
 
 /**
  * Refuses what no production broker should have.
- * @throws ConfigError for the first of it that `allow` does not name: the property, its value, and both ways out
+ * @throws ConfigError for all of it that `allow` does not name: each property, its value, and both ways out
  */
 export function checkProduction(config: ProgramConfig, networks: readonly ConfiguredNetwork[]): void {
   if (!config.production) return;
@@ -26,11 +26,10 @@ export function checkProduction(config: ProgramConfig, networks: readonly Config
     ]),
     ...(cluster === undefined ? ofBroker(broker) : ofCluster(cluster)),
   ];
-  for (const [allowance, isRefused, message] of refusals) {
-    if (isRefused && !allow.includes(allowance)) {
-      throw new ConfigError(`${message}, or add ${allowance} to allow`);
-    }
-  }
+  const refused = refusals
+    .filter(([allowance, isRefused]) => isRefused && !allow.includes(allowance))
+    .map(([allowance, , message]) => `${message}, or add ${allowance} to allow`);
+  if (refused.length > 0) throw new ConfigError(refused.join(". "));
 }
 
 type Refusal = [Allowance, boolean, string];

@@ -19,7 +19,7 @@ describe("arguments of components", () => {
 
   // A misspelled removal was retain or, worse, none; a misspelled password was a generated one that no service had.
   it("that nobody reads are refused", () => {
-    const { EndpointDelayBinding, EndpointUser, HoldQueues, DelayedMessageStore } = components;
+    const { EndpointDelayBinding, EndpointUser, HoldQueues, DelayedMessageStore, RetryIntervalQueues } = components;
     const login = { user: "sales", network };
     const refusals: [() => unknown, RegExp][] = [
       [
@@ -37,6 +37,13 @@ describe("arguments of components", () => {
       [
         () => new EndpointDelayBinding("a", { endpoint: "a", furtherNetworks: {} } as never),
         /^furtherNetworks: .*it must be a list/,
+      ],
+      [
+        () => {
+          const retryIntervals = new RetryIntervalQueues("r", { intervals: ["5s"] });
+          return new EndpointDelayBinding("a", { endpoint: "a", network, retryIntervals } as never);
+        },
+        /^retryIntervals: a component is not allowed; give its output, component\.retryIntervals$/,
       ],
       [() => new EndpointUser("a", { ...login, consume: ["a"], credentials: [{}] } as never), /^consume: .*consumes/],
       [

@@ -53,6 +53,9 @@ describe("a production stack", () => {
         const allowed = await preview({ ...change, allow: ["single-node", allowance] });
         assert.equal(allowed.code, 0, allowed.output);
       }
+      const many = await preview({ removal: "delete", network: { ...network, queueType: "classic" }, broker: {} });
+      for (const [allowance] of cases.filter(([name]) => name !== "unverified-certificate"))
+        assert.match(many.output, new RegExp(`or add ${allowance} to allow`), "all at once");
       const alone = await preview({ allow: [] });
       assert.match(alone.output, /the broker has 1 node, and a production stack needs 3.*add single-node to allow/);
       const unknown = await preview({ allow: ["everything"] });

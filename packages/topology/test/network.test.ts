@@ -51,6 +51,12 @@ describe("delayNetwork", () => {
       { preset: "custom", prefix: "a", radix: 3 },
       /^radix: 3 is not allowed; it must be one of 2, 4, 8, 16/,
     ],
+    [
+      "a radix in quotes",
+      { preset: "custom", prefix: "a", radix: "16" },
+      /^radix: .* it must be one of 2, 4, 8, 16, written without quotes$/,
+    ],
+    ["levels in quotes", { preset: "custom", prefix: "a", levels: "3" }, /^levels: .*, written without quotes$/],
     ["another radix for a vendor", { preset: "celery", radix: 4 }, /^radix: 4 is not allowed; preset celery .* 2/],
     ["no levels", { preset: "custom", prefix: "a", levels: 0 }, /^levels: 0 is not allowed; .* from 1 to 127/],
     ["a fraction of levels", { preset: "custom", prefix: "a", levels: 1.5 }, /^levels: 1.5 /],

@@ -27,7 +27,7 @@ describe("who owns a name", () => {
     assert.equal(claimed.name.length, 255);
     assert.throws(
       () => planOwnership("endpoint", "e".repeat(223), "billing/prod"),
-      /^DelayTopologyError: endpoint: "e{20,}.* is not allowed; it has 223 bytes, at most 222 bytes are allowed/,
+      /^DelayTopologyError: endpoint\.name: "e{20,}.* is not allowed; it has 223 bytes, at most 222 bytes are allowed/,
     );
   });
 

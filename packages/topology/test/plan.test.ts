@@ -199,6 +199,11 @@ describe("planBinding", () => {
     assert.throws(() => planBinding(exact, { name: "a", patterns: ["b.#"] }), /endpoint\.patterns\[0\]/);
     assert.throws(() => planBinding(exact, { name: "a", patterns: [] }), /endpoint\.patterns/);
     assert.throws(() => planBinding(exact, { name: "x".repeat(200) }), /200 bytes, at most 199/);
+    const short = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 4 });
+    assert.throws(
+      () => planBinding(short, { name: "x".repeat(255) }),
+      /^DelayTopologyError: endpoint\.name: .*at most 222/,
+    );
     assert.equal(planBinding(exact, { name: "x".repeat(199) }).bindings[0]?.routingKey.length, 255);
     assert.throws(() => planBinding(exact, { name: "a", type: "topic" as "queue" }), /endpoint\.type/);
   });

@@ -42,8 +42,17 @@ export function checkOwner(property: string, owner: unknown): void {
  * @param property what the error calls the name
  * @throws DelayTopologyError for a name that is too long to be claimed
  */
-export function checkOwnedName(kind: OwnedKind, name: string, property: string = kind): void {
-  checkShortString(property, name, brokerLimits.shortStringBytes - claimStart(kind).length);
+export function checkOwnedName(
+  kind: OwnedKind,
+  name: string,
+  property: string = kind === "endpoint" ? "endpoint.name" : kind,
+): void {
+  checkShortString(property, name, maximumOwnedBytes(kind));
+}
+
+/** Room for a name that is claimed, in bytes of UTF-8. */
+export function maximumOwnedBytes(kind: OwnedKind): number {
+  return brokerLimits.shortStringBytes - claimStart(kind).length;
 }
 
 function claimStart(kind: OwnedKind): string {

@@ -1,7 +1,8 @@
+import { maximumOwnedBytes } from "../access/ownership";
 import { DelayTopologyError, checkOneOf } from "../errors";
 import type { DelayNetwork } from "./delayNetwork";
 import type { BindingPlan } from "../entities";
-import { checkEndpointName, checkEntityName, checkShortString, isClean } from "../names";
+import { checkEndpointName, checkEntityName, checkShortString, isClean, utf8Length } from "../names";
 import type { EndpointClient } from "./clientEndpoint";
 import { maximumDestinationBytes } from "./levels";
 import { BoundPattern, checkEndpointsApart } from "./topic";
@@ -93,5 +94,12 @@ function checkPattern(network: DelayNetwork, property: string, pattern: unknown)
   if (pattern.split(".").includes("#")) {
     throw new DelayTopologyError(property, pattern, "the word # matches any number of words; use * for one word");
   }
-  checkShortString(property, pattern, maximumDestinationBytes(network));
+  const room = maximumDestinationBytes(network);
+  // A name is claimed besides, so the lower limit of both is named at once.
+  if (utf8Length(pattern) > room)
+    checkShortString(
+      property,
+      pattern,
+      property === "endpoint.name" ? Math.min(room, maximumOwnedBytes("endpoint")) : room,
+    );
 }

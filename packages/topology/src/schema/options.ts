@@ -65,10 +65,20 @@ function refusalOf(
   const value = valueAt(given, issue.path);
   const property = place === "" ? what : at(place);
   const field = fieldAt(schema, issue.path);
-  if (field === undefined || !isSecret(field)) return new DelayTopologyError(property, value, issue.message);
+  if (field === undefined || !isSecret(field)) {
+    const unquoted = isQuotedNumber(value, issue) ? ", written without quotes" : "";
+    return new DelayTopologyError(property, value, `${issue.message}${unquoted}`);
+  }
   return typeof value === "string"
     ? new DelayTopologyError(property, `${value.length} characters`, issue.message)
     : new DelayTopologyError(property, value, issue.message, true);
+}
+
+/** Whether a value is the text of a number where a number belongs. */
+function isQuotedNumber(value: unknown, issue: z.core.$ZodIssue): boolean {
+  if (typeof value !== "string" || !/^\d+(\.\d+)?$/.test(value)) return false;
+  if (issue.code === "invalid_value") return issue.values.includes(Number(value));
+  return issue.code === "invalid_type" && (issue.expected === "number" || issue.expected === "int");
 }
 
 function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
