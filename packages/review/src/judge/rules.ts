@@ -8,7 +8,7 @@ export interface Rule {
   title: string;
   /** What it means. */
   consequence: string;
-  /** Steps to take instead; code in backticks; VHOST and ALIAS stand for the real ones. */
+  /** Steps to take instead, none for a note; code in backticks; VHOST and ALIAS stand for the real ones. */
   wayOut: Step[];
 }
 
@@ -392,7 +392,7 @@ export const rules = {
     consequence:
       "The engine takes each for what the state says, and does not make it anew: messages for it find no way, or are delayed or kept otherwise.",
     wayOut: [
-      "`pulumi up --refresh` declares what is missing. What somebody declared otherwise has to be drained and deleted first.",
+      "`pulumi up --refresh` declares what is missing. It replaces what somebody declared otherwise, with the messages in it: drain that first.",
     ],
   },
   "not-compared": {
@@ -414,13 +414,13 @@ export const rules = {
     severity: "note",
     title: "The engine, an SDK or a provider warned",
     consequence: "It says nothing about what becomes of messages.",
-    wayOut: ["Read it: it may be about your installation."],
+    wayOut: [],
   },
   "broker-fault": {
     severity: "note",
     title: "The broker has a fault of its own",
     consequence: "It can affect networks, whatever this update does.",
-    wayOut: ["Upgrade to the release that the message names."],
+    wayOut: [],
   },
   "preview-failed": {
     severity: "care",
@@ -450,44 +450,44 @@ export const rules = {
     severity: "note",
     title: "% would be declared where the broker has it already",
     consequence: "The new binding is on the broker, so that no message is without a way when the old one goes.",
-    wayOut: ["Nothing is to be done."],
+    wayOut: [],
   },
   "no-consumer": {
     severity: "note",
     title: "% without a consumer",
     consequence: "Messages arrive there, and nobody takes them.",
-    wayOut: ["Start the service, or remove the endpoint."],
+    wayOut: [],
   },
   "foreign-binding": {
     severity: "note",
     title: "% bound on the broker, but in no program",
     consequence:
       "Somebody bound it by hand, or a stack forgot it: its queue gets messages that this program doesn't know of.",
-    wayOut: ["Declare it as an endpoint, or unbind it: `rabbitmqadmin delete binding`."],
+    wayOut: [],
   },
   "queue-at-most-once": {
     severity: "note",
     title: "% that would pass messages on at most once",
     consequence: "A crash of the broker in the moment of the hand-over loses a message.",
-    wayOut: ["Take `queueType: quorum`, where no vendor's client declares the same queue as classic."],
+    wayOut: [],
   },
   "queue-leased": {
     severity: "note",
     title: "% with a lease",
     consequence: "The broker deletes them with what waits in them when nobody declares them again in time.",
-    wayOut: ["Let only publishers use them that declare the queue before each message, as `holdFor` does."],
+    wayOut: [],
   },
   "resource-kept": {
     severity: "note",
     title: "% would stay, and leave the program",
     consequence: "Nothing is lost: it goes on as before. From then on, no stack manages it.",
-    wayOut: ["Delete it by hand when nobody needs it any more."],
+    wayOut: [],
   },
   "queue-kept": {
     severity: "note",
     title: "% would stay on the broker, and leave the program",
     consequence: "Nothing is lost: what waits there goes on as before. From then on, no stack manages it.",
-    wayOut: [DRAIN],
+    wayOut: [],
   },
 } as const satisfies Record<string, Rule>;
 

@@ -1,0 +1,112 @@
+import { strict as assert } from "node:assert";
+import type { BrokerAnswers } from "../dist/broker/brokerAnswers";
+import { parsePreview, type PreviewStep } from "../dist/preview/preview";
+import { renderMarkdown } from "../dist/report/markdown";
+import { reviewOf } from "../dist/review";
+import { change, judged, queueStep, reviewed, step } from "./steps";
+
+const BINDING = "rabbitmq:index/binding:Binding";
+const EXCHANGE = "rabbitmq:index/exchange:Exchange";
+const QUEUE = "rabbitmq:index/queue:Queue";
+const urnOf = (type: string, name: string): string => `urn:pulumi:prod::shop::${type}::${name}`;
+
+const exchangeOf = (name: string, type = "topic"): object => ({ name, vhost: "/", settings: { type } });
+
+function bindingOf(routingKey: string): object {
+  return { vhost: "/", source: "shop", destination: "orders", destinationType: "queue", routingKey };
+}
+
+/** The steps by which the engine replaces a resource that has an alias: it deletes the old side at the end, under the former URN. */
+function replacedWithAlias(type: string, from: [string, object], to: [string, object]): PreviewStep[] {
+  const [oldUrn, newUrn] = [from, to].map(([name]) => urnOf(type, name)) as [string, string];
+  const [oldState, newState] = [from, to].map(([name, inputs]) => ({
+    urn: urnOf(type, name),
+    type,
+    custom: true,
+    inputs: inputs as Record<string, unknown>,
+  }));
+  return [
+    { op: "create-replacement", urn: newUrn, oldState, newState },
+    { op: "replace", urn: newUrn, oldState, newState },
+    { op: "delete-replaced", urn: oldUrn, oldState },
+  ];
+}
+
+describe("a review of what is renamed", () => {
+  it("takes a replaced resource with an alias for one, although the engine deletes it under its former URN", async () => {
+    const others = [step("same", EXCHANGE, "shop", exchangeOf("shop")), queueStep("same", "orders")];
+    const widened = replacedWithAlias(BINDING, ["old", bindingOf("a.b")], ["new", bindingOf("a.#")]);
+    assert.deepEqual(await judged([...others, ...widened]), ["safe"]);
+    const narrowed = replacedWithAlias(BINDING, ["old", bindingOf("a.#")], ["new", bindingOf("a.b")]);
+    assert.deepEqual(await judged([...others, ...narrowed]), ["loss", "unroutable-lost"]);
+  });
+
+  it("says that a renamed exchange is gone under its former name, and not that the broker refuses it", async () => {
+    const to = (name: string, type: string): PreviewStep[] =>
+      replacedWithAlias(EXCHANGE, ["old", exchangeOf("shop")], ["new", exchangeOf(name, type)]);
+    assert.deepEqual(await judged(to("store", "topic")), ["care", "exchange-gone"]);
+    assert.deepEqual(await judged(to("store", "fanout")), ["care", "exchange-gone"]);
+    // The broker has this one already, with another type.
+    assert.deepEqual(await judged(to("shop", "fanout")), ["care", "exchange-refused"]);
+  });
+
+  it("names the form of the alias where a group has several resources", async () => {
+    const moved = (before: string, after: string): PreviewStep[] =>
+      ["a", "b"].flatMap((name) =>
+        (
+          [
+            ["create", after],
+            ["delete", before],
+          ] as const
+        ).map(([op, parents]) => ({
+          ...queueStep(op, name),
+          urn: urnOf(`${parents}${QUEUE}`, `${op === "create" ? "new" : "old"}-${name}`),
+        })),
+      );
+    const aliasIn = async (steps: PreviewStep[]): Promise<string | undefined> =>
+      /`aliases: \[(.*?)\]`/.exec(renderMarkdown(await reviewed(steps), "prod", "shop"))?.[1];
+    assert.equal(await aliasIn(moved("", "")), '{ name: "OLD_NAME" }');
+    assert.equal(
+      await aliasIn(moved("", "shop:index:Queues$")),
+      '{ name: "OLD_NAME", parent: pulumi.rootStackResource }',
+    );
+    assert.equal(await aliasIn(moved("shop:index:Queues$", "")), '"OLD_URN"');
+  });
+
+  it("counts all messages of a vhost that goes under a former logical name", async () => {
+    const vhost = (op: string, name: string): PreviewStep =>
+      step(op, "rabbitmq:index/vHost:VHost", name, { name: "shop" });
+    const orders = { name: "orders", vhost: "shop", settings: { argumentsJson: "{}" } };
+    const queue = {
+      name: "orders",
+      messages: 7,
+      consumers: 1,
+      state: "running",
+      durable: true,
+      auto_delete: false,
+      arguments: {},
+    };
+    const broker: BrokerAnswers = {
+      managementUrl: "http://broker:15672",
+      get: async <T>(path: string): Promise<T | undefined> =>
+        (path === "overview" ? { rabbitmq_version: "4.3.6" } : path.startsWith("queues/shop") ? [queue] : []) as T,
+    };
+    const steps = [vhost("create", "new"), vhost("delete", "old"), change("same", QUEUE, "orders", orders, orders)];
+    const { findings, messagesAtRisk } = await reviewOf(parsePreview(JSON.stringify({ steps }), "test"), { broker });
+    assert.equal(findings[0]?.rule, "live-deleted");
+    assert.equal(messagesAtRisk, 7);
+  });
+});
+
+describe("a preview of one resource", () => {
+  it("is whole where it has no unchanged one to list", async () => {
+    const steps = [step("delete", BINDING, "orders", bindingOf("a"))];
+    const rulesOf = async (changeSummary: object): Promise<string[]> => {
+      const { verdict, findings } = await reviewOf(parsePreview(JSON.stringify({ steps, changeSummary }), "test"));
+      return [verdict, ...findings.map(({ rule }) => rule)];
+    };
+    // The stack itself counts as unchanged.
+    assert.deepEqual(await rulesOf({ delete: 1, same: 1 }), ["loss", "unroutable-lost"]);
+    assert.deepEqual(await rulesOf({ delete: 1, same: 2 }), ["care", "binding-gone"], "an exchange that is not listed");
+  });
+});
