@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
-import { cpSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as amqp from "amqplib";
 import { createDelayPublisher } from "@rabbitmq-delay/publish";
@@ -34,7 +35,8 @@ let modules: Promise<string> | undefined;
 
 /** The example's packages, installed once as a newcomer does, but for ours, which come from this checkout. */
 async function installed(): Promise<string> {
-  const folder = temporaryFolder();
+  // Outlives the test that installs them: each broker's uses them.
+  const folder = mkdtempSync(join(tmpdir(), "rabbitmq-delay-"));
   cpSync(join(example, "package.json"), join(folder, "package.json"));
   const own = ["components", "packages/topology", "packages/broker"].map((path) => join(root, path));
   await run("npm", ["pack", "--pack-destination", folder, ...own], { cwd: root });
