@@ -111,8 +111,9 @@ namespace RabbitMqDelay.Infrastructure
         public double? Radix { get; set; }
 
         /// <summary>
-        /// What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of
-        /// it working, so that waiting messages still arrive; `delete` deletes it with its messages.
+        /// What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
+        /// `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
+        /// parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
         /// </summary>
         [Input("removal")]
         public RabbitMqDelay.Infrastructure.Removal? Removal { get; set; }

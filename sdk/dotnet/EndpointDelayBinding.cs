@@ -200,6 +200,20 @@ namespace RabbitMqDelay.Infrastructure
             set => _queueArguments = value;
         }
 
+        [Input("queuePolicy")]
+        private Dictionary<string, Input<object>>? _queuePolicy;
+
+        /// <summary>
+        /// Further keys of the policy that this component sets for the declared queue, in the broker's words, e.g. `{ "max-length": 5000, overflow:
+        /// "reject-publish" }`, or `{ "delivery-limit": 5, "dead-letter-exchange": "dlx" }` in the place of no limit. Only one policy applies to a
+        /// queue, so that a team's own would have no effect there. Default: none.
+        /// </summary>
+        public Dictionary<string, Input<object>> QueuePolicy
+        {
+            get => _queuePolicy ?? (_queuePolicy = new Dictionary<string, Input<object>>());
+            set => _queuePolicy = value;
+        }
+
         /// <summary>
         /// Type of the declared queue: `quorum` (default) or `classic`.
         /// </summary>

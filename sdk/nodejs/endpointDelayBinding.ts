@@ -66,6 +66,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
             resourceInputs["owner"] = args?.owner;
             resourceInputs["patterns"] = args?.patterns;
             resourceInputs["queueArguments"] = args?.queueArguments;
+            resourceInputs["queuePolicy"] = args?.queuePolicy;
             resourceInputs["queueType"] = args?.queueType;
             resourceInputs["removal"] = args?.removal;
             resourceInputs["retryIntervals"] = args?.retryIntervals;
@@ -165,6 +166,12 @@ export interface EndpointDelayBindingArgs {
      * Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`.
      */
     queueArguments?: {[key: string]: any};
+    /**
+     * Further keys of the policy that this component sets for the declared queue, in the broker's words, e.g. `{ "max-length": 5000, overflow:
+     * "reject-publish" }`, or `{ "delivery-limit": 5, "dead-letter-exchange": "dlx" }` in the place of no limit. Only one policy applies to a
+     * queue, so that a team's own would have no effect there. Default: none.
+     */
+    queuePolicy?: {[key: string]: any};
     /**
      * Type of the declared queue: `quorum` (default) or `classic`.
      */

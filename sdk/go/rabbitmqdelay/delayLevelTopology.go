@@ -60,8 +60,9 @@ type delayLevelTopologyArgs struct {
 	QueueType *QueueType `pulumi:"queueType"`
 	// Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
 	Radix *float64 `pulumi:"radix"`
-	// What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of
-	// it working, so that waiting messages still arrive; `delete` deletes it with its messages.
+	// What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
+	// `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
+	// parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
 	Removal *Removal `pulumi:"removal"`
 	// Smallest delay in milliseconds; `custom` only, default 1000.
 	UnitMs *float64 `pulumi:"unitMs"`
@@ -92,8 +93,9 @@ type DelayLevelTopologyArgs struct {
 	QueueType *QueueType
 	// Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
 	Radix *float64
-	// What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of
-	// it working, so that waiting messages still arrive; `delete` deletes it with its messages.
+	// What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
+	// `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
+	// parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
 	Removal *Removal
 	// Smallest delay in milliseconds; `custom` only, default 1000.
 	UnitMs *float64

@@ -92,6 +92,10 @@ type endpointDelayBindingArgs struct {
 	Patterns []string `pulumi:"patterns"`
 	// Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`.
 	QueueArguments map[string]interface{} `pulumi:"queueArguments"`
+	// Further keys of the policy that this component sets for the declared queue, in the broker's words, e.g. `{ "max-length": 5000, overflow:
+	// "reject-publish" }`, or `{ "delivery-limit": 5, "dead-letter-exchange": "dlx" }` in the place of no limit. Only one policy applies to a
+	// queue, so that a team's own would have no effect there. Default: none.
+	QueuePolicy map[string]interface{} `pulumi:"queuePolicy"`
 	// Type of the declared queue: `quorum` (default) or `classic`.
 	QueueType *QueueType `pulumi:"queueType"`
 	// What happens to the declared queue when it leaves the program: `retain` or `delete`. Default: that of the topology, where this
@@ -160,6 +164,10 @@ type EndpointDelayBindingArgs struct {
 	Patterns []string
 	// Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`.
 	QueueArguments map[string]pulumi.Input
+	// Further keys of the policy that this component sets for the declared queue, in the broker's words, e.g. `{ "max-length": 5000, overflow:
+	// "reject-publish" }`, or `{ "delivery-limit": 5, "dead-letter-exchange": "dlx" }` in the place of no limit. Only one policy applies to a
+	// queue, so that a team's own would have no effect there. Default: none.
+	QueuePolicy map[string]pulumi.Input
 	// Type of the declared queue: `quorum` (default) or `classic`.
 	QueueType *QueueType
 	// What happens to the declared queue when it leaves the program: `retain` or `delete`. Default: that of the topology, where this

@@ -47,8 +47,9 @@ class DelayLevelTopologyArgs:
         :param _builtins.str prefix: Start of all names; needed for `custom`, optional for `celery`, fixed for the others.
         :param 'QueueType' queue_type: `quorum` (default) or `classic`; `custom` and `celery` only.
         :param _builtins.float radix: Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
-        :param 'Removal' removal: What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of
-               it working, so that waiting messages still arrive; `delete` deletes it with its messages.
+        :param 'Removal' removal: What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
+               `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
+               parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
         :param _builtins.float unit_ms: Smallest delay in milliseconds; `custom` only, default 1000.
         :param pulumi.Input[_builtins.str] vhost: The vhost; default `/`.
         """
@@ -191,8 +192,9 @@ class DelayLevelTopologyArgs:
     @pulumi.getter
     def removal(self) -> Optional['Removal']:
         """
-        What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of
-        it working, so that waiting messages still arrive; `delete` deletes it with its messages.
+        What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
+        `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
+        parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
         """
         return pulumi.get(self, "removal")
 
@@ -263,8 +265,9 @@ class DelayLevelTopology(pulumi.ComponentResource):
         :param 'Preset' preset: Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
         :param 'QueueType' queue_type: `quorum` (default) or `classic`; `custom` and `celery` only.
         :param _builtins.float radix: Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
-        :param 'Removal' removal: What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of
-               it working, so that waiting messages still arrive; `delete` deletes it with its messages.
+        :param 'Removal' removal: What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
+               `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
+               parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
         :param _builtins.float unit_ms: Smallest delay in milliseconds; `custom` only, default 1000.
         :param pulumi.Input[_builtins.str] vhost: The vhost; default `/`.
         """

@@ -36,6 +36,7 @@ class EndpointDelayBindingArgs:
                  owner: Optional[_builtins.str] = None,
                  patterns: Optional[Sequence[_builtins.str]] = None,
                  queue_arguments: Optional[Mapping[str, Any]] = None,
+                 queue_policy: Optional[Mapping[str, Any]] = None,
                  queue_type: Optional['QueueType'] = None,
                  removal: Optional['Removal'] = None,
                  retry_intervals: Optional[pulumi.Input['RetryIntervalsDescriptorArgs']] = None,
@@ -78,6 +79,9 @@ class EndpointDelayBindingArgs:
         :param Sequence[_builtins.str] patterns: Destinations that reach this endpoint, `*` for any one word; default: the endpoint's name. A consumer whose failed messages come
                back over the network then has to say one of them; see `throughDeclared`'s `destination`.
         :param Mapping[str, Any] queue_arguments: Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`.
+        :param Mapping[str, Any] queue_policy: Further keys of the policy that this component sets for the declared queue, in the broker's words, e.g. `{ "max-length": 5000, overflow:
+               "reject-publish" }`, or `{ "delivery-limit": 5, "dead-letter-exchange": "dlx" }` in the place of no limit. Only one policy applies to a
+               queue, so that a team's own would have no effect there. Default: none.
         :param 'QueueType' queue_type: Type of the declared queue: `quorum` (default) or `classic`.
         :param 'Removal' removal: What happens to the declared queue when it leaves the program: `retain` or `delete`. Default: that of the topology, where this
                program declares it in TypeScript or JavaScript, else `retain`. Its bindings always go; the error queue, and the exchange of a message
@@ -117,6 +121,8 @@ class EndpointDelayBindingArgs:
             pulumi.set(__self__, "patterns", patterns)
         if queue_arguments is not None:
             pulumi.set(__self__, "queue_arguments", queue_arguments)
+        if queue_policy is not None:
+            pulumi.set(__self__, "queue_policy", queue_policy)
         if queue_type is not None:
             pulumi.set(__self__, "queue_type", queue_type)
         if removal is not None:
@@ -329,6 +335,20 @@ class EndpointDelayBindingArgs:
         pulumi.set(self, "queue_arguments", value)
 
     @_builtins.property
+    @pulumi.getter(name="queuePolicy")
+    def queue_policy(self) -> Optional[Mapping[str, Any]]:
+        """
+        Further keys of the policy that this component sets for the declared queue, in the broker's words, e.g. `{ "max-length": 5000, overflow:
+        "reject-publish" }`, or `{ "delivery-limit": 5, "dead-letter-exchange": "dlx" }` in the place of no limit. Only one policy applies to a
+        queue, so that a team's own would have no effect there. Default: none.
+        """
+        return pulumi.get(self, "queue_policy")
+
+    @queue_policy.setter
+    def queue_policy(self, value: Optional[Mapping[str, Any]]):
+        pulumi.set(self, "queue_policy", value)
+
+    @_builtins.property
     @pulumi.getter(name="queueType")
     def queue_type(self) -> Optional['QueueType']:
         """
@@ -414,6 +434,7 @@ class EndpointDelayBinding(pulumi.ComponentResource):
                  owner: Optional[_builtins.str] = None,
                  patterns: Optional[Sequence[_builtins.str]] = None,
                  queue_arguments: Optional[Mapping[str, Any]] = None,
+                 queue_policy: Optional[Mapping[str, Any]] = None,
                  queue_type: Optional['QueueType'] = None,
                  removal: Optional['Removal'] = None,
                  retry_intervals: Optional[pulumi.Input[Union['RetryIntervalsDescriptorArgs', 'RetryIntervalsDescriptorArgsDict']]] = None,
@@ -463,6 +484,9 @@ class EndpointDelayBinding(pulumi.ComponentResource):
         :param Sequence[_builtins.str] patterns: Destinations that reach this endpoint, `*` for any one word; default: the endpoint's name. A consumer whose failed messages come
                back over the network then has to say one of them; see `throughDeclared`'s `destination`.
         :param Mapping[str, Any] queue_arguments: Further arguments of the declared queue, in the broker's words, e.g. `{"x-delivery-limit": 5}`.
+        :param Mapping[str, Any] queue_policy: Further keys of the policy that this component sets for the declared queue, in the broker's words, e.g. `{ "max-length": 5000, overflow:
+               "reject-publish" }`, or `{ "delivery-limit": 5, "dead-letter-exchange": "dlx" }` in the place of no limit. Only one policy applies to a
+               queue, so that a team's own would have no effect there. Default: none.
         :param 'QueueType' queue_type: Type of the declared queue: `quorum` (default) or `classic`.
         :param 'Removal' removal: What happens to the declared queue when it leaves the program: `retain` or `delete`. Default: that of the topology, where this
                program declares it in TypeScript or JavaScript, else `retain`. Its bindings always go; the error queue, and the exchange of a message
@@ -515,6 +539,7 @@ class EndpointDelayBinding(pulumi.ComponentResource):
                  owner: Optional[_builtins.str] = None,
                  patterns: Optional[Sequence[_builtins.str]] = None,
                  queue_arguments: Optional[Mapping[str, Any]] = None,
+                 queue_policy: Optional[Mapping[str, Any]] = None,
                  queue_type: Optional['QueueType'] = None,
                  removal: Optional['Removal'] = None,
                  retry_intervals: Optional[pulumi.Input[Union['RetryIntervalsDescriptorArgs', 'RetryIntervalsDescriptorArgsDict']]] = None,
@@ -548,6 +573,7 @@ class EndpointDelayBinding(pulumi.ComponentResource):
             __props__.__dict__["owner"] = owner
             __props__.__dict__["patterns"] = patterns
             __props__.__dict__["queue_arguments"] = queue_arguments
+            __props__.__dict__["queue_policy"] = queue_policy
             __props__.__dict__["queue_type"] = queue_type
             __props__.__dict__["removal"] = removal
             __props__.__dict__["retry_intervals"] = retry_intervals
