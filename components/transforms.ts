@@ -15,7 +15,7 @@ interface Declared {
   isRetained: boolean;
 }
 
-/** By type and logical name, which two components under different parents may share. */
+/** Resources by type and logical name, which two components under different parents may share. */
 type DeclaredResources = Map<string, Declared[]>;
 
 interface Watch {
@@ -24,13 +24,14 @@ interface Watch {
   ready: Promise<void>;
 }
 
-// By the connection to the engine, as the state.
+// Watches are kept by the connection to the engine, as the state.
 const watches = new WeakMap<object, Watch>();
 
 /**
  * Watches that the program's `transforms` leave the resources of components as they are: the preflight has compared them with the broker, and a
  * change behind it would end half-way, without the endpoint's binding. Only a transform sees what other transforms make of a resource, and the
- * engine calls those of the stack last, in the order in which they were registered.
+ * engine calls those of the stack last, in the order in which they were registered: what one changes that is registered after the first component is seen by chance, and of options only
+ * `retainOnDelete` is compared.
  */
 export async function watchTransforms(): Promise<void> {
   await watchOfProgram()?.ready;
