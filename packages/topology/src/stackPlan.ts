@@ -1,11 +1,12 @@
-import { checkOwnedName, ownedNames } from "./access/ownership";
+import { checkOwnedName, maximumOwnedBytes, ownedNames } from "./access/ownership";
 import { EntityPlan, planEntities } from "./entities";
 import { DelayTopologyError } from "./errors";
 import { DelayedExchange, delayedExchange, planDelayedExchange } from "./exchange/delayedExchange";
 import { boundType, checkClientNetwork, planOwnEntities, sendsTo } from "./network/clientEndpoint";
 import { ConfiguredNetworks, configuredNetworks } from "./network/configuredNetworks";
 import type { DelayNetwork } from "./network/delayNetwork";
-import { EndpointPlan, planBinding } from "./network/endpoint";
+import { checkShortString } from "./names";
+import { EndpointPlan, maximumEndpointBytes, planBinding } from "./network/endpoint";
 import { checkEndpointsApart } from "./network/topic";
 import { planErrorQueue } from "./retry/errorQueue";
 import { retryDescriptors } from "./retry/retryConfig";
@@ -57,7 +58,8 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
     ownedNames(endpoint).forEach((name) => {
       const pattern = endpoint.patterns?.indexOf(name) ?? -1;
       const part = name === endpoint.name || pattern < 0 ? "name" : `patterns[${pattern}]`;
-      checkOwnedName("endpoint", name, `endpoints[${index}].${part}`);
+      const rooms = networks.joinedBy(endpoint).map(({ network }) => maximumEndpointBytes(network, endpoint, name));
+      checkShortString(`endpoints[${index}].${part}`, name, Math.min(maximumOwnedBytes("endpoint"), ...rooms));
     }),
   );
   checkUsers(config);

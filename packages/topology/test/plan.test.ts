@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as fc from "fast-check";
 import {
+  Endpoint,
   delayNetwork,
   formatDelay,
   parkingPolicy,
@@ -204,6 +205,15 @@ describe("planBinding", () => {
       () => planBinding(short, { name: "x".repeat(255) }),
       /^DelayTopologyError: endpoint\.name: .*at most 222/,
     );
+    // A name, or a pattern, beyond the broker's limit was told that one, and then a lower one.
+    const tooLong: [Endpoint, RegExp][] = [
+      [{ name: "x".repeat(256) }, /endpoint\.name: .*256 bytes, at most 199/],
+      [{ name: "x".repeat(256), patterns: ["a"] }, /endpoint\.name: .*256 bytes, at most 222/],
+      [{ name: "a", patterns: ["x".repeat(248)] }, /endpoint\.patterns\[0\]: .*248 bytes, at most 199/],
+    ];
+    for (const [endpoint, limit] of tooLong) assert.throws(() => planBinding(exact, endpoint), limit);
+    assert.throws(() => planBinding(short, { name: "a", patterns: ["x".repeat(248)] }), /patterns\[0\]: .*at most 222/);
+    assert.throws(() => planBinding(short, { name: "a", patterns: [`*.${"x".repeat(246)}`] }), /at most 247/);
     assert.equal(planBinding(exact, { name: "x".repeat(199) }).bindings[0]?.routingKey.length, 255);
     assert.throws(() => planBinding(exact, { name: "a", type: "topic" as "queue" }), /endpoint\.type/);
   });

@@ -39,6 +39,22 @@ describe("the plan of a stack", () => {
     );
   });
 
+  // It was at most 222 bytes at first, and 199 for a name of 222.
+  it("names the room that the narrowest network of an endpoint leaves for its names", () => {
+    const networks = { nsb: { preset: "nservicebus" } };
+    const refusedAt = (endpoint: object, property: string, limit: number): void =>
+      assert.throws(
+        () => plan({ networks, current: "nsb", endpoints: [endpoint] }),
+        (error: DelayTopologyError) =>
+          error.property === `endpoints[0].${property}` && error.allowed.endsWith(`at most ${limit} bytes are allowed`),
+      );
+    const name = "x".repeat(230);
+    refusedAt({ name }, "name", 199);
+    refusedAt({ name, networks: ["slow.r2x3u100"] }, "name", 222);
+    refusedAt({ name, patterns: ["a"] }, "name", 222);
+    refusedAt({ name: "a", patterns: ["b", name] }, "patterns[1]", 199);
+  });
+
   it("declares an error queue of the whole stack once, however many endpoints name it", () => {
     const { parts } = plan({
       errorQueues: ["error", "audit"],

@@ -2,7 +2,7 @@ import { maximumOwnedBytes } from "../access/ownership";
 import { DelayTopologyError, checkOneOf } from "../errors";
 import type { DelayNetwork } from "./delayNetwork";
 import type { BindingPlan } from "../entities";
-import { checkEndpointName, checkEntityName, checkShortString, isClean, utf8Length } from "../names";
+import { brokerLimits, checkEndpointName, checkEntityName, checkShortString, isClean, utf8Length } from "../names";
 import type { EndpointClient } from "./clientEndpoint";
 import { maximumDestinationBytes } from "./levels";
 import { BoundPattern, checkEndpointsApart } from "./topic";
@@ -44,6 +44,8 @@ export function bindingKey(network: Pick<DelayNetwork, "matching" | "levels">, p
 export function planBinding(network: DelayNetwork, endpoint: Endpoint): EndpointPlan {
   const type = checkOneOf("endpoint.type", endpoint.type ?? "queue", ["queue", "exchange"] as const);
   const explicit = endpoint.patterns;
+  if (utf8Length(String(endpoint.name)) > brokerLimits.shortStringBytes)
+    checkShortString("endpoint.name", endpoint.name, maximumEndpointBytes(network, endpoint, endpoint.name));
   const name =
     explicit === undefined
       ? checkEndpointName("endpoint.name", endpoint.name)
@@ -57,7 +59,7 @@ export function planBinding(network: DelayNetwork, endpoint: Endpoint): Endpoint
   }
   const patterns = explicit ?? [name];
   patterns.forEach((pattern, index) =>
-    checkPattern(network, explicit === undefined ? "endpoint.name" : `endpoint.patterns[${index}]`, pattern),
+    checkPattern(network, endpoint, explicit === undefined ? "endpoint.name" : `endpoint.patterns[${index}]`, pattern),
   );
   const bound = patterns.map((pattern) => ({
     endpoint: name,
@@ -85,7 +87,20 @@ function isBoundByClients({ preset, matching }: DelayNetwork): boolean {
   return preset !== "custom" && matching !== "enforced";
 }
 
-function checkPattern(network: DelayNetwork, property: string, pattern: unknown): void {
+/**
+ * Room for a name or a pattern of an endpoint, in bytes of UTF-8: in a routing key of the network for what is bound, and in a claim for what
+ * has no wildcard. So the lower limit of both is named at once.
+ */
+export function maximumEndpointBytes(
+  network: Pick<DelayNetwork, "levels">,
+  { name, patterns = [name] }: Pick<Endpoint, "name" | "patterns">,
+  text: string,
+): number {
+  const room = patterns.includes(text) ? maximumDestinationBytes(network) : brokerLimits.shortStringBytes;
+  return text.split(".").includes("*") ? room : Math.min(room, maximumOwnedBytes("endpoint"));
+}
+
+function checkPattern(network: DelayNetwork, endpoint: Endpoint, property: string, pattern: unknown): void {
   // The Pulumi provider separates the parts of a binding's id by them, and could neither refresh nor delete it.
   if (typeof pattern !== "string" || pattern === "" || /[@/]/.test(pattern)) {
     throw new DelayTopologyError(property, pattern, "it must be a non-empty text without @ and /");
@@ -94,12 +109,6 @@ function checkPattern(network: DelayNetwork, property: string, pattern: unknown)
   if (pattern.split(".").includes("#")) {
     throw new DelayTopologyError(property, pattern, "the word # matches any number of words; use * for one word");
   }
-  const room = maximumDestinationBytes(network);
-  // A name is claimed besides, so the lower limit of both is named at once.
-  if (utf8Length(pattern) > room)
-    checkShortString(
-      property,
-      pattern,
-      property === "endpoint.name" ? Math.min(room, maximumOwnedBytes("endpoint")) : room,
-    );
+  if (utf8Length(pattern) > maximumDestinationBytes(network))
+    checkShortString(property, pattern, maximumEndpointBytes(network, endpoint, pattern));
 }
