@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
+import type { ConfirmChannel } from "amqplib";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { assertNotEarly } from "../support/clock";
@@ -9,7 +10,7 @@ import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { delayed, firstQueue, openShop, publish, shape, silenceOf, startUsed } from "../support/gatewayShop";
 import { Receiver } from "../support/receive";
-import { StoreProcess } from "../support/storeService";
+import { ServiceHealth, StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
 
 /** amqplib sends UTF-8 alone: this text stands for bytes that are none. */
@@ -17,6 +18,15 @@ const MARK = "@~@~";
 
 function withoutUtf8(bytes: Uint8Array): Buffer {
   return Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll(MARK, "\xfc".repeat(MARK.length)), "latin1");
+}
+
+/** Waits until the error queue refuses what is published to it. */
+async function untilFull(channel: ConfirmChannel): Promise<void> {
+  const isTaken = (): Promise<boolean> =>
+    new Promise((resolve) =>
+      channel.publish("gateway.error", "", Buffer.from("x"), {}, (error: unknown) => resolve(error === null)),
+    );
+  while (await isTaken()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 describe("a gateway", function () {
@@ -362,6 +372,51 @@ describe("a gateway", function () {
       for (const text of [`J${MARK}rgen`, `gr${MARK}n`, `B${MARK}rbel`, `M${MARK}ller`, "Allee"]) {
         assert.ok(bytes.includes(withoutUtf8(Buffer.from(text))), text);
       }
+    });
+
+    // It was counted as put there, health was green, and the message came minutes later.
+    it("is unhealthy while the error queue does not take what the broker moves there, and counts what it has taken", async () => {
+      const { vhost, channel, flags } = await openShop(broker());
+      const environment = { RABBITMQ_DELAY_GATEWAY_TIME_TO_TRIGGER_CONSUME_BREAKER_MS: "500" };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
+      const publishUnsendable = (body: string): Promise<void> =>
+        publish(channel, "work", body, delayed(10, { text: "J\uFFFDrgen" }));
+      const isRed = ({ status, triggered }: ServiceHealth): boolean => status === "red" && triggered.includes("refuse");
+      const refused = async (): Promise<number | undefined> =>
+        (await service.metrics()).get("rabbitmq_delay_gateway_refused_total");
+      await channel.deleteQueue("gateway.error");
+      await publishUnsendable("gone");
+      await service.untilHealth(isRed);
+      await service.untilMetric("stuck_total", 2);
+      assert.equal(await refused(), 0);
+      await channel.assertQueue("gateway.error", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      await channel.bindQueue("gateway.error", "gateway.error", "");
+      await service.untilMetric("refused_total", 1);
+      await service.untilHealth(({ status }) => status === "green");
+      assert.equal((await channel.checkQueue("gateway.error")).messageCount, 1);
+      const full = {
+        pattern: "^gateway.error$",
+        "apply-to": "queues",
+        definition: { "max-length": 0, overflow: "reject-publish" },
+        priority: 999,
+      };
+      await broker().management.call("PUT", `policies/${vhost}/full`, full);
+      await untilFull(channel);
+      await publishUnsendable("full");
+      await service.untilHealth(isRed);
+      await publishUnsendable("waits");
+      assert.equal(await refused(), 1);
+      assert.ok(
+        service.log.some(({ reason }) =>
+          /has not taken 1 that the broker moves there \(headers.text/.test(String(reason)),
+        ),
+      );
+      // A consumer makes room. What stayed in hand comes at once, and the other when the broker tries again.
+      const receiver = await Receiver.on(channel, ["gateway.error"]);
+      await service.untilMetric("refused_total", 3);
+      await service.untilHealth(({ status }) => status === "green");
+      const isThere = (): boolean => receiver.arrivals.some(({ message }) => message.content.toString() === "waits");
+      while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 20));
     });
 
     it("is not ready, and takes nothing more, once its network leads nothing back; what comes then waits", async () => {

@@ -1,5 +1,6 @@
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
+import type { BrokerConnection } from "../broker/brokerConnection";
 import type { ConsumerSession } from "../broker/consumer";
 import type { NewDelayedMessage } from "../delayedMessage";
 import type { Breaker } from "../resilience/breaker";
@@ -8,6 +9,7 @@ import type { SteadyClock } from "../resilience/steadyClock";
 import type { BatchPublisher } from "./batchPublisher";
 import { lostBytes } from "../intake/lostBytes";
 import { unsendable } from "../sendable";
+import { MovedMessages } from "./movedMessages";
 import { Parking, parkedCopy } from "./parking";
 
 /** What happens to consumed messages that are refused. */
@@ -20,6 +22,8 @@ export interface RefusalEvents {
 
 /** The parts that refusals work with. */
 export interface RefusalParts {
+  /** Consumes the messages. */
+  connection: BrokerConnection;
   publisher: BatchPublisher;
   clock: SteadyClock;
   /** The error queue, and the queue that messages come from; its dead-letter target is the error queue too. */
@@ -50,13 +54,17 @@ function throwIf(error: Error | undefined): void {
 export class Refusals {
   /** Messages that the error queue has not accepted yet, in hand of the current session. */
   private stuck: Refused[] = [];
+  private readonly moved: MovedMessages;
 
-  constructor(private readonly parts: RefusalParts) {}
+  constructor(private readonly parts: RefusalParts) {
+    this.moved = new MovedMessages(parts);
+  }
 
   /** Begins a session. Messages in hand of one that broke are tried anew when they come again. */
   begin(session: ConsumerSession): void {
     this.stuck = [];
     void this.keepTrying(session);
+    this.moved.begin(session.closing);
   }
 
   /**
@@ -91,7 +99,8 @@ export class Refusals {
     while (!closing.aborted) {
       await pace.pauseAfterFailure(closing);
       const [first] = this.stuck;
-      if (first === undefined && breaker.isTriggered) await breaker.execute(async () => undefined);
+      if (first === undefined && this.moved.lateCount === 0 && breaker.isTriggered)
+        await breaker.execute(async () => undefined);
       if (first === undefined || closing.aborted) continue;
       const isParked = await this.park(first);
       // Meanwhile the next session may have begun, with a list of its own.
@@ -113,17 +122,21 @@ export class Refusals {
     return parkedCopy(message, parking, { error, tries: 1 });
   }
 
-  /** @returns whether the error queue has it */
+  /** @returns whether the error queue has it, or the broker moves it there */
   private async park({ delivery, error, copy }: Refused): Promise<boolean> {
     const { breaker, events } = this.parts;
+    const parkOrMove = async (): Promise<boolean> => {
+      if (copy !== undefined && (await this.send(copy))) return true;
+      await this.moved.move(delivery, error);
+      return false;
+    };
     try {
-      const isCopied = copy !== undefined && (await breaker.execute(() => this.send(copy)));
-      if (isCopied) delivery.acknowledge();
-      else delivery.deadLetter();
+      if (!(await breaker.execute(parkOrMove))) return true;
     } catch (failure) {
       events?.onStuck?.(delivery, failure);
       return false;
     }
+    delivery.acknowledge();
     events?.onRefused?.(delivery, error);
     return true;
   }
