@@ -1,10 +1,13 @@
 import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
 import { delayNetwork } from "@rabbitmq-delay/topology";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
 import { assertNotEarly } from "../support/clock";
 import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
@@ -30,7 +33,7 @@ async function untilFull(channel: ConfirmChannel): Promise<void> {
 }
 
 describe("a gateway", function () {
-  onEachBroker((broker) => {
+  onEachBroker((broker, { isNewest }) => {
     it("delays by any x-delay, and delivers each message once, not early, as it was published", async () => {
       const { channel, start } = await openShop(broker(), { queues: ["work", "copies"] });
       await start();
@@ -127,6 +130,52 @@ describe("a gateway", function () {
         assert.match(text, reason);
         assert.equal(service.errors.replace("--amqp", "amqp"), text);
         assert.doesNotMatch(JSON.stringify(service.log), /running|hidden/);
+      }
+    });
+
+    // It ended with 3, as for a vhost that does not exist.
+    it("is unhealthy while its vhost, its user or the node is at its limit of connections, and names that, as publish does", async () => {
+      const { vhost, flags } = await openShop(broker());
+      const { node, management } = broker();
+      const user = `gateway-${randomUUID().slice(0, 8)}`;
+      await management.call("PUT", `users/${user}`, { password: "hidden", tags: "policymaker" });
+      await management.call("PUT", `permissions/${vhost}/${user}`, { configure: ".*", write: ".*", read: ".*" });
+      const limited = {
+        management,
+        node: { ...node, amqpUrl: `amqp://${user}:hidden@${new URL(node.amqpUrl).host}` },
+      };
+      const message = ["--destination", "work", "--delay", "1s", "--body", "x"];
+      const publishing = ["publish", ...flags.slice(0, 2), "--amqp", `${limited.node.amqpUrl}/${vhost}`, ...message];
+      const environment = { RABBITMQ_DELAY_GATEWAY_TIME_TO_TRIGGER_NETWORK_BREAKER_MS: "500" };
+      type Limit = (value: number | undefined) => Promise<unknown>;
+      const limitBy =
+        (path: string): Limit =>
+        (value) =>
+          management.call(value === undefined ? "DELETE" : "PUT", `${path}/max-connections`, { value });
+      const limitNode: Limit = (value) =>
+        rabbitmqctl(node, "eval", `application:set_env(rabbit, connection_max, ${value ?? "infinity"}).`);
+      const limits: [Limit, RegExp][] = [
+        [limitBy(`vhost-limits/${vhost}`), /access to vhost '\S+' refused: connection limit \(0\) is reached/],
+        [limitBy(`user-limits/${user}`), /connection refused: user connection limit \(0\) is reached/],
+      ];
+      // RabbitMQ 3.10 has no limit for a node.
+      if (isNewest) afterThisTest(async () => void (await limitNode(undefined)));
+      if (isNewest) limits.push([limitNode, /connection refused: node connection limit \(0\) is reached/]);
+      for (const [limit, reason] of limits) {
+        await limit(0);
+        // The broker applies a limit a moment later.
+        let end = await runCommand(publishing);
+        while (end.code === 0) end = await runCommand(publishing);
+        assert.equal(end.code, 3);
+        assert.match(end.err, /the broker at \S+ opens no connection at the moment: /);
+        assert.match(end.err, reason);
+        const service = await StoreProcess.start(limited, vhost, flags, environment, "gateway");
+        await service.untilHealth(({ reasons }) => reason.test(reasons.network ?? ""));
+        assert.ok(service.log.some((line) => reason.test(String(line.reason))));
+        await limit(undefined);
+        await service.untilHealth(({ status, isReady }) => status === "green" && isReady);
+        assert.equal(await service.stop(), 0);
+        assert.doesNotMatch(JSON.stringify([service.log, end.err]), /hidden/);
       }
     });
 

@@ -13,6 +13,7 @@ const LAST_LINES = 12;
 export interface ServiceHealth {
   status: "green" | "red";
   triggered: string[];
+  reasons: Record<string, string>;
   isReady: boolean;
 }
 

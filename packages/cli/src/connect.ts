@@ -1,5 +1,5 @@
 import * as amqp from "amqplib";
-import { connectionFailure } from "@rabbitmq-delay/publish/parts";
+import { connectionFailure, explainOpening } from "@rabbitmq-delay/publish/parts";
 import { shownAddress } from "@rabbitmq-delay/topology/stack";
 import { CommandError, exitCodes } from "./failure";
 import { readBytes } from "./files";
@@ -22,10 +22,11 @@ export async function connect(url: string, caFile?: string): Promise<amqp.Channe
     );
   }
   const isSecured = where.startsWith("amqps:") && caFile !== undefined;
-  const ca = isSecured ? { ca: [readBytes(caFile, "--ca")] } : {};
+  const ca = isSecured ? readBytes(caFile, "--ca") : undefined;
   try {
-    return await amqp.connect(url, { timeout: CONNECT_TIMEOUT_MS, ...ca });
+    return await amqp.connect(url, { timeout: CONNECT_TIMEOUT_MS, ...(ca === undefined ? {} : { ca: [ca] }) });
   } catch (error) {
-    throw new CommandError(exitCodes.outOfReach, `--amqp: ${connectionFailure(url, error).reason}`);
+    const { reason } = connectionFailure(url, await explainOpening(url, error, ca));
+    throw new CommandError(exitCodes.outOfReach, `--amqp: ${reason}`);
   }
 }

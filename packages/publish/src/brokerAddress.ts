@@ -1,14 +1,17 @@
+import { OpenRefusedError } from "./errors";
+
 /** Why no connection could be opened. */
 export interface ConnectionFailure {
   /** Reason in one line, without the address's user and password. */
   reason: string;
-  /** Whether the broker refuses the user, the password or the vhost, which no later try changes by itself. */
+  /** Whether the broker refuses the user, the password or the vhost, which no later try changes by itself; a limit passes. */
   isRefused: boolean;
 }
 
 /**
  * Explains why amqplib could not connect.
  * @param url the address, as it was given
+ * @param error from `explainOpening`
  */
 export function connectionFailure(url: string, error: unknown): ConnectionFailure {
   const { message = "", code } = error as { message?: string; code?: string };
@@ -16,10 +19,16 @@ export function connectionFailure(url: string, error: unknown): ConnectionFailur
   if (/ACCESS.REFUSED/.test(message)) {
     return { reason: `the broker at ${host} refuses the user or the password`, isRefused: true };
   }
-  // The library only expects success, and does not pass the broker's reason on.
+  if (error instanceof OpenRefusedError) {
+    const told = message.replace(/^[A-Z_]+ - /, "").replace(/ for user '.*?'(?=[:,]|$)/, "");
+    if (/^vhost .* not found$|^access to vhost .* refused$/.test(told)) {
+      const reason = `the broker at ${host} refuses vhost ${vhostOf(url)}: there is none of that name, or the user may not use it`;
+      return { reason, isRefused: true };
+    }
+    return { reason: `the broker at ${host} opens no connection at the moment: ${told}`, isRefused: false };
+  }
   if (/Expected ConnectionOpenOk/.test(message)) {
-    const reason = `the broker at ${host} refuses vhost ${vhostOf(url)}: there is none of that name, or the user may not use it`;
-    return { reason, isRefused: true };
+    return { reason: `the broker at ${host} opens no connection to vhost ${vhostOf(url)}`, isRefused: false };
   }
   if (code !== undefined || /timed?.?out|ETIMEDOUT/i.test(message)) {
     return { reason: `no broker at ${host} (${code ?? message}); make up starts a local one`, isRefused: false };

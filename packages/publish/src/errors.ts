@@ -90,3 +90,8 @@ export class PublishTimeoutError extends DelayPublishError {
     );
   }
 }
+
+/** The broker does not open a connection, for the reason that it gives. */
+export class OpenRefusedError extends Error {
+  override readonly name = "OpenRefusedError";
+}

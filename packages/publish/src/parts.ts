@@ -16,3 +16,4 @@ export { isShortString, shortStringProperties } from "./shortStrings";
 
 // Addresses of brokers.
 export { ConnectionFailure, connectionFailure, vhostMismatch, vhostOf } from "./brokerAddress";
+export { explainOpening } from "./openRefusal";

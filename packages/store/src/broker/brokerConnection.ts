@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { unescape } from "node:querystring";
 import * as amqp from "amqplib";
+import { explainOpening } from "@rabbitmq-delay/publish/parts";
 import { hasStrayAt, showProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
 
@@ -136,11 +137,15 @@ export class BrokerConnection {
   }
 
   private async open(): Promise<amqp.ChannelModel> {
-    const connection = await amqp.connect(this.url, {
-      timeout: CONNECT_TIMEOUT_MS,
-      clientProperties: { connection_name: this.name },
-      ...(this.ca === undefined ? {} : { ca: [this.ca] }),
-    });
+    const connection = await amqp
+      .connect(this.url, {
+        timeout: CONNECT_TIMEOUT_MS,
+        clientProperties: { connection_name: this.name },
+        ...(this.ca === undefined ? {} : { ca: [this.ca] }),
+      })
+      .catch(async (error: unknown) => {
+        throw await explainOpening(this.url, error, this.ca);
+      });
     this.version = readServerProperty(connection, "version");
     this.cluster = readServerProperty(connection, "cluster_name");
     let failure: Error | undefined;

@@ -25,6 +25,7 @@ export type BreakerState = "closed" | "open" | "half-open";
 /** Watches an operation that may fail for a while. It holds nobody back: callers choose the pace of further tries. */
 export class Breaker {
   private current: BreakerState = "closed";
+  private lastFailure: unknown;
 
   constructor(
     readonly name: BreakerName,
@@ -41,6 +42,11 @@ export class Breaker {
     return this.current !== "closed";
   }
 
+  /** Why it has triggered, by the last failure; undefined if it has not. */
+  get reason(): string | undefined {
+    return this.isTriggered ? (this.lastFailure as Error | undefined)?.message : undefined;
+  }
+
   /** Runs an operation that may fail, and passes its error on. */
   async execute<T>(work: () => Promise<T>): Promise<T> {
     const isTrial = this.isTriggered;
@@ -52,6 +58,7 @@ export class Breaker {
       if (isTrial) this.recover();
       return result;
     } catch (error) {
+      this.lastFailure = error;
       if (this.rule.recordFailure() || isTrial) this.trigger(error);
       throw error;
     }

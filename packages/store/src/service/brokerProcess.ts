@@ -237,8 +237,13 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
   }
 
   private health(): Health {
-    const triggered = this.breakers.filter(({ isTriggered }) => isTriggered).map(({ name }) => name);
-    return { status: triggered.length === 0 ? "green" : "red", triggered, isReady: this.isReady };
+    const failing = this.breakers.filter(({ isTriggered }) => isTriggered);
+    return {
+      status: failing.length === 0 ? "green" : "red",
+      triggered: failing.map(({ name }) => name),
+      reasons: Object.fromEntries(failing.map(({ name, reason = "" }) => [name, reason])),
+      isReady: this.isReady,
+    };
   }
 
   /** Makes a connection, which is opened on demand and closed at the end. */

@@ -8,6 +8,8 @@ export interface Health {
   status: "green" | "red";
   /** Names of those breakers. */
   triggered: string[];
+  /** Last failure of each of those, by its name. */
+  reasons: Record<string, string>;
   /** Whether it takes messages in and sends them out. */
   isReady: boolean;
 }
