@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { BrokerCheckError, ManagementApi } from "@rabbitmq-delay/broker";
 import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topology";
+import { DrainParts, drainQueue } from "./drainQueue";
 import { EnforceError } from "./enforceError";
 import { LiveMatching, readLiveMatching } from "./liveMatching";
 import { MatchingChange, planMatchingChange } from "./matchingChange";
@@ -8,7 +9,8 @@ import { isStillNext, planAllSteps, planSteps } from "./planSteps";
 import type { Step } from "./step";
 import { Requests, told, untilAnswered } from "./requests";
 import { checkStepRights } from "./stepRights";
-import { StuckMessages, describeStuck, findStuck } from "./stuckMessages";
+import { StuckMessages, findStuck } from "./stuckMessages";
+import { until } from "./until";
 
 /** How a change of a live network's matching is made. */
 export interface EnforceOptions {
@@ -43,14 +45,6 @@ const APPLY_MS = 5000;
 const COUNTED_MS = 20_000;
 /** How long a run may be held up between two steps, in milliseconds, until it plans anew: another one may have gone on. */
 const HELD_UP_MS = 30_000;
-/** The broker counts messages every five seconds. */
-const COUNT_MS = 5000;
-/** How many counts in a row have to find a queue empty. */
-const COUNTS = 3;
-/** How many counts in a row may find nothing in a queue but messages that no queue takes. */
-const STUCK_COUNTS = 4;
-/** How many looks in a row may say nothing but a count; any broker may say as little for a moment. */
-const MOST_SILENCE = 6;
 /** How long a cluster's other nodes may take until they know a policy, or a queue that was just declared. */
 const SPREAD_MS = 2000;
 
@@ -133,23 +127,17 @@ interface QueueState {
   effective_policy_definition?: Record<string, unknown>;
 }
 
-function describeSilent(queue: string): string {
-  return (
-    `the broker counts the messages of queue ${queue}, and not those past their time, which could be lost with it: its statistics are ` +
-    "switched off (management.disable_stats); switch them on, and run this again"
-  );
-}
-
 /** Makes steps by the management API. */
-class Runner {
-  private readonly at: string;
+class Runner implements DrainParts {
+  /** The vhost, as a path has it. */
+  readonly at: string;
 
   constructor(
-    private readonly requests: Requests,
+    readonly requests: Requests,
     vhost: string,
-    private readonly change: MatchingChange,
-    private readonly timeoutMs: number,
-    private readonly onStuck: (message: string) => void = () => undefined,
+    readonly change: MatchingChange,
+    readonly timeoutMs: number,
+    readonly onStuck: (message: string) => void = () => undefined,
   ) {
     this.at = encodeURIComponent(vhost);
   }
@@ -204,7 +192,7 @@ class Runner {
       case "await-ready":
         return this.awaitReady(step.queue, step.policy);
       case "drain-queue":
-        return this.drain(step.queue);
+        return drainQueue(step.queue, this);
     }
   }
 
@@ -258,7 +246,7 @@ class Runner {
    */
   private async untilRunning(queue: string): Promise<void> {
     let sinceMs = Date.now();
-    await this.until(`queue ${queue} is running`, async () => {
+    await until(`queue ${queue} is running`, this.timeoutMs, async () => {
       const { state, messages } = await this.queue(queue);
       if (state === "running") return true;
       if (state !== undefined || messages !== undefined) sinceMs = Date.now();
@@ -305,64 +293,13 @@ class Runner {
     );
   }
 
-  /** Deletes a queue, once the broker has counted several times that nothing is in it, and while nothing is bound to it. */
-  private async drain(queue: string): Promise<void> {
-    const path = `queues/${this.at}/${encodeURIComponent(queue)}`;
-    let empty = 0;
-    let silence = 0;
-    let stuck = 0;
-    let why: string | undefined;
-    let isGone = false;
-    await this.until(
-      `queue ${queue} is empty`,
-      async () => {
-        const found = await this.requests.find<{ messages?: number; messages_dlx?: number; consumers?: number }>(path);
-        isGone = found === undefined;
-        // A run that was killed as it deleted it had found it empty.
-        if (found === undefined) return true;
-        // A queue that nobody counts is not empty. What was dead-lettered and not accepted yet is counted apart, too.
-        const isSilent = found.messages !== undefined && found.consumers === undefined;
-        silence = isSilent ? silence + 1 : 0;
-        if (silence > MOST_SILENCE) throw new EnforceError(describeSilent(queue));
-        empty = !isSilent && found.messages === 0 && (found.messages_dlx ?? 0) === 0 ? empty + 1 : 0;
-        const count = found.messages_dlx ?? 0;
-        stuck = !isSilent && count > 0 && (found.messages ?? 0) <= count ? stuck + 1 : 0;
-        why = stuck < STUCK_COUNTS ? undefined : describeStuck(queue, count, this.change);
-        // A message that a busy queue refused comes out by itself within minutes.
-        if (stuck === STUCK_COUNTS && why !== undefined) this.onStuck(why);
-        await this.checkUnbound(queue);
-        return empty >= COUNTS;
-      },
-      COUNT_MS,
-      () => why,
-    );
-    if (isGone) return;
-    await this.checkUnbound(queue);
-    await this.send("DELETE", path);
-  }
-
-  /** @throws EnforceError for a queue that is in use again, which would never run empty, or be deleted with its messages */
-  private async checkUnbound(queue: string): Promise<void> {
-    const bindings = await told(
-      `the bindings of queue ${queue} can't be read`,
-      this.requests.get<{ source: string }[]>(`queues/${this.at}/${encodeURIComponent(queue)}/bindings`),
-    );
-    const ways = ["", this.change.detour.exchange, this.change.otherDetour.exchange];
-    const again = bindings.find(({ source }) => !ways.includes(source));
-    if (again === undefined) return;
-    throw new EnforceError(
-      `${again.source} is bound to queue ${queue} again, by another run of this verb, or by an endpoint that runs NServiceBus's installers: turn ` +
-        "those off, and run this again",
-    );
-  }
-
   /**
    * Looks until something holds that a policy makes. A broker that is cut off while it sets a policy has it, and applies it to nothing, for
    * good (3.10.8 and 4.3.6: a connection that ends 1 to 4 ms after the request); it looks again only when the policy changes.
    */
   private async untilApplied(what: string, policy: string | undefined, holds: () => Promise<boolean>): Promise<void> {
     let sinceMs = Date.now();
-    await this.until(what, async () => {
+    await until(what, this.timeoutMs, async () => {
       if (await holds()) return true;
       if (policy !== undefined && Date.now() - sinceMs > APPLY_MS) {
         await this.applyAgain(policy);
@@ -380,25 +317,6 @@ class Runner {
     const { priority, ...rest } = found;
     const body = { pattern: rest.pattern, "apply-to": rest["apply-to"], definition: rest.definition };
     for (const changed of [priority + 1, priority]) await this.send("PUT", path, { ...body, priority: changed });
-  }
-
-  /** Looks until something holds. */
-  private async until(
-    what: string,
-    holds: () => Promise<boolean>,
-    everyMs = 500,
-    why: () => string | undefined = () => undefined,
-  ): Promise<void> {
-    const endMs = Date.now() + this.timeoutMs;
-    for (;;) {
-      if (await told(`whether ${what} can't be read`, holds())) return;
-      if (Date.now() > endMs) {
-        throw new EnforceError(
-          `it took more than ${this.timeoutMs / 1000} s until ${what}: ${why() ?? "see what keeps it, and run this again"}`,
-        );
-      }
-      await pause(everyMs);
-    }
   }
 
   private send(method: "PUT" | "POST" | "DELETE", path: string, body?: unknown): Promise<void> {
