@@ -154,6 +154,7 @@ export class DelayGateway extends pulumi.ComponentResource {
     const users = user === undefined ? [] : claimsOf(user, logins, owner);
     const own = planOwnership("endpoint", endpoint.name, owner);
     const { vhost: place, ready: mayStart } = lookFirst(this, joined, {
+      errorQueues: [queues.errorQueue],
       ...plan,
       bindings: [...plan.bindings, ...returned.map((binding) => pulumi.output(boundTo(binding, joining)))],
       endpoint: returned[0]?.plan,

@@ -125,7 +125,8 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     const claims = user === undefined ? [] : claimsOf(user, logins, thisStack());
     const users = logins.map((login) => login.user);
     const owned = { claims, formerOwners, adopt, users, makesUsers: logins.length > 0 };
-    const wanted = { ...plan, ...owned, policies, brokerVersion, replaceable: isReplaced(removal) };
+    const errorQueues = [descriptor.errorQueue];
+    const wanted = { ...plan, ...owned, errorQueues, policies, brokerVersion, replaceable: isReplaced(removal) };
     const { vhost: place, ready: mayStart } = lookFirst(this, vhost, wanted);
     const looked = new Declarer(name, place, { ...guarded, parent: this });
     const declarer = looked.after(warnOfNarrowing("delayedStore", name, descriptor).then(() => looked.checkPlan(plan)));

@@ -99,6 +99,7 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
       queues,
       policies: [...own, ...limits],
       endpointQueues: [descriptor.queue],
+      errorQueues: descriptor.deadQueue === undefined ? [] : [descriptor.deadQueue],
       replaceable: isReplaced(removal),
     });
     const settings = broker === undefined ? settingsOf(provider) : broker;

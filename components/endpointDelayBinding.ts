@@ -178,6 +178,7 @@ export class EndpointDelayBinding extends pulumi.ComponentResource {
       destination: destinationOf(args, opts),
       policies: pulumi.all([...limits, ...errorLimits]),
       endpointQueues: queue === undefined ? [] : [queue.name],
+      errorQueues: errors?.queues.map(({ name: kept }) => kept),
       keptQueues: errors?.queues.map(({ name: kept }) => kept),
       replaceable: isReplaced(removal),
       areBindingsClaimed: args.owner === undefined && isOfAnotherStack(args.network),

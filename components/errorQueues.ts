@@ -42,7 +42,7 @@ export class ErrorQueues extends pulumi.ComponentResource {
     const policies = deliveryLimitPolicies(plan.queues, { brokerVersion });
     super("rabbitmq-delay:index:ErrorQueues", name, {}, opts);
 
-    const wanted = { ...plan, policies, brokerVersion, replaceable: isReplaced(removal) };
+    const wanted = { ...plan, errorQueues: names, policies, brokerVersion, replaceable: isReplaced(removal) };
     const looked = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });
     const declarer = looked.after(looked.checkPlan(plan));
     const set = policies.map((policy) => declarer.policy(policy));

@@ -96,6 +96,7 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
       brokerVersion,
       adopted: adopt === true ? adoptedWorkQueue(descriptor, plan, policies) : undefined,
       endpointQueues: [descriptor.name],
+      errorQueues: [descriptor.deadQueue],
       replaceable: isReplaced(removal),
     };
     const looked = new Declarer(name, vhostOnceLooked(this, vhost, wanted), { ...options, parent: this });

@@ -19,6 +19,7 @@ import {
   adoptedWorkQueue,
   deliveryLimitPolicies,
   endpointLimitPolicies,
+  errorQueuesOf,
   limitingPreset,
   networkLimitPolicies,
   ownErrorQueue,
@@ -78,6 +79,7 @@ export function expectationOf(
       exchanges: [...plans, ...declared].flatMap(({ exchanges }) => exchanges),
       queues: [...plans, ...declared].flatMap(({ queues }) => queues),
     },
+    errorQueues: errorQueuesOf(plan),
     policies: [
       ...own,
       ...shapes.flatMap((network) => networkLimitPolicies(network, { brokerVersion })),

@@ -21,7 +21,15 @@ export { showPath } from "./shownPath";
 export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
 export { retryDescriptorOf } from "./retry/retryConfig";
 export { delayGatewayOf, delayedStoreOf } from "./store/storeConfig";
-export { StackPart, StackPlan, ownErrorQueue, planEndpoints, planStack } from "./stackPlan";
+export {
+  StackPart,
+  StackPlan,
+  deadQueuesOf,
+  errorQueuesOf,
+  ownErrorQueue,
+  planEndpoints,
+  planStack,
+} from "./stackPlan";
 export { checkEntityName } from "./names";
 
 // What components take, read by its schema.

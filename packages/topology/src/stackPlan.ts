@@ -221,6 +221,22 @@ function errorParts({ errorQueues = [], endpoints = [] }: StackConfig): StackPar
   ];
 }
 
+/** Names of all queues of a stack that hold what services failed at. */
+export function errorQueuesOf({ parts, ...plan }: StackPlan): string[] {
+  const own = parts.filter(({ place }) => /^errorQueues\[|\.errorQueue$/.test(place));
+  return [...deadQueuesOf(plan), ...own.flatMap(({ entities }) => entities.queues.map(({ name }) => name))];
+}
+
+/** Names of the queues for what used up its retries, or could not be read by a store or a gateway. */
+export function deadQueuesOf({
+  retries,
+  store,
+  gateway,
+}: Partial<Pick<StackPlan, "retries" | "store" | "gateway">>): string[] {
+  const dead = (retries ?? []).map((retry) => ("deadQueue" in retry ? retry.deadQueue : undefined));
+  return [...dead, store?.errorQueue, gateway?.errorQueue].filter((name) => name !== undefined);
+}
+
 /** The error queue that is declared along with an endpoint; undefined where it has none, or one that the stack declares for all. */
 export function ownErrorQueue(
   { errorQueue }: Pick<EndpointConfig, "errorQueue">,

@@ -216,6 +216,13 @@ describe("a policy of others", () => {
       /^policy foreign does not apply to queue orders\.r4x3u10\.parking beside ours, .* would be dropped, .* Give it a priority above 5, and give it delivery-limit -1 too; or /,
     );
     assert.equal(judgePolicies(withLimit, [deadLetters])[0]?.severity, "warning");
+    const shared = { ...withLimit, errorQueues: withLimit.queues.map(({ name }) => name) };
+    assert.match(
+      judgePolicies(shared, [deadLetters])
+        .map(({ severity, message }) => `${severity} ${message}`)
+        .join(),
+      /^error .* Give it a priority above 5, and give it delivery-limit -1 too; or narrow its pattern, if they may be dropped$/,
+    );
     const withOwn = withLimit.queues.map((queue) => ({
       ...queue,
       arguments: { "x-dead-letter-exchange": "own", ...queue.arguments },

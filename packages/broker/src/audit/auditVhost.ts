@@ -12,6 +12,7 @@ import {
 import {
   AuditFinding,
   auditBroker,
+  deadQueuesOf,
   deliveryLimitPolicies,
   judgePolicies,
   networkLimitPolicies,
@@ -112,10 +113,8 @@ function limitsOf(networks: readonly DelayNetwork[], errorQueues: readonly strin
 }
 
 /** Checks other people's policies, for what is declared here and for each network in the vhost. */
-function auditPolicies(
-  { networks: own, endpoints, retries, exchanges: delayed = [], store, gateway, errorQueues = [] }: Checked,
-  found: Found,
-): AuditFinding[] {
+function auditPolicies(checked: Checked, found: Found): AuditFinding[] {
+  const { networks: own, endpoints, retries, exchanges: delayed = [], store, gateway, errorQueues = [] } = checked;
   const names = new Set(found.policies.filter(({ isOperator }) => !isOperator).map(({ name }) => name));
   const ownNetworks = own.map(({ network }) => network);
   const networks = [...ownNetworks, ...otherNetworks(ownNetworks, found)];
@@ -148,7 +147,13 @@ function auditPolicies(
     .filter(({ name }) => endpointQueues.includes(name) && !isPlanned.has(name))
     .map(({ name, arguments: values }) => ({ name, arguments: values as Record<string, string | number> }));
   const exchanges = plans.flatMap((plan) => plan.exchanges);
-  const subject = { exchanges, queues: [...planned, ...declared], policies, endpointQueues };
+  const subject = {
+    exchanges,
+    queues: [...planned, ...declared],
+    policies,
+    endpointQueues,
+    errorQueues: [...errorQueues, ...deadQueuesOf(checked)],
+  };
   return judgePolicies(subject, found.policies).map(({ severity, policy, message }) => ({
     rule: "policy",
     severity,
@@ -157,12 +162,8 @@ function auditPolicies(
   }));
 }
 
-function errorQueuesOf({ retries, store, gateway, errorQueues = [] }: Checked): string[] {
-  const dead = retries.flatMap((retry) =>
-    "deadQueue" in retry && retry.deadQueue !== undefined ? [retry.deadQueue] : [],
-  );
+function errorQueuesOf(checked: Checked): string[] {
   // What is audited has not failed.
-  const shared = errorQueues.filter((name) => !/audit/i.test(name));
-  const intakes = [store, gateway].filter((intake) => intake !== undefined);
-  return [...dead, ...shared, ...intakes.map(({ errorQueue }) => errorQueue)];
+  const shared = (checked.errorQueues ?? []).filter((name) => !/audit/i.test(name));
+  return [...deadQueuesOf(checked), ...shared];
 }

@@ -39,6 +39,8 @@ export interface Expectation {
   createsVhost?: boolean;
   /** Planned exchanges and queues. */
   entities: Pick<EntityPlan, "exchanges" | "queues">;
+  /** The queues among them that hold what services failed at. */
+  errorQueues?: string[];
   /** Planned policies: parking, and settings of queues. */
   policies?: PolicyPlan[];
   /** Names that the stack is going to claim. */
@@ -220,12 +222,12 @@ export async function checkBroker(
   ];
 }
 
-function policyTargetOf({ entities, policies = [], bindings = [] }: Expectation): PolicyTarget {
+function policyTargetOf({ entities, policies = [], bindings = [], errorQueues }: Expectation): PolicyTarget {
   const isEndpoint = new Set(
     bindings.filter(({ destinationType }) => destinationType === "queue").map(({ destination }) => destination),
   );
   const endpointQueues = entities.queues.map(({ name }) => name).filter((name) => isEndpoint.has(name));
-  return { entities, policies, endpointQueues };
+  return { entities, policies, endpointQueues, errorQueues };
 }
 
 async function checkNodes(api: ManagementApi, { minimumNodes = 1 }: Expectation): Promise<void> {

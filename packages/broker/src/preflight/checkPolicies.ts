@@ -20,6 +20,8 @@ export interface PolicyTarget {
   policies: PolicyPlan[];
   /** The queues among them that a service consumes, which may need a policy of their own. */
   endpointQueues: string[];
+  /** The queues among them that hold what services failed at. */
+  errorQueues?: string[];
 }
 
 /**
@@ -28,10 +30,10 @@ export interface PolicyTarget {
  * @throws BrokerCheckError for policies that would lose, delay or misdirect messages, or displace a policy of ours
  */
 export function checkPolicies(
-  { entities, policies, endpointQueues }: PolicyTarget,
+  { entities, ...target }: PolicyTarget,
   found: { policies: PolicyAnswer[]; operatorPolicies: PolicyAnswer[] },
 ): string[] {
-  const findings = judgePolicies({ exchanges: entities.exchanges, queues: entities.queues, policies, endpointQueues }, [
+  const findings = judgePolicies({ ...entities, ...target }, [
     ...found.policies.map((policy) => toFound(policy, false)),
     ...found.operatorPolicies.map((policy) => toFound(policy, true)),
   ]);

@@ -38,6 +38,8 @@ export interface WantedParts {
   queues?: QueuePlan[];
   /** The queues among them that a service consumes, which may need a policy of their own. */
   endpointQueues?: string[];
+  /** The queues among them that hold what services failed at. */
+  errorQueues?: string[];
   /** The bindings that are known already. */
   bindings?: BindingPlan[];
   /**
@@ -156,7 +158,15 @@ export async function checkWanted(
   const { api, broker, tags, exchanges, queues, policies, operatorPolicies, queueLimit, plannedQueues, version } =
     found;
   const wanted = { ...given, bindings: knownBindings(found, vhost, given, planned) };
-  const { policies: ownPolicies = [], claims = [], users = [], makesUsers, adopt, endpointQueues = [] } = wanted;
+  const {
+    policies: ownPolicies = [],
+    claims = [],
+    users = [],
+    makesUsers,
+    adopt,
+    endpointQueues = [],
+    errorQueues,
+  } = wanted;
   checkGivenVersion(wanted.brokerVersion, version);
   await checkClaims(state, vhost, claims, exchanges, wanted.formerOwners);
   const byNames = { exchanges: byName(exchanges), queues: byName(queues), defaultType: found.defaultType };
@@ -229,7 +239,7 @@ export async function checkWanted(
       [...queues, ...entities.queues.filter(({ name }) => !there.queues.has(name))],
       ownPolicies,
     )),
-    ...checkPolicies({ entities, policies: ownPolicies, endpointQueues }, { policies, operatorPolicies }),
+    ...checkPolicies({ entities, policies: ownPolicies, endpointQueues, errorQueues }, { policies, operatorPolicies }),
   ];
   const areEndsThere = ({ source, destination, destinationType }: BindingPlan): boolean =>
     there.exchanges.has(source) && there[destinationType === "queue" ? "queues" : "exchanges"].has(destination);

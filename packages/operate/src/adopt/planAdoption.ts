@@ -4,6 +4,7 @@ import {
   StackPlan,
   deliveryLimitPolicies,
   endpointLimitPolicies,
+  errorQueuesOf as failedQueuesOf,
   judgePolicies,
   limitingPreset,
   networkLimitPolicies,
@@ -90,12 +91,13 @@ function refusalOf(config: AdoptedConfig, vhost: string, live: LiveVhost): Unpla
 }
 
 /** Policies of others that apply to what the stack would have. */
-function judgeOthers({ networks, parts, created }: StackPlan, { content }: LiveVhost): Unplaced[] {
+function judgeOthers(plan: StackPlan, { content }: LiveVhost): Unplaced[] {
+  const { networks, parts, created } = plan;
   const all = [...parts, ...created].map(({ entities }) => entities);
   const shapes = networks.networks.map(({ network }) => network);
   const ways = { brokerVersion: content.version };
   const others = parts.filter(({ place }) => networks.networks.every((one) => one.place !== place));
-  const queues = all.flatMap((plan) => plan.queues);
+  const queues = all.flatMap((one) => one.queues);
   const findings = judgePolicies(
     {
       exchanges: all.flatMap(({ exchanges }) => exchanges),
@@ -116,6 +118,7 @@ function judgeOthers({ networks, parts, created }: StackPlan, { content }: LiveV
         ),
       ].filter((policy) => policy !== undefined),
       endpointQueues: created.flatMap(({ entities }) => entities.queues.map(({ name }) => name)),
+      errorQueues: failedQueuesOf(plan),
     },
     content.policies,
   );

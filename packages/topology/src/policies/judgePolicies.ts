@@ -26,6 +26,8 @@ export interface PolicySubject {
   policies: PolicyPlan[];
   /** Those of the queues that belong to a service, which may want a policy for them. */
   endpointQueues?: string[];
+  /** Those of the queues that hold what services failed at, whose messages somebody may reject. */
+  errorQueues?: string[];
 }
 
 /** What a policy of others does to a network. */
@@ -109,10 +111,15 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
       const undead = other.priority < plan.priority && !hasOwn ? losesDeadLetters(subject, shared, other) : [];
       if (undead.length > 0) {
         const { effect, remedy } = purposeOf(plan);
+        // Only an endpoint's queue may have arguments of its own.
+        const isEndpoint = undead.every((name) => subject.endpointQueues?.includes(name));
+        const otherwise = isEndpoint
+          ? "declare the queue with the argument x-dead-letter-exchange"
+          : "narrow its pattern, if they may be dropped";
         const message =
           `policy ${other.name} does not apply to ${listed("queue", undead)} beside ${plan.name}, which goes before it (priority ` +
           `${plan.priority} over ${other.priority}), ${effect}: what is rejected there or expires would be dropped, and not go to its ` +
-          `dead-letter exchange. Give it a priority above ${plan.priority}, and ${remedy}; or declare the queue with the argument x-dead-letter-exchange`;
+          `dead-letter exchange. Give it a priority above ${plan.priority}, and ${remedy}; or ${otherwise}`;
         findings.push({ severity: "error", policy: other.name, message });
       } else if (other.priority < plan.priority) {
         const message =
@@ -133,15 +140,15 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
   return findings;
 }
 
-/** Queues of services whose dead letters go where a policy says, and nowhere without it. */
+/** Queues of services and error queues whose dead letters go where a policy says, and nowhere without that policy. */
 function losesDeadLetters(
-  { endpointQueues = [] }: PolicySubject,
+  { endpointQueues = [], errorQueues = [] }: PolicySubject,
   entities: Entity[],
   { definition }: FoundPolicy,
 ): string[] {
   if (!("dead-letter-exchange" in definition)) return [];
   const bare = entities.filter(({ queue }) => queue !== undefined && !("x-dead-letter-exchange" in queue.arguments));
-  return namesOf(bare).filter((name) => endpointQueues.includes(name));
+  return namesOf(bare).filter((name) => [...endpointQueues, ...errorQueues].includes(name));
 }
 
 /** Whether a policy of ours has all that it pushes off a queue. */
