@@ -364,6 +364,53 @@ describe("a review of a program's own resources", () => {
       assert.equal(sameName[0], "loss", sameName[2]);
     });
 
+    it("tells a policy's edit by which messages are dropped from one by which none is", async () => {
+      const { management } = broker();
+      const channel = await openChannel(broker(), vhost);
+      await channel.assertQueue("theirs", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      const limit = { "max-length": 3 };
+      await management.call("PUT", `policies/${vhost}/team`, {
+        pattern: "^theirs$",
+        "apply-to": "queues",
+        priority: 0,
+        definition: limit,
+      });
+      const refusing = { "max-length": 5, overflow: "reject-publish" };
+      const onR = { pattern: "^r$" };
+      const onTheirs = { pattern: "^theirs$", priority: 7 };
+      const counted = policy("counted", { "delivery-limit": 1000 });
+      const full = policy("full", refusing, { pattern: "^full$" });
+      const base = [queue("q"), queue("full"), counted, full];
+      declare(base);
+      await stack.up();
+      const judged = async (resources: Resource[]): Promise<string> => {
+        declare(resources);
+        const { report, output } = await stack.review(...asked());
+        assert.ok(report, output);
+        const told = report.findings.filter(({ rule }) => rule.startsWith("policy-"));
+        return `${report.verdict} ${told.map(({ rule }) => rule).join()}`;
+      };
+      const without = (gone: Resource): Resource[] => base.filter((one) => one !== gone);
+      const instead = (old: Resource, ...more: Parameters<typeof policy>): Promise<string> =>
+        judged([...without(old), policy(...more)]);
+      // A message that was given out 25 times was dropped by the default limit of 20.
+      const gone = "loss policy-protection-gone";
+      assert.equal(await judged(without(counted)), gone);
+      assert.equal(await instead(counted, "counted", { "max-length": 1e6 }), gone);
+      assert.equal(await instead(counted, "counted", { "delivery-limit": 1000 }, { pattern: "^other$" }), gone);
+      assert.equal(await instead(counted, "counted", { "delivery-limit": 999 }), gone);
+      assert.equal(await instead(full, "full", { "max-length": 5 }, { pattern: "^full$" }), gone);
+      assert.equal(await judged([...base, policy("new", { "max-length": 2 }, onTheirs)]), "loss policy-drops");
+      // Each of these was a loss.
+      const harmless = "care policy-changed";
+      assert.equal(await instead(counted, "counted", { "delivery-limit": 1001 }), harmless);
+      assert.equal(await instead(counted, "counted", { "delivery-limit": 1000 }, { priority: 7 }), harmless);
+      assert.equal(await instead(full, "full", refusing, { pattern: "^full$", priority: 7 }), harmless);
+      assert.equal(await judged(without(full)), harmless);
+      assert.equal(await judged([...base, queue("r"), policy("new", refusing, onR)]), harmless);
+      assert.equal(await judged([...base, policy("new", limit, onTheirs)]), harmless);
+    });
+
     if (isNewest) {
       it("says how a queue without a type is not replaced by each update", async () => {
         const untyped: Resource = {

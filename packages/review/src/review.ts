@@ -87,7 +87,9 @@ async function askBroker(
 
 /** Counts from a broker with another address than the plan's may be another broker's; that matters if they made something safer. */
 function findOtherBroker(place: string, { managementUrl }: BrokerAnswers, planned: Finding[]): Finding {
-  const isInQuestion = planned.some(({ severity, queue }) => severity === "loss" && queue !== undefined);
+  const isInQuestion = planned.some(
+    ({ severity, queue, rule }) => severity === "loss" && (queue !== undefined || rule.startsWith("policy-")),
+  );
   const entity = `${managementUrl} was asked, and the plan declares on ${place}`;
   return { rule: "broker-elsewhere", severity: isInQuestion ? "care" : "note", urn: "", entity, causes: [] };
 }

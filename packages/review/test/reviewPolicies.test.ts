@@ -101,6 +101,48 @@ describe("a review of a policy", () => {
     });
   }
 
+  // It asked for care, and messages that were given back 25 times were dropped.
+  it("finds that a higher delivery limit than the broker's own ends, or gets lower", async () => {
+    const limited = (limit: string): Definition => ({ definition: { "delivery-limit": limit } });
+    const gone = ["loss", "policy-protection-gone"];
+    assert.deepEqual(await judged([lone("delete", limited("1000"))]), gone);
+    assert.deepEqual(await judged([edit(limited("1000"), { definition: { "max-priority": "3" } })]), gone);
+    assert.deepEqual(await judged([edit(limited("1000"), limited("21"))]), ["loss", "policy-drops"]);
+    assert.deepEqual(await judged([edit(limited("-1"), limited("1000"))]), ["loss", "policy-drops"]);
+    for (const harmless of [lone("delete", limited("20")), edit(limited("21"), limited("1000"))])
+      assert.deepEqual(await judged([harmless]), ["care", "policy-changed"]);
+  });
+
+  it("lets an overflow go with the length that it is for, unless something else limits the queue", async () => {
+    const refusing = { definition: { "max-length": "5", overflow: "reject-publish" } };
+    const gone = ["loss", "policy-protection-gone"];
+    const limited = { name: "a", vhost: "/", settings: { argumentsJson: '{"x-max-length":9}' } };
+    const same = step("same", "rabbitmq:index/queue:Queue", "a", limited);
+    const operators = { definition: { "max-length": "9" } };
+    for (const going of [lone("delete", refusing), edit(refusing, { definition: {} })]) {
+      assert.deepEqual(await judged([going, queueStep("same", "a")]), ["care", "policy-changed"]);
+      assert.deepEqual(await judged([going, same]), gone, "an argument");
+      const beside = [going, queueStep("same", "a"), step("same", types.operators, "o", inputs(operators))];
+      assert.deepEqual(await judged(beside), gone, "an operator policy");
+    }
+    assert.deepEqual(await judged([edit(refusing, { definition: { "max-length": "5" } })]), gone);
+  });
+
+  it("asks for care with a limit on a queue that the update creates, as the broker may have that queue already", async () => {
+    const limited = { definition: { "max-length": "5" } };
+    const own = [lone("create", limited, ours), queueStep("create", "a", ours)];
+    assert.deepEqual(await judged(own), ["care", "policy-changed"]);
+    const loss = ["loss", "policy-drops"];
+    assert.deepEqual(await judged([lone("create", limited, ours), queueStep("same", "a", ours)]), loss);
+    assert.deepEqual(await judged([lone("create", { ...limited, pattern: "^a" }), queueStep("create", "a")]), loss);
+  });
+
+  it("finds that the policy goes of a queue that stays on the broker", async () => {
+    const lifting = lone("delete", { definition: { "delivery-limit": "-1" } });
+    const kept = queueStep("delete", "a", { retainOnDelete: true });
+    assert.deepEqual((await judged([lifting, kept])).slice(0, 2), ["loss", "policy-protection-gone"]);
+  });
+
   it("finds that a network would no longer be parked, whoever takes its policy away", async () => {
     const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 2 });
     const { name, pattern, applyTo, priority, definition } = parkingPolicy(network) as Required<Definition> & {

@@ -9,7 +9,7 @@ import {
 import type { BrokerAnswers } from "./brokerAnswers";
 import { FoundQueue, FoundQueues, askForQueues, queueKey, unusableAnswer } from "./askBroker";
 import { isNew } from "../judge/clashes";
-import { EntityChange, brokerName, isReadable, showName } from "../preview/entityChange";
+import { EntityChange, brokerName, isReadable, showName, text } from "../preview/entityChange";
 import { Finding, findingsOf } from "../judge/findings";
 import { changesElsewhere } from "../preview/planBroker";
 import type { Preview } from "../preview/preview";
@@ -21,7 +21,7 @@ import { driftOf } from "./drift";
 import { withLiveAlternate } from "./liveAlternate";
 import { onBrokerAlone } from "./onBrokerAlone";
 import { stillBound } from "./stillBound";
-import { readVhosts } from "./liveVhosts";
+import { LiveVhosts, readVhosts } from "./liveVhosts";
 import { notCompared } from "./notCompared";
 import { takenUsers } from "./takenUsers";
 
@@ -50,6 +50,8 @@ export async function addBrokerState(
   const planned = findingsOf(preview, changes, {
     entities: onBrokerAlone(here, live),
     vhosts: new Set(live.keys()),
+    isKnown: ({ urn, before, after }) =>
+      !isElsewhere(urn) && [before ?? after, after ?? before].every((values) => arePoliciesKnown(live, values?.vhost)),
   });
   await countAgain(
     planned.filter(({ urn }) => !isElsewhere(urn)),
@@ -79,6 +81,11 @@ export async function addBrokerState(
     ],
     messages,
   };
+}
+
+function arePoliciesKnown(live: LiveVhosts, vhost: unknown): boolean {
+  const found = live.get(text(vhost));
+  return found?.policies !== undefined && found.operatorPolicies !== undefined;
 }
 
 /** Whether the broker knows better than the preview which messages a new binding takes: it lists everything that is bound there. */

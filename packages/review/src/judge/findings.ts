@@ -84,7 +84,7 @@ export function findingsOf(
   const routing = new Routing(all, preview.hasSames, onBroker.vhosts);
   const surroundings: Surroundings = {
     routing,
-    policies: new Policies(all, preview.hasSames, routing),
+    policies: new Policies(all, preview.hasSames, routing, onBroker.isKnown),
     created,
     existingAs: sameAmong(changes, "before", isOneBroker),
     stayingAs: sameAmong(staying, "after", isOneBroker),

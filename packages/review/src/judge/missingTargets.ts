@@ -14,6 +14,8 @@ export interface MissingTarget {
 export interface OnBroker {
   entities: readonly EntityChange[];
   vhosts: ReadonlySet<string>;
+  /** Whether all was read to which a policy applies, and all policies beside it. */
+  isKnown?: (policy: EntityChange) => boolean;
 }
 
 /**

@@ -1,7 +1,9 @@
 import { certainlyAppliesTo } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, brokerIdentity, isReadable, queueArguments, text } from "../preview/entityChange";
+import type { OnBroker } from "./missingTargets";
 import {
   InForce,
+  PolicyInForce,
   PolicyTarget,
   PolicyView,
   Side,
@@ -9,6 +11,7 @@ import {
   mayBeFor,
   policiesInForce,
   viewOf,
+  viewOn,
 } from "./policiesInForce";
 import { SECRET, isSecretName, withoutSecrets } from "../redact";
 import type { Routing } from "./routing";
@@ -24,6 +27,10 @@ export interface PolicyJudgement {
 const LIMITS = ["message-ttl", "expires", "max-length", "max-length-bytes", "max-age"];
 /** From this value on, a delivery limit counts as none: NServiceBus's own; -1 counts as none, too. */
 const NO_DELIVERY_LIMIT = 100_000;
+/** Limit of a quorum queue that has none of its own, from RabbitMQ 4.0 on. */
+const DEFAULT_DELIVERY_LIMIT = 20;
+/** Settings that an overflow is for. */
+const LENGTHS = ["max-length", "max-length-bytes"];
 /** Settings that keep messages from being dropped: removing them drops messages. */
 const KEEPING = ["alternate-exchange", "dead-letter-exchange", "dead-letter-routing-key"];
 
@@ -35,11 +42,15 @@ export class Policies {
   private readonly earlier = new Map<string | undefined, EntityChange[]>();
   private taken?: Map<EntityChange, PolicyJudgement>;
 
-  /** @param isWhole whether the preview also lists unchanged resources */
+  /**
+   * @param isWhole whether the preview also lists unchanged resources
+   * @param isKnown whether the broker has listed all that a policy applies to
+   */
   constructor(
     changes: EntityChange[],
     private readonly isWhole: boolean,
     private readonly routing: Pick<Routing, "leadsOn">,
+    private readonly isKnown: NonNullable<OnBroker["isKnown"]> = () => false,
   ) {
     this.policies = changes.filter(({ kind }) => kind === "policy");
     this.entities = changes.filter(({ kind }) => kind === "queue" || kind === "exchange");
@@ -60,20 +71,67 @@ export class Policies {
     const earlier = viewOf(change, change.before ?? this.sameOnBroker(change)?.before);
     if (later === undefined || (change.before !== undefined && earlier === undefined))
       return { rule: "policy-unknown" };
+    if (this.isListed(change, later)) {
+      const taken = [change, this.sameOnBroker(change)].map((one) => one && this.judgeDisplaced(one));
+      return taken.find((one) => one !== undefined) ?? this.changed(change);
+    }
     const dropping = drops(earlier, later);
+    // Nothing waits in a new queue; whether the broker has that queue already, nobody has looked.
+    if (dropping.length > 0 && earlier === undefined && this.isForNew(later)) return { rule: "policy-changed" };
     if (dropping.length > 0) return { rule: "policy-drops", detail: `It says ${dropping.join(", ")}.` };
     if (earlier !== undefined) {
-      const lost = keeps(earlier).filter((key) => !isKept(key, earlier, later) && !this.leadsOn(key, later));
+      const lost = this.losesOf(earlier, later).filter((key) => !this.leadsOn(key, later));
       if (lost.length > 0) return { rule: "policy-protection-gone", detail: `It said ${lost.join(", ")}.` };
       const narrowed = isNarrower(earlier, later) ? this.judgeNarrowed(change, earlier, later) : undefined;
       if (narrowed !== undefined) return narrowed;
     }
-    const taken = this.judgeDisplaced(change);
-    if (taken !== undefined) return taken;
-    const changesNothing = action === "update" && change.causes.length === 0;
-    return (action === "create" && change.partOf !== undefined) || changesNothing
-      ? undefined
-      : { rule: "policy-changed" };
+    return this.judgeDisplaced(change) ?? this.changed(change);
+  }
+
+  /** Whether the broker has listed all queues and exchanges to which a policy applies, and the policies beside it. */
+  private isListed(change: EntityChange, { isOperators }: PolicyView): boolean {
+    return !isOperators && this.isKnown(change);
+  }
+
+  /** Whether a policy is for one queue alone, which the update creates. */
+  private isForNew({ vhost, pattern }: PolicyView): boolean {
+    const name = literalOf(pattern);
+    const same = this.entities.filter((entity) => {
+      const values = entity.before ?? entity.after;
+      return entity.kind === "queue" && values?.name === name && values?.vhost === vhost;
+    });
+    return same.length > 0 && same.every(({ action, isImport }) => action === "create" && !isImport);
+  }
+
+  /** What a policy says to keep messages, and no longer says; an overflow goes with the last length that it is for. */
+  private losesOf(earlier: PolicyView, later: PolicyView | undefined): string[] {
+    return keeps(earlier).filter((saying) => !isKept(saying, earlier, later) && !this.isMoot(saying, earlier, later));
+  }
+
+  private isMoot(saying: string, earlier: PolicyView, later: PolicyView | undefined): boolean {
+    if (!saying.startsWith("overflow: ") || later?.definition.overflow !== undefined) return false;
+    if (!hasLength(earlier.definition) || hasLength(later?.definition ?? {})) return false;
+    return !this.entities.some((entity) => {
+      const target = targetOf(entity, "before");
+      return entity.before !== undefined && mayBeFor(earlier, target) && this.isLimitedElsewhere(target);
+    });
+  }
+
+  /** Whether something else than a policy limits the length of a queue: an argument, or an operator policy. */
+  private isLimitedElsewhere(target: PolicyTarget): boolean {
+    if (LENGTHS.some((key) => `x-${key}` in (target.queueArguments ?? {}))) return true;
+    return this.policies.some((policy) =>
+      (["before", "after"] as const).some((side) => {
+        const view = viewOn(policy, side);
+        return view?.isOperators === true && hasLength(view.definition) && mayBeFor(view, target);
+      }),
+    );
+  }
+
+  /** What is left to say of a policy by which no message is lost. */
+  private changed({ action, causes, partOf }: EntityChange): PolicyJudgement | undefined {
+    const changesNothing = action === "update" && causes.length === 0;
+    return (action === "create" && partOf !== undefined) || changesNothing ? undefined : { rule: "policy-changed" };
   }
 
   /** Whether another alternate exchange takes each message as well. */
@@ -85,7 +143,8 @@ export class Policies {
   private judgeGone(change: EntityChange): PolicyJudgement {
     const gone = viewOf(change, change.before);
     if (gone === undefined) return { rule: "policy-unknown" };
-    const kept = keeps(gone);
+    if (this.isListed(change, gone)) return this.judgeDisplaced(change) ?? { rule: "policy-changed" };
+    const kept = this.losesOf(gone, undefined);
     if (kept.length > 0 && !this.leavesWithAll(change, gone)) {
       return { rule: "policy-protection-gone", detail: `It said ${kept.join(", ")}.` };
     }
@@ -97,7 +156,7 @@ export class Policies {
    * which a complete preview lists; for any other policy, nobody knows to what else it applied.
    */
   private judgeNarrowed(change: EntityChange, earlier: PolicyView, later: PolicyView): PolicyJudgement | undefined {
-    const said = keeps(earlier);
+    const said = this.losesOf(earlier, undefined);
     if (said.length === 0) return undefined;
     const gone: PolicyJudgement = { rule: "policy-protection-gone", detail: `It said ${said.join(", ")}.` };
     if (change.partOf === undefined || !this.isWhole || !(later.priority >= earlier.priority)) return gone;
@@ -147,64 +206,114 @@ export class Policies {
   /** For each policy, the first thing that becomes of a queue or exchange; computed for all at once, because there may be thousands. */
   private judgeAllDisplaced(): Map<EntityChange, PolicyJudgement> {
     const taken = new Map<EntityChange, PolicyJudgement>();
-    for (const entity of this.entities.filter(({ before, after }) => before !== undefined && after !== undefined)) {
+    for (const entity of this.entities.filter(staysThere)) {
       const [earlier, later] = (["before", "after"] as const).map((side) =>
         policiesInForce(this.policies, targetOf(entity, side), side),
       ) as [InForce, InForce];
-      const judgement = judgeTurnover(entity, earlier, later);
-      if (judgement === undefined) continue;
       for (const { change } of [...earlier.found, ...later.found]) {
-        if (!taken.has(change)) taken.set(change, judgement);
+        if (taken.has(change)) continue;
+        const judgement = this.judgeTurnover(change, entity, earlier, later);
+        if (judgement !== undefined) taken.set(change, judgement);
       }
     }
     return taken;
   }
-}
 
-/** What becomes of the messages in an entity when other policies apply to it. */
-function judgeTurnover(entity: EntityChange, earlier: InForce, later: InForce): PolicyJudgement | undefined {
-  const changesOf = ({ found }: InForce): Set<EntityChange> => new Set(found.map(({ change }) => change));
-  const [before, after] = [changesOf(earlier), changesOf(later)];
-  const fresh = later.found.filter(({ change }) => !before.has(change));
-  const mayBeNone = earlier.isSure && !later.isSure;
-  const lost = earlier.found.flatMap((policy) => {
-    const isOver = mayBeNone && !after.has(policy.change);
-    const isLost = (key: string): boolean => isOver || fresh.some(({ view }) => !isKept(key, policy.view, view));
-    return keeps(policy.view).filter(isLost);
-  });
-  const name = text(entity.before?.name);
-  if (lost.length > 0) {
+  /** What becomes of the messages in an entity when other policies apply to it, or say something else. */
+  private judgeTurnover(
+    change: EntityChange,
+    entity: EntityChange,
+    earlier: InForce,
+    later: InForce,
+  ): PolicyJudgement | undefined {
+    const target = targetOf(entity, "before");
+    const fresh = later.found.filter((one) => !earlier.found.some((other) => isUnchanged(other, one)));
+    const isOver = ({ change: own }: PolicyInForce): boolean =>
+      !later.isSure && !later.found.some((one) => one.change === own);
+    const lost = earlier.found.flatMap((policy) => {
+      const followers = [...fresh.map(({ view }) => view), ...(isOver(policy) ? [undefined] : [])];
+      return keeps(policy.view, target).filter((saying) =>
+        followers.some(
+          (view) =>
+            !isKept(saying, policy.view, view, target) &&
+            !(view !== undefined && this.leadsOn(saying, view)) &&
+            !(isWithoutLength(saying, view) && !this.isLimitedElsewhere(target)),
+        ),
+      );
+    });
+    const name = `${entity.kind} ${text(entity.before?.name)}`;
+    if (lost.length > 0) {
+      const isOwn = earlier.found.some((one) => one.change === change);
+      const said = [...new Set(lost)].join(", ");
+      return {
+        rule: "policy-protection-gone",
+        detail: isOwn ? `It said ${said} for ${name}.` : `For ${name} another policy says ${said}.`,
+      };
+    }
+    const dropping = fresh.flatMap((policy) => {
+      const own = earlier.found.filter((one) => one.change === policy.change && isAlike(one.view, policy.view));
+      const before: (PolicyView | undefined)[] = (own.length > 0 ? own : earlier.found).map(({ view }) => view);
+      if (own.length === 0 && !earlier.isSure) before.push(undefined);
+      return before.flatMap((view) => dropsMore(view, policy.view));
+    });
+    if (dropping.length === 0) return undefined;
+    const says = [...new Set(dropping)].join(", ");
     return {
-      rule: "policy-protection-gone",
-      detail: `For ${entity.kind} ${name} another policy says ${[...new Set(lost)].join(", ")}.`,
+      rule: "policy-drops",
+      detail: fresh.some((one) => one.change === change)
+        ? `It says ${says} for ${name}.`
+        : `For ${name} another policy then says ${says}.`,
     };
   }
-  const wasSaid = (setting: string): boolean =>
-    earlier.isSure &&
-    earlier.found.length > 0 &&
-    earlier.found.every(({ view }) => drops(undefined, view).includes(setting));
-  const dropping = fresh.flatMap(({ view }) => drops(undefined, view)).filter((setting) => !wasSaid(setting));
-  if (dropping.length === 0) return undefined;
-  return {
-    rule: "policy-drops",
-    detail: `For ${entity.kind} ${name} another policy then says ${[...new Set(dropping)].join(", ")}.`,
-  };
+}
+
+/** Whether a policy is the same before and after the update. */
+function isUnchanged(one: PolicyInForce, other: PolicyInForce): boolean {
+  return one.change === other.change && JSON.stringify(one.view) === JSON.stringify(other.view);
+}
+
+/** Whether two versions of a policy apply to the same, with the same precedence. */
+function isAlike(one: PolicyView, other: PolicyView): boolean {
+  return (
+    one.vhost === other.vhost &&
+    isSame(one.pattern, other.pattern) &&
+    isSame(one.applyTo, other.applyTo) &&
+    one.priority === other.priority
+  );
+}
+
+function hasLength(definition: Record<string, unknown>): boolean {
+  return LENGTHS.some((key) => key in definition);
+}
+
+/** Whether a saying is an overflow, and nothing is said any more of what it is for. */
+function isWithoutLength(saying: string, later: PolicyView | undefined): boolean {
+  return saying.startsWith("overflow: ") && !hasLength(later?.definition ?? {});
+}
+
+/** Whether a queue or an exchange was there before the update, and is there after it. */
+function staysThere({ before, after, action, isRetained }: EntityChange): boolean {
+  return before !== undefined && (after !== undefined || (action === "delete" && isRetained));
 }
 
 function targetOf(entity: EntityChange, side: Side): PolicyTarget {
-  const values = entity[side];
+  const values = staysThere(entity) ? (entity[side] ?? entity.before) : entity[side];
   const { vhost, name } = values ?? {};
   return { vhost, name, ...(entity.kind === "queue" ? { queueArguments: queueArguments(values) } : {}) };
 }
 
 /** Settings of `later` by which queues drop messages that they kept under `earlier`, as `key: value`. */
 function drops(earlier: PolicyView | undefined, later: PolicyView): string[] {
-  const isWider = earlier === undefined || !reachesNoMore(earlier, later);
+  return dropsMore(earlier !== undefined && reachesNoMore(earlier, later) ? earlier : undefined, later);
+}
+
+/** The same for one queue, to which `earlier` applied. */
+function dropsMore(earlier: PolicyView | undefined, later: PolicyView): string[] {
   return Object.entries(later.definition)
     .filter(([key, value]) => {
       if (!isDropping(key, value)) return false;
       const before = earlier?.definition[key];
-      if (isWider || before === undefined) return true;
+      if (before === undefined) return true;
       return String(before) !== String(value) && !isMore(key, before, value);
     })
     .map(said);
@@ -226,17 +335,29 @@ function isMore(key: string, before: unknown, after: unknown): boolean {
 }
 
 function isLifted(value: unknown): boolean {
+  return limitOf(value) === Infinity;
+}
+
+/** A delivery limit as a number; NaN where it can't be read. */
+function limitOf(value: unknown): number {
   const limit = value === "" ? NaN : Number(value);
-  return limit === -1 || limit >= NO_DELIVERY_LIMIT;
+  return limit === -1 || limit >= NO_DELIVERY_LIMIT ? Infinity : limit;
+}
+
+/** The delivery limit of a queue: the lower one of a policy's and an argument's. */
+function deliveryLimitOf(definition: Record<string, unknown> = {}, target?: PolicyTarget): number {
+  const given = [definition["delivery-limit"], target?.queueArguments?.["x-delivery-limit"]];
+  const limits = given.filter((one) => one !== undefined).map(limitOf);
+  return limits.length === 0 ? DEFAULT_DELIVERY_LIMIT : Math.min(...limits);
 }
 
 /** Settings that keep messages which would be dropped otherwise. */
-function keeps({ definition }: PolicyView): string[] {
+function keeps({ definition }: PolicyView, target?: PolicyTarget): string[] {
   return Object.entries(definition)
     .filter(
       ([key, value]) =>
         KEEPING.includes(key) ||
-        (key === "delivery-limit" && isLifted(value)) ||
+        (key === "delivery-limit" && !(deliveryLimitOf(definition, target) <= deliveryLimitOf({}, target))) ||
         (key === "overflow" && String(value).startsWith("reject-publish")) ||
         (key === "dead-letter-strategy" && value === "at-least-once"),
     )
@@ -247,10 +368,11 @@ function said([key, value]: [string, unknown]): string {
   return `${key}: ${isSecretName(key) ? SECRET : withoutSecrets(String(value))}`;
 }
 
-function isKept(saying: string, earlier: PolicyView, later: PolicyView | undefined): boolean {
+function isKept(saying: string, earlier: PolicyView, later: PolicyView | undefined, target?: PolicyTarget): boolean {
   const [key = ""] = saying.split(": ");
   const [before, after] = [earlier.definition[key], later?.definition[key]];
-  if (key === "delivery-limit") return isLifted(after);
+  const isHigher = deliveryLimitOf(later?.definition, target) >= deliveryLimitOf(earlier.definition, target);
+  if (key === "delivery-limit" && isHigher) return true;
   return after !== undefined && String(before) === String(after);
 }
 
@@ -281,6 +403,11 @@ function isNarrower(earlier: PolicyView, later: PolicyView): boolean {
 
 /** Whether a pattern matches a single name, which the other pattern matches, too. */
 function isOneOf(pattern: string, other: string): boolean {
-  const literal = /^\^((?:[\w-]|\\[^\w])+)\$$/.exec(pattern)?.[1]?.replace(/\\(.)/g, "$1");
+  const literal = literalOf(pattern);
   return literal !== undefined && certainlyAppliesTo({ pattern: other, applyTo: "all", definition: {} }, literal);
+}
+
+/** The single name that a pattern matches; undefined where it may match more. */
+function literalOf(pattern: string): string | undefined {
+  return /^\^((?:[\w-]|\\[^\w])+)\$$/.exec(pattern)?.[1]?.replace(/\\(.)/g, "$1");
 }
