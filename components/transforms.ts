@@ -12,10 +12,10 @@ const UNIMPLEMENTED = 12;
 /** Resource of a component, as the component declares it. */
 interface Declared {
   inputs: pulumi.Inputs;
-  isRetained: boolean;
+  options: pulumi.CustomResourceOptions;
 }
 
-/** Resources by type and logical name, which two components under different parents may share. */
+/** Resources by type and logical name; two components under different parents may share both. */
 type DeclaredResources = Map<string, Declared[]>;
 
 interface Watch {
@@ -28,10 +28,13 @@ interface Watch {
 const watches = new WeakMap<object, Watch>();
 
 /**
- * Watches that the program's `transforms` leave the resources of components as they are: the preflight has compared them with the broker, and a
- * change behind it would end half-way, without the endpoint's binding. Only a transform sees what other transforms make of a resource, and the
- * engine calls those of the stack last, in the order in which they were registered: what one changes that is registered after the first component is seen by chance, and of options only
- * `retainOnDelete` is compared.
+ * Watches that the program's `transforms` leave exchanges, queues, bindings and policies of components as they are: the preflight has compared
+ * them with the broker, and a change behind the preflight would end half-way, without the endpoint's binding. Only a transform sees what other
+ * transforms make of a resource. The engine calls transforms of the stack last, in the order of their registration. So this watch does not see:
+ *
+ * - a transform of the stack that is registered after the first component; whether its changes are seen depends on when the engine hears of it;
+ * - other options than `provider`, `retainOnDelete` and `deleteBeforeReplace`;
+ * - users and permissions of components, and programs in other languages.
  */
 export async function watchTransforms(): Promise<void> {
   await watchOfProgram()?.ready;
@@ -72,12 +75,12 @@ export function untransformed<T extends pulumi.Inputs>(
   type: string,
   name: string,
   inputs: T,
-  { retainOnDelete = false }: pulumi.CustomResourceOptions,
+  options: pulumi.CustomResourceOptions,
 ): T {
   const monitor = pulumi.runtime.getMonitor();
   const declared = monitor === undefined ? undefined : watches.get(monitor)?.declared;
   const key = `${type} ${name}`;
-  declared?.set(key, [...(declared.get(key) ?? []), { inputs, isRetained: retainOnDelete }]);
+  declared?.set(key, [...(declared.get(key) ?? []), { inputs, options }]);
   return inputs;
 }
 
@@ -86,8 +89,11 @@ async function refuseTransformed(
   { type, name, props, opts }: pulumi.ResourceTransformArgs,
   declared: DeclaredResources,
 ): Promise<undefined> {
-  const candidates = declared.get(`${type} ${name}`) ?? [];
-  const differences = await Promise.all(candidates.map((one) => differencesOf(one, props, opts)));
+  const named = declared.get(`${type} ${name}`) ?? [];
+  const parent = await urnOf(opts.parent);
+  const parents = await Promise.all(named.map(({ options }) => urnOf(options.parent)));
+  const candidates = named.filter((_, index) => parents[index] === parent);
+  const differences = await Promise.all(candidates.map((one) => differencesOf(one, type, props, opts)));
   const [first] = differences;
   if (first === undefined || differences.some(({ length }) => length === 0)) return undefined;
   throw new BrokerCheckError(
@@ -96,16 +102,34 @@ async function refuseTransformed(
   );
 }
 
+async function urnOf(resource: pulumi.Resource | undefined): Promise<string | undefined> {
+  return resource === undefined ? undefined : valueOf(resource.urn);
+}
+
 async function differencesOf(
-  { inputs, isRetained }: Declared,
+  { inputs, options }: Declared,
+  type: string,
   props: pulumi.Inputs,
   opts: pulumi.CustomResourceOptions,
 ): Promise<string[]> {
   const [before, after] = await Promise.all([inputs, props].map((values) => valueOf(pulumi.output(values))));
   // A preview may not know a value yet; the update does.
   if (before === undefined || after === undefined) return [];
-  const kept = isRetained === (opts.retainOnDelete ?? false) ? [] : ["retainOnDelete"];
-  return [...changedKeys(opened(before), opened(after)), ...kept];
+  const flags = (["retainOnDelete", "deleteBeforeReplace"] as const).filter(
+    (flag) => (options[flag] ?? false) !== (opts[flag] ?? false),
+  );
+  const isOther = await isOtherProvider(options.parent?.getProvider(type), opts.provider);
+  return [...changedKeys(opened(before), opened(after)), ...flags, ...(isOther ? ["provider"] : [])];
+}
+
+/** Whether a resource has another provider than its component; the engine gives a component without one its default. */
+async function isOtherProvider(
+  own: pulumi.ProviderResource | undefined,
+  given: pulumi.ProviderResource | undefined,
+): Promise<boolean> {
+  const [before, after] = await Promise.all([own, given].map(urnOf));
+  if (before === after || after === undefined) return false;
+  return before !== undefined || !/::default(_[\w.]*)?$/.test(after);
 }
 
 /** Names of the innermost properties that differ. */

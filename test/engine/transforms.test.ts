@@ -21,12 +21,16 @@ describe("transforms of a program that change resources of a component", () => {
       const receiver = await Receiver.on(channel, ["Sales"]);
       await createDelayPublisher(channel, delayNetwork(shape)).publish("Sales", "waits", { delayMs: 10_000 });
       for (const by of ["stack", "component", "transformations"]) {
-        for (const [change, name] of [
-          ["argument", "x-max-length"],
-          ["retention", "retainOnDelete"],
+        const [preview, up] = [["preview"], ["up", "--yes", "--skip-preview"]];
+        for (const [change, name, runs] of [
+          ["argument", "x-max-length", [preview, up]],
+          ["retention", "retainOnDelete", [preview, up]],
+          // Neither was seen.
+          ["order", "deleteBeforeReplace", [preview]],
+          ["provider", "provider", [preview]],
         ] as const) {
           stack.configure({ network: { ...shape, change, by } });
-          for (const args of [["preview"], ["up", "--yes", "--skip-preview"]]) {
+          for (const args of runs) {
             const { code, output } = await stack.run([...args, "--stack", "test"]);
             assert.notEqual(code, 0, `${by} ${change}: ${output}`);
             assert.match(
@@ -38,6 +42,14 @@ describe("transforms of a program that change resources of a component", () => {
         }
       }
       await receiver.until(1);
+      // What was the other component's own was taken for this one's.
+      const twin = await broker().management.createVhost();
+      stack.configure({ network: { ...shape, twin } });
+      await stack.up();
+      stack.configure({ network: { ...shape, twin, change: "vhost", by: "stack" } });
+      const shared = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.notEqual(shared.code, 0, shared.output);
+      assert.match(shared.output.replaceAll(/\s+/g, " "), /changes Queue sales-Sales \(vhost\)/);
       stack.configure({ network: { ...shape, change: "protection", by: "stack" } });
       await stack.up();
       stack.configure({ network: { ...shape } });
