@@ -103,6 +103,28 @@ describe("rabbitmq-delay adopt recognizes", () => {
       assert.match(out, /# left out: queue reply goes with its connection \(exclusive\)/);
     });
 
+    // The broker shows the policy of a queue up to ten seconds late, and the config came without its keys.
+    if (isNewest)
+      it("a team's policy of an endpoint's queue as soon as it is set", async () => {
+        const { management } = broker();
+        const vhost = await management.createVhost();
+        await declareVendors(broker(), vhost, "conventional", isNewest);
+        const effective = async (): Promise<object> =>
+          (await management.get<{ effective_policy_definition?: object }>(`queues/${vhost}/Sales`))
+            .effective_policy_definition ?? {};
+        while (!("delivery-limit" in (await effective()))) await new Promise((resolve) => setTimeout(resolve, 200));
+        const definition = { "max-length": 5000 };
+        await management.call("PUT", `policies/${vhost}/team`, {
+          pattern: "^Sales$",
+          "apply-to": "queues",
+          priority: 5,
+          definition,
+        });
+        const { config } = await adopt(broker(), vhost);
+        const endpoints = config["rabbitmq-delay:endpoints"] as { name: string; queuePolicy?: object }[];
+        assert.deepEqual(endpoints.find(({ name }) => name === "Sales")?.queuePolicy, definition);
+      });
+
     it("a network of which a part is missing or otherwise, and names it", async () => {
       const { management } = broker();
       const vhost = await management.createVhost();

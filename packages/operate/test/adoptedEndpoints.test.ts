@@ -105,15 +105,23 @@ describe("the endpoints of a network that is adopted", () => {
     const more = contentOf(networkPlan(own), planErrorQueue("error"), ...beside);
     const merge = <K extends "exchanges" | "queues" | "bindings" | "policies">(kind: K): LiveContent[K] =>
       [...vendors[kind], ...more[kind]] as LiveContent[K];
-    const adoption = planAdoption("/", {
+    const content = {
       ...vendors,
       exchanges: merge("exchanges"),
       queues: merge("queues"),
       bindings: merge("bindings"),
       policies: merge("policies"),
-    });
+    };
+    const adoption = planAdoption("/", content);
     assert.deepEqual(adoption.config.errorQueues, ["error"]);
     assert.deepEqual(told(adoption, "differs"), []);
+    const teams = { name: "teams", pattern: "^error$", applyTo: "queues", priority: 5, isOperator: false };
+    const led = { ...teams, definition: { "dead-letter-exchange": "dlx" } };
+    const refused = planAdoption("/", { ...content, version: "4.3.6", policies: [...content.policies, led] });
+    assert.match(
+      told(refused, "differs").join(),
+      /^policy teams does not apply to queue error beside error\.delivery-limit/,
+    );
   });
 
   // "Nothing differs", and the update took the team's policy off each queue.
@@ -121,9 +129,10 @@ describe("the endpoints of a network that is adopted", () => {
     const celery = delayNetwork({ preset: "celery", parking: false, matching: "suffix" });
     const content = withEndpoints(celery, [{ name: "orders", client: "celery" }]);
     const definition = { "max-length": 5000, overflow: "reject-publish" };
+    let shown: string | null = "teams";
     const adopted = (more: object, version = "4.3.6", others: object = definition): Adoption => {
       const teams = { name: "teams", pattern: ".*", applyTo: "queues", priority: 5, isOperator: false, ...more };
-      const queues = content.queues.map((queue) => ({ ...queue, policy: "teams" }));
+      const queues = content.queues.map((queue) => ({ ...queue, policy: shown }));
       return planAdoption("/", { ...content, version, queues, policies: [{ ...teams, definition: { ...others } }] });
     };
     const kept = adopted({});
@@ -144,6 +153,15 @@ describe("the endpoints of a network that is adopted", () => {
     assert.deepEqual(adopted({}, "4.3.6", { "delivery-limit": -1 }).config.endpoints, bare, "as the stack's own");
     const limited = { "delivery-limit": 5, "dead-letter-exchange": "dlx" };
     assert.deepEqual(adopted({}, "4.3.6", limited).config.endpoints?.[0]?.queuePolicy, limited);
+    // The broker shows a policy of its queues seconds late.
+    shown = null;
+    assert.deepEqual(adopted({}).config.endpoints?.[0]?.queuePolicy, definition);
+    assert.deepEqual(adopted({ pattern: "(?i)^ORDERS" }).config.endpoints?.[0]?.queuePolicy, definition, "in doubt");
+    assert.deepEqual(adopted({ pattern: "^other$" }).config.endpoints, bare);
+    const unheeded = { ...definition, "ha-mode": "all" };
+    assert.deepEqual(adopted({}, "4.3.6", unheeded).config.endpoints, bare, "a quorum queue passes it over");
+    shown = "before";
+    assert.deepEqual(adopted({}).config.endpoints?.[0]?.queuePolicy, definition, "it shows one that is gone");
   });
 
   it("are MassTransit's only where exchanges of message types lead to them, at a network that NServiceBus does not use", () => {

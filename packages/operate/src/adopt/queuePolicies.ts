@@ -1,5 +1,11 @@
-import { appliesTo, describeQueueKey, isLiftedLimit } from "@rabbitmq-delay/topology/stack";
-import type { LiveVhost } from "./liveVhost";
+import {
+  appliesTo,
+  certainlyAppliesTo,
+  describeQueueKey,
+  escapeRegex,
+  isLiftedLimit,
+} from "@rabbitmq-delay/topology/stack";
+import type { LiveContent, LiveVhost } from "./liveVhost";
 import { Unplaced, differs, note } from "./remark";
 
 /** Priority of the policy that a stack sets for an endpoint's queue. */
@@ -14,15 +20,36 @@ export interface KeptPolicy {
 }
 
 /**
+ * Finds the policy that applies to a queue by the queue's name and type, because the broker shows the policy of a queue seconds late. What the
+ * broker shows decides between policies of one priority, and where a pattern may be read in several ways.
+ */
+function policyInForce(
+  { name, arguments: values, policy: shown }: LiveContent["queues"][number],
+  policies: LiveContent["policies"],
+): LiveContent["policies"][number] | undefined {
+  const isHeeded = (policy: LiveContent["policies"][number]): boolean =>
+    certainlyAppliesTo({ ...policy, pattern: `^${escapeRegex(name)}$` }, name, values);
+  const matching = policies.filter(
+    (policy) =>
+      !policy.isOperator &&
+      appliesTo(policy, name, values) &&
+      (policy.name === shown ||
+        certainlyAppliesTo(policy, name, values) ||
+        (typeof shown !== "string" && isHeeded(policy))),
+  );
+  const strongest = Math.max(...matching.map(({ priority }) => priority));
+  const first = matching.filter(({ priority }) => priority === strongest);
+  return first.find((policy) => policy.name === shown) ?? first[0];
+}
+
+/**
  * Finds the keys of somebody's policy that applies to a queue: the stack's own policy would push it off, because only one policy applies to a
  * queue.
  */
 export function keptPolicy(name: string, preset: string, { content, queues }: LiveVhost): KeptPolicy {
   const queue = queues.get(name);
   const own = [`${name}.delivery-limit`, `nsb.${name}.delivery-limit`];
-  const inForce = content.policies.find(
-    (policy) => !policy.isOperator && policy.name === queue?.policy && appliesTo(policy, name, queue?.arguments),
-  );
+  const inForce = queue === undefined ? undefined : policyInForce(queue, content.policies);
   const isPushedOff =
     parseInt(content.version, 10) >= FIRST_WITH_LIMIT && queue?.arguments["x-queue-type"] === "quorum";
   if (inForce === undefined || !isPushedOff || own.includes(inForce.name) || inForce.priority >= OWN_PRIORITY)
