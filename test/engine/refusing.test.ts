@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { onEachBroker } from "../support/brokers";
+import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { TestStack } from "../support/stack";
 
@@ -37,6 +38,40 @@ describe("queues that refuse messages when they are full", () => {
       const dropping = { ...limits, overflow: "drop-head" };
       stack.configure({ network: shape, endpoints: [{ ...billing, queuePolicy: dropping }] });
       assert.deepEqual(await warnedBy(stack), []);
+    });
+
+    // Its oldest messages would be dropped, it said; and the stack's own policy was somebody else's to the check.
+    it("are known by what an operator policy and the stack's own policy say together, before the update and after it", async () => {
+      const { management, node } = broker();
+      const stack = await TestStack.inNewVhost(broker());
+      await management.call("PUT", `operator-policies/${stack.vhost}/op`, {
+        pattern: "^Billing$",
+        "apply-to": "queues",
+        priority: 1,
+        definition: { "max-length": 9 },
+      });
+      const told = (own: object): object => ({
+        network: shape,
+        endpoints: [{ name: "Billing", createQueue: true, queuePolicy: { "message-ttl": 86_400_000, ...own } }],
+      });
+      stack.configure(told({ overflow: "reject-publish" }));
+      assert.deepEqual(await warnedBy(stack), ["queue Billing refuses messages once it holds 9 messages"]);
+      const { output } = await stack.run(["preview", "--stack", "test"]);
+      assert.match(
+        output.replaceAll(/\s+/g, " "),
+        /operator policy op .* sets max-length 9 on queue Billing: it would refuse messages/,
+      );
+      assert.doesNotMatch(output.replaceAll(/\s+/g, " "), /oldest messages would/);
+      stack.configure(told({ overflow: "reject-publish", "max-length": 8 }));
+      await stack.up();
+      const address = ["--management", node.managementUrl.replace("://", "://guest:guest@")];
+      const check = await runCommand(["check", "--stack-config", stack.configFile, ...address, "--json"]);
+      const findings = JSON.parse(check.out) as { rule: string; message: string }[];
+      assert.deepEqual(
+        findings.filter(({ rule }) => rule === "policy"),
+        [],
+      );
+      assert.match(findings.find(({ rule }) => rule === "refusing")?.message ?? "", /once it holds 8 messages/);
     });
 
     it("are warned of by a program of one's own", async () => {

@@ -3,6 +3,7 @@ import {
   DelayNetwork,
   DelayedExchange,
   DelayedStore,
+  PolicyPlan,
   RetryDescriptor,
   foreignBindings,
   parkingPolicy,
@@ -88,15 +89,21 @@ function auditOther(named: DelayNetwork, found: Found): AuditFinding[] {
   return [...auditPart(part, found), ...auditShortcuts(typed, entities, found.bindings)];
 }
 
-function createdPart(
-  { endpoint, entities, preset, isAdopted, queuePolicy }: NonNullable<Checked["created"]>[number],
-  { version }: Found,
-): PlannedPart {
-  const policies = entities.queues.flatMap((queue) =>
-    endpointLimitPolicies(queue, preset, { brokerVersion: version, queuePolicy }),
-  );
+function createdPart(created: NonNullable<Checked["created"]>[number], found: Found): PlannedPart {
+  const { endpoint, entities, isAdopted } = created;
+  const policies = endpointPolicies(created, found);
   const additions = [...entities.exchanges, ...entities.queues].map(({ name }) => name);
   return { subject: `endpoint ${endpoint}`, entities, policies, ...(isAdopted === true ? { additions } : {}) };
+}
+
+/** The policies of an endpoint's own queue. */
+export function endpointPolicies(
+  { entities, preset, queuePolicy }: NonNullable<Checked["created"]>[number],
+  { version }: Found,
+): PolicyPlan[] {
+  return entities.queues.flatMap((queue) =>
+    endpointLimitPolicies(queue, preset, { brokerVersion: version, queuePolicy }),
+  );
 }
 
 function retryPart(descriptor: RetryDescriptor, { endpoints }: Checked, { version }: Found): PlannedPart {

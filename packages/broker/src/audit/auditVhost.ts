@@ -28,7 +28,7 @@ import { describeFault, faultsOf } from "../brokerFaults";
 import type { Checked } from "./checked";
 import type { Found } from "./readVhost";
 import { refusingQueues } from "../refusingQueues";
-import { auditParts } from "./auditParts";
+import { auditParts, endpointPolicies } from "./auditParts";
 
 /** Finds what in a vhost would misroute, lose or hold back messages, both for the checked topology and for everything else in the vhost. */
 export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
@@ -114,7 +114,16 @@ function limitsOf(networks: readonly DelayNetwork[], errorQueues: readonly strin
 
 /** Checks other people's policies, for what is declared here and for each network in the vhost. */
 function auditPolicies(checked: Checked, found: Found): AuditFinding[] {
-  const { networks: own, endpoints, retries, exchanges: delayed = [], store, gateway, errorQueues = [] } = checked;
+  const {
+    networks: own,
+    endpoints,
+    retries,
+    exchanges: delayed = [],
+    store,
+    gateway,
+    errorQueues = [],
+    created = [],
+  } = checked;
   const names = new Set(found.policies.filter(({ isOperator }) => !isOperator).map(({ name }) => name));
   const ownNetworks = own.map(({ network }) => network);
   const networks = [...ownNetworks, ...otherNetworks(ownNetworks, found)];
@@ -136,6 +145,9 @@ function auditPolicies(checked: Checked, found: Found): AuditFinding[] {
       .filter((policy) => policy !== undefined && (names.has(policy.name) || parking.includes(policy.name))),
     ...retryPlans.map(({ policy }) => policy),
     ...delayedPlans.flatMap((plan) => plan.policies),
+    ...created
+      .filter(({ queuePolicy }) => queuePolicy !== undefined)
+      .flatMap((endpoint) => endpointPolicies(endpoint, found)),
     ...(own.some(({ isAdopted }) => isAdopted) ? limitsOf(ownNetworks, errorQueues, found) : []).filter(
       ({ name }) => !names.has(name),
     ),

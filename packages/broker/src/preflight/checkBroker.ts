@@ -215,6 +215,7 @@ export async function checkBroker(
       readBound,
       [...queues, ...missingQueues],
       expectation.policies ?? [],
+      operatorPolicies,
     )),
     ...room,
     ...checkPolicies(policyTargetOf(expectation), { policies, operatorPolicies }),

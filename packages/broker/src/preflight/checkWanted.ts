@@ -238,6 +238,7 @@ export async function checkWanted(
       bindings,
       [...queues, ...entities.queues.filter(({ name }) => !there.queues.has(name))],
       ownPolicies,
+      operatorPolicies,
     )),
     ...checkPolicies({ entities, policies: ownPolicies, endpointQueues, errorQueues }, { policies, operatorPolicies }),
   ];

@@ -186,8 +186,11 @@ function harms(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[]
     { policy: OthersPolicy; isError: boolean; harmful: string; setting: string; harm: string; names: string[] }
   >();
   for (const queue of subject.queues) {
-    for (const policy of effectiveOn(queue, subject, foreign)) {
-      for (const { key: harmful, setting, kind, harm } of harmOf(queue, foreignKeys(policy, queue))) {
+    const effective = effectiveOn(queue, subject, foreign);
+    const own = ownPolicyOf(queue, subject, effective)?.definition;
+    for (const policy of effective) {
+      const beside = policy.isOperator ? own : undefined;
+      for (const { key: harmful, setting, kind, harm } of harmOf(queue, foreignKeys(policy, queue), beside)) {
         // A service may want a policy for its own queue, but not against the queue's own argument.
         const isError = !endpoints.has(queue.name) || (harmful === "delivery-limit" && isUnlimited(queue));
         const key = JSON.stringify([policy.isOperator, policy.name, isError, setting, kind]);
@@ -204,6 +207,18 @@ function harms(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[]
       `${policy.isOperator ? "operator policy" : "policy"} ${policy.name} (pattern ${policy.pattern}, priority ${policy.priority}) ` +
       `sets ${setting} on ${listed("queue", names)}: ${harm}; ${remedyOf(policy)}`,
   }));
+}
+
+/** Our policy that applies to a queue, unless another one may. */
+function ownPolicyOf(
+  queue: PolicySubject["queues"][number],
+  { policies }: PolicySubject,
+  effective: OthersPolicy[],
+): PolicyPlan | undefined {
+  const [own] = policies
+    .filter((plan) => isOurs(plan, { name: queue.name, queue }))
+    .sort((one, other) => other.priority - one.priority);
+  return effective.some(({ isOperator }) => !isOperator) ? undefined : own;
 }
 
 /** The settings of a policy that are not ours, in whatever value: what ours sets on its queues, this update may be about to change. */

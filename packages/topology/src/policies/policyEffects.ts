@@ -21,19 +21,24 @@ const HARMLESS_DELIVERIES = 100_000;
 /**
  * What settings of a policy would do to the messages in a queue, beside the queue's own arguments: the lower number wins, and
  * an argument wins over any other setting. Measured on RabbitMQ 3.10.8 and 4.3.6.
+ * @param beside settings of the policy beside which an operator policy applies
  */
 export function harmOf(
   { arguments: values }: Pick<QueuePlan, "arguments">,
   definition: Record<string, unknown>,
+  beside: Record<string, unknown> = {},
 ): PolicyHarm[] {
   const harms: PolicyHarm[] = [];
   const add = (key: string, kind: PolicyHarm["kind"], harm: string): void =>
     void harms.push({ key, setting: describeKeys({ [key]: definition[key] }), kind, harm });
   const isLower = (key: string): boolean => {
-    const argument = values[`x-${key}`];
-    return key in definition && !(typeof argument === "number" && Number(definition[key]) >= argument);
+    const others = [values[`x-${key}`], beside[key]];
+    return (
+      key in definition && !others.some((one) => typeof one === "number" && one >= 0 && Number(definition[key]) >= one)
+    );
   };
-  const target = values["x-dead-letter-exchange"] ?? definition["dead-letter-exchange"];
+  const settings = { ...beside, ...definition };
+  const target = values["x-dead-letter-exchange"] ?? settings["dead-letter-exchange"];
   const leaves = describeLeaving(target);
   if (isLower("message-ttl")) {
     const after = describeDelay(Number(definition["message-ttl"]));
@@ -50,7 +55,7 @@ export function harmOf(
     const after = describeDelay(Number(definition.expires));
     add("expires", "deleted", `the broker would delete it with the messages in it after ${after} without a consumer`);
   }
-  const overflow = String(values["x-overflow"] ?? definition.overflow ?? "drop-head");
+  const overflow = String(values["x-overflow"] ?? settings.overflow ?? "drop-head");
   for (const key of ["max-length", "max-length-bytes"]) {
     if (!isLower(key)) continue;
     const full = `once it holds ${String(definition[key])} ${key === "max-length" ? "messages" : "bytes"}`;
