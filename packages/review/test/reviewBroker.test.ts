@@ -357,6 +357,15 @@ describe("a review that asks the broker", () => {
       assert.deepEqual([status, report.verdict], [1, "loss"]);
       assert.equal(others?.found, 'queue bills is bound to shop by "eu.#"');
     }
+    // Nobody misses a binding whose queue goes as well.
+    answers["/api/queues/%2F"] = ["empty", "bills"].map((name) => ({ ...declared, name, messages: 0, consumers: 0 }));
+    answers["/api/bindings/%2F"] = [onBroker("shop", "bills", "eu.#")];
+    const shop = step("delete", "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop"));
+    const both = await review({ steps: [queueStep("same", "empty"), shop, queueStep("delete", "bills")] }, [
+      "--management",
+      address(),
+    ]);
+    assert.deepEqual(both.report.findings.map(({ rule }) => rule).sort(), ["exchange-gone", "queue-deleted"]);
     const kept = step("delete", "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop"), {
       retainOnDelete: true,
     });

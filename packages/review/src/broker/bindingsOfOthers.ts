@@ -16,13 +16,19 @@ export function bindingsOfOthers(changes: readonly EntityChange[], live: LiveVho
   const isOwn = (binding: Bound): boolean =>
     own.has(bindingIdentity({ ...binding }) as string) ||
     unread.some((values) => ENDS.every((part) => values[part] === binding[part]));
+  const gone = changes.filter((change) => change.action === "delete" && takesBindingsAlong(change));
   return changes.flatMap((change): Finding[] => {
     const { urn, kind, action, parent, before } = change;
     if (!takesBindingsAlong(change) || (kind === "queue" && action === "delete")) return [];
     const bindings = isReadable(before?.vhost) ? (live.get(before.vhost)?.bindings ?? []) : [];
     const others = bindings.filter(
       // Every queue is bound to the default exchange by its name, and is again when it is declared anew.
-      (binding) => binding.source !== "" && isAt(binding, change) && !isOwn(binding),
+      (binding) =>
+        binding.source !== "" &&
+        isAt(binding, change) &&
+        !isOwn(binding) &&
+        // Nobody misses a binding whose other end goes as well.
+        !gone.some((other) => other !== change && isAt(binding, other)),
     );
     const [first, ...rest] = others;
     if (first === undefined) return [];
