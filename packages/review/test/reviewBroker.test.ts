@@ -506,13 +506,16 @@ describe("a review that asks the broker", () => {
     const safe = { ...leads, "x-dead-letter-strategy": "at-least-once" };
     for (const other of [safe, { ...leads, "x-dead-letter-exchange": "x" }])
       assert.equal((await rulesWith(hold("hold.5000", other)))[0], "care");
-    // Each message's own key may be the queue's name.
-    assert.equal((await rulesWith(hold("hold.5000", { "x-dead-letter-exchange": "" })))[0], "loss");
+    // By the messages' own keys, it may pass them on to any queue: each deletion was a loss.
+    assert.equal((await rulesWith(hold("hold.5000", { "x-dead-letter-exchange": "" })))[0], "care");
     // By policy as well.
-    answers["/api/policies/%2F"] = [
-      { name: "p", pattern: "theirs", "apply-to": "queues", priority: 0, definition: { "dead-letter-exchange": "" } },
-    ];
-    assert.equal((await rulesWith({ ...hold("theirs", {}), policy: "p" }))[0], "loss");
+    const byPolicy = async (more: object): Promise<string | undefined> => {
+      const definition = { "dead-letter-exchange": "", ...more };
+      answers["/api/policies/%2F"] = [{ name: "p", pattern: "theirs", "apply-to": "queues", priority: 0, definition }];
+      return (await rulesWith({ ...hold("theirs", {}), policy: "p" }))[0];
+    };
+    assert.equal(await byPolicy({ "dead-letter-routing-key": "empty" }), "loss");
+    assert.equal(await byPolicy({}), "care");
   });
 
   it("finds exchanges that only the broker has, whose alternate is deleted", async () => {

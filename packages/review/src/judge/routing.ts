@@ -68,9 +68,10 @@ export class Routing {
   /** What stays, and dead-letters to a queue by the default exchange without waiting for its confirm, in words. */
   feederOfQueue(vhost: unknown, queue: unknown): string | undefined {
     if (!isReadable(queue)) return undefined;
-    // Without a key of its own, it passes each message on by that message's key, to any queue.
-    const feeders = [toQueue(queue), ""].flatMap((target) => this.feeders.get(keyOf(vhost, target)) ?? []);
-    return losing(feeders);
+    // Without a key of its own, a queue passes each message on by that message's key, to any queue. What others have so would make each
+    // deletion a loss.
+    const passing = (this.feeders.get(keyOf(vhost, "")) ?? []).filter(({ change }) => change.urn !== "");
+    return losing([...(this.feeders.get(keyOf(vhost, toQueue(queue))) ?? []), ...passing]);
   }
 
   /**
