@@ -315,6 +315,19 @@ describe("a review of a program's own resources", () => {
       assert.deepEqual([report?.verdict, report?.messagesAtRisk], ["loss", 5], output);
     });
 
+    // The provider declares them as texts: the binding was missing on the broker, and the same one in JSON was another.
+    it("knows a binding by numbers in its plain arguments", async () => {
+      const [headers, q] = [exchange("in", "headers"), queue("q")];
+      const plain = binding("b", "", {}, { arguments: { "x-match": "all", n: 5, f: true } });
+      declare([headers, q, plain]);
+      await stack.up();
+      const { report, output } = await stack.review(...asked());
+      assert.deepEqual([report?.verdict, report?.findings], ["nothing", []], output);
+      declare([headers, q, binding("b", "", {}, { argumentsJson: '{"x-match":"all","n":"5","f":"true"}' })]);
+      const rewritten = await stack.review(...asked());
+      assert.equal(rewritten.report?.findings[0]?.rule, "replaced-by-itself", rewritten.output);
+    });
+
     // Ten messages became one.
     it("foretells what policies of the broker's own do once the plan's are gone, or where their targets go", async () => {
       const { management } = broker();

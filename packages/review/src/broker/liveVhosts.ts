@@ -34,7 +34,8 @@ export interface FoundPolicy {
 /** A binding on the broker. */
 export type Bound = Pick<BindingPlan, "source" | "destination" | "destinationType" | "routingKey"> & {
   vhost: string;
-  arguments: Record<string, unknown>;
+  /** With the types that the broker has. */
+  argumentsJson: string;
 };
 
 /** The vhosts of a plan that the broker has, by their names. */
@@ -53,7 +54,8 @@ export async function readVhosts(changes: readonly EntityChange[], broker: Broke
 }
 
 async function readVhost(vhost: string, broker: BrokerAnswers): Promise<VhostContent> {
-  type FoundBinding = Pick<Bound, "source" | "destination" | "arguments"> & {
+  type FoundBinding = Pick<Bound, "source" | "destination"> & {
+    arguments: Record<string, unknown>;
     destination_type: BindingPlan["destinationType"];
     routing_key: string;
   };
@@ -70,7 +72,9 @@ async function readVhost(vhost: string, broker: BrokerAnswers): Promise<VhostCon
   );
   const found = await list<FoundBinding>("bindings", "source,destination,destination_type,routing_key,arguments");
   const bindings = found.map(({ destination_type: destinationType, routing_key: routingKey, ...others }) => ({
-    ...others,
+    source: others.source,
+    destination: others.destination,
+    argumentsJson: JSON.stringify(others.arguments),
     vhost,
     destinationType,
     routingKey,

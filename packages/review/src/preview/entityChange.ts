@@ -255,12 +255,20 @@ export function bindingIdentity(values: Record<string, unknown> | undefined): st
   const { vhost, source, destination, destinationType, routingKey = "", argumentsJson } = values ?? {};
   if (![vhost, source, destination, destinationType].every(isReadable)) return undefined;
   if (routingKey !== "" && !isReadable(routingKey)) return undefined;
-  const opened = openedJson(argumentsJson) ?? values?.arguments ?? {};
+  const opened = openedJson(argumentsJson) ?? textsOf(values?.arguments ?? {});
   if (typeof opened !== "object" || opened === null) return undefined;
   // Two secrets may differ.
   if (JSON.stringify(opened).includes(SECRET)) return undefined;
   const sorted = Object.entries(opened).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([vhost, source, destination, destinationType, routingKey, sorted]);
+}
+
+/** A plain table as the provider declares it. */
+function textsOf(table: unknown): unknown {
+  if (typeof table !== "object" || table === null) return table;
+  return Object.fromEntries(
+    Object.entries(table).map(([key, value]) => [key, typeof value === "object" ? value : String(value)]),
+  );
 }
 
 export function text(value: unknown): string {
