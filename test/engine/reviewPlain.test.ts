@@ -107,6 +107,13 @@ const edits: Record<string, Edit> = {
     rule: "replaced-by-itself",
     left: ["q"],
   },
+  "a second resource of a new queue": {
+    before: [exchange("in")],
+    after: [exchange("in"), queue("q"), { ...queue("q"), name: "again" }],
+    verdict: "care",
+    rule: "declared-twice",
+    left: ["in", "q"],
+  },
   "a widened key": {
     before: [...ends, binding("b", "a.b")],
     after: [...ends, binding("b", "a.*")],

@@ -4,6 +4,7 @@ import { change, deletedFirst, judged, queueStep, reviewed, step } from "./steps
 
 const BINDING = "rabbitmq:index/binding:Binding";
 const EXCHANGE = "rabbitmq:index/exchange:Exchange";
+const POLICY = "rabbitmq:index/policy:Policy";
 const QUEUE = "rabbitmq:index/queue:Queue";
 
 const binding = (routingKey: string, more: object = {}): object => ({
@@ -81,6 +82,71 @@ describe("a review of what is the same thing on the broker twice", () => {
     assert.deepEqual(await judged([other]), ["loss", "queue-replaced"], "the provider deletes it first");
     const kept = step("replace", BINDING, "b", binding("a"), { retainOnDelete: true });
     assert.notEqual((await judged([kept]))[0], "loss");
+  });
+
+  // "Safe": the second changed nothing, and the end of either one later deleted what the other one stood for.
+  it("finds a new resource of what another resource has already, or gets in the same update", async () => {
+    const [first, second] = ["one", "two"].map((name) => step("create", QUEUE, name, queue("q")));
+    assert.ok(first && second);
+    assert.deepEqual(await judged([first, second]), ["care", "declared-twice", "declared-twice"]);
+    assert.deepEqual(await judged([step("same", QUEUE, "one", queue("q")), second]), ["care", "declared-twice"]);
+    assert.deepEqual(await judged([first, step("create", QUEUE, "two", queue("other"))]), ["safe"]);
+    const rule = { pattern: "^q$", applyTo: "queues", priority: 1, definition: { "max-priority": 3 } };
+    const policies = ["one", "two"].map((name) =>
+      step("create", POLICY, name, { name: "p", vhost: "/", policy: rule }),
+    );
+    assert.ok((await judged(policies)).includes("declared-twice"));
+    const moved = change("replace", BINDING, "b-0", binding("a"), binding("b"), { retainOnDelete: true });
+    assert.ok((await judged([moved, step("same", BINDING, "b-1", binding("b"))])).includes("declared-twice"));
+    const ours = { parent: "urn:pulumi:prod::shop::rabbitmq-delay:index:EndpointDelayBinding::sales" };
+    const shared = ["one", "two"].map((name) => step("create", QUEUE, name, queue("error"), ours));
+    assert.deepEqual(await judged(shared), ["safe"], "components see to what they share");
+  });
+
+  it("finds that what an interrupted replacement has left takes another resource's along", async () => {
+    const left = step("delete", QUEUE, "x-0", queue("a"));
+    const steps = [step("same", QUEUE, "x-0", queue("b")), left, step("same", QUEUE, "x-1", queue("a"))];
+    for (const order of [steps, [...steps].reverse()]) assert.deepEqual(await judged(order), ["loss", "twin-deleted"]);
+    assert.deepEqual(await judged([step("same", QUEUE, "x-0", queue("b")), left]), ["loss", "queue-deleted"]);
+  });
+
+  it("knows things of one broker through two providers from things of two brokers", async () => {
+    const provider = (name: string, endpoint: string): PreviewStep =>
+      step("same", "pulumi:providers:rabbitmq", name, { endpoint });
+    const by = (name: string): object => ({
+      provider: `urn:pulumi:prod::shop::pulumi:providers:rabbitmq::${name}::id`,
+    });
+    const judgedOn = (endpoint: string, ...steps: PreviewStep[]): Promise<string[]> =>
+      judged([provider("a", "http://127.0.0.1:15672"), provider("b", endpoint), ...steps]);
+    const [same, other] = ["http://localhost:15672", "http://other:15672"];
+    const twins = [step("delete", QUEUE, "one", queue("q"), by("a")), step("same", QUEUE, "two", queue("q"), by("b"))];
+    assert.deepEqual(await judgedOn(same, ...twins), ["loss", "twin-deleted"]);
+    assert.deepEqual(await judgedOn(other, ...twins), ["loss", "queue-deleted"]);
+    const news = twins.map(({ newState, oldState, ...one }) => ({
+      ...one,
+      op: "create",
+      newState: newState ?? oldState,
+    }));
+    assert.deepEqual(await judgedOn(same, ...news), ["care", "declared-twice", "declared-twice"]);
+    assert.deepEqual(await judgedOn(other, ...news), ["safe"]);
+    // An exchange of another broker took what the queue leads on.
+    const target = step("create", EXCHANGE, "dlx", exchange("dlx"), by("b"));
+    const leads = step("create", QUEUE, "q", queue("q", '{"x-dead-letter-exchange":"dlx"}'), by("a"));
+    assert.deepEqual(await judgedOn(same, target, leads), ["safe"]);
+    assert.deepEqual(await judgedOn(other, target, leads), ["care", "target-unknown"]);
+    // A policy of another broker took away what one of this broker says.
+    const policy = (name: string, priority: number, definition: object): object => ({
+      name,
+      vhost: "/",
+      policy: { pattern: "^q$", applyTo: "queues", priority, definition },
+    });
+    const policies = [
+      step("same", QUEUE, "q", queue("q"), by("a")),
+      step("same", POLICY, "keeps", policy("keeps", 1, { "dead-letter-exchange": "x" }), by("a")),
+      step("create", POLICY, "strong", policy("strong", 9, { "max-priority": 3 }), by("b")),
+    ];
+    assert.deepEqual(await judgedOn(same, ...policies), ["loss", "policy-protection-gone"]);
+    assert.deepEqual(await judgedOn(other, ...policies), ["care", "policy-changed"]);
   });
 
   it("gives the alias that helps: of a name, of what moves out of the stack's top, and of what moves elsewhere", async () => {

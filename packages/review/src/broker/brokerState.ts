@@ -50,6 +50,7 @@ export async function addBrokerState(
   const planned = findingsOf(preview, changes, {
     entities: onBrokerAlone(here, live),
     vhosts: new Set(live.keys()),
+    isElsewhere,
     isKnown: ({ urn, before, after }) =>
       !isElsewhere(urn) && [before ?? after, after ?? before].every((values) => arePoliciesKnown(live, values?.vhost)),
   });

@@ -80,11 +80,7 @@ export function findingsOf(
   const isOneBroker = mayShareBroker(changes);
   const created = changes.filter(({ action }) => action === "create");
   const staying = changes.filter(({ action }) => action !== "delete");
-  const all = [...changes, ...onBroker.entities];
-  const routing = new Routing(all, preview.hasSames, onBroker.vhosts);
-  const surroundings: Surroundings = {
-    routing,
-    policies: new Policies(all, preview.hasSames, routing, onBroker.isKnown),
+  const common = {
     created,
     existingAs: sameAmong(changes, "before", isOneBroker),
     stayingAs: sameAmong(staying, "after", isOneBroker),
@@ -95,17 +91,63 @@ export function findingsOf(
         .filter((namespace) => typeof namespace === "string"),
     ),
   };
+  const perBroker = brokersOf(changes, onBroker, isOneBroker).flatMap(({ own, beside, found }) => {
+    const all = [...beside, ...found.entities];
+    const routing = new Routing(all, preview.hasSames, found.vhosts);
+    const policies = new Policies(all, preview.hasSames, routing, found.isKnown);
+    const isOwn = ({ change }: { change: EntityChange }): boolean => own.has(change);
+    return [
+      ...[...own].flatMap((change) => judge(change, { ...common, routing, policies })),
+      ...clashesOf(beside, preview.isWhole).filter(isOwn).map(findDeliveredTwice),
+      ...shortcutsOf(beside).filter(isOwn).map(findShortcut),
+      ...missingTargets(beside, found).filter(isOwn).map(findMissingTarget),
+    ];
+  });
   return [
-    ...changes.flatMap((change) => [...judge(change, surroundings), ...judgeOtherProvider(change)]),
+    ...perBroker,
+    ...changes.flatMap(judgeOtherProvider),
     ...bindingsLeftOut(changes).map(findLeftOut),
-    ...clashesOf(changes, preview.isWhole).map(findDeliveredTwice),
-    ...shortcutsOf(changes).map(findShortcut),
-    ...missingTargets(changes, onBroker).map(findMissingTarget),
     ...shapeChanges(changes),
     ...preview.warnings.map(findWarning),
     ...preview.otherWarnings.map((message) => findMessage("other-warned", message)),
     ...preview.errors.map((message) => findMessage("preview-failed", message)),
   ];
+}
+
+/** The changes of one provider, with all that is, or may be, on the same broker. */
+interface OneBroker {
+  own: ReadonlySet<EntityChange>;
+  beside: EntityChange[];
+  found: OnBroker;
+}
+
+/** Changes by their providers: what stands on one broker says nothing of another one, even under the same names. */
+function brokersOf(
+  changes: EntityChange[],
+  onBroker: OnBroker,
+  isOneBroker: (one: EntityChange, other: EntityChange) => boolean,
+): OneBroker[] {
+  const groups = new Map<string, EntityChange[]>();
+  for (const change of changes) {
+    const { provider, otherProvider } = change;
+    const key = isOnBroker(change) ? JSON.stringify([provider, otherProvider]) : "";
+    const same = groups.get(key);
+    if (same === undefined) groups.set(key, [change]);
+    else same.push(change);
+  }
+  return [...groups].map(([key, own]) => {
+    const [first] = own as [EntityChange, ...EntityChange[]];
+    const isElsewhere = key !== "" && onBroker.isElsewhere?.(first.urn) === true;
+    return {
+      own: new Set(own),
+      beside: key === "" ? changes : changes.filter((other) => !isOnBroker(other) || isOneBroker(first, other)),
+      found: isElsewhere ? { entities: [], vhosts: new Set() } : onBroker,
+    };
+  });
+}
+
+function isOnBroker({ type }: EntityChange): boolean {
+  return type.startsWith("rabbitmq:");
 }
 
 /**
@@ -129,8 +171,23 @@ function sameAmong(
   };
 }
 
-/** One rule for each kind: a kind without one does not compile. */
 function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
+  const own = judgeAlone(change, surroundings);
+  const twin = own.some(({ rule }) => rule === "declared-otherwise") ? undefined : secondOf(change, surroundings);
+  return twin === undefined ? own : [...own, find("declared-twice", change, `The other one is ${nameOf(twin.urn)}.`)];
+}
+
+/** Another resource that is the same thing on the broker as a new one, after the update; components see to those that they share. */
+function secondOf(change: EntityChange, { stayingAs }: Surroundings): EntityChange | undefined {
+  const { action, partOf } = change;
+  const isMoved = action === "replace" && brokerIdentity(change, "before") !== brokerIdentity(change, "after");
+  if (action !== "create" && !isMoved) return undefined;
+  const twin = stayingAs(change, "after");
+  return twin?.partOf !== undefined && partOf !== undefined ? undefined : twin;
+}
+
+/** One rule for each kind: a kind without one does not compile. */
+function judgeAlone(change: EntityChange, surroundings: Surroundings): Finding[] {
   const { action, kind } = change;
   if (action === "same") return change.isReleased && kind !== "component" ? [find("no-longer-kept", change)] : [];
   const { routing, policies } = surroundings;

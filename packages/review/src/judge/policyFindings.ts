@@ -191,7 +191,7 @@ export class Policies {
 
   private sameOnBroker(change: EntityChange): EntityChange | undefined {
     const identity = brokerIdentity(change, "after");
-    return this.earlier.get(identity)?.find((other) => other.urn !== change.urn);
+    return this.earlier.get(identity)?.find((other) => other !== change);
   }
 
   /**

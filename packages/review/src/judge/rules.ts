@@ -224,6 +224,14 @@ export const rules = {
       BESIDE,
     ],
   },
+  "declared-twice": {
+    severity: "care",
+    title: "% would be declared by two resources",
+    consequence:
+      "Both resources are the same thing on the broker: whichever comes second is refused, or changes nothing. If one of the two leaves the program " +
+      "later, its deletion takes the thing along for which the other one stands.",
+    wayOut: ["Declare it once, and refer to that resource."],
+  },
   "target-unknown": {
     severity: "care",
     title: "% would lead messages to an exchange that may not exist",

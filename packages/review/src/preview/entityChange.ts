@@ -81,7 +81,18 @@ export function entityChanges({ steps }: Preview): EntityChange[] {
   const vhosts = new Set(steps.filter(({ urn }) => kindOf(typeOf(urn), true) === "vhost").map(({ urn }) => urn));
   const goesAlone = (urn: string): boolean =>
     !vhosts.has(urn) && byUrn.get(urn)?.every(({ op }) => op === "delete") === true;
-  return [...byUrn].map(([urn, own]) => toChange(urn, own, goesAlone));
+  return [...byUrn].flatMap(([urn, own]) => {
+    const isPending = ({ op }: PreviewStep): boolean => op === "delete";
+    const [pending, current] = [own.filter(isPending), own.filter((step) => !isPending(step))];
+    if (pending.length === 0 || current.length === 0) return [toChange(urn, own, goesAlone)];
+    // What an interrupted replacement has left to be deleted may have another name on the broker than the resource of now.
+    const now = toChange(urn, current, goesAlone);
+    const others = pending
+      .map((step) => [step, toChange(urn, [step], goesAlone)] as const)
+      .filter(([, left]) => brokerIdentity(left, "before") !== brokerIdentity(now, now.after ? "after" : "before"));
+    const same = own.filter((step) => !others.some(([other]) => other === step));
+    return [toChange(urn, same, goesAlone), ...others.map(([, left]) => left)];
+  });
 }
 
 /** @param goesAlone whether a resource of that URN is deleted, and what the broker has of others stays */
