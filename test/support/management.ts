@@ -16,6 +16,7 @@ export interface FoundQueue {
   messages_ready: number;
   /** Messages past their TTL that the next queue has not accepted yet; quorum queues that dead-letter at least once count them. */
   messages_dlx?: number;
+  consumers?: number;
 }
 
 /** The management API of a test broker. */
@@ -108,6 +109,6 @@ export class Management {
   }
 
   queues(vhost: string): Promise<FoundQueue[]> {
-    return this.get(`queues/${vhost}?columns=name,arguments,messages,messages_ready,messages_dlx`);
+    return this.get(`queues/${vhost}?columns=name,arguments,messages,messages_ready,messages_dlx,consumers`);
   }
 }

@@ -1,0 +1,256 @@
+import { strict as assert } from "node:assert";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brokerFaultIds } from "@rabbitmq-delay/broker";
+import { delayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
+import { onEachBroker } from "../support/brokers";
+import { runCommand } from "../support/command";
+import { openChannel } from "../support/connect";
+import { Receiver } from "../support/receive";
+import { temporaryFolder } from "../support/temporaryFolder";
+
+const shape = { preset: "custom", prefix: "orders", radix: 4, levels: 2, unitMs: 10 } as const;
+const network = delayNetwork(shape);
+const enforced = delayNetwork({ preset: "nservicebus", matching: "enforced" });
+const left = delayNetwork({ ...shape, prefix: "left" });
+const allowed = brokerFaultIds.flatMap((id) => ["--allow", id]);
+
+interface Finding {
+  rule: string;
+  subject: string;
+  message: string;
+}
+
+/** What somebody has made, what is said of it with the way out, and how that is gone. */
+interface Fault {
+  make: () => Promise<unknown>;
+  rule: string;
+  text: RegExp;
+  doAsTold: () => Promise<unknown>;
+}
+
+describe("what rabbitmq-delay check finds", () => {
+  onEachBroker((broker) => {
+    it("is gone once somebody does as it says, and what waited comes where it should", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      for (const [one, endpoints] of [
+        [network, ["Europe.Sales"]],
+        [enforced, ["Billing"]],
+        [left, []],
+      ] as const)
+        await management.declare(vhost, one, [...endpoints]);
+      const channel = await openChannel(broker(), vhost);
+      const level = `${network.prefix}.level-01-2`;
+      const file = join(temporaryFolder(), "Pulumi.prod.yaml");
+      const config = {
+        "rabbitmq-delay:network": shape,
+        "rabbitmq-delay:broker": { vhost },
+        "rabbitmq-delay:endpoints": [{ name: "Europe.Sales" }],
+        "rabbitmq-delay:delayedExchanges": JSON.stringify([{ exchange: "shop", delays: [500], type: "direct" }]),
+      };
+      writeFileSync(file, JSON.stringify({ config }));
+
+      type Arguments = Record<string, unknown>;
+      const queue = (name: string, values: Arguments = {}): Promise<unknown> =>
+        channel.assertQueue(name, { durable: true, arguments: values });
+      const bind = (name: string, exchange: string, key: string): Promise<unknown> =>
+        channel.bindQueue(name, exchange, key);
+      const anew = async (name: string, values: Arguments): Promise<void> => {
+        await channel.deleteQueue(name);
+        await queue(name, values);
+      };
+      const wait = (ttlMs: number, exchange: string, more: Arguments = {}): Arguments => ({
+        "x-message-ttl": ttlMs,
+        "x-dead-letter-exchange": exchange,
+        ...more,
+      });
+      const quorum = { "x-queue-type": "quorum" };
+      // The broker counts every five seconds.
+      const untilCounted = async (name: string, what: "messages" | "consumers", count: number): Promise<void> => {
+        while (!(await management.queues(vhost)).some((found) => found.name === name && found[what] === count))
+          await new Promise((resolve) => setTimeout(resolve, 200));
+      };
+      let consumerTag = "";
+      const faults: Fault[] = [
+        {
+          make: async () => {
+            ({ consumerTag } = await channel.consume(level, () => undefined));
+            await untilCounted(level, "consumers", 1);
+          },
+          rule: "consumed",
+          text: /stop what consumes the queue$/,
+          doAsTold: async () => {
+            await channel.cancel(consumerTag);
+            await untilCounted(level, "consumers", 0);
+          },
+        },
+        {
+          make: async () => {
+            await queue("Sales");
+            await bind("Sales", network.deliveryExchange, "#.Sales");
+          },
+          rule: "collision",
+          text: /^endpoint Europe\.Sales: queue Sales .*unbind it, or bind it exactly$/,
+          doAsTold: async () => {
+            await channel.unbindQueue("Sales", network.deliveryExchange, "#.Sales");
+            await bind("Sales", network.deliveryExchange, "*.*.Sales");
+          },
+        },
+        {
+          make: async () => {
+            for (const [name, key] of [
+              ["all", "*.*.shop.*"],
+              ["paid", "*.*.*.paid"],
+            ] as const) {
+              await queue(name);
+              await bind(name, network.deliveryExchange, key);
+            }
+          },
+          rule: "collision",
+          text: /^queue paid: .*handled twice; unbind one of them, or give them names and patterns apart$/,
+          doAsTold: () => channel.unbindQueue("all", network.deliveryExchange, "*.*.shop.*"),
+        },
+        {
+          make: async () => {
+            await queue("Late");
+            await bind("Late", enforced.deliveryExchange, "#.Late");
+          },
+          rule: "unbound",
+          text: /which no message of network nsb\S* passes.*declare an EndpointDelayBinding for it$/,
+          doAsTold: async () => {
+            await channel.unbindQueue("Late", enforced.deliveryExchange, "#.Late");
+            await management.declare(vhost, enforced, ["Late"]);
+          },
+        },
+        {
+          make: async () => undefined,
+          rule: "unclaimed",
+          text: /^queue Billing: .*Declare an EndpointDelayBinding for it, or unbind it/,
+          doAsTold: () => channel.unbindQueue("Billing", enforced.bindingExchange, `${"*.".repeat(28)}Billing`),
+        },
+        {
+          make: () => queue("expiring", wait(500, "amq.direct", { ...quorum, "x-expires": 30_000 })),
+          rule: "expiring-delay-queue",
+          text: /^queue expiring: .*make it classic, or take its expiry away$/,
+          doAsTold: () => anew("expiring", wait(500, "amq.direct", { "x-queue-type": "classic", "x-expires": 30_000 })),
+        },
+        {
+          make: () => queue("short", wait(600_000, "amq.direct", { "x-queue-type": "classic", "x-expires": 500_000 })),
+          rule: "expiring-delay-queue",
+          text: /^queue short: .*give it a longer expiry, or none$/,
+          doAsTold: () => anew("short", wait(600, "amq.direct", { "x-queue-type": "classic", "x-expires": 900_000 })),
+        },
+        {
+          make: () => queue("unread", { "x-message-ttl": 600_000 }),
+          rule: "no-target",
+          text: /^queue unread: .*give it one, if they are only to wait$/,
+          doAsTold: () => anew("unread", wait(500, "amq.direct")),
+        },
+        {
+          make: () => queue("itself", wait(600_000, "", { "x-dead-letter-routing-key": "itself" })),
+          rule: "missing-target",
+          text: /^queue itself: .*give it another target, or/,
+          doAsTold: () => anew("itself", wait(500, "amq.direct")),
+        },
+        {
+          make: () => queue("to-exchange", wait(500, "later")),
+          rule: "missing-target",
+          text: /^queue to-exchange: .*declare the exchange$/,
+          doAsTold: async () => {
+            await channel.assertExchange("later", "fanout", { durable: true });
+            await bind("arrived", "later", "");
+          },
+        },
+        {
+          make: () => queue("to-queue", wait(500, "", { "x-dead-letter-routing-key": "later-queue" })),
+          rule: "missing-target",
+          text: /^queue to-queue: .*declare the queue$/,
+          doAsTold: () => queue("later-queue"),
+        },
+        {
+          make: () => queue("to-nothing", wait(500, "amq.fanout")),
+          rule: "missing-target",
+          text: /^queue to-nothing: .*bind something to it$/,
+          doAsTold: () => bind("arrived", "amq.fanout", ""),
+        },
+        {
+          make: async () => {
+            await queue("by-key", wait(500, "amq.topic", { "x-dead-letter-routing-key": "by.key" }));
+            await bind("arrived", "amq.topic", "other");
+          },
+          rule: "missing-target",
+          text: /^queue by-key: .*bind something to it with "by\.key"$/,
+          doAsTold: () => bind("arrived", "amq.topic", "by.*"),
+        },
+        {
+          make: () => management.call("PUT", `exchanges/${vhost}/shop`, { type: "headers", durable: true }),
+          rule: "missing-part",
+          text: /^delayed exchange shop: exchange shop\.delivery is not on the broker: .*declare it again/,
+          doAsTold: () => channel.assertExchange("shop.delivery", "direct", { durable: true }),
+        },
+        {
+          make: async () => {
+            const { exchange, routingKey } = encodeDelay(network, 10, "Nobody");
+            channel.publish(exchange, routingKey, Buffer.from("parked"), { persistent: true });
+            await channel.waitForConfirms();
+            await untilCounted(network.parkingQueue as string, "messages", 1);
+          },
+          rule: "parked",
+          text: /holds 1 message .*bind the endpoint, and move them to it$/,
+          doAsTold: async () => {
+            await management.declare(vhost, network, ["Nobody"]);
+            const parked = await channel.get(network.parkingQueue as string, { noAck: false });
+            assert.ok(parked);
+            channel.sendToQueue("Nobody", parked.content, { persistent: true });
+            await channel.waitForConfirms();
+            channel.ack(parked);
+            await untilCounted(network.parkingQueue as string, "messages", 0);
+          },
+        },
+        {
+          make: async () => undefined,
+          rule: "unknown-network",
+          text: /^network of left\S+: .*0 messages wait in it; check the stack that declares it, or remove it/,
+          doAsTold: async () => {
+            for (const name of left.entryExchanges.concat(left.bindingExchange, left.deliveryExchange))
+              await channel.deleteExchange(name);
+          },
+        },
+      ];
+      const arrivals = await Receiver.on(await openChannel(broker(), vhost), []);
+      await queue("arrived");
+      for (const { make } of faults) await make();
+      const look = async (): Promise<string[]> => {
+        const { out, err } = await runCommand([
+          "check",
+          "--stack-config",
+          file,
+          "--management",
+          management.url,
+          "--json",
+          ...allowed,
+        ]);
+        assert.match(out, /^\[/, err);
+        return (JSON.parse(out) as Finding[]).map(({ rule, subject, message }) => `${rule} ${subject}: ${message}`);
+      };
+      const found = async ({ rule, text }: Fault): Promise<string[]> =>
+        (await seen).filter((one) => one.startsWith(`${rule} `) && text.test(one.slice(rule.length + 1)));
+      let seen = look();
+      for (const fault of faults)
+        assert.equal((await found(fault)).length, 1, `${String(fault.text)}\n${(await seen).join("\n")}`);
+      for (const { doAsTold } of faults) await doAsTold();
+      seen = look();
+      for (const fault of faults) assert.deepEqual(await found(fault), []);
+
+      const waiting = ["expiring", "short", "unread", "itself", "to-exchange", "to-queue", "to-nothing", "by-key"];
+      for (const name of waiting) {
+        await bind("arrived", "amq.direct", name);
+        channel.sendToQueue(name, Buffer.from(name), { persistent: true });
+      }
+      for (const name of ["arrived", "later-queue", "Nobody"]) await arrivals.add(name);
+      const bodies = (await arrivals.until(waiting.length + 1)).map(({ message }) => message.content.toString());
+      assert.deepEqual(bodies.sort(), [...waiting, "parked"].sort());
+    });
+  });
+});
