@@ -8,6 +8,7 @@ import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { StackConfig, TestStack } from "../support/stack";
 import { command } from "../support/command";
+import { wayOut } from "../support/waysOut";
 
 const endpoints = [{ name: "Sales", createQueue: true }];
 const exact: StackConfig = { network: { preset: "nservicebus" }, endpoints, removal: "delete" };
@@ -40,15 +41,15 @@ describe("a stack whose network comes to enforce exact matching", () => {
       const update = (): ReturnType<TestStack["run"]> =>
         stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
 
-      for (const [direction, wanted, other, end] of [
-        ["enforce", enforced, exact, "nsb.v2.delay-exact"],
-        ["enforce --undo", exact, enforced, "nsb.v2.delay-delivery"],
+      for (const [direction, told, wanted, other, end] of [
+        ["enforce", wayOut("preflight-enforce"), enforced, exact, "nsb.v2.delay-exact"],
+        ["enforce --undo", wayOut("preflight-enforce-undo"), exact, enforced, "nsb.v2.delay-delivery"],
       ] as const) {
         const before = await levelZero();
         stack.configure(wanted);
         const edited = await update();
         assert.notEqual(edited.code, 0);
-        assert.match(edited.output.replaceAll(/\s+/g, " "), new RegExp(`[Rr]un rabbitmq-delay ${direction} first`));
+        assert.match(edited.output.replaceAll(/\s+/g, " "), told);
         assert.equal(await levelZero(), before);
 
         stack.configure(other);
@@ -57,7 +58,7 @@ describe("a stack whose network comes to enforce exact matching", () => {
         stack.configure(wanted);
         const stale = await update();
         assert.notEqual(stale.code, 0);
-        assert.match(stale.output, /Run pulumi refresh first/);
+        assert.match(stale.output, wayOut("preflight-refresh"));
         assert.equal(await levelZero(), end);
 
         await stack.refresh();
