@@ -8,6 +8,7 @@ import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { temporaryFolder } from "../support/temporaryFolder";
+import { wayOut } from "../support/waysOut";
 
 const shape = { preset: "custom", prefix: "orders", radix: 4, levels: 2, unitMs: 10 } as const;
 const network = delayNetwork(shape);
@@ -25,6 +26,7 @@ interface Finding {
 interface Fault {
   make: () => Promise<unknown>;
   rule: string;
+  subject: string;
   text: RegExp;
   doAsTold: () => Promise<unknown>;
 }
@@ -79,7 +81,8 @@ describe("what rabbitmq-delay check finds", () => {
             await untilCounted(level, "consumers", 1);
           },
           rule: "consumed",
-          text: /stop what consumes the queue$/,
+          subject: `network ${network.prefix}: queue ${level} `,
+          text: wayOut("check-stop-consumer"),
           doAsTold: async () => {
             await channel.cancel(consumerTag);
             await untilCounted(level, "consumers", 0);
@@ -91,7 +94,8 @@ describe("what rabbitmq-delay check finds", () => {
             await bind("Sales", network.deliveryExchange, "#.Sales");
           },
           rule: "collision",
-          text: /^endpoint Europe\.Sales: queue Sales .*unbind it, or bind it exactly$/,
+          subject: "endpoint Europe.Sales: queue Sales ",
+          text: wayOut("check-unbind"),
           doAsTold: async () => {
             await channel.unbindQueue("Sales", network.deliveryExchange, "#.Sales");
             await bind("Sales", network.deliveryExchange, "*.*.Sales");
@@ -108,7 +112,8 @@ describe("what rabbitmq-delay check finds", () => {
             }
           },
           rule: "collision",
-          text: /^queue paid: .*handled twice; unbind one of them, or give them names and patterns apart$/,
+          subject: "queue paid: ",
+          text: wayOut("check-patterns-apart"),
           doAsTold: () => channel.unbindQueue("all", network.deliveryExchange, "*.*.shop.*"),
         },
         {
@@ -117,7 +122,8 @@ describe("what rabbitmq-delay check finds", () => {
             await bind("Late", enforced.deliveryExchange, "#.Late");
           },
           rule: "unbound",
-          text: /which no message of network nsb\S* passes.*declare an EndpointDelayBinding for it$/,
+          subject: "queue Late: ",
+          text: wayOut("check-declare-binding"),
           doAsTold: async () => {
             await channel.unbindQueue("Late", enforced.deliveryExchange, "#.Late");
             await management.declare(vhost, enforced, ["Late"]);
@@ -126,37 +132,43 @@ describe("what rabbitmq-delay check finds", () => {
         {
           make: async () => undefined,
           rule: "unclaimed",
-          text: /^queue Billing: .*Declare an EndpointDelayBinding for it, or unbind it/,
+          subject: "queue Billing: ",
+          text: wayOut("check-unbind-unclaimed"),
           doAsTold: () => channel.unbindQueue("Billing", enforced.bindingExchange, `${"*.".repeat(28)}Billing`),
         },
         {
           make: () => queue("expiring", wait(500, "amq.direct", { ...quorum, "x-expires": 30_000 })),
           rule: "expiring-delay-queue",
-          text: /^queue expiring: .*make it classic, or take its expiry away$/,
+          subject: "queue expiring: ",
+          text: wayOut("check-classic"),
           doAsTold: () => anew("expiring", wait(500, "amq.direct", { "x-queue-type": "classic", "x-expires": 30_000 })),
         },
         {
           make: () => queue("short", wait(600_000, "amq.direct", { "x-queue-type": "classic", "x-expires": 500_000 })),
           rule: "expiring-delay-queue",
-          text: /^queue short: .*give it a longer expiry, or none$/,
+          subject: "queue short: ",
+          text: wayOut("check-longer-expiry"),
           doAsTold: () => anew("short", wait(600, "amq.direct", { "x-queue-type": "classic", "x-expires": 900_000 })),
         },
         {
           make: () => queue("unread", { "x-message-ttl": 600_000 }),
           rule: "no-target",
-          text: /^queue unread: .*give it one, if they are only to wait$/,
+          subject: "queue unread: ",
+          text: wayOut("check-dead-letter-exchange"),
           doAsTold: () => anew("unread", wait(500, "amq.direct")),
         },
         {
           make: () => queue("itself", wait(600_000, "", { "x-dead-letter-routing-key": "itself" })),
           rule: "missing-target",
-          text: /^queue itself: .*give it another target, or/,
+          subject: "queue itself: ",
+          text: wayOut("check-other-target"),
           doAsTold: () => anew("itself", wait(500, "amq.direct")),
         },
         {
           make: () => queue("to-exchange", wait(500, "later")),
           rule: "missing-target",
-          text: /^queue to-exchange: .*declare the exchange$/,
+          subject: "queue to-exchange: ",
+          text: wayOut("check-declare-exchange"),
           doAsTold: async () => {
             await channel.assertExchange("later", "fanout", { durable: true });
             await bind("arrived", "later", "");
@@ -165,13 +177,15 @@ describe("what rabbitmq-delay check finds", () => {
         {
           make: () => queue("to-queue", wait(500, "", { "x-dead-letter-routing-key": "later-queue" })),
           rule: "missing-target",
-          text: /^queue to-queue: .*declare the queue$/,
+          subject: "queue to-queue: ",
+          text: wayOut("check-declare-queue"),
           doAsTold: () => queue("later-queue"),
         },
         {
           make: () => queue("to-nothing", wait(500, "amq.fanout")),
           rule: "missing-target",
-          text: /^queue to-nothing: .*bind something to it$/,
+          subject: "queue to-nothing: ",
+          text: wayOut("check-bind-something"),
           doAsTold: () => bind("arrived", "amq.fanout", ""),
         },
         {
@@ -180,13 +194,15 @@ describe("what rabbitmq-delay check finds", () => {
             await bind("arrived", "amq.topic", "other");
           },
           rule: "missing-target",
-          text: /^queue by-key: .*bind something to it with "by\.key"$/,
+          subject: "queue by-key: ",
+          text: wayOut("check-bind-by-key"),
           doAsTold: () => bind("arrived", "amq.topic", "by.*"),
         },
         {
           make: () => management.call("PUT", `exchanges/${vhost}/shop`, { type: "headers", durable: true }),
           rule: "missing-part",
-          text: /^delayed exchange shop: exchange shop\.delivery is not on the broker: .*declare it again/,
+          subject: "delayed exchange shop: exchange shop.delivery ",
+          text: wayOut("check-declare-missing"),
           doAsTold: () => channel.assertExchange("shop.delivery", "direct", { durable: true }),
         },
         {
@@ -197,7 +213,8 @@ describe("what rabbitmq-delay check finds", () => {
             await untilCounted(network.parkingQueue as string, "messages", 1);
           },
           rule: "parked",
-          text: /holds 1 message .*bind the endpoint, and move them to it$/,
+          subject: `queue ${network.parkingQueue}: `,
+          text: wayOut("check-bind-parked"),
           doAsTold: async () => {
             await management.declare(vhost, network, ["Nobody"]);
             const parked = await channel.get(network.parkingQueue as string, { noAck: false });
@@ -211,7 +228,8 @@ describe("what rabbitmq-delay check finds", () => {
         {
           make: async () => undefined,
           rule: "unknown-network",
-          text: /^network of left\S+: .*0 messages wait in it; check the stack that declares it, or remove it/,
+          subject: "network of left",
+          text: wayOut("check-remove-empty"),
           doAsTold: async () => {
             for (const name of left.entryExchanges.concat(left.bindingExchange, left.deliveryExchange))
               await channel.deleteExchange(name);
@@ -234,8 +252,8 @@ describe("what rabbitmq-delay check finds", () => {
         assert.match(out, /^\[/, err);
         return (JSON.parse(out) as Finding[]).map(({ rule, subject, message }) => `${rule} ${subject}: ${message}`);
       };
-      const found = async ({ rule, text }: Fault): Promise<string[]> =>
-        (await seen).filter((one) => one.startsWith(`${rule} `) && text.test(one.slice(rule.length + 1)));
+      const found = async ({ rule, subject, text }: Fault): Promise<string[]> =>
+        (await seen).filter((one) => one.startsWith(`${rule} ${subject}`) && text.test(one));
       let seen = look();
       for (const fault of faults)
         assert.equal((await found(fault)).length, 1, `${String(fault.text)}\n${(await seen).join("\n")}`);

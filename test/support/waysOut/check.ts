@@ -1,0 +1,64 @@
+/** Excerpts of the ways out that `rabbitmq-delay check` prints, by the file that holds the text and by an id. */
+export const texts = {
+  "packages/broker/src/audit/auditPlan.ts": {
+    "check-declare-again": "drain and delete it, and declare it again",
+    "check-declare-missing": "or stop the queue before it; declare it again",
+    "check-stop-consumer": "stop what consumes the queue",
+  },
+  "packages/broker/src/audit/auditParts.ts": {
+    "check-declare-target-again": "declare it again, and run pulumi up --refresh",
+  },
+  "packages/broker/src/audit/bindingCollisions.ts": {
+    "check-patterns-apart": "unbind one of them, or give them names and patterns apart",
+  },
+  "packages/broker/src/audit/brokerFindings.ts": {
+    "check-bind-parked": "bind the endpoint, and move them to it",
+    "check-bind-parked-exchange": "bind the queue or declare the delay, and move them",
+    "check-move-failed": "look at them, and move them back or drop them",
+    "check-remove-empty": "check the stack that declares it, or remove it once it is empty",
+  },
+  "packages/broker/src/audit/delayQueueFindings.ts": {
+    "check-classic": "make it classic, or take its expiry away",
+    "check-classic-declared": "make it classic and declare it before each message, or take its expiry away",
+    "check-longer-expiry": "give it a longer expiry, or none",
+    "check-dead-letter-exchange": "give it one, if they are only to wait",
+    "check-other-target": "give it another target, or a queue between that a consumer empties",
+    "check-declare-queue": "declare the queue",
+    "check-declare-exchange": "declare the exchange",
+    "check-bind-something": "bind something to it",
+    "check-bind-by-key": "bind something to it with",
+  },
+  "packages/broker/src/audit/enforcedFindings.ts": {
+    "check-declare-binding": "declare an EndpointDelayBinding for it",
+    "check-unbind-unclaimed": "Declare an EndpointDelayBinding for it, or unbind it",
+  },
+  "packages/broker/src/audit/stalledLevels.ts": {
+    "check-stalled-exchange": "declare it again, and they go on within some minutes",
+  },
+  "packages/topology/src/audit.ts": {
+    "check-unbind": "unbind it, or bind it exactly",
+  },
+} as const;
+
+/** Ways out that no test follows, with the reason. */
+export const undone = {
+  "check-bind-parked-exchange": "no test yet",
+  "check-declare-target-again": "no test yet",
+  "check-stalled-exchange": "no test yet: the broker tries again after three minutes",
+};
+
+/** Ways out that a test follows without looking at the text: the test's file and a part of its title. */
+export const doneBy = {
+  "check-declare-again": [
+    "test/brokers/check.test.ts",
+    "compares all of a network with the plan, and names what is missing, different or added",
+  ],
+  "check-move-failed": [
+    "test/brokers/retries.test.ts",
+    "a message that is moved back out of the error queue gets all its delayed retries again",
+  ],
+  "check-classic-declared": [
+    "test/brokers/holds.test.ts",
+    "renews the lease with each message; the queue goes when it is over",
+  ],
+} as const;
