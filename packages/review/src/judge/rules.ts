@@ -29,7 +29,8 @@ const RETAIN: Step = {
   ofResource:
     "Or keep them on the broker, by an update of its own before this one: `retainOnDelete: true` in the resource's options.",
 };
-const PARKED = "What arrives meanwhile is in the network's parking queue: move it back with a shovel, or by hand.";
+const PARKED =
+  "What arrives meanwhile is in the network's parking queue: move it back by hand, or with a shovel that ends (`src-delete-after: queue-length`).";
 
 /** Every rule of the review, in the order in which they are shown. */
 export const rules = {
