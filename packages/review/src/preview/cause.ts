@@ -13,8 +13,6 @@ export interface Cause {
 export type Place = "broker" | "elsewhere";
 
 const HIDDEN = "[not shown]";
-/** Keys that the engine adds to inputs for itself. */
-const INTERNAL = new Set(["__defaults", "__internal", "__pulumi_raw_state_delta"]);
 const LONGEST_VALUE = 120;
 
 const QUANTITY = /^\d{1,9}(\.\d{1,3})?[a-zA-Z]{0,2}$/;
@@ -50,9 +48,8 @@ function compare(path: string, before: unknown, after: unknown, place: Place, ca
   const [one, other] = place === "broker" ? [openedJson(before), openedJson(after)] : [before, after];
   // The keys of a secret value are not shown either.
   if (isRecord(one) && isRecord(other) && !isSecretName(path)) {
-    for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
-      if (!INTERNAL.has(key)) compare(pathOf(path, key), one[key], other[key], place, causes);
-    }
+    for (const key of new Set([...Object.keys(one), ...Object.keys(other)]))
+      compare(pathOf(path, key), one[key], other[key], place, causes);
     return;
   }
   if (JSON.stringify(one) === JSON.stringify(other)) return;

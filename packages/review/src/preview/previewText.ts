@@ -39,9 +39,12 @@ function linesWith(brace: string, lines: readonly string[]): number[] {
   return lines.flatMap((line, index) => (line.startsWith(brace) ? [index] : []));
 }
 
+/** Keys that the engine adds to inputs for itself, also within a queue's arguments. */
+const INTERNAL = new Set(["__defaults", "__internal", "__pulumi_raw_state_delta"]);
+
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text, (key, value: unknown) => (INTERNAL.has(key) ? undefined : value)) as unknown;
   } catch {
     return undefined;
   }
