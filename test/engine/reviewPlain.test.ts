@@ -1,45 +1,15 @@
 import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Verdict } from "@rabbitmq-delay/review";
+import { Review, Verdict, renderMarkdown } from "@rabbitmq-delay/review";
 import { onEachBroker } from "../support/brokers";
 import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { TestStack } from "../support/stack";
 import { temporaryFolder } from "../support/temporaryFolder";
+import { wayOut } from "../support/waysOut";
+import { Resource, binding, exchange, policy, queue } from "./plainResources";
 
-interface Resource {
-  type: string;
-  name: string;
-  args: Record<string, unknown>;
-  opts?: Record<string, unknown>;
-  isGrouped?: boolean;
-}
-
-const exchange = (name: string, type = "topic", opts = {}, logical = name): Resource => ({
-  type: "Exchange",
-  name: logical,
-  args: { name, settings: { type, durable: true } },
-  opts,
-});
-const queue = (name: string, values: object = {}, opts = {}): Resource => ({
-  type: "Queue",
-  name,
-  args: { name, settings: { durable: true, argumentsJson: JSON.stringify({ "x-queue-type": "quorum", ...values }) } },
-  opts,
-});
-const binding = (logical: string, routingKey: string, opts = {}, values: object = {}): Resource => ({
-  type: "Binding",
-  name: logical,
-  args: { source: "in", destination: "q", destinationType: "queue", routingKey, ...values },
-  opts,
-});
-const policy = (name: string, definition: object, more: object = {}, opts = {}): Resource => ({
-  type: "Policy",
-  name,
-  args: { name, policy: { pattern: "^q$", applyTo: "queues", priority: 1, definition, ...more } },
-  opts,
-});
 const ends = [exchange("in"), queue("q")];
 
 /** An edit of a program, what the review says of it, and what then is on the broker. */
@@ -53,7 +23,7 @@ interface Edit {
   /** Whether the update itself fails, half-way. */
   isFailing?: boolean;
   /** The same edit by the way out that the report prints, which loses nothing. */
-  wayOut?: { after: Resource[]; verdict: Verdict; left: string[] };
+  wayOut?: { told: RegExp; after: Resource[]; verdict: Verdict; left: string[] };
 }
 
 const edits: Record<string, Edit> = {
@@ -64,6 +34,7 @@ const edits: Record<string, Edit> = {
     rule: "live-deleted",
     left: ["in", "q"],
     wayOut: {
+      told: wayOut("review-name-by-content"),
       after: [
         ...ends,
         binding("b-b", "b", { aliases: [{ name: "b-1" }] }),
@@ -91,6 +62,7 @@ const edits: Record<string, Edit> = {
     rule: "replaced-by-itself",
     left: ["in", "q"],
     wayOut: {
+      told: wayOut("review-delete-first"),
       after: [
         exchange("in", "headers"),
         queue("q"),
@@ -128,6 +100,7 @@ const edits: Record<string, Edit> = {
     isFailing: true,
     left: ["in"],
     wayOut: {
+      told: wayOut("review-delete-exchange-first"),
       after: [exchange("in", "direct", { replaceOnChanges: ["settings"], deleteBeforeReplace: true })],
       verdict: "care",
       left: ["in"],
@@ -140,6 +113,7 @@ const edits: Record<string, Edit> = {
     rule: "live-deleted",
     left: [],
     wayOut: {
+      told: wayOut("review-alias"),
       after: [{ ...queue("q", {}, { aliases: [{ name: "q", wasAlone: true }] }), isGrouped: true }],
       verdict: "nothing",
       left: ["q"],
@@ -181,38 +155,39 @@ describe("a review of a program's own resources", () => {
       verdict: Verdict,
       left: string[] | undefined,
       isFailing = false,
-    ): Promise<string[]> {
+    ): Promise<Review> {
       declare(resources);
       const { report, output } = await stack.review(...asked());
       assert.equal(report?.verdict, verdict, output);
-      const rules = report.findings.map(({ rule }) => rule);
-      if (left === undefined) return rules;
+      if (left === undefined) return report;
       const { code, output: run } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
       assert.equal(code !== 0, isFailing, run);
       assert.deepEqual(await onBroker(), left);
-      return rules;
+      return report;
     }
 
-    for (const [name, { before, after, verdict, rule, left, isFailing, wayOut }] of Object.entries(edits)) {
+    for (const [name, { before, after, verdict, rule, left, isFailing, wayOut: way }] of Object.entries(edits)) {
       it(`foretells what the engine does: ${name}`, async () => {
         declare(before);
         await stack.up();
-        const rules = await apply(after, verdict, left, isFailing);
-        if (rule !== undefined) assert.equal(rules[0], rule);
+        const report = await apply(after, verdict, left, isFailing);
+        if (rule !== undefined) assert.equal(report.findings[0]?.rule, rule);
+        if (way !== undefined) assert.match(renderMarkdown(report, "test"), way.told);
       });
 
-      if (wayOut === undefined) continue;
+      if (way === undefined) continue;
       it(`has a way out that loses nothing: ${name}`, async () => {
         declare(before);
         await stack.up();
-        await apply(wayOut.after, wayOut.verdict, wayOut.left);
+        await apply(way.after, way.verdict, way.left);
       });
     }
 
     it("foretells that a resource which is replaced by the user's wish is gone", async () => {
-      for (const [resources, name] of [
-        [[...ends, binding("b", "a")], "b"],
-        [[queue("q")], "q"],
+      for (const [resources, name, rule, count] of [
+        [[...ends, binding("b", "a")], "b", "replaced-by-itself", 0],
+        [[queue("q")], "q", "replaced-by-itself", 0],
+        [[queue("q", {}, { deleteBeforeReplace: true })], "q", "queue-replaced", 1],
       ] as const) {
         const place = await broker().management.createVhost();
         const own = await TestStack.create(broker(), place, join(__dirname, "programs", "plain"));
@@ -225,14 +200,11 @@ describe("a review of a program's own resources", () => {
         writeFileSync(file, output);
         const { out } = await runCommand(["review", file, "--format", "json", ...asked()]);
         const report = JSON.parse(out) as { verdict: Verdict; findings: { rule: string }[] };
-        assert.deepEqual([report.verdict, report.findings[0]?.rule], ["loss", "replaced-by-itself"], out);
+        assert.deepEqual([report.verdict, report.findings[0]?.rule], ["loss", rule], out);
         await own.up("--replace", urn);
         const kind = name === "q" ? "queues" : "bindings";
         const left = await broker().management.get<{ source?: string }[]>(`${kind}/${place}`);
-        assert.deepEqual(
-          left.filter(({ source }) => source !== ""),
-          [],
-        );
+        assert.equal(left.filter(({ source }) => source !== "").length, count);
       }
     });
 
@@ -269,6 +241,7 @@ describe("a review of a program's own resources", () => {
       );
       const unasked = await stack.review();
       assert.deepEqual([unasked.report?.verdict, unasked.report?.findings[0]?.rule], ["care", "target-unknown"]);
+      assert.match(renderMarkdown(unasked.report as Review, "test"), wayOut("review-ask-broker"));
       declare([dying, exchange("dlx")]);
       assert.equal((await stack.review(...asked())).report?.verdict, "safe");
       const channel = await openChannel(broker(), vhost);
@@ -443,6 +416,7 @@ describe("a review of a program's own resources", () => {
         await stack.refresh();
         const { report, output } = await stack.review(...asked());
         assert.deepEqual(report?.findings[0]?.rule, "queue-type-left-out", output);
+        assert.match(renderMarkdown(report as Review, "test"), wayOut("review-write-type"));
         declare([
           {
             ...untyped,

@@ -22,9 +22,7 @@ export const texts = {
     "review-declare-target": "Declare the exchange in the same program, or correct its name",
     "review-narrow-policy": "to queues that have nothing to lose, or narrow the pattern",
     "review-same-policy": "declare another one that says the same of the same names before it goes",
-    "review-retain-policy-component": 'Or keep it on the broker: `removal: "retain"`',
-    "review-retain-policy-resource": "Or keep it on the broker: `retainOnDelete: true`",
-    "review-retain-namespace": "Let it stay: `retainOnDelete: true` in its options",
+    "review-retain-namespace": "Let it stay, by an update of its own before this one",
     "review-move-then-delete-namespace": "and delete the namespace when nothing waits any more",
     "review-move-cluster":
       "Move the network to another broker first, see docs/kubernetes.md, and wait until nothing is left",
@@ -33,7 +31,7 @@ export const texts = {
     "review-take-secrets-out": "Take the Secrets out of Kubernetes first",
     "review-retain-secrets": 'Or keep them, by an update of its own before this one: `removal: "retain"`',
     "review-shrink": "First `rabbitmq-queues shrink` for each node that goes",
-    "review-one-endpoint": "or give each message one endpoint",
+    "review-exact": "Bind by exact matching and under another name, or give each message one endpoint",
     "review-bind-in-front": "bind the other queue to an exchange in front of it",
     "review-bind-delivery": "Bind endpoints to the delivery exchange alone",
     "review-same-entity": "Where it is the same under another logical name, say so",
@@ -74,35 +72,11 @@ export const texts = {
 
 /** Ways out that no test follows, with the reason. */
 export const undone = {
-  "review-beside-resource": "no test yet",
-  "review-retain-resource": "no test yet",
-  "review-forget-twin": "no test yet",
-  "review-leave-replacing-out": "no test yet",
-  "review-name-by-output": "no test yet",
-  "review-services-bind-beside": "no test yet",
-  "review-services-bind-again": "no test yet",
-  "review-keep-binding": "no test yet",
-  "review-declare-target": "no test yet",
-  "review-narrow-policy": "no test yet",
-  "review-same-policy": "no test yet",
-  "review-retain-policy-component": "no test yet",
-  "review-retain-policy-resource": "no test yet",
-  "review-one-endpoint": "no test yet",
-  "review-bind-in-front": "no test yet",
-  "review-bind-delivery": "no test yet",
-  "review-same-entity": "no test yet",
-  "review-import": "no test yet",
-  "review-keep-removal": "no test yet",
-  "review-keep-retain-on-delete": "no test yet",
-  "review-consumers-bind-beside": "no test yet",
-  "review-consumers-bind-again": "no test yet",
-  "review-unbind": "no test yet",
   "review-known-policy": "no test yet",
   "review-another-component": "no test yet",
   "review-empty-intake": "no test yet",
   "review-show-sames": "no test yet",
   "review-own-address": "no test yet",
-  "review-drain": "no test yet",
   "review-other-name": "a choice of names",
   "review-retain-namespace": "needs a Kubernetes cluster",
   "review-move-then-delete-namespace": "needs a Kubernetes cluster; moving is done in test/brokers/moving.test.ts",
@@ -125,8 +99,9 @@ export const undone = {
 
 /** Ways out that a test follows without looking at the text: the test's file and a part of its title. */
 export const doneBy = {
-  "review-let-arrive": ["test/brokers/moving.test.ts", "a shovel to the exchange of the endpoints ends"],
+  "review-keep-removal": ["test/engine/review.test.ts", "foretells what becomes of waiting messages"],
   "review-unpark": ["test/brokers/moving.test.ts", "a shovel to the exchange of the endpoints ends"],
+  "review-let-arrive": ["test/brokers/moving.test.ts", "a shovel to the exchange of the endpoints ends"],
   "review-beside-component": [
     "test/engine/networks.test.ts",
     "let publishers move from one to another while what waits arrives, once, in a queue that stays",
@@ -135,23 +110,11 @@ export const doneBy = {
     "test/engine/errorQueues.test.ts",
     "take over an endpoint's error queue with what is in it",
   ],
-  "review-write-type": [
-    "test/engine/reviewPlain.test.ts",
-    "says how a queue without a type is not replaced by each update",
-  ],
   "review-enforce": [
     "test/engine/enforced.test.ts",
     "is refused until the live network is changed and read into the state; then nothing is declared anew",
   ],
-  "review-alias": ["test/engine/reviewPlain.test.ts", "a queue that moves under a component"],
-  "review-name-by-content": ["test/engine/reviewPlain.test.ts", "a list of bindings by index that is reordered"],
-  "review-delete-first": ["test/engine/reviewPlain.test.ts", "arguments written as JSON"],
-  "review-delete-exchange-first": ["test/engine/reviewPlain.test.ts", "an exchange of another type"],
   "review-parking": ["test/engine/review.test.ts", "foretells what becomes of waiting messages"],
-  "review-ask-broker": [
-    "test/engine/reviewPlain.test.ts",
-    "finds a dead-letter exchange that exists nowhere, and none that the program or the broker has",
-  ],
   "review-move-cluster": [
     "test/brokers/moving.test.ts",
     "a shovel for each level queue loses nothing, and makes nothing early",
@@ -167,10 +130,6 @@ export const doneBy = {
   "review-same-volumes": [
     "test/kubernetes/manifests.test.ts",
     "statefulset: volumes outlive the set, and are those of the next one",
-  ],
-  "review-up-refresh": [
-    "test/engine/review.test.ts",
-    "knows what of the stack is gone, by the program's warning and from the broker",
   ],
   "review-own-broker": ["test/engine/review.test.ts", "believes no broker that has nothing of what the state has"],
 } as const;

@@ -82,7 +82,7 @@ export const rules = {
       "Both resources are the same thing on the broker: the deletion of the one takes the live one along, a queue with its messages, an exchange " +
       "with its bindings, and the other resource then stands for something that is not there.",
     wayOut: [
-      "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it.",
+      "Let the stack forget the one that leaves, which touches nothing on the broker: `pulumi state delete URN`; `pulumi stack --show-urns` names it. Resources that depend on it have to depend on the other one first, by an update of its own.",
     ],
   },
   "replaced-by-itself": {
@@ -103,7 +103,7 @@ export const rules = {
       "A binding goes with its exchange or queue, and the engine leaves one as it is that names them by a text: what comes from then on finds " +
       "no way, and no later preview shows that.",
     wayOut: [
-      "Name the exchange and the queue by their outputs in the binding (`exchange.name`), so that the engine declares it anew with them.",
+      "Name the exchange and the queue by their outputs in the binding (`exchange.name`), by an update of its own before this one, so that the engine declares it anew with them.",
       BESIDE,
     ],
   },
@@ -152,13 +152,7 @@ export const rules = {
     title: "% would no longer keep messages from being dropped",
     consequence:
       "Where it applied, the broker drops messages from then on: those that no binding takes, those that are rejected, or, on RabbitMQ 4, those whose consumer failed 20 times.",
-    wayOut: [
-      "Keep the policy, or declare another one that says the same of the same names before it goes.",
-      {
-        ofComponent: 'Or keep it on the broker: `removal: "retain"`.',
-        ofResource: "Or keep it on the broker: `retainOnDelete: true`.",
-      },
-    ],
+    wayOut: ["Keep the policy, or declare another one that says the same of the same names before it goes.", RETAIN],
   },
   "namespace-deleted": {
     severity: "loss",
@@ -166,7 +160,7 @@ export const rules = {
     consequence:
       "A namespace takes the nodes, their Secrets and the claims of their volumes along, and all messages on them; only a storage class with `reclaimPolicy: Retain` keeps the volumes.",
     wayOut: [
-      "Let it stay: `retainOnDelete: true` in its options.",
+      "Let it stay, by an update of its own before this one: `retainOnDelete: true` in its options.",
       "Move the network first, see docs/kubernetes.md, and delete the namespace when nothing waits any more.",
     ],
   },
@@ -245,7 +239,7 @@ export const rules = {
     consequence:
       "Creating it changes nothing. From then on this stack changes it, and deletes it with what waits in it once it leaves the program.",
     wayOut: [
-      "If it belongs to somebody else, choose another name. If it is yours, import it: `pulumi import`, or `import` in its options.",
+      "If it belongs to somebody else, choose another name. If it is yours, import it: `pulumi import`, or `import` in its options. Write a queue's arguments as `arguments` if all of them are texts, and as `argumentsJson` otherwise: the engine refuses to import another writing.",
     ],
   },
   "exchange-refused": {

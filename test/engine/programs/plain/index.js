@@ -1,7 +1,8 @@
 "use strict";
 
 // Resources of the provider as the config lists them, without a component of this project: each with its type, name, arguments and options.
-// One with isGrouped stands under a component of the program's own, and an alias with wasAlone says that it stood under none before.
+// One with isGrouped stands under a component of the program's own, and an alias with wasAlone says that it stood under none before. An argument
+// { nameOf } is the name of an earlier resource as an output.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 
@@ -18,10 +19,13 @@ class Group extends pulumi.ComponentResource {
 const group = resources.some(({ isGrouped }) => isGrouped) ? new Group() : undefined;
 
 const ends = [];
+const endOf = (value) =>
+  ends.find(({ name, args }) => (value?.nameOf === undefined ? args.name === value : name === value.nameOf))?.made;
 for (const { type, name, args, opts = {}, isGrouped } of resources) {
-  const aliases = (opts.aliases ?? []).map(({ wasAlone, ...alias }) =>
-    wasAlone ? { ...alias, parent: pulumi.rootStackResource } : alias,
-  );
+  const aliases = (opts.aliases ?? []).map((alias) => {
+    const { wasAlone, ...other } = typeof alias === "string" ? {} : alias;
+    return wasAlone ? { ...other, parent: pulumi.rootStackResource } : alias;
+  });
   const place = type === "User" ? {} : { vhost };
   const isBetween = type === "Binding" || type === "Permissions";
   const options = {
@@ -29,8 +33,11 @@ for (const { type, name, args, opts = {}, isGrouped } of resources) {
     ...opts,
     aliases,
     ...(isGrouped ? { parent: group } : {}),
-    dependsOn: isBetween ? ends : [],
+    dependsOn: isBetween ? Object.values(args).map(endOf).filter(Boolean) : [],
   };
-  const made = new rabbitmq[type](name, { ...place, ...args }, options);
-  if (!isBetween) ends.push(made);
+  const values = Object.fromEntries(
+    Object.entries(args).map(([key, value]) => [key, value?.nameOf === undefined ? value : endOf(value).name]),
+  );
+  const made = new rabbitmq[type](name, { ...place, ...values }, options);
+  if (!isBetween) ends.push({ name, args, made });
 }

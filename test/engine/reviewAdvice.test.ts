@@ -1,0 +1,429 @@
+import { strict as assert } from "node:assert";
+import { join } from "node:path";
+import { Finding, renderMarkdown } from "@rabbitmq-delay/review";
+import { delayNetwork, encodeDelay, levelExchangeName } from "@rabbitmq-delay/topology";
+import type { ConfirmChannel } from "amqplib";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
+import { TestBroker, onEachBroker } from "../support/brokers";
+import { openChannel } from "../support/connect";
+import { Receiver } from "../support/receive";
+import { TestStack } from "../support/stack";
+import { wayOut } from "../support/waysOut";
+import { Resource, binding, exchange, policy, queue } from "./plainResources";
+
+type Rule = Finding["rule"];
+
+/** An edit that a review warns of, and what becomes of it by the way out that the report prints. */
+interface Advice {
+  before: Resource[];
+  /** What somebody else has on the broker. */
+  byHand?: () => Promise<unknown>;
+  edit: Resource[];
+  told: [rule: Rule, entity: string, text: RegExp][];
+  /** The update of its own before the one that the edit asked for. */
+  first?: Resource[];
+  /** What is done on the broker or to the state between the two. */
+  deed?: (findings: Finding[]) => Promise<unknown>;
+  /** The edit by the way out, if the report then tells what else it does. */
+  retold?: Resource[];
+  after: (findings: Finding[]) => Resource[];
+  /** What is done on the broker once all is made. */
+  end?: () => Promise<unknown>;
+  /** Exchange and key of a message that is published at the end. */
+  published?: [exchange: string, key: string];
+  /** What is in each queue at the end: a message named as its first queue, or as the exchange that it was published to. */
+  left: Record<string, string[]>;
+}
+
+/** An end of a binding: its name as a text, or as an output. */
+type End = string | { nameOf: string };
+const labelOf = (end: End): string => (typeof end === "string" ? end : end.nameOf);
+const between = (source: End, destination: End, routingKey = "k", opts = {}, name?: string): Resource =>
+  binding(name ?? `${labelOf(source)}-${labelOf(destination)}`, routingKey, opts, { source, destination });
+const twins = [exchange("twin"), queue("twin-q"), { ...queue("twin-q"), name: "twin-second" }];
+const worked = [
+  exchange("front", "topic", {}, "front-exchange"),
+  queue("front"),
+  queue("front.retry-500", { "x-message-ttl": 500, "x-dead-letter-exchange": "front" }),
+  between("front", { nameOf: "front" }, "#"),
+];
+const network = delayNetwork({ preset: "custom", prefix: "due", radix: 4, levels: 2, unitMs: 10 });
+const delayed = (destination: string): [exchange: string, key: string] => {
+  const { exchange: entry, routingKey } = encodeDelay(network, 100, destination);
+  return [entry, routingKey];
+};
+const anew = { replaceOnChanges: ["settings"], deleteBeforeReplace: true };
+const onPriority = { replaceOnChanges: ["policy.priority"] };
+const spare = (name: string): Resource[] => [
+  exchange(name),
+  exchange(`${name}-spare`, "fanout"),
+  queue(`${name}-rest`),
+  between(`${name}-spare`, `${name}-rest`, ""),
+];
+const toSpare = (name: string, logical = name, priority = 1, opts = {}): Resource =>
+  policy(
+    logical,
+    { "alternate-exchange": `${name}-spare` },
+    { pattern: `^${name}$`, applyTo: "exchanges", priority },
+    opts,
+  );
+
+/** The ways out, each with things of its own that have its name. */
+function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel): Record<string, Advice> {
+  const { vhost } = stack;
+  const bind = (destination: string, source: string): Promise<unknown> => channel.bindQueue(destination, source, "k");
+  const byHand = async (name: string, source?: string): Promise<void> => {
+    await channel.assertQueue(name, { arguments: { "x-queue-type": "quorum" } });
+    if (source !== undefined) await bind(name, source);
+  };
+  const drain = async (name: string): Promise<void> => {
+    const message = await channel.get(name, { noAck: true });
+    assert.equal(message !== false && message.content.toString(), name);
+  };
+  return {
+    // First, because its deed is an update.
+    drift: {
+      before: [queue("drift"), queue("drift-missing")],
+      byHand: async () => {
+        for (const name of ["drift", "drift-missing"]) await channel.deleteQueue(name);
+        await channel.assertQueue("drift", { arguments: { "x-queue-type": "quorum", "x-max-length": 9 } });
+      },
+      edit: [queue("drift"), queue("drift-missing")],
+      told: [
+        ["missing-on-broker", "queue drift", wayOut("review-up-refresh")],
+        ["missing-on-broker", "queue drift-missing", wayOut("review-up-refresh")],
+      ],
+      deed: async () => {
+        await drain("drift");
+        await stack.up("--refresh");
+      },
+      after: () => [queue("drift"), queue("drift-missing")],
+      published: ["", "drift-missing"],
+      left: { "drift-missing": [""] },
+    },
+    beside: {
+      before: [exchange("beside"), queue("beside-old"), between("beside", "beside-old")],
+      edit: [exchange("beside"), queue("beside-old", { "x-max-length": 9 }), between("beside", "beside-old")],
+      told: [["queue-replaced", "queue beside-old", wayOut("review-beside-resource")]],
+      first: [
+        exchange("beside"),
+        queue("beside-old"),
+        queue("beside-new", { "x-max-length": 9 }),
+        between("beside", "beside-new"),
+      ],
+      deed: () => drain("beside-old"),
+      after: () => [exchange("beside"), queue("beside-new", { "x-max-length": 9 }), between("beside", "beside-new")],
+      published: ["beside", "k"],
+      left: { "beside-new": ["beside"] },
+    },
+    retained: {
+      before: [queue("retained")],
+      edit: [],
+      told: [["queue-deleted", "queue retained", wayOut("review-retain-resource")]],
+      first: [queue("retained", {}, { retainOnDelete: true })],
+      after: () => [],
+      left: { retained: ["retained"] },
+    },
+    drained: {
+      before: [queue("drained")],
+      edit: [],
+      told: [["queue-deleted", "queue drained", wayOut("review-drain")]],
+      deed: async () => {
+        await drain("drained");
+        const list = (): Promise<string> =>
+          rabbitmqctl(broker.node, "list_queues", "-p", vhost, "name", "messages", "consumers");
+        while (!/^drained\t0\t0$/m.test(await list()));
+      },
+      after: () => [],
+      left: {},
+    },
+    moved: {
+      before: [{ ...queue("moved"), isGrouped: true }],
+      edit: [queue("moved")],
+      told: [["live-deleted", "queue moved", wayOut("review-alias")]],
+      after: ([found]) => [queue("moved", {}, { aliases: [JSON.parse(found?.alias as string)] })],
+      left: { moved: ["moved"] },
+    },
+    twin: {
+      before: [...twins, between("twin", { nameOf: "twin-second" }, "k", {}, "twin-b")],
+      edit: [...twins.slice(0, 2), between("twin", "twin-q", "k", {}, "twin-b")],
+      told: [["twin-deleted", "queue twin-q", wayOut("review-forget-twin")]],
+      first: [...twins, between("twin", "twin-q", "k", {}, "twin-b")],
+      deed: async ([found]) => {
+        const { urn } = found as Finding;
+        const { code, output } = await stack.run(["state", "delete", urn, "--yes", "--stack", "test"]);
+        assert.equal(code, 0, output);
+      },
+      after: () => [...twins.slice(0, 2), between("twin", "twin-q", "k", {}, "twin-b")],
+      published: ["twin", "k"],
+      left: { "twin-q": ["twin-q", "twin"] },
+    },
+    raised: {
+      before: [...spare("raised"), toSpare("raised", "raised", 1, onPriority)],
+      edit: [...spare("raised"), toSpare("raised", "raised", 2, onPriority)],
+      told: [["replaced-by-itself", "policy raised", wayOut("review-leave-replacing-out")]],
+      after: () => [...spare("raised"), toSpare("raised", "raised", 2)],
+      published: ["raised", "none"],
+      left: { "raised-rest": ["raised-rest", "raised"] },
+    },
+    output: {
+      before: [exchange("output"), queue("output-q"), between("output", "output-q")],
+      edit: [exchange("output", "direct", anew), queue("output-q"), between("output", "output-q")],
+      told: [["bindings-left-out", "exchange output", wayOut("review-name-by-output")]],
+      first: [exchange("output"), queue("output-q"), between({ nameOf: "output" }, "output-q")],
+      after: () => [exchange("output", "direct", anew), queue("output-q"), between({ nameOf: "output" }, "output-q")],
+      published: ["output", "k"],
+      left: { "output-q": ["output-q", "output"] },
+    },
+    served: {
+      before: [exchange("served")],
+      byHand: () => byHand("served-q", "served"),
+      edit: [],
+      told: [
+        ["bindings-of-others-gone", "exchange served", wayOut("review-services-bind-beside")],
+        ["exchange-gone", "exchange served", wayOut("review-consumers-bind-beside")],
+      ],
+      first: [exchange("served"), exchange("served-next")],
+      deed: () => bind("served-q", "served-next"),
+      after: () => [exchange("served-next")],
+      published: ["served-next", "k"],
+      left: { "served-q": ["served-q", "served-next"] },
+    },
+    again: {
+      before: [exchange("again")],
+      byHand: () => byHand("again-q", "again"),
+      edit: [exchange("again", "direct", anew)],
+      told: [
+        ["bindings-of-others-gone", "exchange again", wayOut("review-services-bind-again")],
+        ["exchange-gone", "exchange again", wayOut("review-consumers-bind-again")],
+      ],
+      after: () => [exchange("again", "direct", anew)],
+      end: () => bind("again-q", "again"),
+      published: ["again", "k"],
+      left: { "again-q": ["again-q", "again"] },
+    },
+    waits: {
+      before: [
+        exchange("waits"),
+        queue("waits-level", {
+          "x-message-ttl": 500,
+          "x-dead-letter-exchange": "waits",
+          "x-dead-letter-routing-key": "k",
+        }),
+        queue("waits-q"),
+        between("waits", "waits-q"),
+      ],
+      edit: [
+        exchange("waits"),
+        queue("waits-level", {
+          "x-message-ttl": 500,
+          "x-dead-letter-exchange": "waits",
+          "x-dead-letter-routing-key": "k",
+        }),
+        queue("waits-q"),
+      ],
+      told: [["unroutable-lost", "binding", wayOut("review-keep-binding")]],
+      deed: async () => {
+        while ((await channel.checkQueue("waits-q")).messageCount < 2)
+          await new Promise((resolve) => setTimeout(resolve, 100));
+      },
+      after: () => [exchange("waits"), queue("waits-q")],
+      left: { "waits-q": ["waits-q", "waits-level"] },
+    },
+    target: {
+      before: [],
+      edit: [queue("target", { "x-message-ttl": 1, "x-dead-letter-exchange": "target-next" })],
+      told: [["target-missing", "queue target", wayOut("review-declare-target")]],
+      after: () => [
+        queue("target", { "x-message-ttl": 1, "x-dead-letter-exchange": "target-next" }),
+        exchange("target-next", "fanout"),
+        queue("target-q"),
+        between("target-next", "target-q", ""),
+      ],
+      published: ["", "target"],
+      left: { "target-q": [""] },
+    },
+    narrow: {
+      before: [queue("narrow")],
+      edit: [queue("narrow"), policy("narrow", { "message-ttl": 1 }, { pattern: "^narrow" })],
+      told: [["policy-drops", "policy narrow", wayOut("review-narrow-policy")]],
+      after: () => [queue("narrow"), policy("narrow", { "message-ttl": 1 }, { pattern: "^narrow-scratch" })],
+      left: { narrow: ["narrow"] },
+    },
+    same: {
+      before: [...spare("same"), toSpare("same")],
+      edit: spare("same"),
+      told: [["policy-protection-gone", "policy same", wayOut("review-same-policy")]],
+      after: () => [...spare("same"), toSpare("same", "same-next", 2)],
+      published: ["same", "none"],
+      left: { "same-rest": ["same-rest", "same"] },
+    },
+    held: {
+      before: [...spare("held"), toSpare("held")],
+      edit: spare("held"),
+      told: [["policy-protection-gone", "policy held", wayOut("review-retain-resource")]],
+      first: [...spare("held"), toSpare("held", "held", 1, { retainOnDelete: true })],
+      after: () => spare("held"),
+      published: ["held", "none"],
+      left: { "held-rest": ["held-rest", "held"] },
+    },
+    entity: {
+      before: [queue("entity")],
+      edit: [{ ...queue("entity", { "x-max-length": 9 }), name: "entity-second" }],
+      told: [["declared-otherwise", "queue entity", wayOut("review-same-entity")]],
+      retold: [{ ...queue("entity", { "x-max-length": 9 }, { aliases: [{ name: "entity" }] }), name: "entity-second" }],
+      after: () => [{ ...queue("entity", {}, { aliases: [{ name: "entity" }] }), name: "entity-second" }],
+      left: { entity: ["entity"] },
+    },
+    once: {
+      before: [queue("once-q"), between(network.deliveryExchange, "once-q", "#.Sales")],
+      edit: [
+        queue("once-q"),
+        between(network.deliveryExchange, "once-q", "#.Sales"),
+        queue("once-eu"),
+        between(network.deliveryExchange, "once-eu", "#.EU.Sales", {}, "once-second"),
+      ],
+      told: [["delivered-twice", "queue once-eu", wayOut("review-exact")]],
+      after: () => [
+        queue("once-q"),
+        between(network.deliveryExchange, "once-q", "#.Sales"),
+        queue("once-eu"),
+        between(network.deliveryExchange, "once-eu", "*.*.SalesEU", {}, "once-second"),
+      ],
+      published: delayed("SalesEU"),
+      left: { "once-q": ["once-q"], "once-eu": [delayed("SalesEU")[0]] },
+    },
+    front: {
+      before: worked,
+      edit: [...worked, queue("front-audit"), between("front", "front-audit", "#")],
+      told: [["delivered-twice", "queue front-audit", wayOut("review-bind-in-front")]],
+      after: () => [
+        ...worked,
+        queue("front-audit"),
+        exchange("front-of-it", "fanout"),
+        between("front-of-it", "front-audit", ""),
+        binding("front-in", "", {}, { source: "front-of-it", destination: "front", destinationType: "exchange" }),
+      ],
+      deed: async () => {
+        channel.sendToQueue("front.retry-500", Buffer.from("again"));
+        await channel.waitForConfirms();
+        while ((await channel.checkQueue("front")).messageCount < 3)
+          await new Promise((resolve) => setTimeout(resolve, 100));
+      },
+      published: ["front-of-it", "front"],
+      left: { front: ["front", "front.retry-500", "again", "front-of-it"], "front-audit": ["front-of-it"] },
+    },
+    early: {
+      before: [queue("early"), between(network.deliveryExchange, "early", "*.*.early", {}, "early-due")],
+      edit: [
+        queue("early"),
+        between(network.deliveryExchange, "early", "*.*.early", {}, "early-due"),
+        between(levelExchangeName(network, 1), "early", "*.*.early", {}, "early-second"),
+      ],
+      told: [["way-shortened", "binding", wayOut("review-bind-delivery")]],
+      after: () => [queue("early"), between(network.deliveryExchange, "early", "*.*.early", {}, "early-due")],
+      published: delayed("early"),
+      left: { early: ["early", delayed("early")[0]] },
+    },
+    import: {
+      before: [],
+      byHand: async () => {
+        await byHand("import-texts");
+        await channel.assertQueue("import-json", { arguments: { "x-queue-type": "quorum", "x-max-length": 9 } });
+      },
+      edit: [queue("import-texts"), queue("import-json", { "x-max-length": 9 })],
+      told: [["taken-over", "queue import-json", wayOut("review-import")]],
+      after: () => [
+        {
+          type: "Queue",
+          name: "import-texts",
+          args: { name: "import-texts", settings: { durable: true, arguments: { "x-queue-type": "quorum" } } },
+          opts: { import: `import-texts@${vhost}` },
+        },
+        queue("import-json", { "x-max-length": 9 }, { import: `import-json@${vhost}` }),
+      ],
+      left: { "import-texts": ["import-texts"], "import-json": ["import-json"] },
+    },
+    keep: {
+      before: [queue("keep", {}, { retainOnDelete: true })],
+      edit: [queue("keep")],
+      told: [["no-longer-kept", "queue keep", wayOut("review-keep-retain-on-delete")]],
+      after: () => [],
+      left: { keep: ["keep"] },
+    },
+    unbound: {
+      before: [exchange("unbound"), queue("unbound-q"), between("unbound", "unbound-q", "k", { retainOnDelete: true })],
+      edit: [exchange("unbound"), queue("unbound-q")],
+      told: [["binding-kept", "binding", wayOut("review-unbind")]],
+      after: () => [exchange("unbound"), queue("unbound-q")],
+      end: () => broker.management.call("DELETE", `bindings/${vhost}/e/unbound/q/unbound-q/k`),
+      published: ["unbound", "k"],
+      left: { "unbound-q": ["unbound-q"] },
+    },
+  };
+}
+
+describe("the way out that a review prints", () => {
+  onEachBroker((broker) => {
+    it("loses no message that it does not speak of, and ends the finding, once it is followed", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "plain"));
+      const channel = await openChannel(broker(), vhost);
+      const all = Object.entries(advices(broker(), stack, channel));
+      const declare = (of: (advice: Advice, name: string) => Resource[]): void =>
+        stack.configure({ network: { resources: all.flatMap(([name, advice]) => of(advice, name)) } });
+
+      await management.declare(vhost, network, []);
+      declare(({ before }) => before);
+      await stack.up();
+      for (const [, { byHand }] of all) await byHand?.();
+      for (const { name } of await management.queues(vhost)) channel.sendToQueue(name, Buffer.from(name));
+      await channel.waitForConfirms();
+
+      declare(({ edit }) => edit);
+      const { report, output } = await stack.review("--management", management.url);
+      assert.ok(report, output);
+      const found = new Map(
+        all.map(([name, { told }]) => [
+          name,
+          told.map(([rule, entity, text]) => {
+            const finding = report.findings.find(
+              (one) => one.rule === rule && one.entity.startsWith(entity) && one.urn.includes(`::${name}`),
+            );
+            assert.ok(finding, `${name}: ${rule}\n${JSON.stringify(report.findings, undefined, 1)}`);
+            assert.match(renderMarkdown({ ...report, findings: [finding] }, "test"), text);
+            return finding;
+          }),
+        ]),
+      );
+
+      declare(({ before, first = before }) => first);
+      await stack.up();
+      for (const [name, { deed }] of all) await deed?.(found.get(name) as Finding[]);
+      const asTold = ({ after }: Advice, name: string): Resource[] => after(found.get(name) as Finding[]);
+      declare((advice, name) => advice.retold ?? asTold(advice, name));
+      const { report: retold, output: shown } = await stack.review("--management", management.url);
+      const replaced = retold?.findings.filter(({ rule }) => rule === "queue-replaced").map(({ entity }) => entity);
+      assert.deepEqual(replaced, ["queue entity"], shown);
+      declare(asTold);
+      await stack.up();
+      for (const [, { end }] of all) await end?.();
+
+      for (const [, { published }] of all) {
+        if (published === undefined) continue;
+        const [to, key] = published;
+        channel.publish(to, key, Buffer.from(to));
+      }
+      await channel.waitForConfirms();
+      const left = Object.fromEntries(all.flatMap(([, advice]) => Object.entries(advice.left)));
+      const receiver = await Receiver.on(await openChannel(broker(), vhost), Object.keys(left));
+      const arrivals = await receiver.until(Object.values(left).flat().length);
+      const bodies = (name: string): string[] =>
+        arrivals.filter((one) => one.queue === name).map(({ message }) => message.content.toString());
+      assert.deepEqual(Object.fromEntries(Object.keys(left).map((name) => [name, bodies(name)])), left);
+      const { report: last, output: end } = await stack.review("--management", management.url);
+      assert.equal(last?.verdict, "nothing", end);
+    });
+  });
+});
