@@ -199,7 +199,7 @@ describe("a policy of others", () => {
     const messages = (found: FoundPolicy): string[] => judgePolicies(withLimit, [found]).map(({ message }) => message);
     assert.match(
       messages(policy({ "queue-version": 2 }, { priority: 5 })).join(),
-      /policy foreign .* would keep ours \(priority 5\) from setting delivery-limit -1; .* or give it delivery-limit -1 too/,
+      /policy foreign .* would keep ours \(priority 5\) from setting delivery-limit -1; .* or give it the same: delivery-limit -1/,
     );
     assert.deepEqual(messages(policy({ "delivery-limit": -1 }, { priority: 5 })), []);
     assert.match(
@@ -213,7 +213,7 @@ describe("a policy of others", () => {
     assert.equal(lost?.severity, "error");
     assert.match(
       lost.message,
-      /^policy foreign does not apply to queue orders\.r4x3u10\.parking beside ours, .* would be dropped, .* Give it a priority above 5, and give it delivery-limit -1 too; or /,
+      /^policy foreign does not apply to queue orders\.r4x3u10\.parking beside ours, .* would be dropped, .* Give it a priority above 5, and give it the same: delivery-limit -1; or /,
     );
     assert.equal(judgePolicies(withLimit, [deadLetters])[0]?.severity, "warning");
     const shared = { ...withLimit, errorQueues: withLimit.queues.map(({ name }) => name) };

@@ -165,17 +165,20 @@ function setsTheSame({ definition }: Pick<FoundPolicy, "definition">, plan: Pick
 
 /** What one of our policies is for, and how to do without it. */
 function purposeOf({ name, definition }: PolicyPlan): { effect: string; remedy: string } {
+  const settings = Object.entries(definition)
+    .map(([key, value]) => `${key} ${value}`)
+    .join(", ");
+  const same = `give it the same: ${settings}`;
   if ("alternate-exchange" in definition) {
     const target = definition["alternate-exchange"];
-    // A network's policy is named for its parking exchange, and a network can do without.
-    const remedy = name === target ? "set parking: false" : `give it alternate-exchange ${target} too`;
+    // A network's policy is named for its parking exchange, as a delayed exchange's is, which can't do without.
+    const remedy = name === target ? `${same}, or, for a network, set parking: false` : same;
     return { effect: `leading what nobody takes to exchange ${target}`, remedy };
   }
   if ("delayed-retry-type" in definition) {
     return { effect: "delaying its retries", remedy: "set settings: arguments" };
   }
-  const same = Object.entries(definition).map(([key, value]) => `${key} ${value}`);
-  return { effect: `setting ${same.join(", ")}`, remedy: `give it ${same.join(", ")} too` };
+  return { effect: `setting ${settings}`, remedy: same };
 }
 
 /** Policies whose settings would do something to messages in our queues; what a policy does to many queues is told once. */
