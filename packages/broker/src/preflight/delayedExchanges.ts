@@ -1,5 +1,6 @@
 import { BindingPlan, DelayedExchange, foreignBindings } from "@rabbitmq-delay/topology";
 import { BrokerCheckError } from "../brokerCheckError";
+import { FORGET } from "./claims";
 import type { StackState } from "./stackState";
 
 const EXCHANGE = "rabbitmq:index/exchange:Exchange";
@@ -30,11 +31,12 @@ export async function checkDelayedExchanges(
   if (exchanges.length === 0) return [];
   const own = await ownExchanges(state, vhost, managementUrl);
   for (const { exchange, delivery, type } of exchanges) {
-    const isOwn = own?.some((one) => one.name === delivery && one.isPart) === true;
-    if (type !== undefined || !isReplaceable || !isOwn || planned.has(delivery)) continue;
+    const part = own?.find((one) => one.name === delivery && one.isPart);
+    if (type !== undefined || !isReplaceable || part === undefined || planned.has(delivery)) continue;
     throw new BrokerCheckError(
       `delayed exchange ${exchange}: this stack has declared its delivery exchange ${delivery}, and would delete it with all bindings of its ` +
-        "consumers; keep declareDelivery: true, or take it out of the state first, by pulumi state delete",
+        "consumers. Keep declareDelivery: true, or let the stack forget the delivery exchange and what depends on it first, which touches nothing " +
+        `on the broker, by ${FORGET}: ${part.urn}`,
     );
   }
   const there = exchanges.filter(({ exchange }) => found.exchanges.has(exchange));
@@ -61,13 +63,14 @@ async function ownExchanges(
   state: StackState,
   vhost: string,
   managementUrl: string,
-): Promise<{ name: unknown; isPart: boolean }[] | undefined> {
+): Promise<{ urn: string; name: unknown; isPart: boolean }[] | undefined> {
   const resources = await state.resources();
   if (resources === undefined) return undefined;
   if (!(await state.isOf(managementUrl))) return [];
   return resources
     .filter(({ type, outputs }) => type === EXCHANGE && outputs.vhost === vhost)
     .map(({ urn, outputs }) => ({
+      urn,
       name: outputs.name,
       isPart: urn.includes(`rabbitmq-delay:index:DelayedExchange$${EXCHANGE}::`),
     }));
