@@ -167,11 +167,13 @@ export async function checkWanted(
     endpointQueues = [],
     errorQueues,
   } = wanted;
-  checkGivenVersion(wanted.brokerVersion, version);
-  await checkClaims(state, vhost, claims, exchanges, wanted.formerOwners);
   const byNames = { exchanges: byName(exchanges), queues: byName(queues), defaultType: found.defaultType };
   const there = { exchanges: new Set(byNames.exchanges.keys()), queues: new Set(byNames.queues.keys()) };
   const entities = { exchanges: wanted.exchanges ?? [], queues: wanted.queues ?? [] };
+  // Before anything is awaited, so that a component is told of the queues of all that are looked at with it.
+  for (const { name } of entities.queues) if (!there.queues.has(name)) plannedQueues.add(name);
+  checkGivenVersion(wanted.brokerVersion, version);
+  await checkClaims(state, vhost, claims, exchanges, wanted.formerOwners);
   // An endpoint with one existing claim belongs to this stack, and so do all bindings of its queue.
   const lost = await lostClaims(state, broker.managementUrl, vhost, claims, there.exchanges);
   const isClaimed = lost.length > 0 || claims.some(({ name }) => there.exchanges.has(name));
@@ -256,7 +258,6 @@ export async function checkWanted(
   checkQueueTypes(missing.queues, vhost, found.defaultType);
   const vhosts = (): Promise<string[]> => (found.vhosts ??= visibleVhosts(api));
   await checkQueues(api, { vhost, version, planned: entities.queues, missing: missing.queues, vhosts });
-  for (const { name } of missing.queues) plannedQueues.add(name);
   warnings.push(...checkQueueLimit(vhost, queueLimit, queues.length, plannedQueues.size));
   const news = missingPolicies(ownPolicies, policies);
   await checkRights(api, broker.username, { vhost, missing, there, policies: news, makesUsers }, tags);
