@@ -6,6 +6,7 @@ import { isFullLength } from "./length";
 const LONGEST = [
   "test/toolchain/up.test.ts",
   "test/engine/review.test.ts",
+  "test/engine/refusalAdvice.test.ts",
   "test/store/outages.test.ts",
   "test/brokers/check.test.ts",
   "test/brokers/silence.test.ts",

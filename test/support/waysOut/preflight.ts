@@ -5,6 +5,75 @@ export const texts = {
     "preflight-enforce-undo": "Or run rabbitmq-delay enforce --undo",
     "preflight-refresh": "Run pulumi refresh first",
   },
+  "packages/broker/src/preflight/brokerVersion.ts": {
+    "preflight-version": ", or leave it out",
+  },
+  "packages/broker/src/preflight/checkDifferences.ts": {
+    "preflight-differs-others":
+      "Drain and delete it, or choose another name or prefix here; a network may take another shape instead",
+  },
+  "packages/broker/src/preflight/checkLimits.ts": {
+    "preflight-raise-limit": "Raise the limit by rabbitmqctl set_vhost_limits -p ",
+  },
+  "packages/broker/src/preflight/claims.ts": {
+    "preflight-former-owner": " and set adopt: true for an update",
+  },
+  "packages/broker/src/preflight/delayedExchanges.ts": {
+    "preflight-delivery":
+      "Keep declareDelivery: true, or let the stack forget the delivery exchange and what depends on it first",
+  },
+  "packages/topology/src/exchange/delayedExchange.ts": {
+    "preflight-bind-delivery":
+      "gets messages before their time is over, and without arguments all of them; bind it to ",
+  },
+  "packages/broker/src/preflight/inProgram.ts": {
+    "preflight-user-twice": "Give one of them another name",
+  },
+  "packages/broker/src/preflight/queueTypes.ts": {
+    "preflight-default-type": "default queue type to classic, or take another vhost, preset or queueType",
+    "preflight-untyped": "set that to classic, or give queueType: quorum",
+  },
+  "packages/broker/src/preflight/rights.ts": {
+    "preflight-set-permissions": "Widen its permissions by rabbitmqctl set_permissions",
+  },
+  "packages/broker/src/preflight/takenOver.ts": {
+    "preflight-forget": "Let the stack forget the other one first, which touches nothing on the broker, by ",
+  },
+  "packages/broker/src/preflight/users.ts": {
+    "preflight-user-deployer": "password, and lose its tags and rights. Choose another name",
+    "preflight-user-tag": "Choose another name, or take the tag away first",
+    "preflight-user-there": "Choose another name, or set adopt: true where it is this stack's own",
+    "preflight-user-elsewhere": "it would get another password, and be deleted with this stack. Choose another name",
+  },
+  "packages/broker/src/preflight/plannedQueues.ts": {
+    "preflight-shorten": "Shorten one of them",
+  },
+  "packages/broker/src/refusingQueues.ts": {
+    "preflight-refusing":
+      "Take the limit off, or let the queue drop or dead-letter its oldest messages (overflow: drop-head)",
+  },
+  "packages/topology/src/policies/judgePolicies.ts": {
+    "preflight-policy-edited": "put it back, by pulumi up --refresh or on the broker",
+    "preflight-policy-back": "give it back its pattern",
+    "preflight-policy-rival": "lower its priority, narrow its pattern, or ",
+    "preflight-policy-parking": "or, for a network, set parking: false",
+    "preflight-policy-arguments": "set settings: arguments",
+    "preflight-policy-same": "give it the same: ",
+  },
+  "packages/topology/src/adoption.ts": {
+    "preflight-adopt-retired": "endpoint out, or bind the queue by hand where that is meant",
+    "preflight-adopt-missing-network": "let whoever made the rest declare it",
+    "preflight-adopt-leave-out": ", or leave adopt out for the one update that shall make what is missing",
+    "preflight-adopt-option": " as the broker has it",
+    "preflight-adopt-network": "drain it and delete it, and let whoever made it declare it anew",
+    "preflight-adopt-endpoint":
+      "leave createQueue and client out, and the stack only binds it; or drain it and delete it",
+    "preflight-adopt-retry": "drain it and delete it, or plan it otherwise",
+  },
+  "components/oneUrn.ts": {
+    "preflight-state-rename": "or give it its new name in the state first: pulumi state rename",
+    "preflight-stay": "Leave it where it was in the program",
+  },
 } as const;
 
 /** Ways out that no test follows, with the reason. */
