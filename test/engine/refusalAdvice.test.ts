@@ -16,7 +16,7 @@ import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Advice, followAdvice } from "../support/followAdvice";
-import { RunEnd, TestStack } from "../support/stack";
+import { RunEnd, StackConfig, TestStack } from "../support/stack";
 import { wayOut } from "../support/waysOut";
 
 const shape = { preset: "custom", prefix: "orders", radix: 2, levels: 1, unitMs: 10 } as const;
@@ -469,5 +469,86 @@ describe("each refusal is gone once its advice is followed", () => {
         ]);
       });
     }
+
+    it("in the project's own program", async () => {
+      const { management, node } = broker();
+      const newVhost = (): string => {
+        const name = `test-${randomUUID()}`;
+        afterThisTest(async () => {
+          await management.deleteVhost(name).catch(() => undefined);
+        });
+        return name;
+      };
+      const vhost = newVhost();
+      const stack = await TestStack.create(broker(), vhost);
+      const endpoints = [{ name: "Sales" }, { name: "Billing", createQueue: false }];
+      const preview = (one: TestStack, config: () => StackConfig) => () => {
+        one.configure(config());
+        return one.run(["preview", "--stack", "test"]);
+      };
+      await followAdvice(
+        preview(stack, () => ({ network: shape, endpoints })),
+        [
+          {
+            says: wayOut("preflight-add-vhost"),
+            of: `there is no vhost ${vhost}`,
+            deed: async () => {
+              await rabbitmqctl(node, "add_vhost", vhost);
+              await rabbitmqctl(node, "set_permissions", "-p", vhost, "guest", ".*", ".*", ".*");
+            },
+          },
+          {
+            says: wayOut("preflight-create-queue"),
+            of: "there is no queue Sales ",
+            deed: () => management.call("PUT", `queues/${vhost}/Sales`, { durable: true, arguments: QUORUM }),
+          },
+          {
+            says: wayOut("preflight-create-queue"),
+            of: "there is no queue Billing ",
+            deed: async () => {
+              endpoints[1] = { name: "Billing", createQueue: true };
+              await management.call("PUT", `vhost-limits/${vhost}/max-queues`, { value: 1 });
+            },
+          },
+          { says: wayOut("preflight-raise-limit"), of: `broker.vhost: ${vhost} may have 1 queues`, deed: raiseLimit },
+        ],
+      );
+      await stack.up();
+
+      const own = await TestStack.create(broker(), newVhost());
+      let createVhost = false;
+      const create = { says: wayOut("preflight-add-vhost"), of: own.vhost, deed: () => (createVhost = true) };
+      await followAdvice(
+        preview(own, () => ({ network: shape, createVhost })),
+        [create],
+      );
+      await own.up();
+
+      await management.call("DELETE", `vhost-limits/${vhost}/max-queues`);
+      const imported = await TestStack.create(broker(), vhost);
+      const network = { ...shape, prefix: "imported" };
+      const use = { says: wayOut("preflight-use-vhost"), of: vhost, deed: () => (createVhost = false) };
+      await followAdvice(
+        preview(imported, () => ({ network, createVhost })),
+        [use],
+      );
+      await imported.up();
+      createVhost = true;
+      const importVhost = async (line: string): Promise<void> => {
+        const providers = (await imported.resources()).filter(({ type }) => type === "pulumi:providers:rabbitmq");
+        const urn = providers.find((one) => one.urn.endsWith("::broker"))?.urn ?? "";
+        const [, args = ""] = /pulumi (import .*?) \(/.exec(line.replace("URN", urn)) ?? [];
+        const config = ["--config-file", imported.configFile];
+        const { code, output } = await imported.run([...args.split(" "), "--yes", "--stack", "test", ...config]);
+        assert.equal(code, 0, output);
+      };
+      await followAdvice(
+        preview(imported, () => ({ network, createVhost })),
+        [{ says: wayOut("preflight-import-vhost"), of: vhost, deed: importVhost }],
+      );
+      await imported.up();
+      await management.get(`queues/${vhost}/Sales`);
+      assert.deepEqual(await imported.preview(), []);
+    });
   });
 });

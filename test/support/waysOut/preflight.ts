@@ -8,6 +8,12 @@ export const texts = {
   "packages/broker/src/preflight/brokerVersion.ts": {
     "preflight-version": ", or leave it out",
   },
+  "packages/broker/src/preflight/checkBroker.ts": {
+    "preflight-use-vhost": "Set createVhost: false to use it",
+    "preflight-import-vhost": "bring it up with createVhost: false, and then run pulumi import --provider",
+    "preflight-add-vhost": "create it with rabbitmqctl add_vhost and let the user in with rabbitmqctl set_permissions",
+    "preflight-create-queue": "; declare it first, or set createQueue: true",
+  },
   "packages/broker/src/preflight/checkDifferences.ts": {
     "preflight-differs-others":
       "Drain and delete it, or choose another name or prefix here; a network may take another shape instead",

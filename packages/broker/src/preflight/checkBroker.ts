@@ -274,8 +274,9 @@ async function checkVhostIsOwn(state: StackState, { vhost }: Expectation): Promi
   if ((await state.names("rabbitmq:index/vHost:VHost"))?.has(vhost) === true) return;
   throw new BrokerCheckError(
     `broker.vhost: ${vhost} is there already, and not in this stack's state, so that it is somebody else's; nothing was made. With ` +
-      `createVhost: true, removal: delete would delete it with everybody's messages. Set createVhost: false to use it; if this ` +
-      `stack made it in an update that was killed, or shall own it, pulumi import it as rabbitmq:index/vHost:VHost vhost`,
+      `createVhost: true, removal: delete would delete it with everybody's messages. Set createVhost: false to use it. If this ` +
+      `stack made it in an update that was killed, or shall own it, bring it up with createVhost: false, and then run pulumi import ` +
+      `--provider broker=URN --protect=false --generate-code=false rabbitmq:index/vHost:VHost vhost ${vhost} (pulumi stack --show-urns names provider broker)`,
   );
 }
 
@@ -290,8 +291,8 @@ async function inVhost<T>(
     const { status, message } = error;
     const why =
       status === 404
-        ? `there is no vhost ${vhost}, or user ${broker.username} may not use it; create it with rabbitmqctl add_vhost, or set ` +
-          `createVhost: true`
+        ? `there is no vhost ${vhost}, or user ${broker.username} may not use it; create it with rabbitmqctl add_vhost and let the ` +
+          `user in with rabbitmqctl set_permissions, or set createVhost: true`
         : status === 401 || status === 403
           ? `user ${broker.username} may not read vhost ${vhost}`
           : `GET ${path} failed (HTTP ${status}: ${message})`;
