@@ -87,7 +87,7 @@ export function takesTurns(file: string): boolean {
 const BEYOND_QUICK = [
   /^test\/(engine|store|toolchain)\//,
   /^test\/site\/reference\.test/,
-  /^test\/brokers\/(check|command|enforce(d|Live|Cut)|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart|silence)\.test/,
+  /^test\/brokers\/(adoptAdvice|check|command|enforce(d|Live|Cut)|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart|silence)\.test/,
 ];
 
 /** Files of the quick tier that take longest. */

@@ -76,6 +76,32 @@ export const texts = {
       "leave createQueue and client out, and the stack only binds it; or drain it and delete it",
     "preflight-adopt-retry": "drain it and delete it, or plan it otherwise",
   },
+  "packages/operate/src/adopt/destinations.ts": {
+    "adopt-claimed": "if that one is no more, delete exchange ",
+  },
+  "packages/operate/src/adopt/foundEndpoints.ts": {
+    "adopt-unbind-other": "and an endpoint is one of them; unbind the other",
+    "adopt-unbind-wide": "and it stays until somebody unbinds it",
+    "adopt-unbind-suffix": "which takes messages for other destinations, too; the config does not have that; unbind it",
+  },
+  "packages/operate/src/adopt/adoptedConfig.ts": {
+    "adopt-bind-alike": "bind it alike in both networks first, or leave that one as it is",
+  },
+  "packages/operate/src/adopt/foundNetworks.ts": {
+    "adopt-delete-left": "if nothing uses it any more, delete what is left of it",
+  },
+  "packages/operate/src/enforce/endpointBindings.ts": {
+    "enforce-exclusive": "close that, and run this again",
+    "enforce-wide": "unbind it, or bind ",
+  },
+  "packages/operate/src/enforce/planSteps.ts": {
+    "enforce-unbind": "skip or repeat a part of their delay; unbind it first",
+    "enforce-lower": "or a narrower pattern",
+    "enforce-widen": "widen its pattern to both",
+  },
+  "packages/operate/src/enforce/enforceMatching.ts": {
+    "enforce-operator": "change its pattern, and run this again",
+  },
   "components/oneUrn.ts": {
     "preflight-state-rename": "or give it its new name in the state first: pulumi state rename",
     "preflight-stay": "Leave it where it was in the program",

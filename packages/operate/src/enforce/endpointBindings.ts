@@ -28,7 +28,7 @@ export function endpointBindings(
         "binding",
         routingKey,
         `${destinationType} ${destination} is bound to ${from} with this key, which takes the messages of several destinations; ` +
-          `unbind it, or bind ${destination} to ${to} as it shall be`,
+          `unbind it, or bind ${destination} to exchange ${to} as it shall be, and declare that (topic, durable) if it is not there`,
       );
     }
     // Behind suffix matching, an exact key beside it would be nobody's, and outlive its endpoint.
