@@ -85,6 +85,12 @@ const edits: Record<string, Edit> = {
     verdict: "care",
     rule: "declared-twice",
     left: ["in", "q"],
+    wayOut: {
+      told: wayOut("review-declare-once"),
+      after: [exchange("in"), queue("q")],
+      verdict: "safe",
+      left: ["in", "q"],
+    },
   },
   "a widened key": {
     before: [...ends, binding("b", "a.b")],

@@ -5,6 +5,8 @@ import { auditVhost } from "../dist/audit/auditVhost";
 import { readVhost } from "../dist/audit/readVhost";
 import { BrokerReader } from "@rabbitmq-delay/broker";
 
+const declared = { durable: true, auto_delete: false, arguments: {}, consumers: 1 };
+
 describe("a look at a broker", () => {
   // A broker whose statistics are off names no numbers, and 32 stalled messages were none.
   it("tells queues that are not counted from empty ones", async () => {
@@ -89,29 +91,12 @@ describe("a look at a broker", () => {
 
   // A check failed on a healthy broker, because a queue for replies came and went while it looked.
   it("does not tell of a queue that is there no more at its last look", async () => {
-    const declared = { durable: true, auto_delete: false, arguments: {}, consumers: 1 };
-    let looks = 0;
-    const server = createServer((request, response) => {
-      const path = (request.url as string).slice("/api/".length).split("?")[0] as string;
-      const answers: Record<string, unknown> = {
-        overview: { rabbitmq_version: "4.3.6" },
-        "exchanges/%2F": [{ name: "", type: "direct", internal: false, ...declared }],
-        "queues/%2F": [
-          { name: "work", messages: 0, ...declared },
-          ...(looks === 0 ? [{ name: "amq.gen-1", ...declared }] : []),
-        ],
-      };
-      if (path === "queues/%2F") looks++;
-      response.end(JSON.stringify(answers[path] ?? []));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    const found = await readVhost(
-      new BrokerReader({ managementUrl: `http://127.0.0.1:${port}`, username: "guest", password: "guest" }),
-      "/",
-      async () => undefined,
-    );
-    server.close();
+    const { found, looks } = await lookAt((look) => ({
+      "queues/%2F": [
+        { name: "work", messages: 0, ...declared },
+        ...(look === 1 ? [{ name: "amq.gen-1", ...declared }] : []),
+      ],
+    }));
     assert.equal(looks, 2);
     const findings = auditVhost({ networks: [], endpoints: [], retries: [] }, found);
     assert.deepEqual(
@@ -119,4 +104,52 @@ describe("a look at a broker", () => {
       [],
     );
   });
+
+  // A check just after an update said that its policy has no effect.
+  it("looks again while the broker still shows a weaker policy of a queue than it has", async () => {
+    const policy = { pattern: "^work$", "apply-to": "queues", definition: { "max-length": 5 }, vhost: "/" };
+    const { found, looks } = await lookAt((look) => ({
+      "queues/%2F": [{ name: "work", messages: 0, ...declared, policy: look < 3 ? "old" : "new" }],
+      "policies/%2F": [
+        { ...policy, name: "old", priority: 0 },
+        { ...policy, name: "new", priority: 1 },
+      ],
+    }));
+    assert.equal(looks, 3);
+    assert.deepEqual(
+      found.queues.map((queue) => (queue as { policy?: string }).policy),
+      ["new"],
+    );
+  });
 });
+
+/** Reads a vhost from a broker that answers each look at its queues in its own way. */
+async function lookAt(
+  answersAt: (look: number) => Record<string, unknown>,
+): Promise<{ found: Awaited<ReturnType<typeof readVhost>>; looks: number }> {
+  let looks = 0;
+  const server = createServer((request, response) => {
+    const path = (request.url as string).slice("/api/".length).split("?")[0] as string;
+    if (path === "queues/%2F") looks++;
+    const answers: Record<string, unknown> = {
+      overview: { rabbitmq_version: "4.3.6" },
+      "exchanges/%2F": [
+        { name: "", type: "direct", internal: false, durable: true, auto_delete: false, arguments: {} },
+      ],
+      ...answersAt(looks),
+    };
+    response.end(JSON.stringify(answers[path] ?? []));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const reader = new BrokerReader({
+    managementUrl: `http://127.0.0.1:${port}`,
+    username: "guest",
+    password: "guest",
+  });
+  try {
+    return { found: await readVhost(reader, "/", async () => undefined), looks };
+  } finally {
+    server.close();
+  }
+}

@@ -12,6 +12,7 @@ export const texts = {
     "review-alias": "tell the engine that it is the same: `aliases: [",
     "review-name-by-content": "name each by its content, and give it the alias of its former name",
     "review-forget-twin": "Let the stack forget the one that leaves",
+    "review-declare-once": "Declare it once, and refer to that resource",
     "review-leave-replacing-out": "Leave out what replaces it",
     "review-delete-first": "Or let the engine delete the old one first, with `deleteBeforeReplace: true`",
     "review-name-by-output": "Name the exchange and the queue by their outputs in the binding",

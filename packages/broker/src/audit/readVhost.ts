@@ -4,6 +4,7 @@ import {
   DeclaredQueue,
   FoundPolicy,
   appliesTo,
+  certainlyAppliesTo,
 } from "@rabbitmq-delay/topology/stack";
 import { QueueOnBroker, VhostOnBroker, areStatisticsOff } from "./brokerFindings";
 import { FoundBinding, asPlans } from "../api/bindings";
@@ -134,13 +135,23 @@ async function repeatLooks(
     queue.messages === undefined ||
     (queue.consumers === undefined && !isOff) ||
     (queue.messages_dlx ?? 0) > 0 ||
-    (typeof queue.policy !== "string" &&
-      policies.some((policy) => !policy.isOperator && appliesTo(policy, queue.name, queue.arguments)));
+    isPolicyLate(queue, policies);
   while (looks.length < LOOKS && (looks.at(-1) as QueueOnBroker[]).some(isUnsure)) {
     await pause();
     looks.push(await broker.list<QueueOnBroker>(`queues/${at}?columns=${QUEUE_COLUMNS}`));
   }
   return looks;
+}
+
+/** Whether the broker shows no policy of a queue that has one, or a weaker one than surely applies. */
+function isPolicyLate(
+  { name, arguments: values, policy: shown }: QueueOnBroker & { policy?: string | null },
+  policies: readonly FoundPolicy[],
+): boolean {
+  const own = policies.filter(({ isOperator }) => !isOperator);
+  if (typeof shown !== "string") return own.some((policy) => appliesTo(policy, name, values));
+  const priority = own.find((policy) => policy.name === shown)?.priority ?? -Infinity;
+  return own.some((policy) => policy.priority > priority && certainlyAppliesTo(policy, name, values));
 }
 
 function waitForNumbers(): Promise<void> {
