@@ -1,12 +1,23 @@
 import type { Replies } from "amqplib";
 import type { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 import { Pace } from "../resilience/pace";
-import type { RefusalParts } from "./refusals";
+import type { BrokerConnection } from "../broker/brokerConnection";
+import type { Breaker } from "../resilience/breaker";
+import type { Parking } from "./parking";
+import type { RefusalEvents } from "./refusalEvents";
 
 /** How long the broker may take to move a message, and to count those of a queue, in milliseconds. */
 const MOVE_MS = 5000;
 /** RabbitMQ answers after this time, in milliseconds, that a quorum queue which does not answer has no messages. */
 const GUESS_MS = 250;
+
+/** The parts that these messages are watched with, as of refusals. */
+interface MovedParts {
+  connection: BrokerConnection;
+  parking: Parking;
+  breaker: Breaker;
+  events?: RefusalEvents;
+}
 
 interface Moved {
   delivery: OpenDelivery;
@@ -29,7 +40,7 @@ export class MovedMessages {
   /** The session in which messages are being watched. */
   private watched: AbortSignal | undefined;
 
-  constructor(private readonly parts: RefusalParts) {}
+  constructor(private readonly parts: MovedParts) {}
 
   /** Begins a session. Of an earlier one, the broker may deliver anew what was rejected at its end. */
   begin(closing: AbortSignal): void {
@@ -48,11 +59,15 @@ export class MovedMessages {
     return this.moved.filter(({ sinceMs }) => sinceMs <= latestMs);
   }
 
-  /** Has the broker move a message. @throws Error if the error queue is gone, or has not taken earlier ones; the message stays in hand */
-  async move(delivery: OpenDelivery, error: Error): Promise<void> {
+  /**
+   * Has the broker move a message.
+   * @param isUrgent whether it is moved though the error queue has not taken earlier ones
+   * @throws Error if the error queue is gone, or has not taken earlier ones; the message stays in hand
+   */
+  async move(delivery: OpenDelivery, error: Error, isUrgent: boolean): Promise<void> {
     const { closing } = this;
     await this.look();
-    this.checkLate();
+    if (!isUrgent) this.checkLate();
     if (closing.aborted) throw new Error("its session has ended");
     delivery.deadLetter();
     this.moved.push({ delivery, error, sinceMs: performance.now() });
@@ -90,7 +105,7 @@ export class MovedMessages {
     const [first] = late;
     if (first === undefined) return;
     throw new Error(
-      `the error queue has not taken ${late.length} that the broker moves there (${first.error.message})`,
+      `the error queue does not have more messages, though the broker moves ${late.length} there (${first.error.message})`,
     );
   }
 

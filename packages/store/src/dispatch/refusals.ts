@@ -11,14 +11,7 @@ import { lostBytes } from "../intake/lostBytes";
 import { unsendable } from "../sendable";
 import { MovedMessages } from "./movedMessages";
 import { Parking, parkedCopy } from "./parking";
-
-/** What happens to consumed messages that are refused. */
-export interface RefusalEvents {
-  /** A message is refused, and is in the error queue. */
-  onRefused?: (delivery: OpenDelivery, error: Error) => void;
-  /** A refused message could not be put into the error queue either; it stays in hand, and is tried again. */
-  onStuck?: (delivery: OpenDelivery, error: unknown) => void;
-}
+import type { RefusalEvents } from "./refusalEvents";
 
 /** The parts that refusals work with. */
 export interface RefusalParts {
@@ -84,8 +77,9 @@ export class Refusals {
       this.parts.events?.onStuck?.(delivery, new Error(`${this.stuck.length} others wait for the error queue`));
       return putOff();
     }
-    // Each try may take as long as a confirm may.
-    if (this.stuck.length > 0 || !(await this.park(refused))) this.stuck.push(refused);
+    // What the broker moves waits there as well. Of others, each try may take as long as a confirm may.
+    const isTried = this.stuck.length === 0 || (copy === undefined && this.stuck.length >= MOST_IN_HAND);
+    if (!isTried || !(await this.park(refused))) this.stuck.push(refused);
   }
 
   /** How many messages are in hand that the error queue has not accepted yet. */
@@ -127,7 +121,7 @@ export class Refusals {
     const { breaker, events } = this.parts;
     const parkOrMove = async (): Promise<boolean> => {
       if (copy !== undefined && (await this.send(copy))) return true;
-      await this.moved.move(delivery, error);
+      await this.moved.move(delivery, error, this.stuck.length >= MOST_IN_HAND);
       return false;
     };
     try {

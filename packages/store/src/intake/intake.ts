@@ -7,7 +7,8 @@ import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consu
 import type { MessageLimits, NewDelayedMessage } from "../delayedMessage";
 import type { DelayedMessageStore, IntakeReceipts, TakenMessage } from "../delayedMessageStore";
 import type { BatchPublisher } from "../dispatch/batchPublisher";
-import { RefusalEvents, Refusals } from "../dispatch/refusals";
+import type { RefusalEvents } from "../dispatch/refusalEvents";
+import { Refusals } from "../dispatch/refusals";
 import { Breaker, BreakerEvents, BreakerName, LastingFailures, watchConsumer } from "../resilience/breaker";
 import { Pace, pause } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";

@@ -8,7 +8,7 @@ import type { ConsumerEvents } from "../broker/consumer";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher } from "../dispatch/batchPublisher";
 import { exchangeTypesOf } from "../dispatch/destinations";
-import type { RefusalEvents } from "../dispatch/refusals";
+import type { RefusalEvents } from "../dispatch/refusalEvents";
 import { BrokerRefusedError, StoreMismatchError } from "../errors";
 import type { Breaker, BreakerEvents, BreakerName } from "../resilience/breaker";
 import { Pace } from "../resilience/pace";

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { rules } from "../../packages/review/dist/judge/rules";
-import { root } from "../../toolchain/dist/paths";
-import { doneBy, excerpts, undone, wayOut } from "../support/waysOut";
+import { rules } from "../dist/judge/rules";
+import { root } from "../../../toolchain/dist/paths";
+import { doneBy, excerpts, undone, wayOut } from "../../../test/support/waysOut";
 
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const ids = excerpts.map(({ id }) => id as string);
