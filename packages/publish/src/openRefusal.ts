@@ -22,6 +22,7 @@ export async function explainOpening(url: string, error: unknown, ca?: Buffer): 
 /** Methods of AMQP's class `connection`. */
 const methods = { start: 10, startOk: 11, tune: 30, tuneOk: 31, open: 40, close: 50 } as const;
 const CONNECTION_CLASS = 10;
+const METHOD_FRAME = 1;
 const FRAME_END = 0xce;
 const HEADER_BYTES = 7;
 
@@ -35,8 +36,11 @@ function askReason(url: URL, ca: Buffer | undefined): Promise<string | undefined
       rest = Buffer.concat([rest, data]);
       while (rest.length >= HEADER_BYTES && rest.length > HEADER_BYTES + rest.readUInt32BE(3)) {
         const end = HEADER_BYTES + rest.readUInt32BE(3);
-        const [method, fields] = [rest.readUInt16BE(HEADER_BYTES + 2), rest.subarray(HEADER_BYTES + 4, end)];
+        const frame = rest.subarray(0, end);
         rest = rest.subarray(end + 1);
+        // The other kind is a heartbeat.
+        if (frame[0] !== METHOD_FRAME) continue;
+        const [method, fields] = [frame.readUInt16BE(HEADER_BYTES + 2), frame.subarray(HEADER_BYTES + 4)];
         if (method === methods.start) socket.write(frameOf(methods.startOk, loginOf(url)));
         else if (method === methods.tune) {
           socket.write(frameOf(methods.tuneOk, fields));
