@@ -400,6 +400,16 @@ describe("a review of a program's own resources", () => {
       assert.equal(await instead(counted, "counted", { "delivery-limit": 999 }), gone);
       assert.equal(await instead(full, "full", { "max-length": 5 }, { pattern: "^full$" }), gone);
       assert.equal(await judged([...base, policy("new", { "max-length": 2 }, onTheirs)]), "loss policy-drops");
+      // A weaker policy applied while this one was away, and the update left a message of ten.
+      await management.call("PUT", `policies/${vhost}/weak`, {
+        pattern: "^q$",
+        "apply-to": "queues",
+        priority: 0,
+        definition: { "max-length": 1 },
+      });
+      const renamed = policy("counted-2", { "delivery-limit": 1000 }, {}, { deleteBeforeReplace: true });
+      assert.equal(await judged([...without(counted), { ...renamed, name: "counted" }]), gone);
+      await management.call("DELETE", `policies/${vhost}/weak`);
       // Each of these was a loss.
       const harmless = "care policy-changed";
       assert.equal(await instead(counted, "counted", { "delivery-limit": 1001 }), harmless);

@@ -2,6 +2,7 @@ import { isAt, takesBindingsAlong } from "../judge/bindingsLeftOut";
 import type { Finding } from "../judge/findings";
 import { rules } from "../judge/rules";
 import { EntityChange, bindingIdentity, brokerName, isReadable } from "../preview/entityChange";
+import { withoutSecrets } from "../redact";
 import type { Bound, LiveVhosts } from "./liveVhosts";
 
 /**
@@ -33,7 +34,7 @@ export function bindingsOfOthers(changes: readonly EntityChange[], live: LiveVho
     const [first, ...rest] = others;
     if (first === undefined) return [];
     const more = rest.length === 0 ? "" : `, and ${rest.length} more`;
-    const found = `${first.destinationType} ${first.destination} is bound to ${first.source} by ${JSON.stringify(first.routingKey)}${more}`;
+    const found = `${first.destinationType} ${first.destination} is bound to ${first.source} by ${JSON.stringify(withoutSecrets(first.routingKey))}${more}`;
     const rule = "bindings-of-others-gone";
     const entity = `${kind} ${brokerName(change)}`;
     return [{ rule, severity: rules[rule].severity, urn, parent, entity, causes: [], found }];

@@ -24,6 +24,7 @@ import { stillBound } from "./stillBound";
 import { LiveVhosts, readVhosts } from "./liveVhosts";
 import { notCompared } from "./notCompared";
 import { takenUsers } from "./takenUsers";
+import { withoutSecrets } from "../redact";
 
 interface FoundBinding {
   source: string;
@@ -284,7 +285,7 @@ function judgeForeign(binding: FoundBinding, exchange: string, patterns: BoundPa
   const isClash = clash !== undefined && clash.endpoint !== destination;
   const rule = isClash ? "delivered-twice" : "foreign-binding";
   const { severity } = rules[rule];
-  const found = `bound to ${exchange} by ${key} on the broker alone${isClash ? `, which takes what is for ${clash.endpoint} too` : ""}`;
+  const found = `bound to ${exchange} by ${withoutSecrets(key)} on the broker alone${isClash ? `, which takes what is for ${clash.endpoint} too` : ""}`;
   return { rule, severity, urn: "", entity: `${type} ${destination}`, causes: [], found };
 }
 
@@ -310,7 +311,7 @@ function judgeFresh(change: EntityChange, foreign: FoundBinding[], changes: read
   if (others.length === 0) return [];
   const names = [...new Set(others.map((binding) => binding.destination))].sort();
   const rest = names.length > 1 ? ` and ${names.length - 1} more` : "";
-  const key = isKnown ? `Bound by ${routingKey}` : "Bound by a key that can't be read";
+  const key = isKnown ? `Bound by ${withoutSecrets(routingKey)}` : "Bound by a key that can't be read";
   const rule = "delivered-twice";
   return [
     {

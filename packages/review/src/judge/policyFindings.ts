@@ -212,11 +212,20 @@ export class Policies {
       ) as [InForce, InForce];
       for (const { change } of [...earlier.found, ...later.found]) {
         if (taken.has(change)) continue;
-        const judgement = this.judgeTurnover(change, entity, earlier, later);
+        const judgement =
+          this.judgeTurnover(change, entity, earlier, later) ??
+          this.judgeTurnover(change, entity, earlier, this.meanwhile(change, entity) ?? earlier);
         if (judgement !== undefined) taken.set(change, judgement);
       }
     }
     return taken;
+  }
+
+  /** What applies while a policy that is declared anew is away; undefined if it is not away at all. */
+  private meanwhile(change: EntityChange, entity: EntityChange): InForce | undefined {
+    if (change.action !== "replace" || change.isDeletedFirst === false) return undefined;
+    const others = this.policies.filter((policy) => policy !== change);
+    return policiesInForce(others, targetOf(entity, "before"), "before");
   }
 
   /** What becomes of the messages in an entity when other policies apply to it, or say something else. */

@@ -93,7 +93,7 @@ export const rules = {
       "ends without it, and no later preview shows that.",
     wayOut: [
       "Leave out what replaces it: `--replace`, `replaceOnChanges`, or another way of writing the same arguments.",
-      "Or let the engine delete the old one first, with `deleteBeforeReplace: true` in the resource's options: a queue or a vhost loses its messages, and an exchange the bindings of others.",
+      "Or let the engine delete the old one first, with `deleteBeforeReplace: true` in the resource's options: a queue or a vhost loses its messages, an exchange the bindings of others, and while a policy is away, others apply.",
     ],
   },
   "bindings-left-out": {
