@@ -52,7 +52,7 @@ describe("each refusal is gone once its advice is followed", () => {
     });
 
     const raiseLimit = (line: string): Promise<string> => {
-      const [, vhost = "", limits = ""] = /set_vhost_limits -p (\S+) '(.*?)'/.exec(line) ?? [];
+      const [, vhost = "", limits = ""] = /set_vhost_limits -p '(.*?)' '(.*?)'/.exec(line) ?? [];
       return rabbitmqctl(broker().node, "set_vhost_limits", "-p", vhost, limits);
     };
 
