@@ -42,12 +42,15 @@ function environmentOf(processId: string): string[] {
   }
 }
 
-/** Waits a moment for such processes to end, and kills those that do not. */
+/** How long the system may take to end a process that was killed, in milliseconds. */
+const KILL_MS = 10_000;
+
+/** Waits a moment for such processes to end, kills those that do not, and waits until these are gone. */
 export async function endProcessesWith(name: string, value: string, graceMs: number): Promise<void> {
   const haveEnded = (): boolean => processesWith(name, value).length === 0;
-  if (graceMs > 0) {
-    await pWaitFor(haveEnded, { interval: 50, timeout: { milliseconds: graceMs, fallback: () => undefined } });
-  }
+  const wait = (milliseconds: number): Promise<void> =>
+    pWaitFor(haveEnded, { interval: 50, timeout: { milliseconds, fallback: () => undefined } });
+  if (graceMs > 0) await wait(graceMs);
   for (const processId of processesWith(name, value)) {
     try {
       process.kill(processId, "SIGKILL");
@@ -55,4 +58,5 @@ export async function endProcessesWith(name: string, value: string, graceMs: num
       // It has already ended.
     }
   }
+  await wait(KILL_MS);
 }
