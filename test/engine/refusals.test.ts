@@ -327,7 +327,7 @@ describe("what the broker would refuse half-way is refused before anything is ma
 
       const count = (await management.queues(vhost)).length;
       await management.call("PUT", `vhost-limits/${vhost}/max-queues`, { value: count });
-      await refuses(service, /may have \d+ queues \(max-queues\), has \d+, and 1 are to be made; nothing was made/);
+      await refuses(service, /may have \d+ queues \(max-queues\), has \d+, and 2 are to be made; nothing was made/);
       await management.call("DELETE", `vhost-limits/${vhost}/max-queues`);
 
       const foreign = { pattern: "^Billing$", "apply-to": "queues", priority: 200, definition: { "max-length": 5 } };
@@ -340,6 +340,7 @@ describe("what the broker would refuse half-way is refused before anything is ma
 
       // What it declared itself is no other's.
       await service.up();
+      assert.equal((await management.queues(vhost)).length, count + 2);
       assert.deepEqual(await service.preview(), []);
     });
 
