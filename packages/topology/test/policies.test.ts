@@ -221,7 +221,7 @@ describe("a policy of others", () => {
       judgePolicies(shared, [deadLetters])
         .map(({ severity, message }) => `${severity} ${message}`)
         .join(),
-      /^error .* Give it a priority above 5, and give it delivery-limit -1 too; or narrow its pattern, if they may be dropped$/,
+      /^error .* Give it a priority above 5, and give it the same: delivery-limit -1; or narrow its pattern, if they may be dropped$/,
     );
     const withOwn = withLimit.queues.map((queue) => ({
       ...queue,
