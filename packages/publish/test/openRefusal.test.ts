@@ -24,6 +24,8 @@ const close = frameOf(
   Buffer.concat([Buffer.from([2, 18, Buffer.byteLength(told)]), Buffer.from(told), Buffer.from([0, 10, 0, 40])]),
 );
 
+const heartbeat = Buffer.from([8, 0, 0, 0, 0, 0, 0, 0xce]);
+
 /** Answers each step of opening a connection, a byte at a time. @param seen what the client sends */
 function answer(socket: Socket, last: Buffer, seen: Buffer[]): void {
   const send = (frame: Buffer): void => frame.forEach((byte) => void socket.write(Buffer.from([byte])));
@@ -56,10 +58,11 @@ async function portOf(server: Server): Promise<number> {
 describe("the reason for which a broker does not open a connection", () => {
   const login = "%C3%BC:p%2Fw@127.0.0.1";
 
+  // A broker that is slow to answer sends heartbeats meanwhile, and one ended the process.
   it("is asked for with the address's login and vhost, over TCP and TLS", async () => {
     const { key, cert, caCertFile } = createCertificates(temporaryFolder(), ["IP:127.0.0.1"]);
     const seen: Buffer[] = [];
-    const plain = await portOf(createServer((socket) => answer(socket, close, seen)));
+    const plain = await portOf(createServer((socket) => answer(socket, Buffer.concat([heartbeat, close]), seen)));
     const secured = await portOf(createTlsServer({ key, cert }, (socket) => answer(socket, close, seen)));
     for (const [url, ca] of [
       [`amqp://${login}:${plain}/gr%C3%B6%C3%9Fe%2F1`, undefined],
