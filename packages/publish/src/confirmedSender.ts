@@ -18,7 +18,7 @@ export interface SenderOptions {
   confirmTimeoutMs?: number;
 }
 
-/** Where a message goes, and how much room its body takes. */
+/** Destination of a message, and the room that its body takes. */
 export interface Outgoing {
   exchange: string;
   routingKey: string;

@@ -100,7 +100,7 @@ describe("createDelayPublisher", () => {
     const sizes = [60, 30, 20, 500, 10, 90, 1];
     const publishing = sizes.map((size) => publisher.publish("a", Buffer.alloc(size), { delayMs: 10 }));
     const confirmed = new Set<Confirm>();
-    // How many are sent once so many are confirmed: none overtakes the large one.
+    // Messages sent once so many are confirmed: none overtakes the large one.
     for (const sent of [2, 3, 3, 4, 6, 7, 7]) {
       await settle();
       assert.equal(channel.published.length, sent);

@@ -84,7 +84,7 @@ export function auditPart(part: PlannedPart, found: PartsOnBroker): AuditFinding
   ];
 }
 
-/** What the first update of a stack that adopts a part adds or changes. */
+/** Names what the first update of a stack that adopts a part adds or changes. */
 function toBeAdded(subject: string, what: string, isChange = false): AuditFinding {
   return {
     rule: "missing-part",

@@ -6,11 +6,11 @@ import { until } from "./until";
 
 /** The broker counts messages every five seconds. */
 const COUNT_MS = 5000;
-/** How many counts in a row have to find a queue empty. */
+/** Counts in a row that have to find a queue empty. */
 const COUNTS = 3;
-/** How many counts in a row may find nothing in a queue but messages that no queue takes. */
+/** Counts in a row that may find nothing in a queue but messages that no queue takes. */
 const STUCK_COUNTS = 4;
-/** How many looks in a row may say nothing but a count; any broker may say as little for a moment. */
+/** Looks in a row that may say nothing but a count; any broker may say as little for a moment. */
 const MOST_SILENCE = 6;
 
 /** The parts that draining works with. */
@@ -19,7 +19,7 @@ export interface DrainParts {
   /** The vhost, as a path has it. */
   at: string;
   change: MatchingChange;
-  /** How long a queue may take until it is empty, in milliseconds. */
+  /** Time that a queue may take until it is empty, in milliseconds. */
   timeoutMs: number;
   /** Told of messages that no queue takes. */
   onStuck: (message: string) => void;

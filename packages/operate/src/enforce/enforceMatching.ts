@@ -35,7 +35,7 @@ export interface EnforceResult {
   network: DelayNetwork;
   /** What was done, in its order; of a dry run, what would be. */
   steps: Step[];
-  /** Of a dry run: messages that no queue takes, because of which a run refuses to begin. */
+  /** Messages that no queue takes, because of which a run refuses to begin; of a dry run alone. */
   stuck: StuckMessages[];
 }
 

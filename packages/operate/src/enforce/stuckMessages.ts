@@ -12,7 +12,7 @@ export interface StuckMessages {
 
 /** The broker counts messages every five seconds. */
 const COUNT_MS = 5000;
-/** How many counts in a row have to find such messages. */
+/** Counts in a row that have to find such messages. */
 const COUNTS = 4;
 /** From this many messages a second on, some may be on their way at each count. */
 const BUSY_PER_SECOND = 10;

@@ -186,7 +186,7 @@ function secondOf(change: EntityChange, { stayingAs }: Surroundings): EntityChan
   return twin?.partOf !== undefined && partOf !== undefined ? undefined : twin;
 }
 
-/** One rule for each kind: a kind without one does not compile. */
+/** Rules, one for each kind: a kind without one does not compile. */
 function judgeAlone(change: EntityChange, surroundings: Surroundings): Finding[] {
   const { action, kind } = change;
   if (action === "same") return change.isReleased && kind !== "component" ? [find("no-longer-kept", change)] : [];

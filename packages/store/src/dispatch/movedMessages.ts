@@ -6,9 +6,9 @@ import type { Breaker } from "../resilience/breaker";
 import type { Parking } from "./parking";
 import type { RefusalEvents } from "./refusalEvents";
 
-/** How long the broker may take to move a message, and to count those of a queue, in milliseconds. */
+/** Time that the broker may take to move a message, and to count those of a queue, in milliseconds. */
 const MOVE_MS = 5000;
-/** RabbitMQ answers after this time, in milliseconds, that a quorum queue which does not answer has no messages. */
+/** Time after which RabbitMQ says of a quorum queue that does not answer that it has no messages, in milliseconds. */
 const GUESS_MS = 250;
 
 /** The parts that these messages are watched with, as of refusals. */
