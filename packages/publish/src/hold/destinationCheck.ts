@@ -1,6 +1,7 @@
 import type { HoldDestination } from "@rabbitmq-delay/topology";
 import { MessageRefusedError } from "../errors";
 import { openLook } from "../retry/look";
+import { isNotFound, openBeside } from "../secondChannel";
 
 /** Asks whether something exists; rejects with the client library's error. */
 interface Question {
@@ -10,9 +11,8 @@ interface Question {
   close(): Promise<void>;
 }
 
-/** The part of rabbitmq-client's channel that is used; its connection is not public, read in version 5.0.8, lib/Channel.js. */
+/** The part of rabbitmq-client's channel that is used. */
 interface RabbitmqClientChannel {
-  _conn?: { acquire?: () => Promise<RabbitmqClientChannel> };
   exchangeDeclare(params: { exchange: string; passive: true }): Promise<unknown>;
   queueDeclare(params: { queue: string; passive: true }): Promise<unknown>;
   close(): Promise<void>;
@@ -72,9 +72,9 @@ function openAmqplib(channel: unknown): Question | undefined {
   return isAmqplib ? openLook(channel) : undefined;
 }
 
-async function openRabbitmqClient({ _conn }: RabbitmqClientChannel): Promise<Question | undefined> {
-  const beside = await _conn?.acquire?.();
-  if (beside === undefined) return undefined;
+async function openRabbitmqClient(channel: RabbitmqClientChannel): Promise<Question | undefined> {
+  const beside = await openBeside(channel);
+  if (beside === channel) return undefined;
   return {
     exchange: async (exchange) => void (await beside.exchangeDeclare({ exchange, passive: true })),
     queue: async (queue) => void (await beside.queueDeclare({ queue, passive: true })),
@@ -84,8 +84,7 @@ async function openRabbitmqClient({ _conn }: RabbitmqClientChannel): Promise<Que
 
 /** Whether a queue or exchange does not exist; the broker uses the same code for a queue of a node that is down, which exists. */
 function isMissing(error: unknown): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  return (code === 404 || code === "NOT_FOUND") && /no (queue|exchange) /.test(String(message));
+  return isNotFound(error) && /no (queue|exchange) /.test(String((error as Error).message));
 }
 
 function isForbidden(error: unknown): boolean {

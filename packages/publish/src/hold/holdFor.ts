@@ -20,9 +20,10 @@ import type { MessageProperties } from "../options";
 import { refuseForbidden } from "../outgoing";
 import { LONGEST_TIMER_MS } from "../timers";
 import { AliveQueues, aliveQueuesOf } from "./aliveQueues";
-import { DeclarePort, toDeclarePort } from "./declarePort";
+import type { DeclarePort } from "./declarePort";
 import { DestinationCheck } from "./destinationCheck";
 import { DEFAULT_LEASE_MS, checkLease, leaseOf, publishInLease } from "./lease";
+import { LeaseRenewal } from "./leaseRenewal";
 
 /** How long a message is held, and where it goes afterwards. */
 export interface Hold extends HoldDestination {
@@ -214,7 +215,7 @@ function holderOf(channel: unknown): Holder {
   const known = typeof channel === "object" && channel !== null ? holders.get(channel) : undefined;
   if (known !== undefined) return known;
   const holder = {
-    port: toDeclarePort(channel),
+    port: new LeaseRenewal(channel),
     sender: new ConfirmedSender(toConfirmPort(channel), {}),
     alive: aliveQueuesOf(channel as object),
     destinations: new DestinationCheck(channel),

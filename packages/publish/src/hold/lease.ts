@@ -41,8 +41,8 @@ export async function publishInLease(port: DeclarePort, queue: QueuePlan, publis
   if (leaseMs !== undefined && elapsedMs() >= leaseMs) throw new PublishTimeoutError("", queue.name, leaseMs);
 }
 
-/** Measures by the longer of two clocks, because the monotonic one stands still while the machine sleeps. */
-function stopwatch(): () => number {
+/** A clock of the milliseconds since now, by the longer of two clocks: the monotonic one stands still while the machine sleeps. */
+export function stopwatch(): () => number {
   const [steady, wall] = [performance.now(), Date.now()];
   return () => Math.max(performance.now() - steady, Date.now() - wall);
 }

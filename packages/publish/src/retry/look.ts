@@ -1,5 +1,6 @@
 import type { QueuePlan } from "@rabbitmq-delay/topology";
 import { toDeclarePort } from "../hold/declarePort";
+import { openBeside } from "../secondChannel";
 
 /**
  * Looks for queues and exchanges that others declared, over a channel beside the consumer's, because the broker closes the channel on which
@@ -20,13 +21,10 @@ export interface Look {
 
 /** The part of amqplib's channels that is used. */
 interface AmqplibChannel {
-  connection?: unknown;
-  open?: () => Promise<unknown>;
   checkQueue(name: string): Promise<unknown>;
   checkExchange(name: string): Promise<unknown>;
   unbindExchange(destination: string, source: string, pattern: string): Promise<unknown>;
   close(): Promise<void>;
-  on(event: string, listener: () => void): unknown;
 }
 
 /**
@@ -64,14 +62,4 @@ export function openLook(channel: unknown): Look {
       if (on !== undefined && on !== own) await on.close();
     },
   };
-}
-
-async function openBeside(own: AmqplibChannel): Promise<AmqplibChannel> {
-  const Channel = own.constructor as new (connection: unknown) => AmqplibChannel;
-  if (typeof own.connection !== "object" || typeof own.open !== "function") return own;
-  const beside = new Channel(own.connection);
-  // The rejected question already has the error.
-  beside.on("error", () => undefined);
-  await beside.open?.();
-  return beside;
 }

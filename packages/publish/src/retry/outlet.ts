@@ -2,8 +2,8 @@ import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender, SenderOptions } from "../confirmedSender";
 import { MessageReturnedError } from "../errors";
 import { dueHeader } from "../headers";
-import { DeclarePort, toDeclarePort } from "../hold/declarePort";
 import { publishInLease } from "../hold/lease";
+import { LeaseRenewal } from "../hold/leaseRenewal";
 import type { SendableProperties } from "../sendable";
 import { copyProperties, retryQueueHeader, triesHeader } from "./envelope";
 import { errorCopy } from "./errorCopy";
@@ -15,12 +15,12 @@ type OutletOptions = Required<Omit<SenderOptions, "maxUnconfirmedBytes">>;
 /** Publishes copies of failed messages, mandatory, and waits for each confirm. */
 export class Outlet {
   private readonly sender: ConfirmedSender;
-  private readonly declarer: DeclarePort;
+  private readonly declarer: LeaseRenewal;
 
   /** @throws MessageRefusedError for a channel without confirms or an option out of range */
   constructor(channel: unknown, options: OutletOptions) {
     this.sender = new ConfirmedSender(toConfirmPort(channel), options);
-    this.declarer = toDeclarePort(channel);
+    this.declarer = new LeaseRenewal(channel);
   }
 
   /**
