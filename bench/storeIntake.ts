@@ -83,6 +83,7 @@ async function intake(ground: StoreGround, vhost: string, address: string, isNam
     limits: defaultLimits,
     settings: {
       prefetch: PREFETCH,
+      bodyMemoryBytes: Number.POSITIVE_INFINITY,
       batchSize: 500,
       timeToTriggerStoreBreakerMs: 30_000,
       timeToTriggerConsumeBreakerMs: 30_000,

@@ -13,7 +13,7 @@ export interface GatewayDeploymentArgs {
   amqpUrl: pulumi.Input<string>;
   /** Instances side by side, 1 to 10; default 2. */
   replicas?: number;
-  /** Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large. */
+  /** Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files. */
   memoryMiB?: number;
   /** Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none. */
   caSecret?: string;
@@ -33,6 +33,7 @@ export function gatewayProcess(args: GatewayDeploymentArgs, hasUser: boolean): D
     command: ["rabbitmq-delay", "gateway", "run", "--exit-on-critical"],
     httpPort: 9479,
     descriptor: { folder: "/etc/delay-gateway", file: "gateway.json" },
+    settingsPrefix: "RABBITMQ_DELAY_GATEWAY",
     env: [],
   };
 }

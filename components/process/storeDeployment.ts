@@ -17,7 +17,7 @@ export interface StoreDeploymentArgs {
   databaseSecretKey?: string;
   /** Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice. */
   replicas?: number;
-  /** Memory of each in MiB, at least 256; default 512. */
+  /** Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files. */
   memoryMiB?: number;
   /** Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none. */
   caSecret?: string;
@@ -38,6 +38,7 @@ export function storeProcess(args: StoreDeploymentArgs, hasUser: boolean): Deplo
     command: ["rabbitmq-delay", "store", "run", "--exit-on-critical"],
     httpPort: 9478,
     descriptor: { folder: "/etc/delayed-store", file: "store.json" },
+    settingsPrefix: "RABBITMQ_DELAY_STORE",
     env: [
       {
         name: "RABBITMQ_DELAY_STORE",

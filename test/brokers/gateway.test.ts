@@ -6,11 +6,11 @@ import { join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
-import { onEachBroker, ownTestBroker } from "../support/brokers";
+import { TestBroker, onEachBroker, ownTestBroker } from "../support/brokers";
 import { assertNotEarly } from "../support/clock";
 import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
-import { delayed, firstQueue, openShop, publish, shape, silenceOf, startUsed } from "../support/gatewayShop";
+import { Shop, delayed, firstQueue, openShop, publish, shape, silenceOf, startUsed } from "../support/gatewayShop";
 import { Receiver } from "../support/receive";
 import { ServiceHealth, StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
@@ -20,6 +20,24 @@ const MARK = "@~@~";
 
 function withoutUtf8(bytes: Uint8Array): Buffer {
   return Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll(MARK, "\xfc".repeat(MARK.length)), "latin1");
+}
+
+const LARGE = 4 << 20;
+
+/** A shop with a gateway that may have two large bodies in hand. */
+async function openBounded(broker: TestBroker): Promise<Shop & { startBounded: () => Promise<StoreProcess> }> {
+  const shop = await openShop(broker);
+  const environment = {
+    RABBITMQ_DELAY_GATEWAY_BODY_MEMORY_BYTES: String(2 * LARGE),
+    RABBITMQ_DELAY_GATEWAY_NUMBER_OF_RETRIES: "0",
+  };
+  return { ...shop, startBounded: () => StoreProcess.ready(broker, shop.vhost, shop.flags, environment, "gateway") };
+}
+
+async function publishLarge(channel: ConfirmChannel, key: string, count: number, delay: unknown = 10): Promise<void> {
+  const options = { ...delayed(delay), persistent: true };
+  for (let index = 0; index < count; index++) channel.publish("shop", key, Buffer.alloc(LARGE), options);
+  await channel.waitForConfirms();
 }
 
 /** Waits until the error queue refuses what is published to it. */
@@ -420,6 +438,43 @@ describe("a gateway", function () {
       for (const text of [`J${MARK}rgen`, `gr${MARK}n`, `B${MARK}rbel`, `M${MARK}ller`, "Allee"]) {
         assert.ok(bytes.includes(withoutUtf8(Buffer.from(text))), text);
       }
+    });
+
+    // 150 messages of 10 MB took 2.5 GB, and a process of 512 MiB did not get up again.
+    it("has no more bytes in hand than it may, whether they wait at its start or come at once", async () => {
+      const { channel, start, startBounded } = await openBounded(broker());
+      await (await start()).stop();
+      const receiver = await Receiver.on(channel, ["work", "gateway.error"]);
+      await publishLarge(channel, "work", 40);
+      const service = await startBounded();
+      await receiver.until(40);
+      for (let index = 0; index < 500; index++) await publish(channel, "work", "small", delayed(0));
+      await receiver.until(540);
+      await publishLarge(channel, "work", 40);
+      const arrivals = await receiver.until(580);
+      assert.ok(arrivals.every(({ queue }) => queue === "work"));
+      assert.ok(service.peakMemoryMiB() < 300, `${Math.round(service.peakMemoryMiB())} MiB`);
+      assert.equal(await service.stop(), 0);
+    });
+
+    it("takes on and delivers while the error queue does not take more bytes than it may have in hand", async () => {
+      const { channel, startBounded } = await openBounded(broker());
+      const service = await startBounded();
+      await channel.deleteQueue("gateway.error");
+      await publishLarge(channel, "work", 5, "soon");
+      await publishLarge(channel, "nobody", 1);
+      await service.untilMetric("stuck_total", 2);
+      const receiver = await Receiver.on(channel, ["work"]);
+      for (let index = 0; index < 50; index++) await publish(channel, "work", "small", delayed(10));
+      await receiver.until(50);
+      await channel.assertQueue("gateway.error", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      await channel.bindQueue("gateway.error", "gateway.error", "");
+      const refused = await Receiver.on(channel, ["gateway.error"]);
+      const arrivals = await refused.until(6);
+      assert.ok(arrivals.every(({ message }) => message.content.length === LARGE));
+      assert.equal(arrivals.filter(({ message }) => message.properties.headers?.["x-delay"] === "soon").length, 5);
+      assert.ok(service.peakMemoryMiB() < 300, `${Math.round(service.peakMemoryMiB())} MiB`);
+      assert.equal(await service.stop(), 0);
     });
 
     // It was counted as put there, health was green, and the message came minutes later.

@@ -115,7 +115,7 @@ describe("messages in a store's hand", function () {
       for (const messageId of ids) channel.sendToQueue("intake", Buffer.from("x"), { messageId, persistent: true });
       await channel.waitForConfirms();
       const connection = new BrokerConnection(`${broker().node.amqpUrl}/${vhost}`, "test");
-      const limits = { prefetch: MESSAGES, batchSize: 3 };
+      const limits = { prefetch: MESSAGES, batchSize: 3, bodyMemoryBytes: Number.POSITIVE_INFINITY };
       const failures: unknown[] = [];
       for (let end = 0; end < CRASHES; end++) {
         const ending = new AbortController();

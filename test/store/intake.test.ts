@@ -49,13 +49,18 @@ describe("Intake", function () {
     const live = async (
       queue: FakeIntakeQueue,
       store: DelayedMessageStore,
-      { steps, random, losesAnswer }: { steps: number; random: () => number; losesAnswer: boolean },
+      {
+        steps,
+        random,
+        losesAnswer,
+        bodyMemoryBytes,
+      }: { steps: number; random: () => number; losesAnswer: boolean; bodyMemoryBytes?: number },
     ): Promise<FakeClient> => {
       const client = queue.client(random);
       client.fuse.stepsLeft = steps;
       const crashed = new Promise<void>((resolve) => (client.onCrash = resolve));
       const ending = new AbortController();
-      const intake = new Intake(partsOf(client, watched(store, client, losesAnswer)));
+      const intake = new Intake(partsOf(client, watched(store, client, losesAnswer), bodyMemoryBytes));
       const ended = intake.run(ending.signal);
       const drained = (async () => {
         while (!queue.isEmpty && !client.isCrashed) await new Promise((resolve) => setImmediate(resolve));
@@ -81,7 +86,9 @@ describe("Intake", function () {
             maxLength: 6,
           }),
           fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
-          async (bodies, lives, numbers) => {
+          // Bodies of more than two or three messages wait in files.
+          fc.constantFrom(undefined, 10),
+          async (bodies, lives, numbers, bodyMemoryBytes) => {
             const random = (): number => numbers.next().value as number;
             const queue = new FakeIntakeQueue();
             const published = [...bodies];
@@ -89,7 +96,7 @@ describe("Intake", function () {
             // A session that ended before it had anything can't be told from one that had all of it.
             let [isCountable, hasCrashed] = [true, false];
             for (const { steps, losesAnswer, more } of lives) {
-              const client = await live(queue, store, { steps, random, losesAnswer });
+              const client = await live(queue, store, { steps, random, losesAnswer, bodyMemoryBytes });
               if (client.isCrashed) crashes++;
               if (client.isCrashed && !client.hasTaken && hasCrashed) isCountable = false;
               hasCrashed ||= client.isCrashed;
@@ -99,7 +106,7 @@ describe("Intake", function () {
                 queue.publish("tick");
               }
             }
-            await live(queue, store, { steps: Number.POSITIVE_INFINITY, random, losesAnswer: false });
+            await live(queue, store, { steps: Number.POSITIVE_INFINITY, random, losesAnswer: false, bodyMemoryBytes });
             const stored = await bodiesOf(store);
             await receipts.drop();
             if (isCountable) counted++;
@@ -308,7 +315,7 @@ function watched(store: DelayedMessageStore, client: FakeClient, losesAnswer: bo
   });
 }
 
-function partsOf(client: FakeClient, store: DelayedMessageStore): IntakeParts {
+function partsOf(client: FakeClient, store: DelayedMessageStore, bodyMemoryBytes = 1e9): IntakeParts {
   return {
     store,
     connection: client.connection() as unknown as IntakeParts["connection"],
@@ -316,6 +323,12 @@ function partsOf(client: FakeClient, store: DelayedMessageStore): IntakeParts {
     clock: new SteadyClock(),
     descriptor: delayedStore(),
     limits: defaultLimits,
-    settings: { prefetch: 5, batchSize: 3, timeToTriggerStoreBreakerMs: 60_000, timeToTriggerConsumeBreakerMs: 60_000 },
+    settings: {
+      prefetch: 5,
+      bodyMemoryBytes,
+      batchSize: 3,
+      timeToTriggerStoreBreakerMs: 60_000,
+      timeToTriggerConsumeBreakerMs: 60_000,
+    },
   };
 }

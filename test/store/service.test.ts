@@ -12,10 +12,11 @@ import { runCommand } from "../support/command";
 import { StoreProcess } from "../support/storeService";
 
 describe("rabbitmq-delay store run", () => {
-  onEachBroker((broker) => {
+  onEachBroker((broker, { isNewest }) => {
     onEachDatabase((database) => {
       const start = async (
         flags: string[] = [],
+        environment: Record<string, string> = {},
       ): Promise<{ channel: ConfirmChannel; service: StoreProcess; url: string; address: string; name: string }> => {
         const vhost = await broker().management.createVhost();
         const channel = await openChannel(broker(), vhost);
@@ -23,7 +24,7 @@ describe("rabbitmq-delay store run", () => {
         const name = ownName();
         const address = await addressOf(database);
         const given = ["--store", address, "--declare", "--name", name, ...flags];
-        const service = await StoreProcess.ready(broker(), vhost, given);
+        const service = await StoreProcess.ready(broker(), vhost, given, environment);
         return { channel, service, url: `${broker().node.amqpUrl}/${vhost}`, address, name };
       };
 
@@ -121,6 +122,19 @@ describe("rabbitmq-delay store run", () => {
         assert.match(String(unroutable[errorHeaders.reason]), /no queue is bound/);
         assert.deepEqual([unroutable[errorHeaders.tries], unroutable["x-deliver-routing-key"]], [1, "nobody"]);
       });
+
+      // One broker is enough for what the process does. A pause took all that the broker had sent, and a fetch of what was due read all bodies for their sizes.
+      if (isNewest)
+        it("has no more bytes in hand than it may, whether they come or are due at once", async () => {
+          const environment = { RABBITMQ_DELAY_STORE_BODY_MEMORY_BYTES: String(8 << 20) };
+          const { channel, service, name } = await start([], environment);
+          const options = { headers: { "x-delay": 6000 }, persistent: true };
+          for (let index = 0; index < 60; index++) channel.publish(name, "work", Buffer.alloc(5 << 20), options);
+          const receiver = await Receiver.on(channel, ["work", `${name}.error`]);
+          const arrivals = await receiver.until(60);
+          assert.ok(arrivals.every(({ queue }) => queue === "work"));
+          assert.ok(service.peakMemoryMiB() < 450, `${Math.round(service.peakMemoryMiB())} MiB`);
+        });
 
       // It went to the queue that its routing key names, instead of the forward's delivery exchange.
       it("delivers by its forward what is published once more from the error queue, as the docs say", async () => {

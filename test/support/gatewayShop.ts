@@ -19,11 +19,18 @@ export const shape = { preset: "custom", prefix: "wait", radix: 8, levels: 4, un
  */
 export const firstQueue = { name: "wait.r8x4u10.level-03-1", delayMs: 7000 };
 
+export interface Shop {
+  vhost: string;
+  channel: ConfirmChannel;
+  start: () => Promise<StoreProcess>;
+  flags: string[];
+}
+
 /** A vhost with a network, an exchange `shop` that a gateway takes from, and queues bound to `shop.delivery` by their names. */
 export async function openShop(
   broker: TestBroker,
   more: { network?: { radix: 2; levels: number; unitMs: number }; flags?: string[]; queues?: string[] } = {},
-): Promise<{ vhost: string; channel: ConfirmChannel; start: () => Promise<StoreProcess>; flags: string[] }> {
+): Promise<Shop> {
   const vhost = await broker.management.createVhost();
   const network = delayNetwork({ ...shape, ...more.network, parking: false, vhost });
   const channel = await openChannel(broker, vhost, { isExpectedToBreak: true });
@@ -51,7 +58,7 @@ export async function openShop(
  */
 export async function startUsed(
   broker: TestBroker,
-  { vhost, channel, flags }: Awaited<ReturnType<typeof openShop>>,
+  { vhost, channel, flags }: Shop,
   confirmTimeoutMs: number,
 ): Promise<{ service: StoreProcess; receiver: Receiver }> {
   const environment = { RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: String(confirmTimeoutMs) };

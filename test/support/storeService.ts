@@ -1,4 +1,5 @@
 import { ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fetch } from "undici";
 import { freePort } from "../../toolchain/dist/ports";
 import type { TestBroker } from "./brokers";
@@ -129,6 +130,12 @@ export class StoreProcess {
       if ((metrics.get(`rabbitmq_delay_${this.verb}_${name}`) ?? 0) >= value) return metrics;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+  }
+
+  /** The most memory that it has had so far, in MiB. */
+  peakMemoryMiB(): number {
+    const status = readFileSync(`/proc/${this.child.pid}/status`, "utf8");
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
   }
 
   /** Tells it to end, and returns its exit code. */

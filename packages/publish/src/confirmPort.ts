@@ -112,16 +112,9 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
     publish: (exchange, routingKey, body, properties) =>
       new Promise((resolve, reject) => {
         const options = { ...properties, persistent: true, mandatory: true };
-        let settled = false;
-        // A nack and a closed channel come through the same callback; only the latter follows the close event.
-        const done = (error: unknown): void => {
-          settled = true;
-          if (error === null || error === undefined) resolve(true);
-          else if (/clos/i.test(String((error as Error).message))) reject(error as Error);
-          else resolve(false);
-        };
-        const goesOn = unlessUnsendable(() => channel.publish(exchange, routingKey, body, options, done));
-        if (!goesOn && !settled) drained ??= new Promise((resume) => (open = resume));
+        const answer = new Answer(resolve, reject);
+        const goesOn = unlessUnsendable(() => channel.publish(exchange, routingKey, body, options, answer.done));
+        if (!goesOn && !answer.isThere) drained ??= new Promise((resume) => (open = resume));
       }),
     writable: () => drained,
     onReturn: (listener) => {
@@ -136,6 +129,24 @@ function amqplibPort(channel: AmqplibChannel): ConfirmPort {
       );
     },
     onClose: onCloseOf(channel),
+  };
+}
+
+/** The broker's answer to a message, which does not keep its body. */
+class Answer {
+  isThere = false;
+
+  constructor(
+    private readonly resolve: (isTaken: boolean) => void,
+    private readonly reject: (error: Error) => void,
+  ) {}
+
+  /** A nack and a closed channel come through the same callback; only the latter follows the close event. */
+  readonly done = (error: unknown): void => {
+    this.isThere = true;
+    if (error === null || error === undefined) this.resolve(true);
+    else if (/clos/i.test(String((error as Error).message))) this.reject(error as Error);
+    else this.resolve(false);
   };
 }
 

@@ -22,7 +22,7 @@ export interface SenderOptions {
 export interface Outgoing {
   exchange: string;
   routingKey: string;
-  body: Buffer;
+  body: { readonly length: number };
 }
 
 /** Bodies of all messages on their way, in bytes. */
@@ -140,7 +140,7 @@ export class ConfirmedSender {
    * @throws MessageRefusedError, MessageReturnedError, MessageNackedError, ChannelClosedError or PublishTimeoutError
    */
   async send(exchange: string, routingKey: string, body: Buffer, given: SendableProperties): Promise<void> {
-    await this.sendChecked(exchange, routingKey, body, this.toSendable(given));
+    return this.sendChecked(exchange, routingKey, body, this.toSendable(given));
   }
 
   /** Like {@link send}, for properties made by {@link toSendable}, to which a few headers of this package may have been added. */
@@ -164,7 +164,8 @@ export class ConfirmedSender {
       leave();
     };
     published.then(markSettled, markSettled);
-    await this.confirmation(flight, published, markSettled, timeoutMs);
+    // Not awaited here, which would keep the body until then.
+    return this.confirmation(flight, published, markSettled, timeoutMs);
   }
 
   /** Settles with the answer, or with a timeout before it. */

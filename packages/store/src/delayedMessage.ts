@@ -67,9 +67,7 @@ export function delayedMessage(
   const { maximumDelayMs, maximumBodyBytes } = { ...defaultLimits, ...limits };
   const properties = { ...given };
   const bytes = toBuffer(body, properties);
-  if (bytes.length > maximumBodyBytes) {
-    throw new MessageRefusedError("body", `it has ${bytes.length} bytes, at most ${maximumBodyBytes} are taken`);
-  }
+  checkBodyBytes(bytes.length, maximumBodyBytes);
   const [refused] = unsendable(properties);
   if (refused !== undefined) throw new MessageRefusedError(...refused);
   checkText("exchange", exchange);
@@ -83,6 +81,12 @@ export function delayedMessage(
     body: bytes,
     properties,
   };
+}
+
+/** @throws MessageRefusedError for a body that is too large */
+export function checkBodyBytes(bytes: number, maximumBodyBytes: number): void {
+  if (bytes <= maximumBodyBytes) return;
+  throw new MessageRefusedError("body", `it has ${bytes} bytes, at most ${maximumBodyBytes} are taken`);
 }
 
 /**

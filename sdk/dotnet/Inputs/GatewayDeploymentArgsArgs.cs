@@ -32,7 +32,7 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         public string Image { get; set; } = null!;
 
         /// <summary>
-        /// Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
+        /// Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
         /// </summary>
         [Input("memoryMiB")]
         public double? MemoryMiB { get; set; }

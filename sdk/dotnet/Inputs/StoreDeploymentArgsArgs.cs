@@ -44,7 +44,7 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         public string Image { get; set; } = null!;
 
         /// <summary>
-        /// Memory of each in MiB, at least 256; default 512.
+        /// Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
         /// </summary>
         [Input("memoryMiB")]
         public double? MemoryMiB { get; set; }

@@ -2150,7 +2150,7 @@ type GatewayDeploymentArgs struct {
 	CaSecret *string `pulumi:"caSecret"`
 	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
-	// Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
+	// Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
 	MemoryMiB *float64 `pulumi:"memoryMiB"`
 	// Namespace, which exists.
 	Namespace string `pulumi:"namespace"`
@@ -2176,7 +2176,7 @@ type GatewayDeploymentArgsArgs struct {
 	CaSecret *string `pulumi:"caSecret"`
 	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
-	// Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
+	// Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
 	MemoryMiB *float64 `pulumi:"memoryMiB"`
 	// Namespace, which exists.
 	Namespace string `pulumi:"namespace"`
@@ -2276,7 +2276,7 @@ func (o GatewayDeploymentArgsOutput) Image() pulumi.StringOutput {
 	return o.ApplyT(func(v GatewayDeploymentArgs) string { return v.Image }).(pulumi.StringOutput)
 }
 
-// Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
+// Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
 func (o GatewayDeploymentArgsOutput) MemoryMiB() pulumi.Float64PtrOutput {
 	return o.ApplyT(func(v GatewayDeploymentArgs) *float64 { return v.MemoryMiB }).(pulumi.Float64PtrOutput)
 }
@@ -2345,7 +2345,7 @@ func (o GatewayDeploymentArgsPtrOutput) Image() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
+// Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
 func (o GatewayDeploymentArgsPtrOutput) MemoryMiB() pulumi.Float64PtrOutput {
 	return o.ApplyT(func(v *GatewayDeploymentArgs) *float64 {
 		if v == nil {
@@ -2896,7 +2896,7 @@ type StoreDeploymentArgs struct {
 	DatabaseSecretKey *string `pulumi:"databaseSecretKey"`
 	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
-	// Memory of each in MiB, at least 256; default 512.
+	// Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
 	MemoryMiB *float64 `pulumi:"memoryMiB"`
 	// Namespace, which exists.
 	Namespace string `pulumi:"namespace"`
@@ -2926,7 +2926,7 @@ type StoreDeploymentArgsArgs struct {
 	DatabaseSecretKey *string `pulumi:"databaseSecretKey"`
 	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
-	// Memory of each in MiB, at least 256; default 512.
+	// Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
 	MemoryMiB *float64 `pulumi:"memoryMiB"`
 	// Namespace, which exists.
 	Namespace string `pulumi:"namespace"`
@@ -3036,7 +3036,7 @@ func (o StoreDeploymentArgsOutput) Image() pulumi.StringOutput {
 	return o.ApplyT(func(v StoreDeploymentArgs) string { return v.Image }).(pulumi.StringOutput)
 }
 
-// Memory of each in MiB, at least 256; default 512.
+// Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
 func (o StoreDeploymentArgsOutput) MemoryMiB() pulumi.Float64PtrOutput {
 	return o.ApplyT(func(v StoreDeploymentArgs) *float64 { return v.MemoryMiB }).(pulumi.Float64PtrOutput)
 }
@@ -3125,7 +3125,7 @@ func (o StoreDeploymentArgsPtrOutput) Image() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// Memory of each in MiB, at least 256; default 512.
+// Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
 func (o StoreDeploymentArgsPtrOutput) MemoryMiB() pulumi.Float64PtrOutput {
 	return o.ApplyT(func(v *StoreDeploymentArgs) *float64 {
 		if v == nil {

@@ -201,7 +201,7 @@ export interface GatewayDeploymentArgsArgs {
      */
     image: string;
     /**
-     * Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
+     * Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
      */
     memoryMiB?: number;
     /**
@@ -286,7 +286,7 @@ export interface StoreDeploymentArgsArgs {
      */
     image: string;
     /**
-     * Memory of each in MiB, at least 256; default 512.
+     * Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
      */
     memoryMiB?: number;
     /**

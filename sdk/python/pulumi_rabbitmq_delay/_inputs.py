@@ -899,7 +899,7 @@ class GatewayDeploymentArgsArgsDict(TypedDict):
     """
     memory_mi_b: NotRequired[_builtins.float]
     """
-    Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
+    Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
     """
     replicas: NotRequired[_builtins.float]
     """
@@ -920,7 +920,7 @@ class GatewayDeploymentArgsArgs:
         :param _builtins.str image: Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
         :param _builtins.str namespace: Namespace, which exists.
         :param _builtins.str ca_secret: Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
-        :param _builtins.float memory_mi_b: Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
+        :param _builtins.float memory_mi_b: Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
         :param _builtins.float replicas: Instances side by side, 1 to 10; default 2.
         """
         pulumi.set(__self__, "amqp_url", amqp_url)
@@ -985,7 +985,7 @@ class GatewayDeploymentArgsArgs:
     @pulumi.getter(name="memoryMiB")
     def memory_mi_b(self) -> Optional[_builtins.float]:
         """
-        Memory of each in MiB, at least 128; default 256. A thousand bodies may be in hand, so give more where they are large.
+        Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
         """
         return pulumi.get(self, "memory_mi_b")
 
@@ -1262,7 +1262,7 @@ class StoreDeploymentArgsArgsDict(TypedDict):
     """
     memory_mi_b: NotRequired[_builtins.float]
     """
-    Memory of each in MiB, at least 256; default 512.
+    Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
     """
     replicas: NotRequired[_builtins.float]
     """
@@ -1287,7 +1287,7 @@ class StoreDeploymentArgsArgs:
         :param _builtins.str namespace: Namespace, which exists.
         :param _builtins.str ca_secret: Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
         :param _builtins.str database_secret_key: Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`).
-        :param _builtins.float memory_mi_b: Memory of each in MiB, at least 256; default 512.
+        :param _builtins.float memory_mi_b: Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
         :param _builtins.float replicas: Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
         """
         pulumi.set(__self__, "amqp_url", amqp_url)
@@ -1379,7 +1379,7 @@ class StoreDeploymentArgsArgs:
     @pulumi.getter(name="memoryMiB")
     def memory_mi_b(self) -> Optional[_builtins.float]:
         """
-        Memory of each in MiB, at least 256; default 512.
+        Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
         """
         return pulumi.get(self, "memory_mi_b")
 

@@ -14,6 +14,8 @@ export interface OpenDelivery extends Delivery {
   reject(): void;
   /** Rejects it for good: the broker moves it to the dead-letter target of its queue, and drops it if there is none. */
   deadLetter(): void;
+  /** Lets the client library keep its body no more. */
+  forgetBody(): void;
 }
 
 /** The few operations that a consumer needs from a client library. */
@@ -106,6 +108,8 @@ const closeAudience = audiences<AmqplibChannel, Error | undefined>((channel, tel
 /** Properties not taken over: each publish sets the delivery mode itself, and AMQP 0-9-1 no longer has the cluster id. */
 const SET_AGAIN = ["deliveryMode", "clusterId"];
 
+const NO_BODY = Buffer.alloc(0);
+
 function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDelivery {
   const { exchange, routingKey, redelivered } = message.fields;
   const properties = Object.fromEntries(
@@ -121,6 +125,7 @@ function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDeliv
     giveBack: () => unlessClosing(() => channel.nack(message, false, true)),
     reject: () => unlessClosing(() => channel.reject(message, true)),
     deadLetter: () => unlessClosing(() => channel.reject(message, false)),
+    forgetBody: () => void (message.content = NO_BODY),
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { OpenDelivery, toConsumePort } from "@rabbitmq-delay/publish/parts";
 import { Pace } from "../resilience/pace";
+import { Bodies } from "./bodies";
 import type { BrokerConnection } from "./brokerConnection";
 
 /** Events of a consumer. */
@@ -13,6 +14,8 @@ export interface ConsumerEvents {
    * @param isInHand whether it stopped with a batch in hand, which then comes again
    */
   onFault?: (error: unknown, isInHand?: boolean) => void;
+  /** A body that should wait in a file stays in memory, because it can't be written. */
+  onBodyFault?: (error: Error) => void;
 }
 
 /** The consumption of one channel, as the handler of its messages sees it. */
@@ -38,11 +41,21 @@ export interface BatchHandler {
   end?: (session: ConsumerSession) => Promise<void>;
 }
 
+/** Bounds of what is in hand. */
+export interface ConsumerLimits {
+  /** Messages that are not settled yet. */
+  prefetch: number;
+  /** Messages of one batch. */
+  batchSize: number;
+  /** Bytes of their bodies that are kept in memory; see {@link Bodies}. */
+  bodyMemoryBytes: number;
+}
+
 /** Consumes a queue in batches until the signal, on a new channel whenever the old one breaks. */
 export async function consumeBatches(
   connection: BrokerConnection,
   queue: string,
-  limits: { prefetch: number; batchSize: number },
+  limits: ConsumerLimits,
   handler: BatchHandler,
   signal: AbortSignal,
   events: ConsumerEvents = {},
@@ -58,7 +71,7 @@ export async function consumeBatches(
         pace.reset();
         events.onHandled?.();
       };
-      await consumeOnce(connection, queue, limits, { ...handler, handle }, signal, events.onConsuming);
+      await consumeOnce(connection, queue, limits, { ...handler, handle }, signal, events);
     } catch (error) {
       if (signal.aborted) return;
       events.onFault?.(error, isInHand);
@@ -70,15 +83,16 @@ export async function consumeBatches(
 async function consumeOnce(
   connection: BrokerConnection,
   queue: string,
-  { prefetch, batchSize }: { prefetch: number; batchSize: number },
+  { prefetch, batchSize, bodyMemoryBytes }: ConsumerLimits,
   { begin, handle, end }: BatchHandler,
   signal: AbortSignal,
-  onConsuming: (() => void) | undefined,
+  { onConsuming, onBodyFault }: ConsumerEvents,
 ): Promise<void> {
   const channel = await connection.channel();
   const port = toConsumePort(channel);
   const waiting: OpenDelivery[] = [];
   const unsettled = new Set<OpenDelivery>();
+  const bodies = new Bodies(bodyMemoryBytes, onBodyFault);
   const closing = new AbortController();
   let refusal: Error | undefined;
   let isLost = false;
@@ -102,7 +116,7 @@ async function consumeOnce(
             `the broker cancelled the consumer of ${queue}: the queue is gone, or messages were in hand for longer than its consumer timeout`,
           ),
         );
-      waiting.push(trackDelivery(delivery, unsettled));
+      waiting.push(trackDelivery(delivery, unsettled, bodies));
       wake();
     });
   };
@@ -150,12 +164,12 @@ async function consumeOnce(
   }
 }
 
-/** Tracks whether a delivery is still in hand. */
-function trackDelivery(delivery: OpenDelivery, unsettled: Set<OpenDelivery>): OpenDelivery {
+/** Tracks whether a delivery is still in hand, and keeps its body meanwhile. */
+function trackDelivery(delivery: OpenDelivery, unsettled: Set<OpenDelivery>, bodies: Bodies): OpenDelivery {
   const settling =
     (settle: () => void): (() => void) =>
     () => {
-      unsettled.delete(one);
+      if (unsettled.delete(one)) drop();
       settle();
     };
   const one: OpenDelivery = {
@@ -165,6 +179,7 @@ function trackDelivery(delivery: OpenDelivery, unsettled: Set<OpenDelivery>): Op
     reject: settling(delivery.reject),
     deadLetter: settling(delivery.deadLetter),
   };
+  const drop = bodies.keep(one);
   unsettled.add(one);
   return one;
 }

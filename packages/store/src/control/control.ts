@@ -29,6 +29,9 @@ export interface ControlParts {
 /** The JSON that is sent back to `replyTo`. */
 export type Reply = { ok: true; answer: unknown } | { ok: false; error: string };
 
+/** One request at a time; requests are small. */
+const LIMITS = { prefetch: 1, batchSize: 1, bodyMemoryBytes: Number.POSITIVE_INFINITY };
+
 /** Answers requests over AMQP: a JSON request in the control queue, a JSON reply to its `replyTo`. */
 export class Control {
   readonly breaker: Breaker;
@@ -46,7 +49,7 @@ export class Control {
     const handle = async ([delivery]: OpenDelivery[], { closing }: ConsumerSession): Promise<void> => {
       if (delivery !== undefined) await this.handle(delivery, closing);
     };
-    return consumeBatches(connection, queue, { prefetch: 1, batchSize: 1 }, { handle }, signal, watched);
+    return consumeBatches(connection, queue, LIMITS, { handle }, signal, watched);
   }
 
   private async handle(delivery: OpenDelivery, closing: AbortSignal): Promise<void> {

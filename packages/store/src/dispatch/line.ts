@@ -6,6 +6,7 @@ import {
   toConfirmPort,
   withoutBrokerHeaders,
 } from "@rabbitmq-delay/publish/parts";
+import { bodyBytesOf } from "../broker/bodies";
 import type { NewDelayedMessage } from "../delayedMessage";
 
 /** A channel, its sender, and why it closed. */
@@ -44,14 +45,19 @@ export class Line {
   }
 
   /** Sends a message. @throws DelayPublishError, among them PublishTimeoutError with the answer that may come yet */
-  async send({ exchange, routingKey, body, messageId, properties }: NewDelayedMessage): Promise<void> {
+  async send(message: NewDelayedMessage): Promise<void> {
+    const { exchange, routingKey } = message;
     this.unanswered++;
     let answer: Promise<void> | undefined;
     try {
+      const body = { length: bodyBytesOf(message) };
       await this.sender.inTurn({ exchange, routingKey, body }, async (handOver) => {
         handOver();
         if (this.isClosed) throw new ChannelClosedError(exchange, routingKey);
-        await this.sender.send(exchange, routingKey, body, { ...withoutPathHeaders(properties), messageId });
+        const { messageId, properties } = message;
+        const sent = { ...withoutPathHeaders(properties), messageId };
+        // Not awaited here, which would keep the body until there is an answer.
+        return this.sender.send(exchange, routingKey, message.body, sent);
       });
     } catch (error) {
       if (error instanceof PublishTimeoutError) ({ answer } = error);

@@ -1,5 +1,6 @@
 import { dueHeader } from "@rabbitmq-delay/publish";
 import { DeliveryProperties, failureHeaders } from "@rabbitmq-delay/publish/parts";
+import { copyWith } from "../broker/bodies";
 import type { DelayedMessage, NewDelayedMessage } from "../delayedMessage";
 import { storeHeaders } from "../headers";
 import { unsendable } from "../sendable";
@@ -21,8 +22,7 @@ export function parkedCopy(
   const omitted = unsendable(message.properties);
   const sent = Object.entries(message.properties).filter(([name]) => !omitted.has(name as keyof DeliveryProperties));
   const { expiration, userId, headers, ...properties }: DeliveryProperties = Object.fromEntries(sent);
-  return {
-    ...message,
+  return copyWith(message, {
     exchange,
     properties: {
       ...properties,
@@ -35,7 +35,7 @@ export function parkedCopy(
         ...failureHeaders(source, failure),
       },
     },
-  };
+  });
 }
 
 /** Makes the same copy from a message that was due, with the headers that are needed to publish it to the intake once more. */
@@ -51,7 +51,7 @@ export function undeliveredCopy(
     [storeHeaders.exchange]: message.exchange,
     [storeHeaders.routingKey]: message.routingKey,
   };
-  return { ...copy, properties: { ...copy.properties, headers } };
+  return copyWith(copy, { properties: { ...copy.properties, headers } });
 }
 
 /** Whether a message that failed once more has used up its tries. */

@@ -1,5 +1,6 @@
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
+import { withBodyOf } from "../broker/bodies";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { ConsumerSession } from "../broker/consumer";
 import type { NewDelayedMessage } from "../delayedMessage";
@@ -108,12 +109,12 @@ export class Refusals {
 
   private copyOf(delivery: OpenDelivery, error: Error): NewDelayedMessage | undefined {
     const { clock, parking, headersOf } = this.parts;
-    const { exchange, routingKey, body, properties } = delivery;
+    const { exchange, routingKey, properties } = delivery;
     if (unsendable(properties).has("headers") || lostBytes(delivery) !== undefined) return undefined;
     const { messageId = "", ...given } = properties;
     const others = { ...given, headers: { ...given.headers, ...headersOf?.(delivery) } };
-    const message = { messageId, dueAt: new Date(clock.now()), exchange, routingKey, body, properties: others };
-    return parkedCopy(message, parking, { error, tries: 1 });
+    const message = { messageId, dueAt: new Date(clock.now()), exchange, routingKey, properties: others };
+    return parkedCopy(withBodyOf(message, delivery), parking, { error, tries: 1 });
   }
 
   /** @returns whether the error queue has it, or the broker moves it there */

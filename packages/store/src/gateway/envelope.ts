@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { Delivery, DeliveryProperties } from "@rabbitmq-delay/publish/parts";
 import { DelayGateway, encodeDelay } from "@rabbitmq-delay/topology";
+import { copyWith, withBodyOf } from "../broker/bodies";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { storeHeaders } from "../headers";
 import { checkDestination } from "../intake/interpret";
@@ -65,7 +66,11 @@ export function wrap(
     headers,
     ...(expiration === undefined ? {} : { expiration }),
   };
-  return { ...message, exchange, routingKey, properties: { ...properties, headers: { [envelopeHeader]: envelope } } };
+  return copyWith(message, {
+    exchange,
+    routingKey,
+    properties: { ...properties, headers: { [envelopeHeader]: envelope } },
+  });
 }
 
 /** For less than this, a message waits for all of its delay once more. */
@@ -137,7 +142,8 @@ export function checkReturned({ message }: Returned, gateway: DelayGateway): voi
  * Reads a message that came back from the network.
  * @throws MessageRefusedError for one that no gateway has sent
  */
-export function unwrap({ body, properties }: Delivery): Returned {
+export function unwrap(delivery: Delivery): Returned {
+  const { properties } = delivery;
   const { headers: outer = {}, messageId = "", ...others } = properties;
   const envelope = outer[envelopeHeader];
   if (!isTable(envelope)) throw refusalOf("it is missing; only what a gateway has sent may come here");
@@ -154,7 +160,7 @@ export function unwrap({ body, properties }: Delivery): Returned {
     ...(expiration === undefined ? {} : { expiration: expiration as string }),
   };
   return {
-    message: { messageId, dueAt: new Date(dueMs), exchange, routingKey, body, properties: inner },
+    message: withBodyOf({ messageId, dueAt: new Date(dueMs), exchange, routingKey, properties: inner }, delivery),
     failureCount,
     ...(refusal === undefined ? {} : { refusal: refusal as string }),
     ...waitIn(wait),

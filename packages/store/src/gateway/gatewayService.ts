@@ -176,6 +176,7 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
         this.isReturning = false;
         this.reportFault("return", error);
       },
+      onBodyFault: (error) => this.reportBodyFault(error),
     };
   }
 }

@@ -2,7 +2,7 @@ import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 import type { DelayGateway } from "@rabbitmq-delay/topology";
 import type { BrokerConnection } from "../broker/brokerConnection";
-import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
+import { ConsumerEvents, ConsumerLimits, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher, BrokerFaultError } from "../dispatch/batchPublisher";
 import { Outcome, byMessage, isTaken } from "../dispatch/outcomes";
@@ -39,13 +39,12 @@ export interface ReturnParts {
   entry: NetworkEntry;
   clock: SteadyClock;
   gateway: DelayGateway;
-  settings: RetrySettings & {
-    prefetch: number;
-    batchSize: number;
-    timeToTriggerConsumeBreakerMs: number;
-    timeToTriggerDispatchBreakerMs: number;
-    timeToTriggerNetworkBreakerMs: number;
-  };
+  settings: RetrySettings &
+    ConsumerLimits & {
+      timeToTriggerConsumeBreakerMs: number;
+      timeToTriggerDispatchBreakerMs: number;
+      timeToTriggerNetworkBreakerMs: number;
+    };
   events?: ReturnEvents;
 }
 

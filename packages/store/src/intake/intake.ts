@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 import type { DelayGateway, DelayedStore } from "@rabbitmq-delay/topology";
+import { bodyBytesOf } from "../broker/bodies";
 import type { BrokerConnection } from "../broker/brokerConnection";
-import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
+import { ConsumerEvents, ConsumerLimits, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { MessageLimits, NewDelayedMessage } from "../delayedMessage";
 import type { DelayedMessageStore, IntakeReceipts, TakenMessage } from "../delayedMessageStore";
 import type { BatchPublisher } from "../dispatch/batchPublisher";
@@ -41,9 +42,7 @@ export interface IntakeParts {
   limits: MessageLimits;
   /** How delays are read, and from when they count; default: strictly, and from the intake. */
   reading?: DelayReading;
-  settings: {
-    prefetch: number;
-    batchSize: number;
+  settings: ConsumerLimits & {
     timeToTriggerStoreBreakerMs: number;
     timeToTriggerConsumeBreakerMs: number;
   };
@@ -329,10 +328,11 @@ function inStatements(all: Accepted[]): Accepted[][] {
   const parts: Accepted[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const one of all) {
-    bytes += one.message.body.length;
+    const bodyBytes = bodyBytesOf(one.message);
+    bytes += bodyBytes;
     if (bytes > STATEMENT_BYTES) {
       parts.push([]);
-      bytes = one.message.body.length;
+      bytes = bodyBytes;
     }
     parts.at(-1)?.push(one);
   }

@@ -1,7 +1,8 @@
 import { MessageRefusedError } from "@rabbitmq-delay/publish";
 import { Delivery, withoutBrokerHeaders } from "@rabbitmq-delay/publish/parts";
 import { DelayGateway, DelayedStore, deliveryExchangesOf } from "@rabbitmq-delay/topology";
-import { MessageLimits, NewDelayedMessage, delayedMessage } from "../delayedMessage";
+import { bodyBytesOf, copyWith, withBodyOf } from "../broker/bodies";
+import { MessageLimits, NewDelayedMessage, checkBodyBytes, delayedMessage } from "../delayedMessage";
 import { furtherKeyHeaders, storeHeaders } from "../headers";
 import { hasMessageId } from "./fingerprint";
 import { lostBytes } from "./lostBytes";
@@ -40,6 +41,8 @@ export const defaultReading = {
   maximumTimestampAgeMs: 7 * 24 * 3600 * 1000,
 } as const satisfies Required<DelayReading>;
 
+const NO_BODY = Buffer.alloc(0);
+
 /**
  * Reads when a delivered message is due, and where it goes then.
  * @param nowMs the time, in milliseconds since 1970
@@ -62,7 +65,7 @@ export function interpret(
       "it has bytes that are not UTF-8, or a name that can't be read, and would arrive changed",
     );
   }
-  const { body, properties } = delivery;
+  const { properties } = delivery;
   const { headers = {}, userId, messageId, ...passedOn } = properties;
   const delayMs = delayOf(headers[storeHeaders.delay], reading);
   const at = timeOf(headers[storeHeaders.deliverAt]);
@@ -71,13 +74,14 @@ export function interpret(
   }
   const due = at === undefined ? { delayMs: delayMs ?? 0 } : { at };
   const kept = Object.entries(withoutBrokerHeaders(headers)).filter(([name]) => !NOT_PASSED_ON.includes(name));
-  const message = delayedMessage(
+  checkBodyBytes(bodyBytesOf(delivery), limits.maximumBodyBytes);
+  const bodiless = delayedMessage(
     {
       ...passedOn,
       ...(hasMessageId(delivery) ? { messageId } : {}),
       ...due,
       ...destinationOf(delivery, headers, descriptor),
-      body,
+      body: NO_BODY,
       headers: {
         ...Object.fromEntries(kept),
         ...(delayMs === undefined ? {} : { [storeHeaders.delay]: delayMs > 0 ? -delayMs : delayMs }),
@@ -87,9 +91,10 @@ export function interpret(
     limits,
     nowMs,
   );
+  const message = withBodyOf(bodiless, delivery);
   if (delayMs === undefined || delayMs <= 0) return message;
   const dueMs = startOf(properties.timestamp, delaysFromMs, reading) + Math.ceil(delayMs);
-  return { ...message, dueAt: new Date(Math.max(nowMs, dueMs)) };
+  return copyWith(message, { dueAt: new Date(Math.max(nowMs, dueMs)) });
 }
 
 /** Whether a message says when it is due, and not after which delay. */

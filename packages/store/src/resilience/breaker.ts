@@ -99,6 +99,7 @@ export function watchConsumer(breaker: Breaker, events: ConsumerEvents = {}): Co
       breaker.execute(() => Promise.reject(error as Error)).catch(() => undefined);
       events.onFault?.(error, isInHand);
     },
+    onBodyFault: events.onBodyFault,
   };
 }
 

@@ -206,7 +206,12 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
         this.isConsuming = false;
         this.reportFault("intake", error);
       },
+      onBodyFault: (error) => this.reportBodyFault(error),
     };
+  }
+
+  protected reportBodyFault({ message }: Error): void {
+    this.log.error({ reason: message }, "bodies stay in memory beyond bodyMemoryBytes");
   }
 
   /** What an intake tells, whatever is behind it. */

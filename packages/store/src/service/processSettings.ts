@@ -46,8 +46,18 @@ export const processShape = {
     .default(defaultReading.maximumTimestampAgeMs),
   /** Largest body that is taken, in bytes. Default 16 MiB. */
   maximumBodyBytes: z.number().int().positive().max(LARGEST_BODY_BYTES).default(defaultLimits.maximumBodyBytes),
-  /** Messages that the broker hands over before they are acknowledged; fewer where bodies are large. Default 1000. */
+  /** Messages that the broker hands over before they are acknowledged. Default 1000. */
   intakePrefetch: z.number().int().min(1).max(65_535).default(1000),
+  /**
+   * Bytes of the bodies of these messages that are kept in memory; those beyond it wait for their turn in files of the system's temporary
+   * folder, which have no name. Default 67108864 (64 MiB).
+   */
+  bodyMemoryBytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .default(64 << 20),
 };
 
 /** Where health and metrics are served, `HOST:PORT`, or `off`. */

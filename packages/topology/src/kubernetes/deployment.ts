@@ -6,6 +6,8 @@ import { lazily } from "../schema/zod";
 import { namespaceName, objectName, secretKey, taggedImage } from "./names";
 
 const MOST_MEMORY_MIB = 65_536;
+const MEMORY =
+  "Memory of each in MiB. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.";
 
 /** A store's process on Kubernetes, beside its database. */
 export const storeDeploymentSchema = lazily(() =>
@@ -21,7 +23,7 @@ export const storeDeploymentSchema = lazily(() =>
       ),
     replicas: replicas().describe("Instances side by side. PostgreSQL keeps them from delivering twice."),
     // The store takes 270 MiB with a million messages pending (measured, bench/storeLateness.ts), so 256 is for small ones.
-    memoryMiB: wholeNumber(256, MOST_MEMORY_MIB).default(512).describe("Memory of each in MiB."),
+    memoryMiB: wholeNumber(256, MOST_MEMORY_MIB).default(512).describe(MEMORY),
     caSecret: caSecret(),
   }),
 );
@@ -31,9 +33,7 @@ export const gatewayDeploymentSchema = lazily(() =>
   object({
     ...whereAndWhat(),
     replicas: replicas().describe("Instances side by side."),
-    memoryMiB: wholeNumber(128, MOST_MEMORY_MIB)
-      .default(256)
-      .describe("Memory of each in MiB. A thousand bodies may be in hand, so give more where they are large."),
+    memoryMiB: wholeNumber(128, MOST_MEMORY_MIB).default(256).describe(MEMORY),
     caSecret: caSecret(),
   }),
 );

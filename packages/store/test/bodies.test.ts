@@ -1,0 +1,104 @@
+import { strict as assert } from "node:assert";
+import { EventEmitter } from "node:events";
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { NewDelayedMessage } from "@rabbitmq-delay/store";
+import {
+  BatchPublisher,
+  Bodies,
+  BrokerConnection,
+  bodyBytesOf,
+  copyWith,
+  withBodyOf,
+} from "@rabbitmq-delay/store/testing";
+
+const messageOf = (body: string): NewDelayedMessage => ({
+  ...{ messageId: "m", dueAt: new Date(0), exchange: "", routingKey: "work", properties: {}, body: Buffer.from(body) },
+});
+
+const filesLeft = (): string[] => readdirSync(tmpdir()).filter((name) => /^rabbitmq-delay-[0-9a-f-]{36}$/.test(name));
+
+/** Whether a message's body is in memory. */
+function isInMemory(message: object): boolean {
+  return Object.getOwnPropertyDescriptor(message, "body")?.get === undefined;
+}
+
+describe("bodies in hand", () => {
+  it("wait in files beyond the limit, under no name, and are the same in each copy of their message", () => {
+    const bodies = new Bodies(10);
+    const texts = ["first", "secnd", "third", "", "größer als alles"];
+    const kept = texts.map((text) => {
+      const message = messageOf(text);
+      return { message, drop: bodies.keep(message) };
+    });
+    assert.deepEqual(
+      kept.map(({ message }) => isInMemory(message)),
+      [true, true, false, true, false],
+    );
+    assert.deepEqual(filesLeft(), []);
+    for (const [index, { message }] of kept.entries()) {
+      const text = texts[index] as string;
+      const copies = [message, copyWith(message, { exchange: "other" }), withBodyOf({}, message), { ...message }];
+      assert.deepEqual(copies.map(isInMemory), [...Array<boolean>(3).fill(isInMemory(message)), true]);
+      for (const copy of copies) {
+        assert.equal(bodyBytesOf(copy), Buffer.byteLength(text));
+        assert.equal(copy.body.toString(), text);
+      }
+      assert.equal(copies[1] && "exchange" in copies[1] && copies[1].exchange, "other");
+    }
+    for (const { drop } of kept) {
+      drop();
+      drop();
+    }
+    // Another message may have its place in the meantime.
+    const next = messageOf("a next one, longer than the limit");
+    bodies.keep(next);
+    assert.throws(() => kept[2]?.message.body, /the message is not in hand any more/);
+    assert.equal(next.body.toString(), "a next one, longer than the limit");
+  });
+
+  it("stay in memory where no file can be written, which is told once", () => {
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = "/nowhere";
+    try {
+      const told: string[] = [];
+      const bodies = new Bodies(1, ({ message }) => told.push(message));
+      const messages = ["one", "two"].map(messageOf);
+      for (const message of messages) bodies.keep(message);
+      assert.deepEqual(messages.map(isInMemory), [true, true]);
+      assert.equal(told.length, 1);
+      assert.match(told[0] as string, /ENOENT.*\/nowhere/);
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+    }
+  });
+
+  // A queue that does not answer kept the bodies of all that was sent to it in memory.
+  it("leave the memory when they are sent, and not with the answer", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const sent: WeakRef<Buffer>[] = [];
+    const channel = Object.assign(new EventEmitter(), {
+      waitForConfirms: () => undefined,
+      publish: (_exchange: string, _key: string, body: Buffer) => sent.push(new WeakRef(body)) > 0,
+      close: () => Promise.resolve(),
+    });
+    const connection = { channel: () => Promise.resolve(channel), blockedReason: undefined };
+    const publisher = new BatchPublisher(connection as unknown as BrokerConnection, 60_000);
+    const bodies = new Bodies(0);
+    const messages = Array.from({ length: 20 }, (_, index) => messageOf(`body ${index}`));
+    for (const message of messages) bodies.keep(message);
+    void publisher.publishAll(messages).catch(() => undefined);
+    while (sent.length < messages.length) await new Promise((resolve) => setImmediate(resolve));
+    for (let tries = 0; tries < 10 && sent.some((one) => one.deref() !== undefined); tries++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+    }
+    assert.equal(sent.filter((one) => one.deref() !== undefined).length, 0);
+    assert.equal(messages[19]?.body.toString(), "body 19");
+    channel.emit("close");
+  });
+});
