@@ -28,17 +28,23 @@ describe("a store killed again and again", function () {
         const server = database.isShared ? await ownPostgres() : undefined;
         const [address, name] = [server?.url ?? (await database.address()), ownEndpoint()];
         const start = (): Promise<StoreProcess> =>
-          StoreProcess.start(own, vhost, [
-            "--store",
-            address,
-            "--declare",
-            "--management",
-            own.node.managementUrl,
-            "--name",
-            name,
-            "--number-of-retries",
-            "1000",
-          ]);
+          StoreProcess.start(
+            own,
+            vhost,
+            [
+              "--store",
+              address,
+              "--declare",
+              "--management",
+              own.node.managementUrl,
+              "--name",
+              name,
+              "--number-of-retries",
+              "1000",
+            ],
+            // All bodies wait in files there.
+            database.isShared ? {} : { RABBITMQ_DELAY_STORE_BODY_MEMORY_BYTES: "1" },
+          );
         let service = await start();
         await service.untilHealth(({ isReady }) => isReady);
         await untilRegistered(own, vhost);
