@@ -38,10 +38,14 @@ export class ConfirmedSender {
   private waitingCount = 0;
   private sentCount = 0;
 
-  /** @throws MessageRefusedError for an option out of range */
+  /**
+   * @param room resolves when something may be sent, and is undefined meanwhile; default: when this channel's socket accepts more
+   * @throws MessageRefusedError for an option out of range
+   */
   constructor(
     private readonly port: ConfirmPort,
     options: SenderOptions,
+    private readonly room: () => Promise<void> | undefined = () => port.writable(),
   ) {
     const { maxUnconfirmed = 1000, maxUnconfirmedBytes = MOST_UNCONFIRMED_BYTES } = options;
     this.slots = new Slots(
@@ -109,13 +113,13 @@ export class ConfirmedSender {
 
   /** Starts some work when the socket accepts more. Each message may fill it again, so those that wait look one after another. */
   private async onceWritable<T>(start: () => Promise<T>): Promise<T> {
-    if (this.socketTurn === undefined && this.port.writable() === undefined) return start();
+    if (this.socketTurn === undefined && this.room() === undefined) return start();
     const before = this.socketTurn;
     let end: () => void = () => undefined;
     const turn = new Promise<void>((resolve) => (end = resolve));
     this.socketTurn = turn;
     await before;
-    for (let room = this.port.writable(); room !== undefined; room = this.port.writable()) await room;
+    for (let room = this.room(); room !== undefined; room = this.room()) await room;
     let started: Promise<T>;
     try {
       started = start();

@@ -1,15 +1,19 @@
 import { strict as assert } from "node:assert";
+import { execFile } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { promisify } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import type { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 import { NewDelayedMessage } from "@rabbitmq-delay/store";
 import {
   BatchPublisher,
   Bodies,
   BrokerConnection,
   bodyBytesOf,
+  consumeBatches,
   copyWith,
   withBodyOf,
 } from "@rabbitmq-delay/store/testing";
@@ -100,5 +104,56 @@ describe("bodies in hand", () => {
     assert.equal(sent.filter((one) => one.deref() !== undefined).length, 0);
     assert.equal(messages[19]?.body.toString(), "body 19");
     channel.emit("close");
+  });
+
+  it("leave descriptors for connections, to the broker and for health", async () => {
+    const program = `const { Bodies } = require("@rabbitmq-delay/store/testing");
+      const told = [];
+      const bodies = new Bodies(0, ({ message }) => told.push(message));
+      const all = Array.from({ length: 300 }, () => ({ body: Buffer.from("x") }));
+      for (const one of all) bodies.keep(one);
+      const inFiles = all.filter((one) => Object.getOwnPropertyDescriptor(one, "body").get !== undefined).length;
+      console.log(JSON.stringify({ inFiles, told, open: require("node:fs").readdirSync("/proc/self/fd").length }));`;
+    const command = ["-c", 'ulimit -n 250; exec "$0" -e "$1"', process.execPath, program];
+    const { stdout } = await promisify(execFile)("sh", command, { cwd: __dirname });
+    const { inFiles, told, open } = JSON.parse(stdout) as { inFiles: number; told: string[]; open: number };
+    assert.ok(inFiles > 50 && inFiles <= 150 && open <= 152, stdout);
+    assert.deepEqual(told, ["250 files may be open, and the last 100 are for connections"]);
+  });
+
+  // A message in a file was left out while later ones, in memory, were sent, and came after them.
+  it("can be read while something of a lost channel is being sent, and not any more then", async () => {
+    let deliver: (message: object) => void = () => undefined;
+    const channel = Object.assign(new EventEmitter(), {
+      waitForConfirms: () => undefined,
+      prefetch: () => Promise.resolve(),
+      consume: (_queue: string, onMessage: typeof deliver) => {
+        deliver = onMessage;
+        return Promise.resolve({ consumerTag: "t" });
+      },
+      cancel: () => Promise.resolve(),
+      nack: () => undefined,
+      close: () => Promise.resolve(),
+    });
+    const connection = { channel: () => Promise.resolve(channel) } as unknown as BrokerConnection;
+    const ending = new AbortController();
+    let end: () => void = () => undefined;
+    const sending = new Promise<void>((resolve) => (end = resolve));
+    let taken: OpenDelivery | undefined;
+    const handle = ([delivery]: OpenDelivery[]): Promise<void> => {
+      taken = delivery;
+      ending.abort();
+      channel.emit("close");
+      return Promise.resolve();
+    };
+    const limits = { prefetch: 1, batchSize: 1, bodyMemoryBytes: 0 };
+    const onConsuming = (): void =>
+      void deliver({ content: Buffer.from("body"), fields: { deliveryTag: 1 }, properties: {} });
+    const handler = { handle, settled: () => sending };
+    await consumeBatches(connection, "q", limits, handler, ending.signal, { onConsuming });
+    assert.equal(taken?.body.toString(), "body");
+    end();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.throws(() => taken?.body, /not in hand any more/);
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenDelivery } from "@rabbitmq-delay/publish/parts";
@@ -11,6 +11,10 @@ export interface HasBody {
 
 /** The message in hand that a body belongs to, as a client library has it. */
 type InHand = HasBody & Partial<Pick<OpenDelivery, "forgetBody">>;
+
+const TELL_AGAIN_MS = 60_000;
+/** Descriptors that stay for connections, to the broker, the database and for health. */
+const RESERVED_FILES = 100;
 
 /** Sizes of bodies that are read from a file, by how they are read. */
 const sizes = new WeakMap<() => unknown, number>();
@@ -43,9 +47,9 @@ function bodyProperty(owner: HasBody): PropertyDescriptor {
  */
 export class Bodies {
   private memoryBytes = 0;
-  private hasFailed = false;
+  private toldMs = Number.NEGATIVE_INFINITY;
 
-  /** @param onFault told when a body can't be written for the first time; such bodies stay in memory beyond the limit */
+  /** @param onFault told, once a minute at most, when a body can't be written, and stays in memory beyond the limit */
   constructor(
     private readonly limitBytes: number,
     private readonly onFault?: (error: Error) => void,
@@ -70,11 +74,25 @@ export class Bodies {
       owner.forgetBody?.();
       return () => file.close();
     } catch (error) {
-      if (!this.hasFailed) this.onFault?.(error as Error);
-      this.hasFailed = true;
+      if (performance.now() - this.toldMs < TELL_AGAIN_MS) return undefined;
+      this.toldMs = performance.now();
+      this.onFault?.(error as Error);
       return undefined;
     }
   }
+}
+
+/** How many files this process may have open, as far as the system says so. */
+let mostFiles: number | undefined;
+
+function mayOpen(descriptor: number): boolean {
+  try {
+    const limits = mostFiles === undefined ? readFileSync("/proc/self/limits", "utf8") : "";
+    mostFiles ??= Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  } catch {
+    mostFiles = Number.POSITIVE_INFINITY;
+  }
+  return descriptor < mostFiles - RESERVED_FILES;
 }
 
 class NamelessFile {
@@ -88,6 +106,8 @@ class NamelessFile {
     this.descriptor = openSync(path, "wx+", 0o600);
     try {
       unlinkSync(path);
+      if (!mayOpen(this.descriptor))
+        throw new Error(`${mostFiles} files may be open, and the last ${RESERVED_FILES} are for connections`);
       for (let at = 0; at < content.length;) at += writeSync(this.descriptor, content, at);
     } catch (error) {
       this.close();

@@ -39,6 +39,8 @@ export interface BatchHandler {
   handle: (batch: OpenDelivery[], session: ConsumerSession) => Promise<void>;
   /** Ends a session properly: acknowledgements are on their way to the broker, and the channel still exists. */
   end?: (session: ConsumerSession) => Promise<void>;
+  /** Resolves when nothing is being sent any more of what was in hand; its bodies can be read until then, also if the channel is gone. */
+  settled?: () => Promise<void>;
 }
 
 /** Bounds of what is in hand. */
@@ -84,14 +86,14 @@ async function consumeOnce(
   connection: BrokerConnection,
   queue: string,
   { prefetch, batchSize, bodyMemoryBytes }: ConsumerLimits,
-  { begin, handle, end }: BatchHandler,
+  { begin, handle, end, settled }: BatchHandler,
   signal: AbortSignal,
   { onConsuming, onBodyFault }: ConsumerEvents,
 ): Promise<void> {
   const channel = await connection.channel();
   const port = toConsumePort(channel);
   const waiting: OpenDelivery[] = [];
-  const unsettled = new Set<OpenDelivery>();
+  const unsettled = new Map<OpenDelivery, () => void>();
   const bodies = new Bodies(bodyMemoryBytes, onBodyFault);
   const closing = new AbortController();
   let refusal: Error | undefined;
@@ -159,17 +161,22 @@ async function consumeOnce(
     signal.removeEventListener("abort", stop);
     // Messages that are given back would come again at once.
     await pause();
-    if (!isLost) await end?.(session);
-    await giveBack(channel, unsettled);
+    if (!isLost) {
+      await settled?.();
+      await end?.(session);
+    }
+    if (isLost) void dropWhen(settled, unsettled);
+    else await giveBack(channel, unsettled);
   }
 }
 
 /** Tracks whether a delivery is still in hand, and keeps its body meanwhile. */
-function trackDelivery(delivery: OpenDelivery, unsettled: Set<OpenDelivery>, bodies: Bodies): OpenDelivery {
+function trackDelivery(delivery: OpenDelivery, unsettled: Map<OpenDelivery, () => void>, bodies: Bodies): OpenDelivery {
   const settling =
     (settle: () => void): (() => void) =>
     () => {
-      if (unsettled.delete(one)) drop();
+      unsettled.get(one)?.();
+      unsettled.delete(one);
       settle();
     };
   const one: OpenDelivery = {
@@ -179,8 +186,7 @@ function trackDelivery(delivery: OpenDelivery, unsettled: Set<OpenDelivery>, bod
     reject: settling(delivery.reject),
     deadLetter: settling(delivery.deadLetter),
   };
-  const drop = bodies.keep(one);
-  unsettled.add(one);
+  unsettled.set(one, bodies.keep(one));
   return one;
 }
 
@@ -188,9 +194,21 @@ function trackDelivery(delivery: OpenDelivery, unsettled: Set<OpenDelivery>, bod
  * Gives back the messages in hand, and closes the channel. If a channel closes with messages in hand, each counts as a failed delivery, and
  * RabbitMQ 4 allows twenty of these; giving them back one by one is not counted there.
  */
-async function giveBack(channel: { close(): Promise<void> }, unsettled: Set<OpenDelivery>): Promise<void> {
-  for (const delivery of [...unsettled]) delivery.giveBack();
+async function giveBack(
+  channel: { close(): Promise<void> },
+  unsettled: ReadonlyMap<OpenDelivery, unknown>,
+): Promise<void> {
+  for (const delivery of [...unsettled.keys()]) delivery.giveBack();
   await Promise.resolve()
     .then(() => channel.close())
     .catch(() => undefined);
+}
+
+/** Drops the bodies of a lost session when nothing of it is being sent any more: one that is missed there would come after later ones. */
+async function dropWhen(
+  settled: (() => Promise<void>) | undefined,
+  unsettled: ReadonlyMap<unknown, () => void>,
+): Promise<void> {
+  await settled?.().catch(() => undefined);
+  for (const drop of unsettled.values()) drop();
 }

@@ -43,6 +43,7 @@ export class BatchPublisher {
   private readonly refusing = new RefusingExchanges();
   private readonly silent: SilentDestinations | undefined;
   private line: Line | undefined;
+  private readonly lines = new Set<Line>();
   private opening: Promise<Line> | undefined;
   /** Answers that did not come in time, and may come yet. */
   private readonly answers = new WeakMap<NewDelayedMessage, Promise<void>>();
@@ -342,7 +343,16 @@ export class BatchPublisher {
   }
 
   private async newLine(): Promise<Line> {
-    return new Line(await this.channel(), this.confirmTimeoutMs);
+    const line = new Line(await this.channel(), this.confirmTimeoutMs, () => this.room());
+    for (const other of this.lines) if (other.isClosed) this.lines.delete(other);
+    this.lines.add(line);
+    return line;
+  }
+
+  /** Resolves when all channels take more: they share a socket, and each would read a body of its own for it. */
+  private room(): Promise<void> | undefined {
+    for (const line of this.lines) if (line.room !== undefined) return line.room;
+    return undefined;
   }
 
   /** Opens a channel. Where each message is sent once, the connection is not cut because that takes long: its answers would be lost. */

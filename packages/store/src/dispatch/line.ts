@@ -1,6 +1,7 @@
 import type { ConfirmChannel } from "amqplib";
 import { ChannelClosedError, PublishTimeoutError } from "@rabbitmq-delay/publish";
 import {
+  ConfirmPort,
   ConfirmedSender,
   DeliveryProperties,
   toConfirmPort,
@@ -15,19 +16,28 @@ export class Line {
   /** The error with which the broker closed the channel, and not the connection. */
   channelError: Error | undefined;
   private readonly sender: ConfirmedSender;
+  private readonly port: ConfirmPort;
   /** Messages without an answer yet, also those whose time is over. */
   private unanswered = 0;
   private isRetired = false;
 
+  /** @param room resolves when something may be sent; default: when this channel takes more */
   constructor(
     private readonly channel: ConfirmChannel,
     confirmTimeoutMs: number,
+    room?: () => Promise<void> | undefined,
   ) {
     channel.on("error", (error: Error) => (this.channelError = error));
     channel.on("close", () => (this.isClosed = true));
     // Batches have their limits already, and a silent destination shall not take the room of all others.
     const unlimited = { maxUnconfirmed: 10_000, maxUnconfirmedBytes: Number.MAX_SAFE_INTEGER };
-    this.sender = new ConfirmedSender(toConfirmPort(channel), { confirmTimeoutMs, ...unlimited });
+    this.port = toConfirmPort(channel);
+    this.sender = new ConfirmedSender(this.port, { confirmTimeoutMs, ...unlimited }, room);
+  }
+
+  /** Resolves when its channel takes more; undefined if it does. */
+  get room(): Promise<void> | undefined {
+    return this.isClosed ? undefined : this.port.writable();
   }
 
   close(): void {

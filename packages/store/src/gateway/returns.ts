@@ -103,7 +103,7 @@ export class Returns {
         this.rounds.begin(session);
       },
       handle: (batch: OpenDelivery[], session: ConsumerSession) => this.deliver(batch, session),
-      end: () => this.settled(),
+      settled: () => this.settled(),
     };
     const watched = watchConsumer(this.breakers.consume, events);
     return consumeBatches(connection, gateway.returnQueue, settings, handler, signal, watched);
