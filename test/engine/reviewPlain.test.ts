@@ -366,6 +366,49 @@ describe("a review of a program's own resources", () => {
       assert.equal(sameName[0], "loss", sameName[2]);
     });
 
+    // Of twenty messages, ten, one and six were left, and five after the advice to declare what is missing.
+    it("judges a policy that was changed or deleted by hand by what the broker has", async () => {
+      const { management } = broker();
+      const put = (name: string, pattern: string, priority: number, definition: object): Promise<void> =>
+        management.call("PUT", `policies/${vhost}/${name}`, { pattern, "apply-to": "queues", priority, definition });
+      const judged = async (limit: number): Promise<[Review | undefined, string]> => {
+        declare([queue("q"), queue("r"), policy("p", { "max-length": limit })]);
+        const { report, output } = await stack.review(...asked());
+        const told = report?.findings.filter(({ rule }) => rule.startsWith("policy-")) ?? [];
+        return [report, told.map(({ rule, detail }) => `${rule}: ${detail}`).join() + (told.length > 0 ? "" : output)];
+      };
+      await judged(5);
+      await stack.up();
+      await put("team", ".*", 0, { "max-length": 1 });
+      await put("p", "^[qr]$", 1, { "max-length": 5 });
+      const narrowed = await judged(6);
+      assert.deepEqual([narrowed[0]?.verdict, narrowed[0]?.findings[0]?.rule], ["loss", "policy-drops"], narrowed[1]);
+      assert.match(narrowed[1], /max-length: 1\b/);
+      await put("p", "^q$", 1, { "max-length": 100 });
+      assert.match((await judged(10))[1], /^policy-drops: It says max-length: 10 for queue q\.$/);
+      assert.match((await judged(101))[1], /^policy-changed/);
+      assert.match(
+        (await judged(5))[1],
+        /^policy-drops: It says max-length: 5 for queue q\. .*--refresh` would declare it/,
+      );
+      await management.call("DELETE", `policies/${vhost}/team`);
+      await management.call("DELETE", `policies/${vhost}/p`);
+      assert.match((await judged(6))[1], /^policy-drops: It says max-length: 6 for queue q\.$/);
+      const missing = await judged(5);
+      assert.match(missing[1], /^policy-drops: It says max-length: 5 for queue q\. .*--refresh` would declare it/);
+      assert.equal(missing[0]?.verdict, "loss");
+      declare([queue("q"), queue("r")]);
+      const { report, output } = await stack.review(...asked());
+      assert.equal(report?.verdict, "care", output);
+      const channel = await openChannel(broker(), vhost);
+      for (let count = 0; count < 20; count++) channel.sendToQueue("q", Buffer.from("x"), { persistent: true });
+      await channel.waitForConfirms();
+      declare([queue("q"), queue("r"), policy("p", { "max-length": 6 })]);
+      await stack.up();
+      while ((await channel.checkQueue("q")).messageCount !== 6)
+        await new Promise((resolve) => setTimeout(resolve, 100));
+    });
+
     it("tells a policy's edit by which messages are dropped from one by which none is", async () => {
       const { management } = broker();
       const channel = await openChannel(broker(), vhost);

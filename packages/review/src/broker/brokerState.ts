@@ -17,8 +17,10 @@ import { rules, takesLiveOne } from "../judge/rules";
 import { isEndpoint } from "../preview/urn";
 import { alreadyThere } from "./alreadyThere";
 import { bindingsOfOthers } from "./bindingsOfOthers";
+import type { OnBroker } from "../judge/missingTargets";
 import { driftOf } from "./drift";
 import { withLiveAlternate } from "./liveAlternate";
+import { lostByRefresh, withLivePolicy } from "./livePolicies";
 import { onBrokerAlone } from "./onBrokerAlone";
 import { stillBound } from "./stillBound";
 import { LiveVhosts, readVhosts } from "./liveVhosts";
@@ -48,13 +50,15 @@ export async function addBrokerState(
   const here = changes.filter(({ urn }) => !isElsewhere(urn));
   const queues = await askForQueues(here, broker);
   const live = await readVhosts(here, broker);
-  const planned = findingsOf(preview, changes, {
+  const known = changes.map((change) => (isElsewhere(change.urn) ? change : withLivePolicy(change, live)));
+  const onBroker: OnBroker = {
     entities: onBrokerAlone(here, live),
     vhosts: new Set(live.keys()),
     isElsewhere,
     isKnown: ({ urn, before, after }) =>
       !isElsewhere(urn) && [before ?? after, after ?? before].every((values) => arePoliciesKnown(live, values?.vhost)),
-  });
+  };
+  const planned = [...findingsOf(preview, known, onBroker), ...lostByRefresh(preview, known, onBroker)];
   await countAgain(
     planned.filter(({ urn }) => !isElsewhere(urn)),
     queues,

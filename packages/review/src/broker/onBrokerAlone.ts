@@ -41,17 +41,6 @@ export function onBrokerAlone(changes: readonly EntityChange[], live: LiveVhosts
         },
       ];
     };
-    const policyOf = ({
-      name,
-      pattern,
-      "apply-to": applyTo,
-      priority,
-      definition,
-    }: FoundPolicy): Record<string, unknown> => ({
-      name,
-      vhost,
-      policy: { pattern, applyTo, priority, definition },
-    });
     return [
       ...[...queues.values()].flatMap(({ name, arguments: values }) =>
         toChange("queue", TYPES.queue, { name, vhost, settings: { argumentsJson: JSON.stringify(values) } }),
@@ -63,12 +52,22 @@ export function onBrokerAlone(changes: readonly EntityChange[], live: LiveVhosts
       ...bindings.flatMap((binding) =>
         binding.source === "" ? [] : toChange("binding", TYPES.binding, { ...binding }),
       ),
-      ...[...(policies?.values() ?? [])].flatMap((policy) => toChange("policy", TYPES.policy, policyOf(policy))),
+      ...[...(policies?.values() ?? [])].flatMap((policy) =>
+        toChange("policy", TYPES.policy, valuesOfPolicy(vhost, policy)),
+      ),
       ...[...(operatorPolicies?.values() ?? [])].flatMap((policy) =>
-        toChange("policy", TYPES.operatorPolicy, policyOf(policy)),
+        toChange("policy", TYPES.operatorPolicy, valuesOfPolicy(vhost, policy)),
       ),
     ];
   });
+}
+
+/** Returns a policy of the broker in the form of a resource's values. */
+export function valuesOfPolicy(
+  vhost: string,
+  { name, pattern, "apply-to": applyTo, priority, definition }: FoundPolicy,
+): Record<string, unknown> {
+  return { name, vhost, policy: { pattern, applyTo, priority, definition } };
 }
 
 /** Identity of a resource within one broker. */

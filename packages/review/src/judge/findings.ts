@@ -93,7 +93,9 @@ export function findingsOf(
   };
   const perBroker = brokersOf(changes, onBroker, isOneBroker).flatMap(({ own, beside, found }) => {
     const all = [...beside, ...found.entities];
-    const routing = new Routing(all, preview.hasSames, found.vhosts);
+    // A way that the broker has otherwise than the state has a finding of its own.
+    const planned = all.map((change): EntityChange => ({ ...change, live: undefined }));
+    const routing = new Routing(planned, preview.hasSames, found.vhosts);
     const policies = new Policies(all, preview.hasSames, routing, found.isKnown);
     const isOwn = ({ change }: { change: EntityChange }): boolean => own.has(change);
     return [

@@ -57,8 +57,15 @@ export function policiesFor(policies: EntityChange[], target: PolicyTarget, side
 
 /** What a policy says before or after the update; undefined if it does not exist then, or can't be read. */
 export function viewOn(change: EntityChange, side: Side): PolicyView | undefined {
-  const isKept = side === "after" && change.action === "delete" && change.isRetained;
-  return viewOf(change, isKept ? change.before : change[side]);
+  return viewOf(change, valuesOn(change, side));
+}
+
+/** Values of a policy before or after the update: before it, those of the broker if they differ from the state's. */
+export function valuesOn(change: EntityChange, side: Side): Record<string, unknown> | undefined {
+  const { action, isRetained, live } = change;
+  const isLeft = (action === "delete" && isRetained) || (action === "same" && live !== undefined);
+  if (side === "after" && !isLeft) return change.after;
+  return live === undefined ? change.before : live.values;
 }
 
 const views = new WeakMap<object, { view?: PolicyView }>();

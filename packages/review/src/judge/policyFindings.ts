@@ -10,6 +10,7 @@ import {
   isSurelyFor,
   mayBeFor,
   policiesInForce,
+  valuesOn,
   viewOf,
   viewOn,
 } from "./policiesInForce";
@@ -67,10 +68,10 @@ export class Policies {
     const { action, isRetained } = change;
     if (action === "delete") return isRetained ? undefined : this.judgeGone(change);
     const later = viewOf(change, change.after);
+    const own = valuesOn(change, "before");
     // Declaring a policy under an existing name changes the existing one.
-    const earlier = viewOf(change, change.before ?? this.sameOnBroker(change)?.before);
-    if (later === undefined || (change.before !== undefined && earlier === undefined))
-      return { rule: "policy-unknown" };
+    const earlier = viewOf(change, own ?? this.sameOnBroker(change)?.before);
+    if (later === undefined || (own !== undefined && earlier === undefined)) return { rule: "policy-unknown" };
     if (this.isListed(change, later)) {
       const taken = [change, this.sameOnBroker(change)].map((one) => one && this.judgeDisplaced(one));
       return taken.find((one) => one !== undefined) ?? this.changed(change);
@@ -141,7 +142,10 @@ export class Policies {
   }
 
   private judgeGone(change: EntityChange): PolicyJudgement {
-    const gone = viewOf(change, change.before);
+    const values = valuesOn(change, "before");
+    // Deleting a policy that the broker does not have changes nothing there.
+    if (values === undefined && change.live !== undefined) return { rule: "policy-changed" };
+    const gone = viewOf(change, values);
     if (gone === undefined) return { rule: "policy-unknown" };
     if (this.isListed(change, gone)) return this.judgeDisplaced(change) ?? { rule: "policy-changed" };
     const kept = this.losesOf(gone, undefined);

@@ -36,6 +36,8 @@ export interface EntityChange {
   isReleased: boolean;
   before?: Record<string, unknown>;
   after?: Record<string, unknown>;
+  /** Values that the broker has instead of `before`, undefined for none; only if they differ. */
+  live?: { values?: Record<string, unknown> };
   causes: Cause[];
   /** URNs that the old one depended on. */
   dependencies: string[];
