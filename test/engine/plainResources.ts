@@ -5,6 +5,8 @@ export interface Resource {
   args: Record<string, unknown>;
   opts?: Record<string, unknown>;
   isGrouped?: boolean;
+  /** Logical names of earlier resources on which it depends. */
+  after?: string[];
 }
 
 export const exchange = (name: string, type = "topic", opts = {}, logical = name): Resource => ({

@@ -409,6 +409,41 @@ describe("a review of a program's own resources", () => {
         await new Promise((resolve) => setTimeout(resolve, 100));
     });
 
+    // Ten messages became one: the team's policy applied until the second part was declared.
+    it("foretells what a weaker policy drops between two steps of an update", async () => {
+      const definition = { "max-length": 1 };
+      const team = { pattern: ".*", "apply-to": "queues", priority: 0, definition };
+      await broker().management.call("PUT", `policies/${vhost}/team`, team);
+      const part = (name: string, pattern: string, after: string[] = []): Resource => ({
+        ...policy(name, { "max-length": 100 }, { pattern, priority: 5 }),
+        after,
+      });
+      const queues = [queue("qa"), queue("qb")];
+      declare([...queues, part("p", "^q[ab]$")]);
+      await stack.up();
+      const judged = async (...policies: Resource[]): Promise<string> => {
+        declare([...queues, ...policies]);
+        const { report, output } = await stack.review(...asked());
+        const told = report?.findings.filter(({ rule }) => rule.startsWith("policy-")) ?? [];
+        return (
+          [report?.verdict, ...told.map(({ rule, detail }) => `${rule} ${detail}`)].join() + (report ? "" : output)
+        );
+      };
+      const lost = /^loss,policy-drops For queue qb another policy then says max-length: 1\. .*while the update runs/;
+      const second = part("pb", "^qb$");
+      assert.match(await judged(part("p", "^qa$"), { ...second, after: ["p"] }), lost);
+      // The engine may take the steps in any order.
+      assert.match(await judged(part("p", "^qa$"), second), lost);
+      assert.match(await judged(second, part("p", "^qa$", ["pb"])), /^care(,policy-changed [^,]*){2}$/);
+      declare([...queues, part("p", "^qa$"), { ...second, after: ["p"] }]);
+      const channel = await openChannel(broker(), vhost);
+      for (let count = 0; count < 10; count++) channel.sendToQueue("qb", Buffer.from("x"), { persistent: true });
+      await channel.waitForConfirms();
+      await stack.up();
+      while ((await channel.checkQueue("qb")).messageCount !== 1)
+        await new Promise((resolve) => setTimeout(resolve, 100));
+    });
+
     it("tells a policy's edit by which messages are dropped from one by which none is", async () => {
       const { management } = broker();
       const channel = await openChannel(broker(), vhost);

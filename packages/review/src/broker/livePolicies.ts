@@ -4,6 +4,7 @@ import { viewOn } from "../judge/policiesInForce";
 import { EntityChange, isReadable } from "../preview/entityChange";
 import type { Preview } from "../preview/preview";
 import { differenceOf } from "./drift";
+import { SECRET } from "../redact";
 import type { LiveVhosts } from "./liveVhosts";
 import { valuesOfPolicy } from "./onBrokerAlone";
 
@@ -19,7 +20,7 @@ export function withLivePolicy(change: EntityChange, live: LiveVhosts): EntityCh
   if (found === undefined) return { ...change, live: {} };
   // A secret of the state stays a secret, whatever the broker shows.
   const secrets = Object.entries(view.definition).filter(
-    ([, value]) => typeof value === "string" && !isReadable(value),
+    ([key, value]) => key in found.definition && String(value).includes(SECRET),
   );
   const definition = { ...found.definition, ...Object.fromEntries(secrets) };
   return { ...change, live: { values: valuesOfPolicy(view.vhost, { ...found, definition }) } };

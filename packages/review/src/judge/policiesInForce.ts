@@ -40,7 +40,11 @@ export type Side = "before" | "after";
  * that may match. It is not defined which one of equal priority applies.
  */
 export function policiesInForce(policies: EntityChange[], target: PolicyTarget, side: Side): InForce {
-  const matching = policiesFor(policies, target, side);
+  return strongestOf(policiesFor(policies, target, side), target);
+}
+
+/** Those of some matching policies of which one applies. */
+export function strongestOf(matching: PolicyInForce[], target: PolicyTarget): InForce {
   const sure = matching.filter(({ view }) => isSurelyFor(view, target)).map(({ view }) => view.priority);
   const strongest = Math.max(...sure, -Infinity);
   // A priority that can't be read is NaN, which is never lower than another.
@@ -49,10 +53,13 @@ export function policiesInForce(policies: EntityChange[], target: PolicyTarget, 
 
 /** All policies that match a target, or may match it, whatever their priority; without operator policies. */
 export function policiesFor(policies: EntityChange[], target: PolicyTarget, side: Side): PolicyInForce[] {
-  return policies.flatMap((change) => {
-    const view = viewOn(change, side);
-    return view !== undefined && !view.isOperators && mayBeFor(view, target) ? [{ change, view }] : [];
-  });
+  return policies.flatMap((change) => policyFor(change, target, side));
+}
+
+/** One policy, if it matches a target, or may match it. */
+export function policyFor(change: EntityChange, target: PolicyTarget, side: Side): PolicyInForce[] {
+  const view = viewOn(change, side);
+  return view !== undefined && !view.isOperators && mayBeFor(view, target) ? [{ change, view }] : [];
 }
 
 /** What a policy says before or after the update; undefined if it does not exist then, or can't be read. */

@@ -14,6 +14,7 @@ import {
   viewOf,
   viewOn,
 } from "./policiesInForce";
+import { PolicySteps } from "./policySteps";
 import { SECRET, isSecretName, withoutSecrets } from "../redact";
 import type { Routing } from "./routing";
 import type { RuleName } from "./rules";
@@ -35,10 +36,14 @@ const LENGTHS = ["max-length", "max-length-bytes"];
 /** Settings that keep messages from being dropped: removing them drops messages. */
 const KEEPING = ["alternate-exchange", "dead-letter-exchange", "dead-letter-routing-key"];
 
+const MEANWHILE =
+  "That is so only while the update runs: first declare the policy that is to apply, by an update of its own.";
+
 /** All policies of a preview, with the queues and exchanges that they apply to. */
 export class Policies {
   private readonly policies: EntityChange[];
   private readonly entities: EntityChange[];
+  private readonly steps: PolicySteps;
   /** Policies by their identity on the broker before the update. */
   private readonly earlier = new Map<string | undefined, EntityChange[]>();
   private taken?: Map<EntityChange, PolicyJudgement>;
@@ -55,6 +60,7 @@ export class Policies {
   ) {
     this.policies = changes.filter(({ kind }) => kind === "policy");
     this.entities = changes.filter(({ kind }) => kind === "queue" || kind === "exchange");
+    this.steps = new PolicySteps(changes, this.policies);
     for (const policy of this.policies) {
       const identity = brokerIdentity(policy, "before");
       const same = this.earlier.get(identity);
@@ -214,22 +220,30 @@ export class Policies {
       const [earlier, later] = (["before", "after"] as const).map((side) =>
         policiesInForce(this.policies, targetOf(entity, side), side),
       ) as [InForce, InForce];
+      let between: InForce[] | undefined;
       for (const { change } of [...earlier.found, ...later.found]) {
         if (taken.has(change)) continue;
         const judgement =
           this.judgeTurnover(change, entity, earlier, later) ??
-          this.judgeTurnover(change, entity, earlier, this.meanwhile(change, entity) ?? earlier);
+          this.judgeMeanwhile(change, entity, earlier, (between ??= this.steps.between(targetOf(entity, "before"))));
         if (judgement !== undefined) taken.set(change, judgement);
       }
     }
     return taken;
   }
 
-  /** What applies while a policy that is declared anew is away; undefined if it is not away at all. */
-  private meanwhile(change: EntityChange, entity: EntityChange): InForce | undefined {
-    if (change.action !== "replace" || change.isDeletedFirst === false) return undefined;
-    const others = this.policies.filter((policy) => policy !== change);
-    return policiesInForce(others, targetOf(entity, "before"), "before");
+  /** What becomes of an entity between two steps of the update. */
+  private judgeMeanwhile(
+    change: EntityChange,
+    entity: EntityChange,
+    earlier: InForce,
+    between: InForce[],
+  ): PolicyJudgement | undefined {
+    for (const state of between) {
+      const judgement = this.judgeTurnover(change, entity, earlier, state);
+      if (judgement !== undefined) return { ...judgement, detail: `${judgement.detail} ${MEANWHILE}` };
+    }
+    return undefined;
   }
 
   /** What becomes of the messages in an entity when other policies apply to it, or say something else. */

@@ -41,6 +41,8 @@ export interface EntityChange {
   causes: Cause[];
   /** URNs that the old one depended on. */
   dependencies: string[];
+  /** URNs on which the new one depends, so that the engine comes to them first. */
+  laterDependencies?: string[];
   /** Properties that differ, according to the engine; undefined if it says nothing. */
   reasons?: string[];
   /** URN of the provider that declares it. */
@@ -127,6 +129,7 @@ function toChange(
     before: oldState?.inputs,
     after: newState?.inputs,
     dependencies: oldState?.dependencies ?? [],
+    laterDependencies: newState?.dependencies ?? [],
     causes: action === "replace" || action === "update" ? differences(oldState, newState, placeOf(kind)) : [],
     reasons: reasonsOf(steps),
     provider: before ?? after,

@@ -2,7 +2,7 @@
 
 // Resources of the provider as the config lists them, without a component of this project: each with its type, name, arguments and options.
 // One with isGrouped stands under a component of the program's own, and an alias with wasAlone says that it stood under none before. An argument
-// { nameOf } is the name of an earlier resource as an output.
+// { nameOf } is the name of an earlier resource as an output. A resource depends on the earlier ones that its list `after` names.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 
@@ -21,7 +21,7 @@ const group = resources.some(({ isGrouped }) => isGrouped) ? new Group() : undef
 const ends = [];
 const endOf = (value) =>
   ends.find(({ name, args }) => (value?.nameOf === undefined ? args.name === value : name === value.nameOf))?.made;
-for (const { type, name, args, opts = {}, isGrouped } of resources) {
+for (const { type, name, args, opts = {}, isGrouped, after = [] } of resources) {
   const aliases = (opts.aliases ?? []).map((alias) => {
     const { wasAlone, ...other } = typeof alias === "string" ? {} : alias;
     return wasAlone ? { ...other, parent: pulumi.rootStackResource } : alias;
@@ -33,7 +33,10 @@ for (const { type, name, args, opts = {}, isGrouped } of resources) {
     ...opts,
     aliases,
     ...(isGrouped ? { parent: group } : {}),
-    dependsOn: isBetween ? Object.values(args).map(endOf).filter(Boolean) : [],
+    dependsOn: [
+      ...(isBetween ? Object.values(args).map(endOf).filter(Boolean) : []),
+      ...ends.filter((end) => after.includes(end.name)).map(({ made }) => made),
+    ],
   };
   const values = Object.fromEntries(
     Object.entries(args).map(([key, value]) => [key, value?.nameOf === undefined ? value : endOf(value).name]),
