@@ -248,6 +248,14 @@ describe("a review of a program's own resources", () => {
       const unasked = await stack.review();
       assert.deepEqual([unasked.report?.verdict, unasked.report?.findings[0]?.rule], ["care", "target-unknown"]);
       assert.match(renderMarkdown(unasked.report as Review, "test"), wayOut("review-ask-broker"));
+      // The same setting in a policy of the new queue was care.
+      const byPolicy = [queue("q"), policy("p", { "dead-letter-exchange": "dlx" })];
+      declare(byPolicy);
+      const misled = await stack.review(...asked());
+      assert.deepEqual([misled.report?.verdict, misled.report?.findings[0]?.rule], ["loss", "target-missing"]);
+      assert.equal((await stack.review()).report?.verdict, "care");
+      declare([...byPolicy, exchange("dlx")]);
+      assert.equal((await stack.review(...asked())).report?.verdict, "care");
       declare([dying, exchange("dlx")]);
       assert.equal((await stack.review(...asked())).report?.verdict, "safe");
       const channel = await openChannel(broker(), vhost);

@@ -37,30 +37,32 @@ export function missingTargets(changes: readonly EntityChange[], { entities, vho
     if (change.action === "same" || change.partOf !== undefined || change.after === undefined) return [];
     const { vhost } = change.after;
     const [from, to] = [targetsOf(change, "before"), targetsOf(change, "after")];
-    const missing = Object.entries(to).find(
-      ([key, name]) => from[key] !== name && !isPredeclared(name) && !known.has(keyOf(vhost, name)),
-    );
+    const isRead = isReadable(vhost) && (vhosts.has(vhost) || isNewVhost(vhost));
+    const missing = Object.entries(to)
+      .filter(([key, name]) => from[key] !== name && !isPredeclared(name) && !known.has(keyOf(vhost, name)))
+      .map(([key, name]) => ({ key, name, isSure: isRead && isReadable(name) }))
+      // What a policy's dead-letter exchange does to live queues is judged with the policy.
+      .find(({ key, isSure }) => isSure || key !== "dead-letter-exchange");
     if (missing === undefined) return [];
-    const isSure = isReadable(missing[1]) && isReadable(vhost) && (vhosts.has(vhost) || isNewVhost(vhost));
-    const detail = `Its ${missing[0]} is ${showName(missing[1])}${isSure ? "" : ", which this plan does not declare"}.`;
+    const { key, name, isSure } = missing;
+    const detail = `Its ${key} is ${showName(name)}${isSure ? "" : ", which this plan does not declare"}.`;
     return [{ change, detail, isSure }];
   });
 }
+
+const TARGETS = ["x-dead-letter-exchange", "dead-letter-exchange", "alternate-exchange"];
 
 /** The exchanges to which an entity leads messages, by the name of the setting. */
 function targetsOf(change: EntityChange, side: "before" | "after"): Record<string, unknown> {
   const values = change[side];
   const given =
     change.kind === "policy"
-      ? // Another dead-letter exchange by a policy is judged with the policy.
-        { "alternate-exchange": viewOn(change, side)?.definition["alternate-exchange"] }
+      ? (viewOn(change, side)?.definition ?? {})
       : change.kind === "queue" || change.kind === "exchange"
         ? queueArguments(values)
         : {};
   return Object.fromEntries(
-    Object.entries(given).filter(
-      ([key, value]) => value !== undefined && ["x-dead-letter-exchange", "alternate-exchange"].includes(key),
-    ),
+    Object.entries(given).filter(([key, value]) => value !== undefined && TARGETS.includes(key)),
   );
 }
 
