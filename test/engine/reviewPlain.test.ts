@@ -452,6 +452,24 @@ describe("a review of a program's own resources", () => {
         await new Promise((resolve) => setTimeout(resolve, 100));
     });
 
+    // Four messages were lost; the report said care.
+    it("finds a queue of others whose dead letters come to a deleted queue by their own keys", async () => {
+      const channel = await openChannel(broker(), vhost);
+      const verdicts = async (): Promise<[string | undefined, boolean]> => {
+        const { report } = await stack.review(...asked());
+        return [report?.verdict, report?.findings.some(({ rule }) => rule === "unroutable-lost") === true];
+      };
+      declare([queue("q")]);
+      await stack.up();
+      await channel.assertExchange("wait", "topic");
+      await channel.assertQueue("theirs", { durable: true, arguments: { "x-dead-letter-exchange": "" } });
+      await channel.bindQueue("theirs", "wait", "other");
+      declare([]);
+      assert.equal((await verdicts())[1], false);
+      await channel.bindQueue("theirs", "wait", "q");
+      assert.deepEqual(await verdicts(), ["loss", true]);
+    });
+
     it("tells a policy's edit by which messages are dropped from one by which none is", async () => {
       const { management } = broker();
       const channel = await openChannel(broker(), vhost);

@@ -1,5 +1,5 @@
 import { networkOfDelivery, resourceRule, topicMatches } from "@rabbitmq-delay/topology/stack";
-import { EntityChange, brokerName, isReadable, queueArguments } from "../preview/entityChange";
+import { EntityChange, brokerName, isReadable, queueArguments, text } from "../preview/entityChange";
 import { PolicyView, mayBeFor, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { nameOf, typeOf } from "../preview/urn";
 
@@ -68,10 +68,26 @@ export class Routing {
   /** What stays, and dead-letters to a queue by the default exchange without waiting for its confirm, in words. */
   feederOfQueue(vhost: unknown, queue: unknown): string | undefined {
     if (!isReadable(queue)) return undefined;
-    // Without a key of its own, a queue passes each message on by that message's key, to any queue. What others have so would make each
-    // deletion a loss.
-    const passing = (this.feeders.get(keyOf(vhost, "")) ?? []).filter(({ change }) => change.urn !== "");
+    // Without a key of its own, a queue passes each message on by that message's key, to any queue. If each queue of others counted, each
+    // deletion would be a loss: the keys of its bindings tell which ones count.
+    const passing = (this.feeders.get(keyOf(vhost, "")) ?? []).filter(
+      ({ change }) => change.urn !== "" || this.isBoundBy(change, queue),
+    );
     return losing([...(this.feeders.get(keyOf(vhost, toQueue(queue))) ?? []), ...passing]);
+  }
+
+  /** Whether a binding leads messages with a key to a queue; `#` alone tells nothing of keys. */
+  private isBoundBy({ before }: EntityChange, key: string): boolean {
+    return this.bindings.some((change) =>
+      [change.before, change.after].some(
+        (values) =>
+          values?.destinationType === "queue" &&
+          values.vhost === before?.vhost &&
+          values.destination === before?.name &&
+          values.routingKey !== "#" &&
+          topicMatches(text(values.routingKey), key),
+      ),
+    );
   }
 
   /**
