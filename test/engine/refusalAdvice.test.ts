@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import {
@@ -52,7 +53,7 @@ describe("each refusal is gone once its advice is followed", () => {
     });
 
     const raiseLimit = (line: string): Promise<string> => {
-      const [, vhost = "", limits = ""] = /set_vhost_limits -p '(.*?)' '(.*?)'/.exec(line) ?? [];
+      const [, vhost = "", limits = ""] = /set_vhost_limits -p (\S+) '(.*?)'/.exec(line) ?? [];
       return rabbitmqctl(broker().node, "set_vhost_limits", "-p", vhost, limits);
     };
 
@@ -549,6 +550,29 @@ describe("each refusal is gone once its advice is followed", () => {
       await imported.up();
       await management.get(`queues/${vhost}/Sales`);
       assert.deepEqual(await imported.preview(), []);
+    });
+
+    // The shell took the second word for another argument.
+    it("is one argument of a shell where it names a vhost with a space", async () => {
+      const { management } = broker();
+      const vhost = `team's ${randomUUID()}`;
+      const path = encodeURIComponent(vhost);
+      await management.call("PUT", `vhosts/${path}`, {});
+      try {
+        await management.call("PUT", `vhost-limits/${path}/max-queues`, { value: 1 });
+        const stack = await TestStack.create(broker(), vhost);
+        for (const [createVhost, command] of [
+          [true, /vHost:VHost vhost ('.*?') \(pulumi stack/],
+          [false, /set_vhost_limits -p ('.*?') '\{/],
+        ] as const) {
+          stack.configure({ network: shape, createVhost });
+          const { output } = await stack.run(["preview", "--stack", "test"]);
+          const [, word = ""] = command.exec(output.replaceAll(/\s+/g, " ")) ?? [];
+          assert.equal(execFileSync("sh", ["-c", `printf %s ${word}`], { encoding: "utf8" }), vhost, output);
+        }
+      } finally {
+        await management.call("DELETE", `vhosts/${path}`);
+      }
     });
   });
 });

@@ -27,6 +27,7 @@ import { checkQueues, visibleVhosts } from "./plannedQueues";
 import { checkQueueTypes, checkUntyped, defaultQueueTypeOf } from "./queueTypes";
 import { checkVhostIsHere, warnOfMissing } from "./otherBroker";
 import { warnOfRefusing } from "./refusing";
+import { shellWord } from "./shellWord";
 import { checkRights } from "./rights";
 import { checkMoved, warnOfTakenOver } from "./takenOver";
 import { checkUsers } from "./users";
@@ -276,7 +277,7 @@ async function checkVhostIsOwn(state: StackState, { vhost }: Expectation): Promi
     `broker.vhost: ${vhost} is there already, and not in this stack's state, so that it is somebody else's; nothing was made. With ` +
       `createVhost: true, removal: delete would delete it with everybody's messages. Set createVhost: false to use it. If this ` +
       `stack made it in an update that was killed, or shall own it, bring it up with createVhost: false, and then run pulumi import ` +
-      `--provider broker=URN --protect=false --generate-code=false rabbitmq:index/vHost:VHost vhost ${vhost} (pulumi stack --show-urns names provider broker)`,
+      `--provider broker=URN --protect=false --generate-code=false rabbitmq:index/vHost:VHost vhost ${shellWord(vhost)} (pulumi stack --show-urns names provider broker)`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { BrokerCheckError } from "../brokerCheckError";
+import { shellWord } from "./shellWord";
 import type { ManagementApi, ManagementApiError } from "../api/managementApi";
 
 interface LimitsAnswer {
@@ -49,7 +50,7 @@ export function checkQueueLimit(
   if (there + missing <= limit) return [];
   throw new BrokerCheckError(
     `broker.vhost: ${vhost} may have ${limit} queues (max-queues), has ${there}, and ${missing} are to be made; nothing was made. ` +
-      `Raise the limit by rabbitmqctl set_vhost_limits -p '${vhost}' '{"max-queues": ${there + missing}}', or more; with the ` +
+      `Raise the limit by rabbitmqctl set_vhost_limits -p ${shellWord(vhost)} '{"max-queues": ${there + missing}}', or more; with the ` +
       "vhost's other limits, which it would take away",
   );
 }

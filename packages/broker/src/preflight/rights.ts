@@ -1,3 +1,4 @@
+import { shellWord } from "./shellWord";
 import { PolicyPlan } from "@rabbitmq-delay/topology";
 import { DeclaredEntities, planDeclareRights } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
@@ -36,7 +37,7 @@ export async function checkRights(
   const lacks = (tag: string, reason: string): BrokerCheckError =>
     new BrokerCheckError(
       `broker.username: user ${username} lacks the tag ${tag} (it has: ${own.join(", ") || "none"}), without which ${reason}; ` +
-        `nothing was made. Add the tag by rabbitmqctl set_user_tags ${username} ${[...own, tag].join(" ")}`,
+        `nothing was made. Add the tag by rabbitmqctl set_user_tags ${shellWord(username)} ${[...own, tag].join(" ")}`,
     );
   const [policy] = need.policies;
   if (need.createsVhost && !isAdministrator) {
