@@ -126,6 +126,35 @@ describe("error queues that a stack declares for all services", () => {
       }
     });
 
+    // Each preview failed, although nothing of this stack's changed.
+    it("are previewed beside a team's policy of later, which theirs outrank already", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "parts"));
+      const declare = (names: string[]): void =>
+        stack.configure({ network: { parts: [{ type: "ErrorQueues", name: "errors", args: { names } }] } });
+      declare(["error"]);
+      await stack.up();
+      const definition = { "dead-letter-exchange": "dlx" };
+      await (await openChannel(broker(), vhost)).assertExchange("dlx", "fanout");
+      const team = { pattern: ".*", "apply-to": "queues", priority: 0, definition };
+      await management.call("PUT", `policies/${vhost}/team`, team);
+      const preview = async (): Promise<[number | null, string]> => {
+        const { code, output } = await stack.run(["preview", "--stack", "test"]);
+        return [code, output.replaceAll(/\s+/g, " ")];
+      };
+      const [code, output] = await preview();
+      assert.equal(code, 0, output);
+      assert.match(
+        output,
+        /warning: rabbitmq-delay: policy team does not apply to queue error beside error\.delivery-limit/,
+      );
+      declare(["error", "failed"]);
+      const [more, refused] = await preview();
+      assert.notEqual(more, 0, refused);
+      assert.match(refused, /error: policy team does not apply to queue failed /);
+    });
+
     it("may be endpoints, which are bound once they are there", async () => {
       const stack = await TestStack.inNewVhost(broker());
       stack.configure({ network, endpoints: [{ name: "error" }], errorQueues: ["error"] });

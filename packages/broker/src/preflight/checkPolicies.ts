@@ -1,5 +1,5 @@
 import { EntityPlan, PolicyPlan } from "@rabbitmq-delay/topology";
-import { FoundPolicy, judgePolicies } from "@rabbitmq-delay/topology/stack";
+import { FoundPolicy, PolicyFinding, judgePolicies } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
 
 /** A policy as the management API shows it. */
@@ -27,7 +27,8 @@ export interface PolicyTarget {
 /**
  * Checks other people's policies that match what is going to be declared.
  * @returns warnings, one line each
- * @throws BrokerCheckError for policies that would lose, delay or misdirect messages, or displace a policy of ours
+ * @throws BrokerCheckError for policies that would lose, delay or misdirect messages, or displace a policy of ours, unless the update
+ * changes nothing about that
  */
 export function checkPolicies(
   { entities, ...target }: PolicyTarget,
@@ -37,7 +38,8 @@ export function checkPolicies(
     ...found.policies.map((policy) => toFound(policy, false)),
     ...found.operatorPolicies.map((policy) => toFound(policy, true)),
   ]);
-  const errors = findings.filter(({ severity }) => severity === "error").map(({ message }) => message);
+  const isRefused = ({ severity, isPresent }: PolicyFinding): boolean => severity === "error" && isPresent !== true;
+  const errors = findings.filter(isRefused).map(({ message }) => message);
   if (errors.length > 0) {
     const more = errors.length > MOST_NAMED ? `; and ${errors.length - MOST_NAMED} more` : "";
     throw new BrokerCheckError(errors.slice(0, MOST_NAMED).join("; ") + more);

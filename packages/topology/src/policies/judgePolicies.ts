@@ -38,6 +38,8 @@ export interface PolicyFinding {
   policy: string;
   /** The policy's key that does harm, e.g. `delivery-limit`; undefined for a finding about the policy as a whole. */
   key?: string;
+  /** Whether it is so already, because our policy is on the broker: no update makes it worse. */
+  isPresent?: boolean;
   /** One sentence: which policy, its keys, what they would do, and the way out. */
   message: string;
 }
@@ -52,12 +54,20 @@ export interface PolicyFinding {
  */
 export function judgePolicies(subject: PolicySubject, found: readonly FoundPolicy[]): PolicyFinding[] {
   const plans = new Map(subject.policies.map((plan) => [plan.name, plan]));
-  const foreign = found.flatMap((policy): OthersPolicy[] => {
-    const replaced = policy.isOperator ? undefined : plans.get(policy.name);
-    if (replaced !== undefined && differencesOf(replaced, policy).length === 0) return [];
-    return [{ ...policy, replaced }];
+  const replacedBy = ({ name, isOperator }: FoundPolicy): PolicyPlan | undefined =>
+    isOperator ? undefined : plans.get(name);
+  const present = found.filter((policy) => {
+    const plan = replacedBy(policy);
+    return plan !== undefined && differencesOf(plan, policy).length === 0;
   });
-  return [...foreign.flatMap(edited), ...rivals(subject, foreign), ...harms(subject, foreign)];
+  const foreign = found
+    .filter((policy) => !present.includes(policy))
+    .map((policy): OthersPolicy => ({ ...policy, replaced: replacedBy(policy) }));
+  return [
+    ...foreign.flatMap(edited),
+    ...rivals(subject, foreign, new Set(present.map(({ name }) => name))),
+    ...harms(subject, foreign),
+  ];
 }
 
 interface OthersPolicy extends FoundPolicy {
@@ -98,8 +108,11 @@ function isOurs(plan: PolicyPlan, { name, queue }: Entity): boolean {
   return ownAppliesTo(plan, name, queue?.arguments);
 }
 
-/** Policies that take ours away, or lose their own effect to ours. */
-function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[] {
+/**
+ * Policies that take ours away, or lose their own effect to ours.
+ * @param present names of our policies that the broker has as planned
+ */
+function rivals(subject: PolicySubject, foreign: OthersPolicy[], present: ReadonlySet<string>): PolicyFinding[] {
   const findings: PolicyFinding[] = [];
   for (const plan of subject.policies) {
     const entities = entitiesOf(subject).filter((entity) => isOurs(plan, entity));
@@ -120,7 +133,8 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[
           `policy ${other.name} does not apply to ${listed("queue", undead)} beside ${plan.name}, which goes before it (priority ` +
           `${plan.priority} over ${other.priority}), ${effect}: what is rejected there or expires would be dropped, and not go to its ` +
           `dead-letter exchange. Give it a priority above ${plan.priority}, and ${remedy}; or ${otherwise}`;
-        findings.push({ severity: "error", policy: other.name, message });
+        const isPresent = present.has(plan.name);
+        findings.push({ severity: "error", policy: other.name, message, ...(isPresent ? { isPresent } : {}) });
       } else if (other.priority < plan.priority) {
         const message =
           `policy ${other.name} no longer applies to ${what}: ${plan.name} goes before it (priority ${plan.priority} over ` +
