@@ -527,6 +527,47 @@ describe("a review of a program's own resources", () => {
       assert.equal(await judged([...base, policy("new", limit, onTheirs)]), harmless);
     });
 
+    // Each of the harmless ones was a loss.
+    it("lets a policy pass that says nothing new of a queue with arguments of its own, and of an exchange", async () => {
+      const classic: Resource = {
+        type: "Queue",
+        name: "cl",
+        args: { name: "cl", settings: { durable: true, arguments: { "x-queue-type": "classic" } } },
+      };
+      const refusing = (overflow: string): Resource =>
+        policy("full", { "max-length": 5, overflow }, { pattern: "^(cl|full)$" });
+      const led = policy("led", { "dead-letter-exchange": "in" }, { pattern: "^own$" });
+      const lone = [exchange("in"), exchange("dlx"), queue("lim", { "x-max-length": 5 }), classic];
+      const base = [...lone, queue("own", { "x-dead-letter-exchange": "dlx" })];
+      declare([...base, refusing("reject-publish"), led]);
+      await stack.up();
+      const judged = async (...resources: Resource[]): Promise<string> => {
+        declare([...base, ...resources]);
+        const { report, output } = await stack.review(...asked());
+        assert.ok(report, output);
+        return `${report.verdict} ${report.findings.map(({ rule }) => rule).join()}`;
+      };
+      const same = refusing("reject-publish");
+      const harmless = "care policy-changed";
+      const limit = (max: number): Resource => policy("new", { "max-length": max }, { pattern: "^lim$" });
+      assert.equal(await judged(same), harmless);
+      assert.equal(await judged(refusing("reject-publish-dlx"), led), harmless);
+      const onExchange = policy("new", { "max-length": 9 }, { pattern: "^in", applyTo: "all" });
+      assert.equal(await judged(same, led, onExchange), harmless);
+      assert.equal(await judged(same, led, limit(4)), "loss policy-drops");
+      assert.equal(await judged(same, led, limit(100)), harmless);
+      const channel = await openChannel(broker(), vhost);
+      for (let count = 0; count < 5; count++) channel.sendToQueue("lim", Buffer.from("x"), { persistent: true });
+      await channel.waitForConfirms();
+      await stack.up();
+      assert.equal((await channel.checkQueue("lim")).messageCount, 5);
+      // A quorum queue does not support the setting.
+      declare([...base, queue("full"), same]);
+      await stack.up();
+      const dropping = await judged(queue("full"), refusing("reject-publish-dlx"));
+      assert.equal(dropping, "loss policy-protection-gone");
+    });
+
     if (isNewest) {
       it("says how a queue without a type is not replaced by each update", async () => {
         const untyped: Resource = {

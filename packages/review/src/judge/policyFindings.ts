@@ -31,6 +31,8 @@ const LIMITS = ["message-ttl", "expires", "max-length", "max-length-bytes", "max
 const NO_DELIVERY_LIMIT = 100_000;
 /** Limit of a quorum queue that has none of its own, from RabbitMQ 4.0 on. */
 const DEFAULT_DELIVERY_LIMIT = 20;
+const ALTERNATE = "alternate-exchange";
+const DELIVERY_LIMIT = "delivery-limit";
 /** Settings that an overflow is for. */
 const LENGTHS = ["max-length", "max-length-bytes"];
 /** Settings that keep messages from being dropped: removing them drops messages. */
@@ -38,6 +40,8 @@ const KEEPING = ["alternate-exchange", "dead-letter-exchange", "dead-letter-rout
 
 const MEANWHILE =
   "That is so only while the update runs: first declare the policy that is to apply, by an update of its own.";
+
+type Said = Pick<PolicyView, "definition">;
 
 /** All policies of a preview, with the queues and exchanges that they apply to. */
 export class Policies {
@@ -259,10 +263,11 @@ export class Policies {
       !later.isSure && !later.found.some((one) => one.change === own);
     const lost = earlier.found.flatMap((policy) => {
       const followers = [...fresh.map(({ view }) => view), ...(isOver(policy) ? [undefined] : [])];
-      return keeps(policy.view, target).filter((saying) =>
+      const said = onTarget(policy.view, target);
+      return keeps(said, target).filter((saying) =>
         followers.some(
           (view) =>
-            !isKept(saying, policy.view, view, target) &&
+            !isKept(saying, said, onTarget(view, target), target) &&
             !(view !== undefined && this.leadsOn(saying, view)) &&
             !(isWithoutLength(saying, view) && !this.isLimitedElsewhere(target)),
         ),
@@ -281,7 +286,7 @@ export class Policies {
       const own = earlier.found.filter((one) => one.change === policy.change && isAlike(one.view, policy.view));
       const before: (PolicyView | undefined)[] = (own.length > 0 ? own : earlier.found).map(({ view }) => view);
       if (own.length === 0 && !earlier.isSure) before.push(undefined);
-      return before.flatMap((view) => dropsMore(view, policy.view));
+      return before.flatMap((view) => dropsMore(onTarget(view, target), onTarget(policy.view, target)));
     });
     if (dropping.length === 0) return undefined;
     const says = [...new Set(dropping)].join(", ");
@@ -329,13 +334,29 @@ function targetOf(entity: EntityChange, side: Side): PolicyTarget {
   return { vhost, name, ...(entity.kind === "queue" ? { queueArguments: queueArguments(values) } : {}) };
 }
 
+/**
+ * What a policy, or none, says of one entity. An exchange has an alternate exchange alone. The lower of a policy's and an argument's limit
+ * counts, and of all other settings the argument.
+ */
+function onTarget(view: PolicyView | undefined, { queueArguments: given }: PolicyTarget): Said {
+  const said = Object.entries(view?.definition ?? {}).filter(([key]) => (key === ALTERNATE) === (given === undefined));
+  const own = (key: string): unknown => given?.[`x-${key}`];
+  const limits = LIMITS.slice(0, 4).filter((key) => own(key) !== undefined);
+  const isOwn = (key: string): boolean => own(key) !== undefined && !limits.includes(key) && key !== DELIVERY_LIMIT;
+  const definition = Object.fromEntries(said.filter(([key]) => !isOwn(key)));
+  for (const key of limits)
+    // A limit that can't be read is neither higher nor lower.
+    if (definition[key] === undefined || Number(own(key)) <= Number(definition[key])) definition[key] = own(key);
+  return { definition };
+}
+
 /** Settings of `later` by which queues drop messages that they kept under `earlier`, as `key: value`. */
 function drops(earlier: PolicyView | undefined, later: PolicyView): string[] {
   return dropsMore(earlier !== undefined && reachesNoMore(earlier, later) ? earlier : undefined, later);
 }
 
 /** The same for one queue, to which `earlier` applied. */
-function dropsMore(earlier: PolicyView | undefined, later: PolicyView): string[] {
+function dropsMore(earlier: Said | undefined, later: Said): string[] {
   return Object.entries(later.definition)
     .filter(([key, value]) => {
       if (!isDropping(key, value)) return false;
@@ -379,7 +400,7 @@ function deliveryLimitOf(definition: Record<string, unknown> = {}, target?: Poli
 }
 
 /** Settings that keep messages which would be dropped otherwise. */
-function keeps({ definition }: PolicyView, target?: PolicyTarget): string[] {
+function keeps({ definition }: Said, target?: PolicyTarget): string[] {
   return Object.entries(definition)
     .filter(
       ([key, value]) =>
@@ -395,11 +416,14 @@ function said([key, value]: [string, unknown]): string {
   return `${key}: ${isSecretName(key) ? SECRET : withoutSecrets(String(value))}`;
 }
 
-function isKept(saying: string, earlier: PolicyView, later: PolicyView | undefined, target?: PolicyTarget): boolean {
+function isKept(saying: string, earlier: Said, later: Said | undefined, target?: PolicyTarget): boolean {
   const [key = ""] = saying.split(": ");
   const [before, after] = [earlier.definition[key], later?.definition[key]];
   const isHigher = deliveryLimitOf(later?.definition, target) >= deliveryLimitOf(earlier.definition, target);
   if (key === "delivery-limit" && isHigher) return true;
+  // A classic queue refuses the same messages; a quorum queue does not support the setting.
+  if (saying === "overflow: reject-publish" && after === "reject-publish-dlx")
+    return target?.queueArguments?.["x-queue-type"] === "classic";
   return after !== undefined && String(before) === String(after);
 }
 
