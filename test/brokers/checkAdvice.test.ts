@@ -2,10 +2,12 @@ import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brokerFaultIds } from "@rabbitmq-delay/broker";
-import { delayNetwork, encodeDelay } from "@rabbitmq-delay/topology";
-import { onEachBroker } from "../support/brokers";
+import { delayNetwork, delayedExchange, encodeDelay, planDelayedExchange } from "@rabbitmq-delay/topology";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
+import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
+import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 import { temporaryFolder } from "../support/temporaryFolder";
 import { wayOut } from "../support/waysOut";
@@ -49,9 +51,17 @@ describe("what rabbitmq-delay check finds", () => {
         "rabbitmq-delay:network": shape,
         "rabbitmq-delay:broker": { vhost },
         "rabbitmq-delay:endpoints": [{ name: "Europe.Sales" }],
-        "rabbitmq-delay:delayedExchanges": JSON.stringify([{ exchange: "shop", delays: [500], type: "direct" }]),
       };
-      writeFileSync(file, JSON.stringify({ config }));
+      const shop = { exchange: "shop", delays: [500], type: "direct" } as const;
+      const lent = { exchange: "lent", delays: [20], type: "direct" as const };
+      const configure = (...delayedExchanges: object[]): void =>
+        writeFileSync(
+          file,
+          JSON.stringify({
+            config: { ...config, "rabbitmq-delay:delayedExchanges": JSON.stringify(delayedExchanges) },
+          }),
+        );
+      configure(shop, lent);
 
       type Arguments = Record<string, unknown>;
       const queue = (name: string, values: Arguments = {}): Promise<unknown> =>
@@ -226,6 +236,43 @@ describe("what rabbitmq-delay check finds", () => {
           },
         },
         {
+          make: async () => {
+            const plan = planDelayedExchange(delayedExchange(lent));
+            await declareOverAmqp(channel, plan);
+            for (const { name, applyTo, ...policy } of plan.policies)
+              await management.call("PUT", `policies/${vhost}/${name}`, { ...policy, "apply-to": applyTo });
+            for (const [key, delayMs] of [
+              ["nobody", 20],
+              ["lend", 30],
+            ] as const)
+              channel.publish("lent", key, Buffer.from(key), { persistent: true, headers: { "x-delay": delayMs } });
+            await channel.waitForConfirms();
+            await untilCounted("lent.parking", "messages", 2);
+          },
+          rule: "parked",
+          subject: "queue lent.parking: ",
+          text: wayOut("check-bind-parked-exchange"),
+          doAsTold: async () => {
+            const more = { ...lent, delays: [20, 30] };
+            configure(shop, more);
+            await declareOverAmqp(channel, planDelayedExchange(delayedExchange(more)));
+            await queue("returned");
+            for (const key of ["nobody", "lend"]) await bind("returned", "lent.delivery", key);
+            for (let moved = 0; moved < 2; moved++) {
+              const parked = await channel.get("lent.parking", { noAck: false });
+              assert.ok(parked);
+              const { content, fields, properties } = parked;
+              const { headers } = properties;
+              const isOver = headers?.["x-delay"] === 20;
+              const [exchange, key] = isOver ? ["", "returned"] : ["lent", fields.routingKey];
+              channel.publish(exchange, key, content, { persistent: true, ...(isOver ? {} : { headers }) });
+              await channel.waitForConfirms();
+              channel.ack(parked);
+            }
+            await untilCounted("lent.parking", "messages", 0);
+          },
+        },
+        {
           make: async () => undefined,
           rule: "unknown-network",
           subject: "network of left",
@@ -266,9 +313,82 @@ describe("what rabbitmq-delay check finds", () => {
         await bind("arrived", "amq.direct", name);
         channel.sendToQueue(name, Buffer.from(name), { persistent: true });
       }
-      for (const name of ["arrived", "later-queue", "Nobody"]) await arrivals.add(name);
-      const bodies = (await arrivals.until(waiting.length + 1)).map(({ message }) => message.content.toString());
-      assert.deepEqual(bodies.sort(), [...waiting, "parked"].sort());
+      for (const name of ["arrived", "later-queue", "Nobody", "returned"]) await arrivals.add(name);
+      const others = ["parked", "nobody", "lend"];
+      const bodies = (await arrivals.until(waiting.length + others.length)).map(({ message }) =>
+        message.content.toString(),
+      );
+      assert.deepEqual(bodies.sort(), [...waiting, ...others].sort());
+    });
+
+    it("goes on by itself once somebody does as it says, where the broker could not pass messages on", async () => {
+      const on = await ownTestBroker(broker().node.installation);
+      // By itself, the broker tries again after three minutes.
+      const timeout = "application:set_env(rabbit, dead_letter_worker_publisher_confirm_timeout, 1000).";
+      await rabbitmqctl(on.node, "eval", timeout);
+      const { management } = on;
+      const vhost = await management.createVhost();
+      const channel = await openChannel(on, vhost);
+      const stopping = delayNetwork({ ...shape, parking: false });
+      const parking = delayNetwork({ ...shape, prefix: "parking", parking: false });
+      for (const one of [stopping, parking]) await management.declare(vhost, one, ["Billing"]);
+      const levels = [stopping, parking].map(({ prefix }) => `${prefix}.level-00-1`);
+      for (const one of [stopping, parking]) {
+        const { exchange, routingKey } = encodeDelay(one, 10, "Sales");
+        channel.publish(exchange, routingKey, Buffer.from(one.prefix), { persistent: true });
+      }
+      for (const name of ["missing", "unbound"]) {
+        if (name === "unbound") await channel.assertExchange(name, "fanout");
+        await channel.assertQueue(`to ${name}`, {
+          arguments: {
+            "x-queue-type": "quorum",
+            "x-dead-letter-exchange": name,
+            "x-dead-letter-strategy": "at-least-once",
+            "x-overflow": "reject-publish",
+            "x-message-ttl": 10,
+          },
+        });
+        channel.sendToQueue(`to ${name}`, Buffer.from(name), { persistent: true });
+      }
+      await channel.waitForConfirms();
+      const told: [queue: string, text: RegExp][] = [
+        ["to missing", wayOut("check-stalled-exchange")],
+        ["to unbound", wayOut("check-stalled-unbound")],
+        ...levels.map((level): [string, RegExp] => [level, wayOut("check-stalled-key")]),
+      ];
+      const stalled = async (count: number): Promise<Map<string, string>> => {
+        type Counted = { name: string; messages_dlx?: number };
+        const keeping = async (): Promise<unknown[]> =>
+          (await management.get<Counted[]>(`queues/${vhost}?columns=name,messages_dlx`)).filter(
+            ({ messages_dlx: kept = 0 }) => kept > 0,
+          );
+        while ((await keeping()).length !== count) await new Promise((resolve) => setTimeout(resolve, 200));
+        const { out, err } = await runCommand([
+          ...["check", "--management", management.url, "--vhost", vhost, "--json"],
+          ...allowed,
+        ]);
+        assert.match(out, /^\[/, err);
+        const found = (JSON.parse(out) as Finding[]).filter(({ rule }) => rule === "stalled");
+        return new Map(found.map(({ subject, message }) => [subject, message]));
+      };
+      const findings = await stalled(told.length);
+      for (const [queue, text] of told) assert.match(findings.get(`queue ${queue}`) ?? "", text);
+
+      await channel.assertQueue("arrived");
+      await channel.assertExchange("missing", "fanout");
+      for (const name of ["missing", "unbound"]) await channel.bindQueue("arrived", name, "");
+      await management.declare(vhost, stopping, ["Sales"]);
+      const parked = delayNetwork({ ...shape, prefix: "parking" });
+      await management.declare(vhost, parked, ["Billing"]);
+      const receiver = await Receiver.on(channel, ["arrived", "Sales", parked.parkingQueue as string]);
+      const arrivals = await receiver.until(told.length);
+      assert.deepEqual(arrivals.map(({ queue, message }) => [queue, message.content.toString()]).sort(), [
+        ["Sales", stopping.prefix],
+        ["arrived", "missing"],
+        ["arrived", "unbound"],
+        [parked.parkingQueue, parking.prefix],
+      ]);
+      assert.equal((await stalled(0)).size, 0);
     });
   });
 });

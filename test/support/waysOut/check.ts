@@ -34,6 +34,9 @@ export const texts = {
   },
   "packages/broker/src/audit/stalledLevels.ts": {
     "check-stalled-exchange": "declare it again, and they go on within some minutes",
+    "check-stalled-unbound": "bind its destinations, and they go on within some minutes",
+    "check-stalled-key": "no binding takes their keys (bind the endpoint, or give the network parking)",
+    "check-stalled-loop": "leave that header out, and free them by an update to 4.0 or newer",
   },
   "packages/topology/src/audit.ts": {
     "check-unbind": "unbind it, or bind it exactly",
@@ -42,9 +45,8 @@ export const texts = {
 
 /** Ways out that no test follows, with the reason. */
 export const undone = {
-  "check-bind-parked-exchange": "no test yet",
   "check-declare-target-again": "no test yet",
-  "check-stalled-exchange": "no test yet: the broker tries again after three minutes",
+  "check-stalled-loop": "needs an update of a broker; the header is left out in test/brokers/republish.test.ts",
 };
 
 /** Ways out that a test follows without looking at the text: the test's file and a part of its title. */
