@@ -7,10 +7,12 @@ import { parseDelayedExchange } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { assertNotEarly } from "../support/clock";
 import { openChannel } from "../support/connect";
+import { runCommand } from "../support/command";
 import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
 import { StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
+import { wayOut } from "../support/waysOut";
 
 const network = { preset: "custom", prefix: "orders", radix: 4, levels: 2, unitMs: 10 };
 const DELAYS_MS = [300, 1500];
@@ -144,6 +146,49 @@ describe("an exchange that delays by x-delay", () => {
       assert.equal(new Set(arrivals.map(({ message }) => message.content.toString())).size, due.size);
       assert.equal(await service.stop(), 0);
       await stack.destroy();
+    });
+
+    it("leads to others' exchanges again once they and its bindings are declared again, as check says", async () => {
+      const stack = await TestStack.inNewVhost(broker());
+      const { vhost, configFile } = stack;
+      const channel = await openChannel(broker(), vhost);
+      const declare = async (): Promise<void> => {
+        for (const name of ["due", "later"]) {
+          await channel.assertExchange(name, "fanout");
+          await channel.bindQueue(`of ${name}`, name, "");
+        }
+      };
+      for (const name of ["due", "later"]) await channel.assertQueue(`of ${name}`);
+      await declare();
+      const shop = { exchange: "shop", delays: [300], delivery: "due", declareDelivery: false, otherwise: "later" };
+      stack.configure({ network, delayedExchanges: [shop] });
+      await stack.up();
+      const { management } = broker();
+      const told = async (): Promise<string[]> => {
+        const args = ["--stack-config", configFile, "--management", management.url, "--json"];
+        const { out, err } = await runCommand(["check", ...args]);
+        assert.match(out, /^\[/, err);
+        return (JSON.parse(out) as { rule: string; message: string }[])
+          .filter(({ rule }) => rule === "missing-part")
+          .map(({ message }) => message);
+      };
+      assert.deepEqual(await told(), []);
+      for (const name of ["due", "later"]) await channel.deleteExchange(name);
+      const advised = (await told()).filter((message) => wayOut("check-declare-target-again").test(message));
+      assert.deepEqual(advised.map((message) => message.split(",")[0]).sort(), ["exchange due", "exchange later"]);
+      await publish(channel, "", "parked", { "x-delay": 999 });
+      await declare();
+      await stack.up("--refresh");
+      assert.deepEqual(await told(), []);
+      for (const delayMs of [0, 300, 999]) await publish(channel, "", `after ${delayMs}`, { "x-delay": delayMs });
+      const receiver = await Receiver.on(channel, ["of due", "of later", "shop.parking"]);
+      const arrivals = await receiver.until(4);
+      assert.deepEqual(arrivals.map(({ queue, message }) => `${queue}: ${message.content.toString()}`).sort(), [
+        "of due: after 0",
+        "of due: after 300",
+        "of later: after 999",
+        "shop.parking: parked",
+      ]);
     });
 
     // An exchange that led to another one before that was there dropped what came meanwhile; the former way, left there, delivered twice.
