@@ -53,6 +53,8 @@ const delayed = (destination: string): [exchange: string, key: string] => {
   return [entry, routingKey];
 };
 const anew = { replaceOnChanges: ["settings"], deleteBeforeReplace: true };
+const lasting = { ...anew, retainOnDelete: true };
+const secretly = (one: Resource): Resource => ({ ...one, args: { ...one.args, policy: { secret: one.args.policy } } });
 const onPriority = { replaceOnChanges: ["policy.priority"] };
 const spare = (name: string): Resource[] => [
   exchange(name),
@@ -343,6 +345,28 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
         queue("import-json", { "x-max-length": 9 }, { import: `import-json@${vhost}` }),
       ],
       left: { "import-texts": ["import-texts"], "import-json": ["import-json"] },
+    },
+    known: {
+      before: [...spare("known"), toSpare("known")],
+      edit: [...spare("known"), secretly(toSpare("known", "known", 2))],
+      told: [["policy-unknown", "policy known", wayOut("review-known-policy")]],
+      after: () => [...spare("known"), toSpare("known", "known", 2)],
+      published: ["known", "none"],
+      left: { "known-rest": ["known-rest", "known"] },
+    },
+    another: {
+      before: [exchange("another", "topic", lasting), queue("another-q"), between("another", "another-q")],
+      edit: [exchange("another", "direct", lasting), queue("another-q"), between("another", "another-q")],
+      told: [["resource-kept-and-replaced", "exchange another", wayOut("review-another-component")]],
+      after: () => [
+        exchange("another", "topic", lasting),
+        queue("another-q"),
+        between("another", "another-q"),
+        { ...exchange("another-next", "direct", lasting), isGrouped: true },
+        { ...between("another-next", "another-q"), isGrouped: true },
+      ],
+      published: ["another-next", "k"],
+      left: { "another-q": ["another-q", "another-next"] },
     },
     keep: {
       before: [queue("keep", {}, { retainOnDelete: true })],

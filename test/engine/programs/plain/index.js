@@ -2,7 +2,8 @@
 
 // Resources of the provider as the config lists them, without a component of this project: each with its type, name, arguments and options.
 // One with isGrouped stands under a component of the program's own, and an alias with wasAlone says that it stood under none before. An argument
-// { nameOf } is the name of an earlier resource as an output. A resource depends on the earlier ones that its list `after` names.
+// { nameOf } is the name of an earlier resource as an output, and one { secret } a secret value. A resource depends on the earlier ones that its
+// list `after` names.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 
@@ -19,6 +20,10 @@ class Group extends pulumi.ComponentResource {
 const group = resources.some(({ isGrouped }) => isGrouped) ? new Group() : undefined;
 
 const ends = [];
+const valueOf = (value) => {
+  if (value?.nameOf !== undefined) return endOf(value).name;
+  return value?.secret === undefined ? value : pulumi.secret(value.secret);
+};
 const endOf = (value) =>
   ends.find(({ name, args }) => (value?.nameOf === undefined ? args.name === value : name === value.nameOf))?.made;
 for (const { type, name, args, opts = {}, isGrouped, after = [] } of resources) {
@@ -38,9 +43,7 @@ for (const { type, name, args, opts = {}, isGrouped, after = [] } of resources) 
       ...ends.filter((end) => after.includes(end.name)).map(({ made }) => made),
     ],
   };
-  const values = Object.fromEntries(
-    Object.entries(args).map(([key, value]) => [key, value?.nameOf === undefined ? value : endOf(value).name]),
-  );
+  const values = Object.fromEntries(Object.entries(args).map(([key, value]) => [key, valueOf(value)]));
   const made = new rabbitmq[type](name, { ...place, ...values }, options);
   if (!isBetween) ends.push({ name, args, made });
 }
