@@ -1,13 +1,19 @@
 import { strict as assert } from "node:assert";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Finding, renderMarkdown } from "@rabbitmq-delay/review";
+import { Finding, Review, renderMarkdown } from "@rabbitmq-delay/review";
 import { delayNetwork, encodeDelay, levelExchangeName } from "@rabbitmq-delay/topology";
 import type { ConfirmChannel } from "amqplib";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
+import { freePort } from "../../toolchain/dist/ports";
 import { TestBroker, onEachBroker } from "../support/brokers";
+import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
-import { TestStack } from "../support/stack";
+import { StackConfig, TestStack } from "../support/stack";
+import { StoreProcess } from "../support/storeService";
+import { TcpProxy } from "../support/tcpProxy";
+import { temporaryFolder } from "../support/temporaryFolder";
 import { wayOut } from "../support/waysOut";
 import { Resource, binding, exchange, policy, queue } from "./plainResources";
 
@@ -446,6 +452,89 @@ describe("the way out that a review prints", () => {
       const bodies = (name: string): string[] =>
         arrivals.filter((one) => one.queue === name).map(({ message }) => message.content.toString());
       assert.deepEqual(Object.fromEntries(Object.keys(left).map((name) => [name, bodies(name)])), left);
+      const { report: last, output: end } = await stack.review("--management", management.url);
+      assert.equal(last?.verdict, "nothing", end);
+    });
+
+    it("lets it compare all of the state with the broker, and believe its counts", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "plain"));
+      const declare = (...resources: Resource[]): void => stack.configure({ network: { resources } });
+      const named = queue("named");
+      const secretly = { ...named, args: { ...named.args, name: { secret: "named" } } };
+      declare(queue("left"), secretly);
+      await stack.up();
+      const channel = await openChannel(broker(), vhost);
+      channel.sendToQueue("left", Buffer.from("waiting"));
+      await channel.waitForConfirms();
+      const tunnel = new URL(management.url);
+      tunnel.port = String((await TcpProxy.to(Number(tunnel.port), await freePort())).port);
+      const file = join(temporaryFolder(), "preview.json");
+      const review = async (url: string, ...flags: string[]): Promise<string> => {
+        const { output } = await stack.run(["preview", "--json", "--stack", "test", ...flags]);
+        writeFileSync(file, output);
+        const { out, err } = await runCommand(["review", file, "--management", url]);
+        return out + err;
+      };
+      declare(secretly);
+      const ways = [wayOut("review-show-sames"), wayOut("review-own-address")];
+      const told = async (...given: Parameters<typeof review>): Promise<boolean[]> => {
+        const report = await review(...given);
+        return ways.map((way) => way.test(report));
+      };
+      assert.deepEqual(await told(management.url), [true, false]);
+      assert.deepEqual(await told(tunnel.href, "--show-sames"), [true, true], "for the secret name, too");
+
+      declare(queue("left"), named);
+      await stack.up();
+      declare(named);
+      while ((await management.queues(vhost)).find(({ name }) => name === "left")?.messages !== 1)
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      assert.deepEqual(await told(management.url, "--show-sames"), [false, false]);
+      assert.match(await review(management.url, "--show-sames"), /1 message now/);
+    });
+
+    it("loses nothing of a store that left the program, and ends with nothing of it on the broker", async () => {
+      const { management } = broker();
+      const stack = await TestStack.inNewVhost(broker());
+      const { vhost } = stack;
+      const declare = (more: StackConfig = {}): void =>
+        stack.configure({
+          network: { preset: "custom", prefix: "due", radix: 4, levels: 2 },
+          removal: "retain",
+          ...more,
+        });
+      declare({ delayedStore: { storeName: "later", forwards: [{ exchange: "bills.delayed", delivery: "bills" }] } });
+      await stack.up();
+      const folder = temporaryFolder();
+      const descriptor = join(folder, "outputs.json");
+      const outputs = await stack.outputs();
+      writeFileSync(descriptor, JSON.stringify(outputs));
+      const channel = await openChannel(broker(), vhost);
+      await channel.assertQueue("bills of all");
+      await channel.bindQueue("bills of all", "bills", "#");
+      channel.publish("bills.delayed", "eu", Buffer.from("waiting"), { persistent: true, headers: { "x-delay": 500 } });
+      await channel.waitForConfirms();
+
+      declare();
+      const { report, output } = await stack.review("--management", management.url);
+      const kept = report?.findings.filter(({ rule }) => rule === "intake-kept") ?? [];
+      assert.ok(kept.length > 0, output);
+      assert.match(renderMarkdown(report as Review, "test"), wayOut("review-empty-intake"));
+      await stack.up();
+      const flags = ["--descriptor", descriptor, "--store", `sqlite:${join(folder, "later.db")}`];
+      const service = await StoreProcess.ready(broker(), vhost, flags);
+      const [arrival] = await (await Receiver.on(channel, ["bills of all"])).until(1);
+      assert.equal(arrival?.message.content.toString(), "waiting");
+      while ((await service.metrics()).get("rabbitmq_delay_store_pending") !== 0)
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.equal(await service.stop(), 0);
+      for (const { entity } of kept) {
+        const [kind, name = ""] = entity.split(" ");
+        if (kind === "exchange") await channel.deleteExchange(name);
+        else assert.equal((await channel.deleteQueue(name)).messageCount, 0, entity);
+      }
       const { report: last, output: end } = await stack.review("--management", management.url);
       assert.equal(last?.verdict, "nothing", end);
     });

@@ -73,9 +73,6 @@ export const texts = {
 
 /** Ways out that no test follows, with the reason. */
 export const undone = {
-  "review-empty-intake": "no test yet",
-  "review-show-sames": "no test yet",
-  "review-own-address": "no test yet",
   "review-other-name": "a choice of names",
   "review-retain-namespace": "needs a Kubernetes cluster",
   "review-move-then-delete-namespace": "needs a Kubernetes cluster; moving is done in test/brokers/moving.test.ts",
