@@ -495,6 +495,46 @@ describe("the way out that a review prints", () => {
       assert.match(await review(management.url, "--show-sames"), /1 message now/);
     });
 
+    it("keeps an endpoint's queue, and what is due once the endpoint has left", async () => {
+      const { management } = broker();
+      const stack = await TestStack.inNewVhost(broker());
+      const shape = { preset: "custom", prefix: "due", radix: 4, levels: 2, unitMs: 10, queueType: "classic" } as const;
+      const [sales, billing] = ["Sales", "Billing"].map((name) => ({ name, createQueue: true }));
+      const declare = (removal: StackConfig["removal"], endpoints: unknown[], parking: boolean): void =>
+        stack.configure({ network: { ...shape, parking }, endpoints, removal });
+      const told = async (): Promise<string> => {
+        const { report, output } = await stack.review("--management", management.url);
+        assert.ok(report, output);
+        return renderMarkdown(report, "test");
+      };
+      declare("retain", [sales, billing], false);
+      await stack.up();
+      const channel = await openChannel(broker(), stack.vhost);
+      channel.sendToQueue("Billing", Buffer.from("waiting"), { persistent: true });
+      await channel.waitForConfirms();
+      declare("delete", [sales, billing], false);
+      assert.match(await told(), wayOut("review-keep-removal"));
+      declare("retain", [sales], false);
+      const lost = await told();
+      assert.match(lost, wayOut("review-parking"));
+      assert.doesNotMatch(lost, wayOut("review-keep-removal"));
+
+      declare("retain", [sales, billing], true);
+      await stack.up();
+      declare("retain", [sales], true);
+      assert.doesNotMatch(await told(), wayOut("review-parking"));
+      await stack.up();
+      const { exchange: entry, routingKey } = encodeDelay(delayNetwork(shape), 100, "Billing");
+      channel.publish(entry, routingKey, Buffer.from("due"), { persistent: true });
+      const parking = delayNetwork(shape).parkingQueue as string;
+      const receiver = await Receiver.on(channel, ["Billing", parking]);
+      const arrivals = await receiver.until(2);
+      assert.deepEqual(arrivals.map(({ queue, message }) => [queue, message.content.toString()]).sort(), [
+        ["Billing", "waiting"],
+        [parking, "due"],
+      ]);
+    });
+
     it("loses nothing of a store that left the program, and ends with nothing of it on the broker", async () => {
       const { management } = broker();
       const stack = await TestStack.inNewVhost(broker());

@@ -46,7 +46,8 @@ export const texts = {
     "review-consumers-bind-beside": "let consumers bind their queues to it",
     "review-consumers-bind-again": "and let each consumer bind its queue again",
     "review-let-arrive": "Let the endpoint's messages arrive before it leaves, or bind it again",
-    "review-unpark": "move it back by hand, or with a shovel that ends (`src-delete-after: queue-length`)",
+    "review-unpark":
+      "What the network parks meanwhile is in its parking queue: move it back by hand, or with a shovel that ends (`src-delete-after: queue-length`)",
     "review-nothing-due": "Apply it while nothing is due",
     "review-unbind": "Unbind it by hand once the update is made: `rabbitmqadmin delete binding`",
     "review-new-descriptor": "Give publishers the new descriptor right after the update",
@@ -95,7 +96,6 @@ export const undone = {
 
 /** Ways out that a test follows without looking at the text: the test's file and a part of its title. */
 export const doneBy = {
-  "review-keep-removal": ["test/engine/review.test.ts", "foretells what becomes of waiting messages"],
   "review-unpark": ["test/brokers/moving.test.ts", "a shovel to the exchange of the endpoints ends"],
   "review-let-arrive": ["test/brokers/moving.test.ts", "a shovel to the exchange of the endpoints ends"],
   "review-beside-component": [
@@ -110,7 +110,6 @@ export const doneBy = {
     "test/engine/enforced.test.ts",
     "is refused until the live network is changed and read into the state; then nothing is declared anew",
   ],
-  "review-parking": ["test/engine/review.test.ts", "foretells what becomes of waiting messages"],
   "review-move-cluster": [
     "test/brokers/moving.test.ts",
     "a shovel for each level queue loses nothing, and makes nothing early",

@@ -30,7 +30,7 @@ const RETAIN: Step = {
     "Or keep them on the broker, by an update of its own before this one: `retainOnDelete: true` in the resource's options.",
 };
 const PARKED =
-  "What arrives meanwhile is in the network's parking queue: move it back by hand, or with a shovel that ends (`src-delete-after: queue-length`).";
+  "What the network parks meanwhile is in its parking queue: move it back by hand, or with a shovel that ends (`src-delete-after: queue-length`).";
 
 /** Every rule of the review, in the order in which they are shown. */
 export const rules = {
