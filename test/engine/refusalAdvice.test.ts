@@ -62,8 +62,8 @@ describe("each refusal is gone once its advice is followed", () => {
       const { management, node } = broker();
       const vhost = await management.createVhost();
       const owner = await TestStack.create(broker(), vhost);
-      const endpoints = [{ name: "Billing", createQueue: true }];
-      await owner.bringUp({ network: shape, endpoints, removal: "retain" });
+      let owned = ["Billing", "Shipping"].map((name) => ({ name, createQueue: true }));
+      await owner.bringUp({ network: shape, endpoints: owned, removal: "retain" });
       const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "parts"), owner);
       const id = randomUUID().slice(0, 8);
       const named = (name: string): string => {
@@ -136,7 +136,8 @@ describe("each refusal is gone once its advice is followed", () => {
         await putQueue(`of ${exchange}`, QUORUM);
         await bind(`${exchange}.delivery`, `of ${exchange}`, "paid");
       }
-      channel.sendToQueue("jobs", Buffer.from("a job"), { persistent: true });
+      for (const queue of ["jobs", "Shipping"])
+        channel.sendToQueue(queue, Buffer.from(`for ${queue}`), { persistent: true });
       await channel.waitForConfirms();
 
       const faults: Advice[] = [];
@@ -176,10 +177,14 @@ describe("each refusal is gone once its advice is followed", () => {
       await putQueue("Orders", QUORUM);
       await bind(plain.deliveryExchange, "Orders", "*.*.Orders");
       const newStack = wayOut("preflight-former-owner");
-      advise(newStack, '"Billing"', async () => {
-        owner.configure({ network: shape, removal: "retain" });
+      const takeOut = (endpoint: string) => async () => {
+        owned = owned.filter(({ name }) => name !== endpoint);
+        owner.configure({ network: shape, endpoints: owned, removal: "retain" });
         await owner.up();
-      });
+      };
+      advise(newStack, '"Billing"', takeOut("Billing"));
+      parts.shipping = endpoint("Shipping");
+      advise(wayOut("refusal-out-under-retain"), '"Shipping"', takeOut("Shipping"));
       advise(newStack, '"Orders"', async () => {
         await remove(`exchanges/${vhost}/${claim}`);
         parts.orders = endpoint("Orders", { adopt: true });
@@ -391,6 +396,18 @@ describe("each refusal is gone once its advice is followed", () => {
       });
       advise(pairs, "work queue planned: queue", () => (parts.planned = work("planned otherwise", { adopt: true })));
 
+      for (const name of ["unlike", "alike"]) {
+        const plan = planWorkRetry(workRetry({ queue: name, delays: [20], patterns: ["first", "second"] }));
+        await declareOverAmqp(channel, plan);
+        parts[name] = work(name, { patterns: ["first"], adopt: true });
+        const unplanned = `the binding of queue ${name} to exchange ${name} by "second"`;
+        advise(wayOut("refusal-unbind-strange"), unplanned, () =>
+          name === "unlike"
+            ? channel.unbindQueue(name, name, "second")
+            : (parts.alike = work(name, { patterns: ["first", "second"], adopt: true })),
+        );
+      }
+
       await followAdvice(preview, faults);
       await up();
 
@@ -424,8 +441,10 @@ describe("each refusal is gone once its advice is followed", () => {
         const bound = await management.get<object[]>(`bindings/${vhost}/e/${exchange}.delivery/q/of%20${exchange}`);
         assert.equal(bound.length, 1, exchange);
       }
-      const job = await channel.get("jobs", { noAck: true });
-      assert.equal(job && job.content.toString(), "a job");
+      for (const queue of ["jobs", "Shipping"]) {
+        const message = await channel.get(queue, { noAck: true });
+        assert.equal(message && message.content.toString(), `for ${queue}`);
+      }
     });
 
     if (isNewest) {

@@ -14,7 +14,7 @@ export const texts = {
     "refusal-former-owners": "or its owner was called before, add it to formerOwners",
     "refusal-forget-claimed": "If this stack made it too, let it forget that before it leaves the program",
     "refusal-other-claim": "Choose another name here. If ",
-    "refusal-out-under-retain": "out of ${String(has)} first, under removal: retain (",
+    "refusal-out-under-retain": "first, under removal: retain (exchange",
     "refusal-lost-claim": "another stack could take the name. pulumi up --refresh declares it again",
   },
   "packages/broker/src/preflight/exclusiveQueues.ts": {
@@ -33,9 +33,6 @@ export const texts = {
   },
   "packages/broker/src/preflight/plannedQueues.ts": {
     "refusal-other-prefix": "Choose another prefix, endpoint or vhost",
-  },
-  "packages/broker/src/preflight/queueTypes.ts": {
-    "refusal-default-type": "default queue type to classic, or take another vhost, preset or queueType",
   },
   "packages/broker/src/preflight/rights.ts": {
     "refusal-add-tag": "Add the tag by rabbitmqctl set_user_tags",
@@ -100,10 +97,6 @@ export const doneBy = {
     "a stack gives an endpoint up that another one has, without unbinding or deleting it",
   ],
   "refusal-other-claim": [ownership, "an endpoint is claimed whichever way its network is given"],
-  "refusal-out-under-retain": [
-    refusals,
-    "a service's stack that takes an endpoint of the broker's stack, whose binding would go with it",
-  ],
   "refusal-lost-claim": [ownership, "a service adds a pattern to its endpoint, and mends a claim that was lost"],
   "refusal-leave-exclusive-out": [
     adoption,
@@ -126,13 +119,8 @@ export const doneBy = {
     refusals,
     "a quorum queue whose name within the broker another vhost's queue has, or is too long",
   ],
-  "refusal-default-type": [
-    refusals,
-    "a queue without a type that has to be classic, where the vhost's default is quorum",
-  ],
   "refusal-add-tag": [refusals, "a deployer without the tag policymaker; with it, all goes through"],
   "refusal-allow-fault": ["test/engine/badInput.test.ts", "warns of the broker's own faults until they are allowed"],
-  "refusal-unbind-strange": [adoption, "comes under a program of one's own, which refuses what it can't compare"],
   "refusal-give-delays": [
     adoption,
     "a work queue and its retry queues that were made by hand, with what waits in them",
