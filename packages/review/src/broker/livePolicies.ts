@@ -36,6 +36,8 @@ export function lostByRefresh(preview: Preview, changes: EntityChange[], onBroke
     .filter(({ urn, severity }) => left.has(urn) && severity === "loss")
     .map((finding) => ({
       ...finding,
+      // This update itself does not touch it.
+      severity: "care" as const,
       detail: `${finding.detail ?? ""} The broker has it otherwise; \`pulumi up --refresh\` would declare it.`.trim(),
     }));
 }
