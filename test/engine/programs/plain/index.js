@@ -20,7 +20,7 @@ class Group extends pulumi.ComponentResource {
 const group = resources.some(({ isGrouped }) => isGrouped) ? new Group() : undefined;
 
 const ends = [];
-const valueOf = (value) => {
+const argumentOf = (value) => {
   if (value?.nameOf !== undefined) return endOf(value).name;
   return value?.secret === undefined ? value : pulumi.secret(value.secret);
 };
@@ -43,7 +43,7 @@ for (const { type, name, args, opts = {}, isGrouped, after = [] } of resources) 
       ...ends.filter((end) => after.includes(end.name)).map(({ made }) => made),
     ],
   };
-  const values = Object.fromEntries(Object.entries(args).map(([key, value]) => [key, valueOf(value)]));
+  const values = Object.fromEntries(Object.entries(args).map(([key, value]) => [key, argumentOf(value)]));
   const made = new rabbitmq[type](name, { ...place, ...values }, options);
   if (!isBetween) ends.push({ name, args, made });
 }
