@@ -1,10 +1,12 @@
 import { strict as assert } from "node:assert";
 import { createDelayPublisher } from "@rabbitmq-delay/publish";
-import { DelayNetwork, delayNetwork, parseDelayNetwork } from "@rabbitmq-delay/topology";
+import { DelayNetwork, delayNetwork, encodeDelay, parseDelayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
+import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { StackConfig, TestStack } from "../support/stack";
+import { wayOut } from "../support/waysOut";
 
 const slow = { preset: "custom", prefix: "slow", radix: 2, levels: 3, unitMs: 100 } as const;
 const quick = { preset: "custom", prefix: "quick", radix: 4, levels: 3, unitMs: 10 } as const;
@@ -124,6 +126,37 @@ describe("several networks of a stack", () => {
         assert.match(output, message);
       }
     });
+
+    for (const removal of ["delete", "retain"] as const) {
+      it(`tells endpoints apart by exact matching, as check says of one by suffix, under removal: ${removal}`, async () => {
+        const { management } = broker();
+        const { vhost, configFile } = stack;
+        const shape = { preset: "custom", prefix: "orders", radix: 4, levels: 2, unitMs: 10 } as const;
+        const declare = (matching: "suffix" | "exact"): void =>
+          stack.configure({ network: { ...shape, matching }, endpoints, removal });
+        const found = async (): Promise<string> => {
+          const args = ["--stack-config", configFile, "--management", management.url, "--json"];
+          return (await runCommand(["check", ...args])).out;
+        };
+        declare("suffix");
+        await stack.up();
+        assert.match(await found(), wayOut("refusal-exact"));
+        declare("exact");
+        await stack.up();
+        assert.doesNotMatch(await found(), wayOut("refusal-exact"));
+        const channel = await openChannel(broker(), vhost);
+        for (const destination of ["Europe.Sales", "Sales"]) {
+          const { exchange, routingKey } = encodeDelay(delayNetwork(shape), 10, destination);
+          channel.publish(exchange, routingKey, Buffer.from(destination), { persistent: true });
+        }
+        const parking = delayNetwork(shape).parkingQueue as string;
+        const arrivals = await (await Receiver.on(channel, ["Sales", parking])).until(2);
+        assert.deepEqual(arrivals.map(({ queue, message }) => [queue, message.content.toString()]).sort(), [
+          ["Sales", "Sales"],
+          [parking, "Europe.Sales"],
+        ]);
+      });
+    }
   });
 });
 

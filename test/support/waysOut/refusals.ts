@@ -136,5 +136,4 @@ export const doneBy = {
     "test/brokers/faults.test.ts",
     "unroutable messages are parked, with their key, and stall nobody",
   ],
-  "refusal-exact": ["test/brokers/delivery.test.ts", "exact"],
 } as const;
