@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import {
+  DelayNetwork,
   delayNetwork,
   delayedExchange,
   planDelayedExchange,
@@ -302,6 +303,23 @@ describe("each refusal is gone once its advice is followed", () => {
         definition: { "max-length": 500 },
       });
       parts.limited = endpoint("limited");
+      const harming = { "apply-to": "queues", priority: 200, definition: { "message-ttl": 5 } };
+      parts.harmed = small("harmed");
+      await putPolicy("harming", { ...harming, pattern: "^harmed" });
+      advise(wayOut("preflight-policy-narrow"), "policy harming (", () =>
+        putPolicy("harming", { ...harming, pattern: "^harmed by nobody" }),
+      );
+      for (const name of ["wide", "without"]) {
+        const operators = { ...harming, pattern: `^${name}` };
+        parts[name] = small(name);
+        await put(`operator-policies/${vhost}/${name}`, operators);
+        // Without its only key, it is no policy.
+        advise(wayOut("preflight-policy-operator"), `operator policy ${name} (`, () =>
+          name === "wide"
+            ? put(`operator-policies/${vhost}/${name}`, { ...operators, pattern: "^wide to nobody" })
+            : remove(`operator-policies/${vhost}/${name}`),
+        );
+      }
       const rivals = wayOut("preflight-policy-rival");
       advise(rivals, "policy lowered (", () => putPolicy("lowered", { ...rival, pattern: "^lowered", priority: 50 }));
       advise(rivals, "policy narrowed (", () => putPolicy("narrowed", { ...rival, pattern: "^narrowed\\.teams$" }));
@@ -401,12 +419,23 @@ describe("each refusal is gone once its advice is followed", () => {
         await declareOverAmqp(channel, plan);
         parts[name] = work(name, { patterns: ["first"], adopt: true });
         const unplanned = `the binding of queue ${name} to exchange ${name} by "second"`;
-        advise(wayOut("refusal-unbind-strange"), unplanned, () =>
-          name === "unlike"
-            ? channel.unbindQueue(name, name, "second")
-            : (parts.alike = work(name, { patterns: ["first", "second"], adopt: true })),
-        );
+        if (name === "unlike")
+          advise(wayOut("refusal-unbind-strange"), unplanned, () => channel.unbindQueue(name, name, "second"));
+        else
+          advise(wayOut("preflight-adopt-patterns"), unplanned, () => {
+            parts.alike = work(name, { patterns: ["first", "second"], adopt: true });
+          });
       }
+
+      // A descriptor from before the network was changed.
+      const [older, newer] = (["exact", "enforced"] as const).map((matching) => ({
+        ...delayNetwork({ preset: "nservicebus", matching, vhost }),
+      }));
+      await management.declare(vhost, newer as DelayNetwork, []);
+      parts.late = endpoint("late", { network: older });
+      advise(wayOut("preflight-descriptor"), "endpoint late would be bound", () => {
+        parts.late = endpoint("late", { network: newer });
+      });
 
       await followAdvice(preview, faults);
       await up();
