@@ -159,7 +159,6 @@ function idlePolicy(
           planned.has(name) && !isWanted({ ...definitions.get(policy ?? ""), ...values }),
       )
     : // If the broker does not count a queue's messages, it may not show the queue's policy either. It goes on showing a removed or changed policy for a while, so the policy itself must say the same.
-      // that is no more, or has changed, so that the policy itself must say the same.
       found.queues.filter(
         ({ name, messages, policy, effective_policy_definition: effective = {} }) =>
           planned.has(name) &&
