@@ -274,7 +274,12 @@ describe("how a review ends", () => {
     const more = { parent, retainOnDelete: true };
     const exchange = (name: string): PreviewStep =>
       step("delete", "rabbitmq:index/exchange:Exchange", name, { name, vhost: "/", settings: { type: "topic" } }, more);
-    assert.deepEqual(await judged([exchange("shop")]), ["care", "intake-kept"]);
+    const [source, destination, destinationType] = ["shop", "gateway.intake", "queue"];
+    const binding = { source, destination, destinationType, routingKey: "#", vhost: "/" };
+    const bound = step("delete", "rabbitmq:index/binding:Binding", "shop-to-intake", binding, more);
+    assert.ok((await judged([exchange("shop"), bound])).includes("intake-kept"));
+    // Consumers have bound their queues to it.
+    assert.deepEqual(await judged([exchange("shop.delivery")]), ["safe"]);
     assert.deepEqual(await judged([queueStep("delete", "gateway.intake", more)]), ["care", "intake-kept"]);
     assert.deepEqual(await judged([queueStep("delete", "gateway.error", more)]), ["safe", "queue-kept"]);
     assert.deepEqual(await judged([exchange("rabbitmq-delay.owner-of-endpoint.gateway.return")]), ["safe"]);

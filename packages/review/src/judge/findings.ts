@@ -418,7 +418,8 @@ function judgeExchange(change: EntityChange, isStaying: boolean, routing: Routin
   if (action === "update") {
     return causes.length > 0 || before === undefined || after === undefined ? [find("exchange-refused", change)] : [];
   }
-  if (isRetained && action === "delete") return !isStaying && isOfProcess(change) ? [find("intake-kept", change)] : [];
+  if (isRetained && action === "delete")
+    return !isStaying && isOfProcess(change) && routing.isLedOn(change) ? [find("intake-kept", change)] : [];
   if (isRetained) return [find("resource-kept-and-replaced", change)];
   // A claim is deleted with the login or the endpoint, whose own finding says so; nothing is published to a claim.
   if (String(before?.name).startsWith("rabbitmq-delay.owner-of-")) return [];

@@ -90,6 +90,14 @@ export class Routing {
     );
   }
 
+  /** Whether its own component leads messages on from an exchange, which others do from one that is delivered to. */
+  isLedOn({ parent, before }: EntityChange): boolean {
+    return this.bindings.some(
+      (binding) =>
+        binding.parent === parent && binding.before?.vhost === before?.vhost && binding.before?.source === before?.name,
+    );
+  }
+
   /**
    * The entity that has `exchange` as its alternate exchange and stays, in words: messages that it can't route are lost without the
    * alternate exchange.
