@@ -323,7 +323,7 @@ describe("what rabbitmq-delay check finds", () => {
 
     it("goes on by itself once somebody does as it says, where the broker could not pass messages on", async () => {
       const on = await ownTestBroker(broker().node.installation);
-      // By itself, the broker tries again after three minutes.
+      // The broker by itself tries again after three minutes.
       const timeout = "application:set_env(rabbit, dead_letter_worker_publisher_confirm_timeout, 1000).";
       await rabbitmqctl(on.node, "eval", timeout);
       const { management } = on;

@@ -105,7 +105,7 @@ describe("holdFor", () => {
       const { vhost, receiver } = await setUp(broker());
       const [sent, unsure] = [new Set<string>(), new Set<string>()];
       const hold = { delayMs: 20, exchange: "", routingKey: "sink" };
-      // One declare of thousands comes at the very moment.
+      // Few declares of thousands come at the very moment.
       const queues = rounds(2, 60);
       const publishThroughout = async (prefix: string): Promise<void> => {
         const open = (): Promise<ConfirmChannel> => openPublishChannel(broker(), vhost);

@@ -374,7 +374,7 @@ describe("a review of a program's own resources", () => {
       assert.equal(sameName[0], "loss", sameName[2]);
     });
 
-    // Of twenty messages, ten, one and six were left, and five after the advice to declare what is missing.
+    // Twenty messages became ten, one and six, and five after the advice to declare what is missing.
     it("judges a policy that was changed or deleted by hand by what the broker has", async () => {
       const { management } = broker();
       const put = (name: string, pattern: string, priority: number, definition: object): Promise<void> =>

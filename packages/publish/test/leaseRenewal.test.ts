@@ -13,7 +13,7 @@ const lasting = { ...leased, arguments: { "x-message-ttl": 10 } } as QueuePlan;
 class Broker {
   now = 0;
   readonly declares: string[] = [];
-  /** What happens to the next declares beside the caller's channel. */
+  /** Refusals of the next declares beside the caller's channel. */
   refusals: (Error | undefined)[] = [];
   answerMs = 0;
   open = 0;

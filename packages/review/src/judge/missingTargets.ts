@@ -41,7 +41,7 @@ export function missingTargets(changes: readonly EntityChange[], { entities, vho
     const missing = Object.entries(to)
       .filter(([key, name]) => from[key] !== name && !isPredeclared(name) && !known.has(keyOf(vhost, name)))
       .map(([key, name]) => ({ key, name, isSure: isRead && isReadable(name) }))
-      // What a policy's dead-letter exchange does to live queues is judged with the policy.
+      // The effect of a policy's dead-letter exchange on live queues is judged with the policy.
       .find(({ key, isSure }) => isSure || key !== "dead-letter-exchange");
     if (missing === undefined) return [];
     const { key, name, isSure } = missing;

@@ -56,7 +56,7 @@ export function policiesFor(policies: EntityChange[], target: PolicyTarget, side
   return policies.flatMap((change) => policyFor(change, target, side));
 }
 
-/** One policy, if it matches a target, or may match it. */
+/** Returns the policy if it matches a target, or may match it. */
 export function policyFor(change: EntityChange, target: PolicyTarget, side: Side): PolicyInForce[] {
   const view = viewOn(change, side);
   return view !== undefined && !view.isOperators && mayBeFor(view, target) ? [{ change, view }] : [];

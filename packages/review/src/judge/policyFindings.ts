@@ -236,7 +236,7 @@ export class Policies {
     return taken;
   }
 
-  /** What becomes of an entity between two steps of the update. */
+  /** Judges the states of an entity between two steps of the update. */
   private judgeMeanwhile(
     change: EntityChange,
     entity: EntityChange,
@@ -335,7 +335,7 @@ function targetOf(entity: EntityChange, side: Side): PolicyTarget {
 }
 
 /**
- * What a policy, or none, says of one entity. An exchange has an alternate exchange alone. The lower of a policy's and an argument's limit
+ * Settings that a policy, or none, gives one entity. An exchange has an alternate exchange alone. The lower of a policy's and an argument's limit
  * counts, and of all other settings the argument.
  */
 function onTarget(view: PolicyView | undefined, { queueArguments: given }: PolicyTarget): Said {

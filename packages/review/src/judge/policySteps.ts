@@ -27,7 +27,7 @@ export class PolicySteps {
     this.needs = new Map(changes.map(({ urn, laterDependencies = [] }) => [urn, laterDependencies]));
   }
 
-  /** What may apply to a target between two steps of the update. */
+  /** Lists the states of a target between two steps of the update. */
   between(target: PolicyTarget): InForce[] {
     const steps = this.steps.filter(({ change }) =>
       (["before", "after"] as const).some((side) => policyFor(change, target, side).length > 0),
@@ -38,7 +38,7 @@ export class PolicySteps {
       before: policyFor(change, target, "before"),
       after: policyFor(change, target, "after"),
     }));
-    // Of so many, any may apply.
+    // Any may apply: the orders of so many are not looked at.
     if (steps.length > MAX_STEPS)
       return [{ found: matching.flatMap(({ before, after }) => [...before, ...after]), isSure: false }];
     const states = Array.from({ length: 2 ** steps.length }, (_, bits) => steps.filter((_, at) => bits & (1 << at)));

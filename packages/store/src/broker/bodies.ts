@@ -82,7 +82,7 @@ export class Bodies {
   }
 }
 
-/** How many files this process may have open, as far as the system says so. */
+/** Limit of open files of this process, as far as the system says it. */
 let mostFiles: number | undefined;
 
 function mayOpen(descriptor: number): boolean {

@@ -29,7 +29,7 @@ export interface ControlParts {
 /** The JSON that is sent back to `replyTo`. */
 export type Reply = { ok: true; answer: unknown } | { ok: false; error: string };
 
-/** One request at a time; requests are small. */
+/** Requests come one at a time, and are small. */
 const LIMITS = { prefetch: 1, batchSize: 1, bodyMemoryBytes: Number.POSITIVE_INFINITY };
 
 /** Answers requests over AMQP: a JSON request in the control queue, a JSON reply to its `replyTo`. */
