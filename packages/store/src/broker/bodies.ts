@@ -42,8 +42,8 @@ function bodyProperty(owner: HasBody): PropertyDescriptor {
 }
 
 /**
- * Keeps the bodies of messages in hand: in memory up to a limit, and those beyond it each in a file that nobody can open, since it has no name
- * any more. The system removes such a file with the process, however that ends.
+ * Keeps the bodies of messages in hand: in memory up to a limit, and those beyond it each in a file that has no name any more. The system
+ * removes such a file with the process, however that ends.
  */
 export class Bodies {
   private memoryBytes = 0;
