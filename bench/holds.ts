@@ -60,7 +60,7 @@ async function throughNetwork(broker: TestBroker, vhost: string): Promise<Result
 
 function throughHolds(broker: TestBroker, vhost: string, distinct: number): Promise<Result> {
   return measure(broker, vhost, distinct, (channel) => (index) => {
-    const hold = { delayMs: HOUR_MS + (index % distinct) * 1000, exchange: "", routingKey: "Bench" };
+    const hold = { delayMs: HOUR_MS + (index % distinct) * 1000, exchange: "amq.topic", routingKey: "Bench" };
     return holdFor(channel, hold, { body: "x".repeat(200) }, { maxQueues: 1_000_000 });
   });
 }
