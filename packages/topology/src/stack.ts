@@ -77,6 +77,7 @@ export {
   describeQueueKey,
   describeUnlimited,
   endpointLimitPolicies,
+  hasDeliveryLimit,
   isLiftedLimit,
   isUnlimited,
   limitingPreset,

@@ -12,8 +12,13 @@ export function isAtLeast(version: string, oldest: string): boolean {
 
 /** @throws DelayTopologyError for what can't be the version of a broker */
 export function checkBrokerVersion(property: string, version: unknown): string {
-  if (typeof version === "string" && /^\d+\.\d+/.test(version)) return version;
+  if (isBrokerVersion(version)) return version;
   throw new DelayTopologyError(property, version, "it must be a version of RabbitMQ, e.g. 4.3.6");
+}
+
+/** Whether a value can be the version of a broker. */
+export function isBrokerVersion(version: unknown): version is string {
+  return typeof version === "string" && /^\d+\.\d+/.test(version);
 }
 
 function numbersOf(version: string): number[] {

@@ -30,16 +30,20 @@ export function queueKey(vhost: unknown, name: unknown): string {
   return JSON.stringify([vhost, name]);
 }
 
+/** Returns the broker's version. @throws BrokerAnswerError for a broker out of reach, and for what is no broker */
+export async function versionOf(broker: BrokerAnswers): Promise<string> {
+  const overview = await broker.get<{ rabbitmq_version?: unknown }>("overview");
+  const version = overview?.rabbitmq_version;
+  if (typeof version === "string") return version;
+  throw unusableAnswer(broker, "what answers there is not RabbitMQ's management API; the address ends before /api");
+}
+
 /**
- * Asks for the queues of all vhosts of a preview. An answer counts only if it can be right: it comes from the management API of a broker
- * that has the vhosts, and at least a part of what the state says exists.
+ * Asks for the queues of all vhosts of a preview. An answer counts only if it can be right: it comes from a broker that has the vhosts, and
+ * at least a part of what the state says exists.
  * @throws BrokerAnswerError for a broker out of reach, or an answer that can't be right
  */
 export async function askForQueues(changes: EntityChange[], broker: BrokerAnswers): Promise<FoundQueues> {
-  const overview = await broker.get<{ rabbitmq_version?: unknown }>("overview");
-  if (typeof overview?.rabbitmq_version !== "string") {
-    throw unusableAnswer(broker, "what answers there is not RabbitMQ's management API; the address ends before /api");
-  }
   const found: FoundQueues = new Map();
   for (const vhost of vhostsOf(changes)) {
     const queues = await namesOf<FoundQueue>(

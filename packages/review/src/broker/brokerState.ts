@@ -7,7 +7,7 @@ import {
   waitMsOf,
 } from "@rabbitmq-delay/topology/stack";
 import type { BrokerAnswers } from "./brokerAnswers";
-import { FoundQueue, FoundQueues, askForQueues, queueKey, unusableAnswer } from "./askBroker";
+import { FoundQueue, FoundQueues, askForQueues, queueKey, unusableAnswer, versionOf } from "./askBroker";
 import { isNew } from "../judge/clashes";
 import { EntityChange, brokerName, isReadable, showName, text } from "../preview/entityChange";
 import { Finding, findingsOf } from "../judge/findings";
@@ -48,12 +48,14 @@ export async function addBrokerState(
 ): Promise<{ findings: Finding[]; messages: number }> {
   const isElsewhere = changesElsewhere(changes, broker.managementUrl);
   const here = changes.filter(({ urn }) => !isElsewhere(urn));
+  const version = await versionOf(broker);
   const queues = await askForQueues(here, broker);
   const live = await readVhosts(here, broker);
   const known = changes.map((change) => (isElsewhere(change.urn) ? change : withLivePolicy(change, live)));
   const onBroker: OnBroker = {
     entities: onBrokerAlone(here, live),
     vhosts: new Set(live.keys()),
+    version,
     isElsewhere,
     isKnown: ({ urn, before, after }) =>
       !isElsewhere(urn) && [before ?? after, after ?? before].every((values) => arePoliciesKnown(live, values?.vhost)),

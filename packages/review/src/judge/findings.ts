@@ -96,7 +96,7 @@ export function findingsOf(
     // A way that the broker has otherwise than the state has a finding of its own.
     const planned = all.map((change): EntityChange => ({ ...change, live: undefined }));
     const routing = new Routing(planned, preview.hasSames, found.vhosts);
-    const policies = new Policies(all, preview.hasSames, routing, found.isKnown);
+    const policies = new Policies(all, preview.hasSames, routing, found);
     const isOwn = ({ change }: { change: EntityChange }): boolean => own.has(change);
     return [
       ...[...own].flatMap((change) => judge(change, { ...common, routing, policies })),

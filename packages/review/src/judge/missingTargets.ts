@@ -14,6 +14,8 @@ export interface MissingTarget {
 export interface OnBroker {
   entities: readonly EntityChange[];
   vhosts: ReadonlySet<string>;
+  /** The broker's version; undefined if it was not asked. */
+  version?: string;
   /** Whether a resource is, or may be, on another broker than the one that was asked. */
   isElsewhere?: (urn: string) => boolean;
   /** Whether all was read to which a policy applies, and all policies beside it. */

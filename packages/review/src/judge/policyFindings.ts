@@ -1,5 +1,6 @@
 import { certainlyAppliesTo } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, brokerIdentity, isReadable, queueArguments, text } from "../preview/entityChange";
+import { DeliveryLimits } from "./deliveryLimits";
 import type { OnBroker } from "./missingTargets";
 import {
   InForce,
@@ -27,10 +28,6 @@ export interface PolicyJudgement {
 
 /** Settings by which a queue drops messages, and what a larger value means. */
 const LIMITS = ["message-ttl", "expires", "max-length", "max-length-bytes", "max-age"];
-/** From this value on, a delivery limit counts as none: NServiceBus's own; -1 counts as none, too. */
-const NO_DELIVERY_LIMIT = 100_000;
-/** Limit of a quorum queue that has none of its own, from RabbitMQ 4.0 on. */
-const DEFAULT_DELIVERY_LIMIT = 20;
 const ALTERNATE = "alternate-exchange";
 const DELIVERY_LIMIT = "delivery-limit";
 /** Settings that an overflow is for. */
@@ -48,20 +45,22 @@ export class Policies {
   private readonly policies: EntityChange[];
   private readonly entities: EntityChange[];
   private readonly steps: PolicySteps;
+  private readonly limits: DeliveryLimits;
   /** Policies by their identity on the broker before the update. */
   private readonly earlier = new Map<string | undefined, EntityChange[]>();
   private taken?: Map<EntityChange, PolicyJudgement>;
 
   /**
    * @param isWhole whether the preview also lists unchanged resources
-   * @param isKnown whether the broker has listed all that a policy applies to
+   * @param found what the broker was asked for
    */
   constructor(
     changes: EntityChange[],
     private readonly isWhole: boolean,
     private readonly routing: Pick<Routing, "leadsOn">,
-    private readonly isKnown: NonNullable<OnBroker["isKnown"]> = () => false,
+    private readonly found: Pick<OnBroker, "isKnown" | "version"> = {},
   ) {
+    this.limits = new DeliveryLimits(found.version);
     this.policies = changes.filter(({ kind }) => kind === "policy");
     this.entities = changes.filter(({ kind }) => kind === "queue" || kind === "exchange");
     this.steps = new PolicySteps(changes, this.policies);
@@ -86,7 +85,7 @@ export class Policies {
       const taken = [change, this.sameOnBroker(change)].map((one) => one && this.judgeDisplaced(one));
       return taken.find((one) => one !== undefined) ?? this.changed(change);
     }
-    const dropping = drops(earlier, later);
+    const dropping = drops(earlier, later, this.limits);
     // Nothing waits in a new queue; whether the broker has that queue already, nobody has looked.
     if (dropping.length > 0 && earlier === undefined && this.isForNew(later)) return { rule: "policy-changed" };
     if (dropping.length > 0) return { rule: "policy-drops", detail: `It says ${dropping.join(", ")}.` };
@@ -101,7 +100,7 @@ export class Policies {
 
   /** Whether the broker has listed all queues and exchanges to which a policy applies, and the policies beside it. */
   private isListed(change: EntityChange, { isOperators }: PolicyView): boolean {
-    return !isOperators && this.isKnown(change);
+    return !isOperators && this.found.isKnown?.(change) === true;
   }
 
   /** Whether a policy is for one queue alone, which the update creates. */
@@ -116,7 +115,9 @@ export class Policies {
 
   /** What a policy says to keep messages, and no longer says; an overflow goes with the last length that it is for. */
   private losesOf(earlier: PolicyView, later: PolicyView | undefined): string[] {
-    return keeps(earlier).filter((saying) => !isKept(saying, earlier, later) && !this.isMoot(saying, earlier, later));
+    return keeps(earlier, this.limits).filter(
+      (saying) => !isKept(saying, earlier, later, this.limits) && !this.isMoot(saying, earlier, later),
+    );
   }
 
   private isMoot(saying: string, earlier: PolicyView, later: PolicyView | undefined): boolean {
@@ -190,7 +191,8 @@ export class Policies {
   /** Whether other policies say the same about an entity after the update, whichever of them applies. */
   private isKeptByOthers(entity: EntityChange, earlier: PolicyView): boolean {
     const { found, isSure } = policiesInForce(this.policies, targetOf(entity, "after"), "after");
-    return isSure && found.every(({ view }) => keeps(earlier).every((key) => isKept(key, earlier, view)));
+    const said = keeps(earlier, this.limits);
+    return isSure && found.every(({ view }) => said.every((key) => isKept(key, earlier, view, this.limits)));
   }
 
   /** Whether everything that the policy applies to is deleted as well, so that nothing misses it. */
@@ -264,10 +266,10 @@ export class Policies {
     const lost = earlier.found.flatMap((policy) => {
       const followers = [...fresh.map(({ view }) => view), ...(isOver(policy) ? [undefined] : [])];
       const said = onTarget(policy.view, target);
-      return keeps(said, target).filter((saying) =>
+      return keeps(said, this.limits, target).filter((saying) =>
         followers.some(
           (view) =>
-            !isKept(saying, said, onTarget(view, target), target) &&
+            !isKept(saying, said, onTarget(view, target), this.limits, target) &&
             !(view !== undefined && this.leadsOn(saying, view)) &&
             !(isWithoutLength(saying, view) && !this.isLimitedElsewhere(target)),
         ),
@@ -286,7 +288,9 @@ export class Policies {
       const own = earlier.found.filter((one) => one.change === policy.change && isAlike(one.view, policy.view));
       const before: (PolicyView | undefined)[] = (own.length > 0 ? own : earlier.found).map(({ view }) => view);
       if (own.length === 0 && !earlier.isSure) before.push(undefined);
-      return before.flatMap((view) => dropsMore(onTarget(view, target), onTarget(policy.view, target)));
+      return before.flatMap((view) =>
+        dropsMore(onTarget(view, target), onTarget(policy.view, target), this.limits, target),
+      );
     });
     if (dropping.length === 0) return undefined;
     const says = [...new Set(dropping)].join(", ");
@@ -351,14 +355,16 @@ function onTarget(view: PolicyView | undefined, { queueArguments: given }: Polic
 }
 
 /** Settings of `later` by which queues drop messages that they kept under `earlier`, as `key: value`. */
-function drops(earlier: PolicyView | undefined, later: PolicyView): string[] {
-  return dropsMore(earlier !== undefined && reachesNoMore(earlier, later) ? earlier : undefined, later);
+function drops(earlier: PolicyView | undefined, later: PolicyView, limits: DeliveryLimits): string[] {
+  return dropsMore(earlier !== undefined && reachesNoMore(earlier, later) ? earlier : undefined, later, limits);
 }
 
 /** The same for one queue, to which `earlier` applied. */
-function dropsMore(earlier: Said | undefined, later: Said): string[] {
+function dropsMore(earlier: Said | undefined, later: Said, limits: DeliveryLimits, target?: PolicyTarget): string[] {
   return Object.entries(later.definition)
     .filter(([key, value]) => {
+      if (key === DELIVERY_LIMIT)
+        return limits.isLower(earlier?.definition ?? {}, later.definition, target?.queueArguments);
       if (!isDropping(key, value)) return false;
       const before = earlier?.definition[key];
       if (before === undefined) return true;
@@ -370,42 +376,22 @@ function dropsMore(earlier: Said | undefined, later: Said): string[] {
 function isDropping(key: string, value: unknown): boolean {
   if (LIMITS.includes(key)) return true;
   if (key === "overflow") return !String(value).startsWith("reject-publish");
-  if (key === "delivery-limit") return !isLifted(value);
   if (key === "dead-letter-strategy") return value !== "at-least-once";
   return key.startsWith("dead-letter-");
 }
 
 /** Whether the new limit is higher, so that it drops no more than the old one. */
 function isMore(key: string, before: unknown, after: unknown): boolean {
-  return (
-    [...LIMITS.slice(0, 4), "delivery-limit"].includes(key) && Number(after) >= Number(before) && Number(before) >= 0
-  );
-}
-
-function isLifted(value: unknown): boolean {
-  return limitOf(value) === Infinity;
-}
-
-/** A delivery limit as a number; NaN where it can't be read. */
-function limitOf(value: unknown): number {
-  const limit = value === "" ? NaN : Number(value);
-  return limit === -1 || limit >= NO_DELIVERY_LIMIT ? Infinity : limit;
-}
-
-/** The delivery limit of a queue: the lower one of a policy's and an argument's. */
-function deliveryLimitOf(definition: Record<string, unknown> = {}, target?: PolicyTarget): number {
-  const given = [definition["delivery-limit"], target?.queueArguments?.["x-delivery-limit"]];
-  const limits = given.filter((one) => one !== undefined).map(limitOf);
-  return limits.length === 0 ? DEFAULT_DELIVERY_LIMIT : Math.min(...limits);
+  return LIMITS.slice(0, 4).includes(key) && Number(after) >= Number(before) && Number(before) >= 0;
 }
 
 /** Settings that keep messages which would be dropped otherwise. */
-function keeps({ definition }: Said, target?: PolicyTarget): string[] {
+function keeps({ definition }: Said, limits: DeliveryLimits, target?: PolicyTarget): string[] {
   return Object.entries(definition)
     .filter(
       ([key, value]) =>
         KEEPING.includes(key) ||
-        (key === "delivery-limit" && !(deliveryLimitOf(definition, target) <= deliveryLimitOf({}, target))) ||
+        (key === DELIVERY_LIMIT && limits.isLower(definition, {}, target?.queueArguments)) ||
         (key === "overflow" && String(value).startsWith("reject-publish")) ||
         (key === "dead-letter-strategy" && value === "at-least-once"),
     )
@@ -416,11 +402,17 @@ function said([key, value]: [string, unknown]): string {
   return `${key}: ${isSecretName(key) ? SECRET : withoutSecrets(String(value))}`;
 }
 
-function isKept(saying: string, earlier: Said, later: Said | undefined, target?: PolicyTarget): boolean {
+function isKept(
+  saying: string,
+  earlier: Said,
+  later: Said | undefined,
+  limits: DeliveryLimits,
+  target?: PolicyTarget,
+): boolean {
   const [key = ""] = saying.split(": ");
   const [before, after] = [earlier.definition[key], later?.definition[key]];
-  const isHigher = deliveryLimitOf(later?.definition, target) >= deliveryLimitOf(earlier.definition, target);
-  if (key === "delivery-limit" && isHigher) return true;
+  if (key === DELIVERY_LIMIT)
+    return !limits.isLower(earlier.definition, later?.definition ?? {}, target?.queueArguments);
   // A classic queue refuses the same messages; a quorum queue does not support the setting.
   if (saying === "overflow: reject-publish" && after === "reject-publish-dlx")
     return target?.queueArguments?.["x-queue-type"] === "classic";

@@ -4,15 +4,7 @@ import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
 import { hasStrayAt, showProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
 
-/** From this version on, a quorum queue moves or drops a message that was delivered 21 times without being settled. */
-const FIRST_WITH_LIMIT = 4;
 const TIMEOUT_MS = 10_000;
-
-/** Whether queues of a broker have a delivery limit by default; undefined if the version is not known. */
-export function hasDeliveryLimit(version: string | undefined): boolean | undefined {
-  const major = Number.parseInt(version ?? "", 10);
-  return Number.isNaN(major) ? undefined : major >= FIRST_WITH_LIMIT;
-}
 
 /**
  * Lifts the delivery limit of a plan's quorum queues, with one policy for each, over the management API. Over AMQP it would be an argument,
@@ -44,7 +36,7 @@ export async function liftDeliveryLimits(
   const vhost = encodeURIComponent(vhostOf(amqp));
   const base = `${url.origin}${url.pathname.replace(/\/+$/, "")}/api`;
   // Only brokers that have such limits get requests.
-  const wanted = deliveryLimitPolicies(plan.queues, { brokerVersion: `${FIRST_WITH_LIMIT}.0` });
+  const wanted = deliveryLimitPolicies(plan.queues, { brokerVersion: "4.0" });
   for (const planned of wanted) {
     const { name, applyTo, pattern, priority, definition } = planned;
     const path = `policies/${vhost}/${encodeURIComponent(name)}`;

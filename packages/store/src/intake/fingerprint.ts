@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Delivery, OpenDelivery, recountHeaders, withoutBrokerHeaders } from "@rabbitmq-delay/publish/parts";
-import { hasDeliveryLimit } from "../broker/deliveryLimit";
+import { hasDeliveryLimit } from "@rabbitmq-delay/topology/stack";
 import { propertiesToJson } from "../messageProperties";
 
 /** Whether the publisher has given a message an id; an empty one does not distinguish it from any other message. */

@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
 import { connectionFailure, vhostMismatch } from "@rabbitmq-delay/publish/parts";
 import type { EntityPlan } from "@rabbitmq-delay/topology";
+import { hasDeliveryLimit } from "@rabbitmq-delay/topology/stack";
 import { BrokerConnection, ConnectionEvents } from "../broker/brokerConnection";
 import { declarePlan } from "../broker/declarePlan";
-import { hasDeliveryLimit, liftDeliveryLimits } from "../broker/deliveryLimit";
+import { liftDeliveryLimits } from "../broker/deliveryLimit";
 import type { ConsumerEvents } from "../broker/consumer";
 import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher } from "../dispatch/batchPublisher";

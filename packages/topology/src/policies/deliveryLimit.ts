@@ -2,7 +2,7 @@ import { PolicyPlan, QueuePlan, escapeRegex } from "../entities";
 import { DelayTopologyError } from "../errors";
 import type { DelayNetwork } from "../network/delayNetwork";
 import { levelQueueName } from "../network/levels";
-import { checkBrokerVersion, isAtLeast } from "../version";
+import { checkBrokerVersion, isAtLeast, isBrokerVersion } from "../version";
 import { heededByAll, heededByQuorum } from "./policyScope";
 
 /** What is known of the broker whose delivery limits are lifted. */
@@ -43,7 +43,7 @@ export function deliveryLimitPolicies(
   options: DeliveryLimitOptions,
   own: readonly PolicyPlan[] = [],
 ): PolicyPlan[] {
-  if (!hasDeliveryLimit(options)) return [];
+  if (!mayHaveDeliveryLimit(options)) return [];
   return queues
     .filter(isCounted)
     .filter(({ name }) => !own.some(({ applyTo, pattern }) => applyTo !== "exchanges" && matches(pattern, name)))
@@ -169,7 +169,7 @@ function isNServiceBus(preset: DelayNetwork["preset"] | undefined): boolean {
  * and no others, whose names hold the network's shape.
  */
 export function networkLimitPolicies(network: DelayNetwork, options: DeliveryLimitOptions): PolicyPlan[] {
-  if (network.queueType !== "quorum" || !hasDeliveryLimit(options)) return [];
+  if (network.queueType !== "quorum" || !mayHaveDeliveryLimit(options)) return [];
   const { prefix, entryExchanges, parkingQueue } = network;
   const levels = entryExchanges.map((exchange) => exchange.slice(prefix.length));
   const ends = [`${oneOf(levels)}${oneOf(digitsOf(network))}`];
@@ -210,10 +210,14 @@ function lifted(name: string, pattern: string, { brokerVersion }: DeliveryLimitO
   };
 }
 
+/** Whether quorum queues of a broker have a delivery limit by themselves; undefined for a version that is not known. */
+export function hasDeliveryLimit(brokerVersion: string | undefined): boolean | undefined {
+  return isBrokerVersion(brokerVersion) ? isAtLeast(brokerVersion, FIRST_WITH_LIMIT) : undefined;
+}
+
 /** A broker that nobody knows is taken for one that counts. */
-function hasDeliveryLimit({ brokerVersion }: DeliveryLimitOptions): boolean {
-  if (brokerVersion === undefined) return true;
-  return isAtLeast(checkBrokerVersion("brokerVersion", brokerVersion), FIRST_WITH_LIMIT);
+function mayHaveDeliveryLimit({ brokerVersion }: DeliveryLimitOptions): boolean {
+  return brokerVersion === undefined || hasDeliveryLimit(checkBrokerVersion("brokerVersion", brokerVersion)) === true;
 }
 
 /** Whether a policy's limit is as good as none; a queue that joins NServiceBus's network besides has both kinds for a while. */
@@ -236,7 +240,7 @@ export function describeUnlimited(
   { name, arguments: values }: { name: string; arguments: Record<string, unknown> },
   brokerVersion: string | undefined,
 ): string | undefined {
-  const isOfOldBroker = brokerVersion !== undefined && !hasDeliveryLimit({ brokerVersion });
+  const isOfOldBroker = !mayHaveDeliveryLimit({ brokerVersion });
   if (!isOfOldBroker || values["x-queue-type"] !== "quorum" || !isUnlimited({ arguments: values })) return undefined;
   return (
     `x-delivery-limit: ${String(values["x-delivery-limit"])} means no limit from RabbitMQ ${FIRST_WITH_LIMIT} on; RabbitMQ ${brokerVersion} lets each message of ` +
