@@ -52,11 +52,15 @@ const edits: Record<string, Edit> = {
     // The provider deletes each before the new one, and both at the same time: which of them is left is chance.
   },
   "arguments written as JSON": {
-    before: [exchange("in", "headers"), queue("q"), binding("b", "", {}, { arguments: { "x-match": "all", a: "1" } })],
+    before: [
+      exchange("in", "headers"),
+      queue("q"),
+      binding("b", "", {}, { arguments: { "x-match": "all", a: "1", b: 2.5 } }),
+    ],
     after: [
       exchange("in", "headers"),
       queue("q"),
-      binding("b", "", {}, { argumentsJson: '{"x-match":"all","a":"1"}' }),
+      binding("b", "", {}, { argumentsJson: '{"x-match":"all","a":"1","b":"2"}' }),
     ],
     verdict: "loss",
     rule: "replaced-by-itself",
@@ -66,7 +70,7 @@ const edits: Record<string, Edit> = {
       after: [
         exchange("in", "headers"),
         queue("q"),
-        binding("b", "", { deleteBeforeReplace: true }, { argumentsJson: '{"x-match":"all","a":"1"}' }),
+        binding("b", "", { deleteBeforeReplace: true }, { argumentsJson: '{"x-match":"all","a":"1","b":"2"}' }),
       ],
       verdict: "loss",
       left: ["", "in", "q"],

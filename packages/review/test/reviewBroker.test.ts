@@ -409,9 +409,11 @@ describe("a review that asks the broker", () => {
     assert.equal(await verdictWith({ argumentsJson: '{"n":"5","x-match":"all"}' }), "loss");
     assert.equal(await verdictWith({ argumentsJson: '{"n":6,"x-match":"all"}' }), "loss");
     assert.equal(await verdictWith({}), "loss");
-    // The provider declares what stands in a plain table as texts.
+    // The provider declares what stands in a plain table as texts, a number without its fraction.
     answers["/api/bindings/%2F"] = [onBroker("shop", "full", "", { "x-match": "all", n: "5" })];
-    assert.equal(await verdictWith({ arguments: { n: 5, "x-match": "all" }, routingKey: "" }), "care");
+    for (const n of [5, 5.5, 1e21])
+      assert.equal(await verdictWith({ arguments: { n, "x-match": "all" }, routingKey: "" }), "care", String(n));
+    assert.equal(await verdictWith({ arguments: { n: 6, "x-match": "all" }, routingKey: "" }), "loss");
   });
 
   it("promises no parking that the broker has not", async () => {

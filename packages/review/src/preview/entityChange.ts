@@ -279,12 +279,18 @@ export function bindingIdentity(values: Record<string, unknown> | undefined): st
   return JSON.stringify([vhost, source, destination, destinationType, routingKey, sorted]);
 }
 
-/** A plain table as the provider declares it. */
+/**
+ * A plain table as the provider declares it: a number without its fraction, 1.5 as "1". Undefined with a number beyond 2^53, of which the
+ * provider makes another one (measured with 1e20 and 1e300).
+ */
 function textsOf(table: unknown): unknown {
   if (typeof table !== "object" || table === null) return table;
-  return Object.fromEntries(
-    Object.entries(table).map(([key, value]) => [key, typeof value === "object" ? value : String(value)]),
-  );
+  const whole = Object.entries(table).map(([key, value]) => [
+    key,
+    typeof value === "number" ? Math.trunc(value) : value,
+  ]);
+  if (whole.some(([, value]) => typeof value === "number" && !Number.isSafeInteger(value))) return undefined;
+  return Object.fromEntries(whole.map(([key, value]) => [key, typeof value === "object" ? value : String(value)]));
 }
 
 export function text(value: unknown): string {
