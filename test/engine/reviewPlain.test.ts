@@ -403,6 +403,11 @@ describe("a review of a program's own resources", () => {
         (await judged(5))[1],
         /^policy-drops: It says max-length: 5 for queue q\. .*--refresh` would declare it/,
       );
+      // What somebody led to a queue by the policy would be lost with the queue.
+      await put("p", "^q$", 1, { "max-length": 5, "dead-letter-exchange": "", "dead-letter-routing-key": "r" });
+      declare([queue("q"), policy("p", { "max-length": 5 })]);
+      const led = (await stack.review(...asked())).report;
+      assert.deepEqual([led?.verdict, led?.findings[0]?.rule], ["loss", "unroutable-lost"]);
       await management.call("DELETE", `policies/${vhost}/team`);
       await management.call("DELETE", `policies/${vhost}/p`);
       assert.match((await judged(6))[1], /^policy-drops: It says max-length: 6 for queue q\.$/);

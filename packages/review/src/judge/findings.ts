@@ -93,9 +93,7 @@ export function findingsOf(
   };
   const perBroker = brokersOf(changes, onBroker, isOneBroker).flatMap(({ own, beside, found }) => {
     const all = [...beside, ...found.entities];
-    // A way that the broker has otherwise than the state has a finding of its own.
-    const planned = all.map((change): EntityChange => ({ ...change, live: undefined }));
-    const routing = new Routing(planned, preview.hasSames, found.vhosts);
+    const routing = new Routing(all, preview.hasSames, found.vhosts);
     const policies = new Policies(all, preview.hasSames, routing, found);
     const isOwn = ({ change }: { change: EntityChange }): boolean => own.has(change);
     return [

@@ -39,12 +39,14 @@ export class Routing {
     private readonly isWhole: boolean,
     private readonly asked: ReadonlySet<string> = new Set(),
   ) {
-    this.policies = changes.filter(({ kind }) => kind === "policy");
+    const policies = changes.filter(({ kind }) => kind === "policy");
+    // An alternate exchange that the broker has otherwise than the state has a finding of its own.
+    this.policies = policies.map((change) => ({ ...change, live: undefined }));
     this.exchanges = changes.filter(({ kind }) => kind === "exchange");
     this.bindings = changes.filter(({ kind }) => kind === "binding");
     const queues = changes.filter(({ kind }) => kind === "queue");
-    for (const change of queues) this.addQueue(change);
-    for (const policy of this.policies) this.addPolicy(policy, queues);
+    for (const change of queues) this.addQueue(change, policies);
+    for (const policy of policies) this.addPolicy(policy, queues);
     const keysOf = (some: EntityChange[]): Set<string> =>
       new Set(some.map(({ kind, before }) => nameKey(kind, before?.vhost, before?.name)));
     this.deleted = keysOf(changes.filter(isGone));
@@ -122,7 +124,7 @@ export class Routing {
     return policy === undefined ? undefined : `policy ${brokerName(policy)}`;
   }
 
-  private addQueue(change: EntityChange): void {
+  private addQueue(change: EntityChange, policies: EntityChange[]): void {
     const { before } = change;
     if (before === undefined) return;
     const values = queueArguments(before);
@@ -133,7 +135,7 @@ export class Routing {
     }
     // An argument takes precedence over a policy; without one, the policy says where dead letters go.
     const target = { vhost: before.vhost, name: before.name, queueArguments: values };
-    for (const { view } of policiesInForce(this.policies, target, "after").found) {
+    for (const { view } of policiesInForce(policies, target, "after").found) {
       const isSafe = (strategy ?? view.definition["dead-letter-strategy"]) === "at-least-once";
       const { "dead-letter-exchange": to, "dead-letter-routing-key": by = key } = view.definition;
       this.addFeeder(before.vhost, targetOf(to, by), { change, isSafe });
