@@ -595,6 +595,30 @@ describe("a review that asks the broker", () => {
     assert.match(report.findings[0]?.found ?? "", /^it stays bound to nsb.v2.delay-exact by "\*\.empty" on the broker/);
   });
 
+  it("shows no secret of a binding's key that somebody else made", async () => {
+    const [delivery, exact, key] = ["nsb.v2.delay-delivery", "nsb.v2.delay-exact", "amqp://shop:hunter22@host"];
+    answers["/api/exchanges/%2F"] = [delivery, exact, "shop"].map((name) => ({
+      ...declared,
+      name,
+      type: "topic",
+      internal: false,
+    }));
+    const there = [onBroker(exact, "empty", key), onBroker("shop", "bills", key), onBroker(delivery, "bills", key)];
+    answers["/api/bindings/%2F"] = there;
+    answers[`/api/exchanges/%2F/${delivery}/bindings/source`] = there.slice(2);
+    const steps = [
+      queueStep("same", "empty"),
+      step("same", "rabbitmq:index/exchange:Exchange", delivery, exchangeNamed(delivery)),
+      bindingOf("delete", delivery, "empty"),
+      step("delete", "rabbitmq:index/exchange:Exchange", "shop", exchangeNamed("shop")),
+    ];
+    const { report } = await review({ steps }, ["--management", address()]);
+    const told = report.findings.map(({ rule, found }) => `${rule}: ${found}`).filter((one) => one.includes("shop:"));
+    assert.equal(told.length, 0, told.join());
+    const shown = report.findings.filter(({ found }) => found?.includes("[secret]@host")).map(({ rule }) => rule);
+    assert.deepEqual(shown.sort(), ["bindings-of-others-gone", "foreign-binding", "unroutable-lost"]);
+  });
+
   // Deleted by hand in a vhost whose name was a secret, and in a file without unchanged resources: "nothing changes".
   it("says what it could not compare", async () => {
     const unread = step("same", "rabbitmq:index/queue:Queue", "q", { name: "empty", vhost: "[secret]", settings: {} });

@@ -3,6 +3,7 @@ import { takesBindingsAlong } from "../judge/bindingsLeftOut";
 import type { Finding } from "../judge/findings";
 import { rules, takesLiveOne } from "../judge/rules";
 import { EntityChange, bindingIdentity, isReadable } from "../preview/entityChange";
+import { withoutSecrets } from "../redact";
 import type { LiveVhosts } from "./liveVhosts";
 
 /**
@@ -41,7 +42,7 @@ export function stillBound(finding: Finding, changes: readonly EntityChange[], l
       !known.has(bindingIdentity({ ...binding })),
   );
   if (other === undefined) return finding;
-  const key = JSON.stringify(other.routingKey);
+  const key = JSON.stringify(withoutSecrets(other.routingKey));
   const found = `it stays bound to ${end} by ${key} on the broker, which no program declares, and gets what comes there; unbind it by hand`;
   return { ...finding, found, isParked: false };
 }
