@@ -18,9 +18,8 @@ import {
   describeUnlimited,
   endpointLimitPolicies,
   limitingPreset,
-  ownedNames,
+  planEndpointOwnership,
   planOwnEntities,
-  planOwnership,
   readEndpointBinding,
 } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
@@ -220,7 +219,7 @@ const INPUTS = {
 function planClaims(args: EndpointDelayBindingArgs, endpoint: Endpoint): OwnershipPlan[] {
   const { owner } = args;
   if (owner === undefined && !joinsNetwork(args)) return [];
-  return ownedNames(endpoint).map((name) => planOwnership("endpoint", name, owner ?? thisStack()));
+  return planEndpointOwnership(endpoint, owner ?? thisStack());
 }
 
 /** Whether a network's descriptor comes out of another stack's outputs; what a program has as a plain value may be its own. */

@@ -23,8 +23,8 @@ import {
   limitingPreset,
   networkLimitPolicies,
   ownErrorQueue,
-  ownedNames,
   planEndpoints,
+  planEndpointOwnership,
   planOwnership,
 } from "@rabbitmq-delay/topology/stack";
 import type { ProgramConfig } from "./config";
@@ -91,9 +91,7 @@ export function expectationOf(
       ...created.flatMap(ofEndpoint),
     ],
     claims: [
-      ...config.endpoints.flatMap((endpoint) =>
-        ownedNames(endpoint).map((name) => planOwnership("endpoint", name, owner)),
-      ),
+      ...config.endpoints.flatMap((endpoint) => planEndpointOwnership(endpoint, owner)),
       ...returnQueues.map((name) => planOwnership("endpoint", name, owner)),
       ...users.map((user) => planOwnership("user", user, owner)),
     ],

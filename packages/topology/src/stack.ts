@@ -63,7 +63,7 @@ export {
   resourceKinds,
   resourceRule,
 } from "./resourceKinds";
-export { OwnedKind, OwnershipPlan, ownedNames, planOwnership } from "./access/ownership";
+export { OwnedKind, OwnershipPlan, ownedNames, planEndpointOwnership, planOwnership } from "./access/ownership";
 export { AccessOptions, AccessPlan, planAccess } from "./access/access";
 export { planStoreAccess } from "./store/delayedStore";
 export { GatewayQueues, gatewayQueues, planGatewayAccess, planGatewayQueues } from "./store/delayGateway";

@@ -1,4 +1,4 @@
-import { checkOwnedName, maximumOwnedBytes, ownedNames } from "./access/ownership";
+import { checkOwnedName, maximumOwnedBytes, ownedNames, propertyOf } from "./access/ownership";
 import { EntityPlan, planEntities } from "./entities";
 import { DelayTopologyError } from "./errors";
 import { DelayedExchange, delayedExchange, planDelayedExchange } from "./exchange/delayedExchange";
@@ -56,10 +56,9 @@ export function planStack(config: StackConfig, vhost: string): StackPlan {
   checkEndpointNames(endpoints);
   endpoints.forEach((endpoint, index) =>
     ownedNames(endpoint).forEach((name) => {
-      const pattern = endpoint.patterns?.indexOf(name) ?? -1;
-      const part = name === endpoint.name || pattern < 0 ? "name" : `patterns[${pattern}]`;
       const rooms = networks.joinedBy(endpoint).map(({ network }) => maximumEndpointBytes(network, endpoint, name));
-      checkShortString(`endpoints[${index}].${part}`, name, Math.min(maximumOwnedBytes("endpoint"), ...rooms));
+      const place = `endpoints[${index}].${propertyOf(endpoint, name)}`;
+      checkShortString(place, name, Math.min(maximumOwnedBytes("endpoint"), ...rooms));
     }),
   );
   checkUsers(config);

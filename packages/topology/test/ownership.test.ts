@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
-import { ownedNames, planOwnership } from "@rabbitmq-delay/topology/stack";
+import { ownedNames, planEndpointOwnership, planOwnership } from "@rabbitmq-delay/topology/stack";
 
 describe("who owns a name", () => {
   it("stands in the one argument that the broker compares", () => {
@@ -28,6 +28,14 @@ describe("who owns a name", () => {
     assert.throws(
       () => planOwnership("endpoint", "e".repeat(223), "billing/prod"),
       /^DelayTopologyError: endpoint\.name: "e{20,}.* is not allowed; it has 223 bytes, at most 222 bytes are allowed/,
+    );
+  });
+
+  it("a pattern that is too long is named as a pattern", () => {
+    const patterns = ["orders.*", "p".repeat(223)];
+    assert.throws(
+      () => planEndpointOwnership({ name: "Billing", patterns }, "billing/prod"),
+      /^DelayTopologyError: endpoint\.patterns\[1\]: "p{20,}.* is not allowed; it has 223 bytes/,
     );
   });
 

@@ -17,11 +17,12 @@ export type OwnedKind = "endpoint" | "user";
  * Plans how a name is claimed. The broker takes the declaration again from the same owner, and refuses it from another one, in
  * one step: `PRECONDITION_FAILED`, with both owners.
  * @param owner whose it is, e.g. `billing/prod`
+ * @param property what an error calls the name
  * @throws DelayTopologyError for an owner or a name that is empty or too long
  */
-export function planOwnership(kind: OwnedKind, name: string, owner: string): OwnershipPlan {
+export function planOwnership(kind: OwnedKind, name: string, owner: string, property?: string): OwnershipPlan {
   checkOwner("owner", owner);
-  checkOwnedName(kind, name);
+  checkOwnedName(kind, name, property);
   return {
     name: `${claimStart(kind)}${name}`,
     type: "fanout",
@@ -59,8 +60,26 @@ function claimStart(kind: OwnedKind): string {
   return `rabbitmq-delay.owner-of-${kind}.`;
 }
 
+/** Plans how all names of an endpoint are claimed. @throws as {@link planOwnership} does */
+export function planEndpointOwnership(endpoint: NamedEndpoint, owner: string): OwnershipPlan[] {
+  return ownedNames(endpoint).map((name) =>
+    planOwnership("endpoint", name, owner, `endpoint.${propertyOf(endpoint, name)}`),
+  );
+}
+
+/** The property of an endpoint that holds one of its names. */
+export function propertyOf(endpoint: NamedEndpoint, name: string): string {
+  const pattern = endpoint.patterns?.indexOf(name) ?? -1;
+  return name === endpoint.name || pattern < 0 ? "name" : `patterns[${pattern}]`;
+}
+
+interface NamedEndpoint {
+  name: string;
+  patterns?: string[];
+}
+
 /** Names of an endpoint that its service owns: its own, and what it takes by patterns without wildcards. */
-export function ownedNames(endpoint: { name: string; patterns?: string[] }): string[] {
+export function ownedNames(endpoint: NamedEndpoint): string[] {
   const exact = (endpoint.patterns ?? []).filter((pattern) => !pattern.split(".").includes("*"));
   return [...new Set([endpoint.name, ...exact])];
 }
