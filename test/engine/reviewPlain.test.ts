@@ -72,7 +72,7 @@ const edits: Record<string, Edit> = {
         queue("q"),
         binding("b", "", { deleteBeforeReplace: true }, { argumentsJson: '{"x-match":"all","a":"1","b":"2"}' }),
       ],
-      verdict: "loss",
+      verdict: "care",
       left: ["", "in", "q"],
     },
   },

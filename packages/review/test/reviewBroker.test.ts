@@ -507,7 +507,8 @@ describe("a review that asks the broker", () => {
       [verdict, found],
       ["loss", "unroutable-lost: queue hold.5000, which stays, passes its messages on to it."],
     );
-    const safe = { ...leads, "x-dead-letter-strategy": "at-least-once" };
+    const kept = { "x-queue-type": "quorum", "x-overflow": "reject-publish" };
+    const safe = { ...leads, ...kept, "x-dead-letter-strategy": "at-least-once" };
     for (const other of [safe, { ...leads, "x-dead-letter-exchange": "x" }])
       assert.equal((await rulesWith(hold("hold.5000", other)))[0], "care");
     // By the messages' own keys, it may pass them on to any queue: each deletion was a loss.

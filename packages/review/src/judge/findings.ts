@@ -15,6 +15,7 @@ import {
   text,
 } from "../preview/entityChange";
 import { MissingTarget, OnBroker, missingTargets } from "./missingTargets";
+import { DeadEnd, deadEnds } from "./deadEnds";
 import { networkEnds } from "../preview/networkEnds";
 import { Policies } from "./policyFindings";
 import { mayShareBroker } from "../preview/planBroker";
@@ -96,8 +97,21 @@ export function findingsOf(
     const routing = new Routing(all, preview.hasSames, found.vhosts);
     const policies = new Policies(all, preview.hasSames, routing, found);
     const isOwn = ({ change }: { change: EntityChange }): boolean => own.has(change);
+    const alone = [...own].flatMap((change) => judge(change, { ...common, routing, policies }));
+    const isLost = (change: EntityChange): boolean =>
+      alone.some(({ urn, severity, queue }) => urn === change.urn && severity === "loss" && queue === undefined);
+    const ends = (preview.hasSames || found.vhosts.size > 0 ? deadEnds(all, found.vhosts) : [])
+      .filter(isOwn)
+      .filter(({ along }) => !along.some(isLost));
+    const dead = new Map(ends.map(({ change, detail }) => [change.urn, detail]));
+    const isWorse = ({ rule, urn }: Finding): boolean => WAYS.includes(rule) && dead.has(urn);
+    const worse = new Set(alone.filter(isWorse).map(({ urn }) => urn));
     return [
-      ...[...own].flatMap((change) => judge(change, { ...common, routing, policies })),
+      // What such a finding says of a way is less than what was found by following it.
+      ...alone.map((finding) =>
+        isWorse(finding) ? { ...finding, severity: "loss" as const, detail: dead.get(finding.urn) } : finding,
+      ),
+      ...ends.filter(({ change }) => !worse.has(change.urn)).map(findDeadEnd),
       ...clashesOf(beside, preview.isWhole).filter(isOwn).map(findDeliveredTwice),
       ...shortcutsOf(beside).filter(isOwn).map(findShortcut),
       ...missingTargets(beside, found).filter(isOwn).map(findMissingTarget),
@@ -439,7 +453,7 @@ function judgeBinding(change: EntityChange, isStaying: boolean, routing: Routing
   if (action === "update") return unknownUpdate(change);
   // It stays on the broker, beside the one that takes its place; of what leaves with its ends, these have findings of their own.
   if (isRetained) return isStaying || routing.leaves(before) ? [] : [find("binding-kept", change)];
-  if (routing.isWidened(change)) return [];
+  if (routing.isCovered(change)) return [];
   const source = String(before?.source);
   // The exchange has a finding of its own.
   if (routing.isDeleted("exchange", before?.vhost, source)) return [];
@@ -459,6 +473,8 @@ const PASSED_ON = "The alternate exchange of the exchange that it is bound to ta
 const fates: Record<Unroutable, string> = {
   parked: "The network parks it: it is kept in the parking queue.",
   held: "The queues before it hold back what comes out of them until there is a way; what is published to it with that key is dropped.",
+  dropped:
+    "No queue passes messages on to the exchange; what is published to it with that key is dropped from then on.",
   lost: "It is lost.",
   unknown:
     "Where the network parks what no binding takes, or an alternate exchange passes it on, it is kept; this preview does not say " +
@@ -500,6 +516,13 @@ function findLeftOut({ change, detail }: LeftOut): Finding {
 
 function findShortcut({ change, detail }: Shortcut): Finding {
   return { ...find("way-shortened", change), found: detail };
+}
+
+/** Rules of what leaves messages without one way, of several. */
+const WAYS: RuleName[] = ["binding-gone", "endpoint-unbound"];
+
+function findDeadEnd({ change, detail }: DeadEnd): Finding {
+  return { ...find("unroutable-lost", change, detail), queue: undefined };
 }
 
 function findMissingTarget({ change, detail, isSure }: MissingTarget): Finding {

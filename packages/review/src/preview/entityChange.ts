@@ -268,15 +268,20 @@ export function queueArguments(values: Record<string, unknown> | undefined): Rec
 
 /** What a binding binds, in one form for a state's and the broker's; undefined if a part of it can't be read. */
 export function bindingIdentity(values: Record<string, unknown> | undefined): string | undefined {
-  const { vhost, source, destination, destinationType, routingKey = "", argumentsJson } = values ?? {};
+  const { vhost, source, destination, destinationType, routingKey = "" } = values ?? {};
   if (![vhost, source, destination, destinationType].every(isReadable)) return undefined;
   if (routingKey !== "" && !isReadable(routingKey)) return undefined;
-  const opened = openedJson(argumentsJson) ?? textsOf(values?.arguments ?? {});
-  if (typeof opened !== "object" || opened === null) return undefined;
+  const given = bindingArguments(values);
   // Two secrets may differ.
-  if (JSON.stringify(opened).includes(SECRET)) return undefined;
-  const sorted = Object.entries(opened).sort(([one], [other]) => (one < other ? -1 : 1));
+  if (given === undefined || JSON.stringify(given).includes(SECRET)) return undefined;
+  const sorted = Object.entries(given).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([vhost, source, destination, destinationType, routingKey, sorted]);
+}
+
+/** A binding's arguments as the broker has them, in whichever of the two forms the program gives them; undefined if they can't be read. */
+export function bindingArguments(values: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+  const opened = openedJson(values?.argumentsJson) ?? textsOf(values?.arguments ?? {});
+  return typeof opened === "object" && opened !== null ? (opened as Record<string, unknown>) : undefined;
 }
 
 /**
