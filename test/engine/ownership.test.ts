@@ -7,8 +7,10 @@ import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
 import { freePort } from "../../toolchain/dist/ports";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
+import { openChannel } from "../support/connect";
 import { StackConfig, TestStack } from "../support/stack";
 import { TcpProxy } from "../support/tcpProxy";
+import { wayOut } from "../support/waysOut";
 
 const shape = { preset: "custom", prefix: "orders", radix: 2, levels: 2, unitMs: 10 } as const;
 const UP = ["up", "--yes", "--skip-preview", "--stack", "test"];
@@ -298,6 +300,46 @@ describe("whose endpoints, users and queues are", () => {
       await management.call("PUT", `vhosts/${vhost}`);
     });
 
+    it("a vhost that was at another address stays with what waits in it, once its stack forgets it, and other stacks are let in", async () => {
+      const { management, node } = broker();
+      const proxy = await TcpProxy.to(Number(new URL(node.managementUrl).port), await freePort());
+      const elsewhere = { managementUrl: `http://127.0.0.1:${proxy.port}` };
+      await management.call("DELETE", `vhosts/${vhost}`);
+      const stack = await TestStack.create(broker(), vhost);
+      stack.configure({ network: shape, createVhost: true });
+      await stack.up();
+      const { parkingQueue = "" } = network;
+      const channel = await openChannel(broker(), vhost);
+      channel.sendToQueue(parkingQueue, Buffer.from("waits"), { persistent: true });
+      await channel.waitForConfirms();
+
+      stack.configure({ network: shape, createVhost: true, broker: elsewhere });
+      await refused(stack, wayOut("preflight-other-broker"), ["preview", "--stack", "test"]);
+      await refused(stack, wayOut("preflight-forget-vhost"), ["preview", "--stack", "test"]);
+      const other = await TestStack.create(broker(), vhost);
+      other.configure({ network: { ...shape, prefix: "others" }, broker: elsewhere });
+      await other.up();
+
+      const [{ urn } = { urn: "" }] = (await stack.resources()).filter(({ type }) => type.endsWith(":VHost"));
+      const { code, output } = await stack.run([
+        "state",
+        "delete",
+        "--target-dependents",
+        "--yes",
+        "--stack",
+        "test",
+        urn,
+      ]);
+      assert.equal(code, 0, output);
+      stack.configure({ network: shape, createVhost: false, broker: elsewhere });
+      await stack.up();
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      const message = await channel.get(parkingQueue, { noAck: true });
+      assert.equal(message && message.content.toString(), "waits");
+      await stack.destroy();
+      assert.deepEqual(await other.preview("--refresh"), []);
+    });
+
     // An update of a stack that was pointed at another broker ended well, and none of its queues was there.
     it("a broker that has nothing of what the state has is warned of: an update would declare nothing", async () => {
       const { management } = broker();
@@ -310,6 +352,11 @@ describe("whose endpoints, users and queues are", () => {
         output.replaceAll(/\s+/g, " "),
         /has none of the 3 queues and 4 exchanges that this stack's state has in vhost \S+\. Without --refresh, an update takes/,
       );
+      assert.match(output, wayOut("refusal-stack-per-broker"));
+      const other = await TestStack.create(broker(), vhost);
+      other.configure({ network: { ...shape, prefix: "others" } });
+      await other.up();
+      await management.get(`queues/${vhost}/${delayNetwork({ ...shape, prefix: "others" }).parkingQueue}`);
       await stack.up("--refresh");
       assert.deepEqual(await stack.preview(), []);
     });

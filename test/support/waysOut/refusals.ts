@@ -66,9 +66,7 @@ export const texts = {
 } as const;
 
 /** Ways out that no test follows, with the reason. */
-export const undone = {
-  "refusal-stack-per-broker": "the engine's own command: a new stack has nothing of the old one",
-};
+export const undone = {};
 
 const anothersQueue = "another's queue with an endpoint's name and other arguments, under removal: delete too";
 const ownership = "test/engine/ownership.test.ts";
