@@ -2,7 +2,19 @@ import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brokerFaultIds } from "@rabbitmq-delay/broker";
-import { delayNetwork, delayedExchange, encodeDelay, planDelayedExchange } from "@rabbitmq-delay/topology";
+import {
+  DelayNetworkOptions,
+  HoldQueuesOptions,
+  RetryIntervalsOptions,
+  delayNetwork,
+  delayedExchange,
+  encodeDelay,
+  holdQueues,
+  planDelayedExchange,
+  planEntities,
+  planRetry,
+  retryIntervals,
+} from "@rabbitmq-delay/topology";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { runCommand } from "../support/command";
@@ -319,6 +331,67 @@ describe("what rabbitmq-delay check finds", () => {
         message.content.toString(),
       );
       assert.deepEqual(bodies.sort(), [...waiting, ...others].sort());
+    });
+
+    // A quorum queue was to become one, a lease was refused with it, and NServiceBus's older network was to have another type.
+    it("is gone from a plan that does as it says, and what can't be passed on is kept from then on", async () => {
+      const { management } = broker();
+      const file = join(temporaryFolder(), "Pulumi.prod.yaml");
+      const hold = { prefix: "held", delays: [20], destinations: [{ exchange: "", routingKey: "nowhere" }] };
+      const once = { prefix: "retry", intervals: [20], parking: false };
+      interface Plan {
+        network: DelayNetworkOptions;
+        retryIntervals: RetryIntervalsOptions;
+        holdQueues: HoldQueuesOptions;
+      }
+      const risky: Plan = {
+        network: { ...shape, parking: false, queueType: "classic" },
+        retryIntervals: { ...once, queueType: "quorum", atLeastOnce: false },
+        holdQueues: { ...hold, leaseMs: 60_000 },
+      };
+      const told: Plan = {
+        network: { ...shape, parking: false, queueType: "quorum" },
+        retryIntervals: { ...once, queueType: "quorum", atLeastOnce: true },
+        holdQueues: { ...hold, queueType: "quorum" },
+      };
+      const atMostOnce = async (plan: object): Promise<string[]> => {
+        const values = Object.entries(plan).map(([key, value]) => [`rabbitmq-delay:${key}`, JSON.stringify(value)]);
+        writeFileSync(file, JSON.stringify({ config: Object.fromEntries(values) as object }));
+        const { out, err } = await runCommand(["check", "--stack-config", file, "--json"]);
+        assert.match(out, /^\[/, err);
+        const found = (JSON.parse(out) as Finding[]).filter(({ rule }) => rule === "at-most-once");
+        return found.map(({ message }) => message);
+      };
+      const [ofNetwork = "", ofInterval = "", ofHold = "", ...others] = await atMostOnce(risky);
+      assert.deepEqual(others, []);
+      assert.match(ofNetwork, wayOut("check-quorum-network"));
+      assert.match(ofInterval, wayOut("check-at-least-once"));
+      for (const text of [wayOut("check-quorum-queue"), wayOut("check-without-lease")]) assert.match(ofHold, text);
+      assert.deepEqual(await atMostOnce(told), []);
+      const [ofOlder = ""] = await atMostOnce({ network: { preset: "nservicebus-v1" } });
+      assert.match(ofOlder, wayOut("check-quorum-preset"));
+      assert.deepEqual(await atMostOnce({ network: { preset: "nservicebus" } }), []);
+
+      type Counted = { name: string; messages?: number; messages_dlx?: number; message_stats?: { publish?: number } };
+      const send = async (plan: Plan, kept: number): Promise<void> => {
+        const vhost = await management.createVhost();
+        const channel = await openChannel(broker(), vhost);
+        const { queues, ...rest } = planEntities(delayNetwork(plan.network));
+        await declareOverAmqp(channel, { ...rest, queues });
+        const retries = [retryIntervals(plan.retryIntervals), holdQueues(plan.holdQueues)].map(planRetry);
+        for (const retry of retries) await declareOverAmqp(channel, retry);
+        const waiting = [...queues, ...retries.flatMap((retry) => retry.queues)].map(({ name }) => name);
+        for (const name of waiting) channel.sendToQueue(name, Buffer.from("for nobody"), { persistent: true });
+        await channel.waitForConfirms();
+        const isSettled = ({ messages, messages_dlx: held = 0, message_stats: stats }: Counted): boolean =>
+          messages === kept && held === kept && stats?.publish === 1;
+        for (;;) {
+          const found = await management.get<Counted[]>(`queues/${vhost}`);
+          if (waiting.every((name) => found.some((one) => one.name === name && isSettled(one)))) break;
+          await new Promise((resolve) => setTimeout(resolve, 200));
+        }
+      };
+      await Promise.all([send(risky, 0), send(told, 1)]);
     });
 
     it("goes on by itself once somebody does as it says, where the broker could not pass messages on", async () => {

@@ -59,11 +59,14 @@ export function auditQueue({ name, arguments: values }: QueuePlan): AuditFinding
   const findings: AuditFinding[] = [];
   const deadLetters = "x-dead-letter-exchange" in values;
   if (deadLetters && "x-message-ttl" in values && values["x-dead-letter-strategy"] !== "at-least-once") {
-    const why =
+    const [why, remedy] =
       values["x-queue-type"] === "quorum"
-        ? "its dead-letter strategy is not at-least-once"
-        : "classic queues can't do otherwise";
-    const message = `passes its messages on at most once (${why}): a crash in that moment loses one; take queueType quorum`;
+        ? ["its dead-letter strategy is not at-least-once", "set atLeastOnce: true"]
+        : [
+            "classic queues can't do otherwise",
+            `take queueType quorum${"x-expires" in values ? " without leaseMs" : ""}, and names that no client declares as classic queues`,
+          ];
+    const message = `passes its messages on at most once (${why}): a crash in that moment loses one; ${remedy}`;
     findings.push({ rule: "at-most-once", severity: "warning", subject, message });
   }
   if ("x-expires" in values) {
@@ -86,8 +89,8 @@ export function auditNetwork(
   const findings: AuditFinding[] = [];
   const subject = `network ${network.prefix}`;
   if (network.queueType === "classic") {
-    const message =
-      "has classic level queues, which pass messages on at most once: a crash in that moment loses one; take quorum";
+    const remedy = network.preset === "nservicebus-v1" ? "take preset nservicebus" : "take queueType quorum";
+    const message = `has classic level queues, which pass messages on at most once: a crash in that moment loses one; ${remedy}`;
     findings.push({ rule: "at-most-once", severity: "warning", subject, message });
   }
   if (network.parkingQueue === undefined) {

@@ -43,8 +43,11 @@ export const texts = {
   },
   "packages/topology/src/audit.ts": {
     "check-unbind": "unbind it, or bind it exactly",
-    "check-quorum-queue": "a crash in that moment loses one; take queueType quorum",
-    "check-quorum-network": "a crash in that moment loses one; take quorum",
+    "check-quorum-queue": ", and names that no client declares as classic queues",
+    "check-without-lease": " without leaseMs",
+    "check-at-least-once": "set atLeastOnce: true",
+    "check-quorum-network": "take queueType quorum",
+    "check-quorum-preset": "take preset nservicebus",
     "check-leased": "only publishers that declare it before each message may use it",
   },
 } as const;
@@ -52,8 +55,6 @@ export const texts = {
 /** Ways out that no test follows, with the reason. */
 export const undone = {
   "check-policy-priority": "needs a broker that is interrupted while it sets a policy",
-  "check-quorum-queue": "no test yet",
-  "check-quorum-network": "no test yet",
   "check-stalled-loop": "needs an update of a broker; the header is left out in test/brokers/republish.test.ts",
 };
 
