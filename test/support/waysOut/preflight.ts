@@ -120,10 +120,7 @@ export const texts = {
 } as const;
 
 /** Ways out that no test follows, with the reason. */
-export const undone = {
-  "preflight-policy-enforce":
-    "the refusing part is not run beside it; the command is run again in test/brokers/enforceLive.test.ts",
-};
+export const undone = {};
 
 /** Ways out that a test follows without looking at the text: the test's file and a part of its title. */
 export const doneBy = {
