@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { GetMessage } from "amqplib";
 import {
   DelayNetwork,
   delayNetwork,
@@ -18,6 +19,7 @@ import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Advice, followAdvice } from "../support/followAdvice";
+import { Receiver } from "../support/receive";
 import { RunEnd, StackConfig, TestStack } from "../support/stack";
 import { wayOut } from "../support/waysOut";
 
@@ -309,6 +311,31 @@ describe("each refusal is gone once its advice is followed", () => {
       advise(wayOut("preflight-policy-narrow"), "policy harming (", () =>
         putPolicy("harming", { ...harming, pattern: "^harmed by nobody" }),
       );
+      parts.sunk = small("sunk");
+      await putPolicy("sunk", { ...harming, pattern: "^sunk" });
+      const lower = wayOut("preflight-policy-lower").source;
+      const sunk = new RegExp(`policy sunk \\([^;]* sets message-ttl [^;]*; narrow its pattern, or ${lower}`);
+      advise(sunk, "policy sunk (", () => putPolicy("sunk", { ...harming, pattern: "^sunk", priority: 50 }));
+      // A queue that no policy of this stack applies to.
+      parts.outranked = {
+        type: "RetryIntervalQueues",
+        args: { prefix: "outranked", intervals: [20], parking: false, removal: "delete" },
+      };
+      await putPolicy("outranked", { ...harming, pattern: "^outranked" });
+      advise(wayOut("preflight-policy-outrank"), "policy outranked (", () => {
+        const better = { pattern: "^outranked", "apply-to": "queues", priority: 201 };
+        return putPolicy("better", { ...better, definition: { overflow: "reject-publish" } });
+      });
+      const letters = { "apply-to": "queues", priority: 5, definition: { "dead-letter-exchange": "amq.fanout" } };
+      for (const name of ["lettered", "forgone"]) await putPolicy(name, { ...letters, pattern: `^${name}$` });
+      parts.lettered = endpoint("lettered");
+      parts.forgone = { type: "ErrorQueues", args: { names: ["forgone"], removal: "delete" } };
+      advise(wayOut("preflight-policy-argument"), "policy lettered does not apply", () => {
+        parts.lettered = endpoint("lettered", { queueArguments: { "x-dead-letter-exchange": "amq.fanout" } });
+      });
+      advise(wayOut("preflight-policy-forgo"), "policy forgone does not apply", () =>
+        putPolicy("forgone", { ...letters, pattern: "^forgone by nobody$" }),
+      );
       for (const name of ["wide", "without"]) {
         const operators = { ...harming, pattern: `^${name}` };
         parts[name] = small(name);
@@ -439,6 +466,14 @@ describe("each refusal is gone once its advice is followed", () => {
 
       await followAdvice(preview, faults);
       await up();
+      await putQueue("dead letters", QUORUM);
+      await bind("amq.fanout", "dead letters");
+      channel.sendToQueue("lettered", Buffer.from("rejected"), { persistent: true });
+      await channel.waitForConfirms();
+      channel.nack((await channel.get("lettered")) as GetMessage, false, false);
+      const dead = await Receiver.on(channel, ["dead letters"]);
+      const [rejected] = await dead.until(1);
+      assert.equal(rejected?.message.content.toString(), "rejected");
 
       // What is looked at once nothing else is wrong.
       parts.five = small("five");

@@ -200,29 +200,38 @@ function harms(subject: PolicySubject, foreign: OthersPolicy[]): PolicyFinding[]
   const endpoints = new Set(subject.endpointQueues);
   const groups = new Map<
     string,
-    { policy: OthersPolicy; isError: boolean; harmful: string; setting: string; harm: string; names: string[] }
+    {
+      policy: OthersPolicy;
+      isError: boolean;
+      isOverOurs: boolean;
+      harmful: string;
+      setting: string;
+      harm: string;
+      names: string[];
+    }
   >();
   for (const queue of subject.queues) {
     const effective = effectiveOn(queue, subject, foreign);
     const own = ownPolicyOf(queue, subject, effective)?.definition;
+    const isOverOurs = subject.policies.some((plan) => isOurs(plan, { name: queue.name, queue }));
     for (const policy of effective) {
       const beside = policy.isOperator ? own : undefined;
       for (const { key: harmful, setting, kind, harm } of harmOf(queue, foreignKeys(policy, queue), beside)) {
         // A service may want a policy for its own queue, but not against the queue's own argument.
         const isError = !endpoints.has(queue.name) || (harmful === "delivery-limit" && isUnlimited(queue));
-        const key = JSON.stringify([policy.isOperator, policy.name, isError, setting, kind]);
-        const group = groups.get(key) ?? { policy, isError, harmful, setting, harm, names: [] };
+        const key = JSON.stringify([policy.isOperator, policy.name, isError, isOverOurs, setting, kind]);
+        const group = groups.get(key) ?? { policy, isError, isOverOurs, harmful, setting, harm, names: [] };
         groups.set(key, { ...group, names: [...group.names, queue.name] });
       }
     }
   }
-  return [...groups.values()].map(({ policy, isError, harmful, setting, harm, names }) => ({
+  return [...groups.values()].map(({ policy, isError, isOverOurs, harmful, setting, harm, names }) => ({
     severity: isError ? "error" : "warning",
     policy: policy.name,
     key: harmful,
     message:
       `${policy.isOperator ? "operator policy" : "policy"} ${policy.name} (pattern ${policy.pattern}, priority ${policy.priority}) ` +
-      `sets ${setting} on ${listed("queue", names)}: ${harm}; ${remedyOf(policy)}`,
+      `sets ${setting} on ${listed("queue", names)}: ${harm}; ${remedyOf(policy, isOverOurs)}`,
   }));
 }
 
@@ -247,7 +256,8 @@ function foreignKeys(
   return Object.fromEntries(Object.entries(definition).filter(([key]) => !(key in replaced.definition)));
 }
 
-function remedyOf({ isOperator, replaced }: OthersPolicy): string {
+/** @param isOverOurs whether a policy of ours applies to the queues, which another one of a higher priority would keep away, too */
+function remedyOf({ isOperator, replaced }: OthersPolicy, isOverOurs: boolean): string {
   if (replaced !== undefined) {
     const { pattern, applyTo, priority, definition } = replaced;
     return (
@@ -255,9 +265,8 @@ function remedyOf({ isOperator, replaced }: OthersPolicy): string {
       `${priority} and definition ${JSON.stringify(definition)}`
     );
   }
-  return isOperator
-    ? "narrow its pattern, or take the key out of it, which only an administrator can"
-    : "narrow its pattern, or give these queues a policy of a higher priority without it";
+  if (isOperator) return "narrow its pattern, or take the key out of it, which only an administrator can";
+  return `narrow its pattern, or ${isOverOurs ? "lower its priority" : "give these queues a policy of a higher priority without it"}`;
 }
 
 /** The policies that apply to a queue, or may: the strongest, those that are not surely weaker, and operator policies likewise. */
