@@ -1,19 +1,52 @@
 import { strict as assert } from "node:assert";
+import { randomUUID } from "node:crypto";
+import { IncomingMessage, ServerResponse, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
 import { planOwnership } from "@rabbitmq-delay/topology/stack";
-import { TestBroker, onEachBroker } from "../support/brokers";
+import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
+import { TestBroker, onEachBroker, ownTestBroker } from "../support/brokers";
+import { afterThisTest } from "../support/cleanup";
 import { runCommand } from "../support/command";
 import { connect, openChannel } from "../support/connect";
 import { followAdvice } from "../support/followAdvice";
-import { declareAsNServiceBus, generations, installEndpoint } from "../support/nserviceBus";
+import { declareAsNServiceBus, generations, installEndpoint, publishDelayed } from "../support/nserviceBus";
+import { Receiver } from "../support/receive";
 import { wayOut } from "../support/waysOut";
 
 /** Runs a verb of the command on a vhost. */
-async function run({ node }: TestBroker, ...args: string[]): Promise<{ code: number; output: string }> {
-  const management = ["--management", node.managementUrl.replace("://", "://guest:guest@")];
+async function run(
+  { node }: TestBroker,
+  args: string[],
+  login = "guest:guest",
+): Promise<{ code: number; output: string }> {
+  const management = ["--management", node.managementUrl.replace("://", `://${login}@`)];
   const { code, out, err } = await runCommand([...args, ...management]);
   return { code, output: out + err };
+}
+
+/** A broker whose management API is reached by a way on which something happens before a request goes on. */
+async function interrupted(broker: TestBroker, before: (request: string) => Promise<unknown>): Promise<TestBroker> {
+  const forward = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
+    const { method = "", url = "", headers } = incoming;
+    const body = await text(incoming);
+    await before(`${method} ${url} ${body}`);
+    const outgoing = request(new URL(url, broker.node.managementUrl), { method, headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 500, response.headers);
+      response.pipe(answer);
+    });
+    outgoing.on("error", () => answer.destroy());
+    outgoing.end(body);
+  };
+  const server = createServer((incoming, answer) => {
+    forward(incoming, answer).catch(() => answer.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  afterThisTest(() => void server.close());
+  const managementUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { ...broker, node: { ...broker.node, managementUrl } };
 }
 
 describe("what adopt and enforce advise", () => {
@@ -41,7 +74,7 @@ describe("what adopt and enforce advise", () => {
       await channel.assertExchange(left.deliveryExchange, "topic");
 
       const output = await followAdvice(
-        () => run(broker(), "adopt", "--vhost", vhost),
+        () => run(broker(), ["adopt", "--vhost", vhost]),
         [
           {
             says: wayOut("adopt-claimed"),
@@ -86,7 +119,45 @@ describe("what adopt and enforce advise", () => {
         assert.match(output, new RegExp(`name: ${name}\n`));
     });
 
-    it("enforce goes through once its advice is followed", async () => {
+    it("enforce finds nothing stuck once messages are let out as it says", async () => {
+      const on = await ownTestBroker(broker().node.installation);
+      // The broker by itself tries again after three minutes.
+      const timeout = "application:set_env(rabbit, dead_letter_worker_publisher_confirm_timeout, 1000).";
+      await rabbitmqctl(on.node, "eval", timeout);
+      const { management } = on;
+      const vhost = await management.createVhost();
+      const channel = await openChannel(on, vhost);
+      await declareAsNServiceBus(channel, generations.v2);
+      await publishDelayed(channel, generations.v2, "Nobody", 1, "let out");
+      const untilStuck = async (count: number): Promise<void> => {
+        const path = `queues/${vhost}/${generations.v2.level(0)}?columns=messages_dlx`;
+        while ((await management.get<{ messages_dlx?: number }>(path)).messages_dlx !== count) await pause(200);
+      };
+      await untilStuck(1);
+      await followAdvice(
+        () => run(on, ["enforce", "--vhost", vhost, "--preset", "nservicebus", "--dry-run"]),
+        [
+          {
+            says: wayOut("enforce-let-out"),
+            of: "messages that no queue takes",
+            deed: async (line) => {
+              const [, from = "", to = ""] = /the alternate exchange of (\S+) and (\S+) by/.exec(line) ?? [];
+              await channel.assertExchange("let-out", "fanout");
+              await channel.assertQueue("let-out");
+              await channel.bindQueue("let-out", "let-out", "");
+              const definition = { "alternate-exchange": "let-out" };
+              const policy = { pattern: `^(${from}|${to})$`, "apply-to": "exchanges", priority: 0, definition };
+              await management.call("PUT", `policies/${vhost}/let-out`, policy);
+              const [out] = await (await Receiver.on(channel, ["let-out"])).until(1);
+              assert.equal(out?.message.content.toString(), "let out");
+              await untilStuck(0);
+            },
+          },
+        ],
+      );
+    });
+
+    it("enforce goes through once its advice is followed, and when it is run again after what came in between", async () => {
       const { management } = broker();
       const vhost = await management.createVhost();
       const channel = await openChannel(broker(), vhost);
@@ -120,9 +191,67 @@ describe("what adopt and enforce advise", () => {
       const operators = { pattern: "detour", "apply-to": "queues", priority: 0, definition: { "max-length": 200_000 } };
       await put("operator-policies", "operators", operators);
 
-      await followAdvice(
-        () => run(broker(), "enforce", "--vhost", vhost, "--preset", "nservicebus"),
+      const deployer = `deployer-${randomUUID()}`;
+      afterThisTest(() => management.call<void>("DELETE", `users/${deployer}`));
+      const all = { configure: ".*", write: ".*", read: ".*" };
+      const permit = (more: object): Promise<unknown> =>
+        management.call("PUT", `permissions/${vhost}/${deployer}`, { ...all, ...more });
+      const tag = (tags: string): Promise<unknown> =>
+        management.call("PUT", `users/${deployer}`, { password: "secret", tags });
+      await tag("policymaker");
+      await permit({});
+      const enforce = ["enforce", "--vhost", vhost, "--preset", "nservicebus"];
+      const login = wayOut("enforce-login");
+      const dry = (password: string): ReturnType<typeof run> =>
+        run(broker(), [...enforce, "--dry-run"], `${deployer}:${password}`);
+      assert.match((await dry("wrong")).output, login);
+      await tag("");
+      assert.match((await dry("secret")).output, login);
+      await tag("policymaker");
+      assert.doesNotMatch((await dry("secret")).output, login);
+
+      // Each before the first of these requests alone; whether a user has a right is tried by others.
+      const urgent = { ...high, pattern: "^nsb.v2" };
+      const between = new Map<RegExp, (...words: string[]) => Promise<unknown>>([
+        [/^PUT \/api\/exchanges\/\S+ \{"type":"topic"/, () => permit({ configure: "^$" })],
+        [/^PUT \/api\/policies\//, () => tag("management")],
+        [/^POST \/api\/bindings\/\S+ \{"routing_key":"[^"]/, () => permit({ write: "^$" })],
         [
+          /^GET \/api\/exchanges\/[^/?]+\/[^/? ]+ /,
+          async () => {
+            const policies = await management.get<{ name: string }[]>(`policies/${vhost}`);
+            for (const { name } of policies.filter((policy) => policy.name.startsWith("nsb")))
+              await management.call("DELETE", `policies/${vhost}/${name}`);
+          },
+        ],
+        [
+          /^GET \/api\/queues\/[^/]+\/([^/]+)\/bindings/,
+          (queue) => channel.bindQueue(queue, level(0), `${"*.".repeat(27)}1.#`),
+        ],
+        [/^DELETE \/api\/queues\//, () => put("policies", "urgent", urgent)],
+      ]);
+      const way = await interrupted(broker(), async (request) => {
+        for (const [pattern, deed] of between) {
+          const found = pattern.exec(request);
+          if (found === null) continue;
+          between.delete(pattern);
+          await deed(...found.slice(1));
+        }
+      });
+
+      await followAdvice(
+        () => run(way, enforce, `${deployer}:secret`),
+        [
+          { says: wayOut("enforce-configure"), of: "PUT exchanges/", deed: () => permit({}) },
+          { says: wayOut("enforce-tag"), of: "PUT policies/", deed: () => tag("policymaker") },
+          { says: wayOut("enforce-bind"), of: "POST bindings/", deed: () => permit({}) },
+          { says: wayOut("enforce-deleted"), of: "somebody deleted the policy ", deed: () => undefined },
+          { says: wayOut("enforce-installers"), of: "is bound to queue ", deed: () => undefined },
+          {
+            says: wayOut("enforce-at-once"),
+            of: "policy urgent ",
+            deed: () => put("policies", "urgent", { ...urgent, priority: 1 }),
+          },
           {
             says: wayOut("enforce-wide"),
             of: "queue All ",

@@ -113,8 +113,27 @@ export const texts = {
     "enforce-unbind": "skip or repeat a part of their delay; unbind it first",
     "enforce-lower": "or a narrower pattern",
     "enforce-widen": "widen its pattern to both",
+    "enforce-at-once": "THIS CHANGE IS UNDER WAY, AND MESSAGES HAVE NO WAY UNTIL THEN: ",
+  },
+  "packages/operate/src/enforce/requests.ts": {
+    "enforce-tag": "the tag policymaker",
+    "enforce-bind": "the rights to read ",
+    "enforce-configure": ", or to write or read where it leads",
+    "enforce-login": "the tag policymaker, or its name or password is wrong",
+  },
+  "packages/operate/src/enforce/drainQueue.ts": {
+    "enforce-installers": "or by an endpoint that runs NServiceBus's installers: turn those off, and run this again",
+    "enforce-statistics": "switch them on, and run this again",
+  },
+  "packages/operate/src/enforce/until.ts": {
+    "enforce-timeout": "see what keeps it, and run this again",
+  },
+  "packages/operate/src/enforce/stuckMessages.ts": {
+    "enforce-let-out": "declare a fanout exchange with a queue bound to it, and make it the alternate exchange of ",
   },
   "packages/operate/src/enforce/enforceMatching.ts": {
+    "enforce-deleted": "meanwhile; run this again",
+    "enforce-held-up": "this run was held up; run it again",
     "enforce-operator": "change its pattern, and run this again",
   },
   "components/oneUrn.ts": {
@@ -124,7 +143,11 @@ export const texts = {
 } as const;
 
 /** Ways out that no test follows, with the reason. */
-export const undone = {};
+export const undone = {
+  "enforce-statistics": "the broker has to be silent for half a minute",
+  "enforce-timeout": "a queue has to be kept from running empty for ten minutes",
+  "enforce-held-up": "a run has to stand still for half a minute between two requests",
+};
 
 /** Ways out that a test follows without looking at the text: the test's file and a part of its title. */
 export const doneBy = {
