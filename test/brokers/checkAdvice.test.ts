@@ -95,6 +95,25 @@ describe("what rabbitmq-delay check finds", () => {
         while (!(await management.queues(vhost)).some((found) => found.name === name && found[what] === count))
           await new Promise((resolve) => setTimeout(resolve, 200));
       };
+      const held = planDelayedExchange(delayedExchange(lent)).queues.find((one) => "x-message-ttl" in one.arguments)
+        ?.name as string;
+      /** Bindings at the parts of a delayed exchange, which another fault has made. */
+      const shortcuts = (
+        [
+          ["queue former ", wayOut("check-unbind-former"), "lent", "former", "x-delay.0"],
+          ["queue copied ", wayOut("check-unbind-copied"), "lent.parking", "copied", ""],
+          [`queue ${held} `, wayOut("check-unbind-delayed"), "amq.direct", held, "lent"],
+        ] as const
+      ).map(([subject, told, source, name, key]): Fault => ({
+        make: async () => {
+          if (name !== held) await queue(name);
+          await bind(name, source, key);
+        },
+        rule: "shortcut",
+        subject: `delayed exchange lent: ${subject}`,
+        text: told,
+        doAsTold: () => channel.unbindQueue(name, source, key),
+      }));
       let consumerTag = "";
       const faults: Fault[] = [
         {
@@ -284,6 +303,25 @@ describe("what rabbitmq-delay check finds", () => {
             await untilCounted("lent.parking", "messages", 0);
           },
         },
+        {
+          make: async () => {
+            for (const [name, key] of [
+              ["Invoice", "#.Invoice"],
+              ["EU.Invoice", "*.*.EU.Invoice"],
+            ] as const) {
+              await queue(name);
+              await bind(name, left.deliveryExchange, key);
+            }
+          },
+          rule: "collision",
+          subject: "queue Invoice: ",
+          text: wayOut("check-bind-exactly"),
+          doAsTold: async () => {
+            await channel.unbindQueue("Invoice", left.deliveryExchange, "#.Invoice");
+            await bind("Invoice", left.deliveryExchange, "*.*.Invoice");
+          },
+        },
+        ...shortcuts,
         {
           make: async () => undefined,
           rule: "unknown-network",

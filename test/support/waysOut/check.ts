@@ -12,6 +12,7 @@ export const texts = {
     "check-declare-target-again": "declare it again, and run pulumi up --refresh",
   },
   "packages/broker/src/audit/bindingCollisions.ts": {
+    "check-bind-exactly": "or give the destinations other names",
     "check-patterns-apart": "unbind one of them, or give them names and patterns apart",
   },
   "packages/broker/src/audit/brokerFindings.ts": {
@@ -40,6 +41,11 @@ export const texts = {
     "check-stalled-unbound": "bind its destinations, and they go on within some minutes",
     "check-stalled-key": "no binding takes their keys (bind the endpoint, or give the network parking)",
     "check-stalled-loop": "leave that header out, and free them by an update to 4.0 or newer",
+  },
+  "packages/topology/src/exchange/delayedExchange.ts": {
+    "check-unbind-former": "as a former delivery exchange that was left on the broker; unbind it",
+    "check-unbind-copied": "gets copies of what has another delay, or of what nobody takes; unbind it",
+    "check-unbind-delayed": "delays messages that did not ask for it; publish them to ",
   },
   "packages/topology/src/audit.ts": {
     "check-unbind": "unbind it, or bind it exactly",
