@@ -76,6 +76,18 @@ const toSpare = (name: string, logical = name, priority = 1, opts = {}): Resourc
     opts,
   );
 
+/** A network whose endpoints `rabbitmq-delay enforce` has bound to another exchange than the state has. */
+const ENFORCED = "nsb.v2.delay";
+const unenforced = between(`${ENFORCED}-delivery`, "enforced-q", "k", {}, "enforced-b");
+
+/** The policy of {@link toSpare}, for another exchange. */
+const elsewhere = (name: string): Resource =>
+  policy(
+    name,
+    { "alternate-exchange": `${name}-spare` },
+    { pattern: `^${name}-none$`, applyTo: "exchanges", priority: 1 },
+  );
+
 /** The ways out, each with things of its own that have its name. */
 function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel): Record<string, Advice> {
   const { vhost } = stack;
@@ -266,6 +278,28 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
       published: ["same", "none"],
       left: { "same-rest": ["same-rest", "same"] },
     },
+    stepwise: {
+      before: [...spare("stepwise"), toSpare("stepwise")],
+      edit: [...spare("stepwise"), elsewhere("stepwise"), toSpare("stepwise", "stepwise-next", 2)],
+      told: [["policy-protection-gone", "policy stepwise", wayOut("review-meanwhile")]],
+      first: [...spare("stepwise"), toSpare("stepwise"), toSpare("stepwise", "stepwise-next", 2)],
+      after: () => [...spare("stepwise"), elsewhere("stepwise"), toSpare("stepwise", "stepwise-next", 2)],
+      published: ["stepwise", "none"],
+      left: { "stepwise-rest": ["stepwise-rest", "stepwise"] },
+    },
+    enforced: {
+      before: [exchange(`${ENFORCED}-delivery`, "topic", {}, "enforced-x"), queue("enforced-q"), unenforced],
+      byHand: async () => {
+        await channel.assertExchange(`${ENFORCED}-exact`, "topic");
+        await bind("enforced-q", `${ENFORCED}-exact`);
+      },
+      edit: [exchange(`${ENFORCED}-delivery`, "topic", {}, "enforced-x"), queue("enforced-q")],
+      told: [["unroutable-lost", "binding", wayOut("review-still-bound")]],
+      after: () => [exchange(`${ENFORCED}-delivery`, "topic", {}, "enforced-x"), queue("enforced-q")],
+      end: () => channel.unbindQueue("enforced-q", `${ENFORCED}-exact`, "k"),
+      published: [`${ENFORCED}-exact`, "k"],
+      left: { "enforced-q": ["enforced-q"] },
+    },
     held: {
       before: [...spare("held"), toSpare("held")],
       edit: spare("held"),
@@ -436,6 +470,7 @@ describe("the way out that a review prints", () => {
       const { report: retold, output: shown } = await stack.review("--management", management.url);
       const replaced = retold?.findings.filter(({ rule }) => rule === "queue-replaced").map(({ entity }) => entity);
       assert.deepEqual(replaced, ["queue entity"], shown);
+      assert.ok(!retold?.findings.some(({ detail = "" }) => wayOut("review-meanwhile").test(detail)), shown);
       declare(asTold);
       await stack.up();
       for (const [, { end }] of all) await end?.();

@@ -1,5 +1,11 @@
 /** Excerpts of the ways out that a review prints, by the file that holds the text and by an id. */
 export const texts = {
+  "packages/review/src/judge/policyFindings.ts": {
+    "review-meanwhile": "first declare the policy that is to apply, by an update of its own",
+  },
+  "packages/review/src/broker/stillBound.ts": {
+    "review-still-bound": "which no program declares, and gets what comes there; unbind it by hand",
+  },
   "packages/review/src/judge/rules.ts": {
     "review-drain": "Wait until nothing is in them",
     "review-beside-component": "another name, prefix or shape among `networks` in the config",
