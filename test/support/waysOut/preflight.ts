@@ -138,6 +138,7 @@ export const texts = {
   },
   "components/oneUrn.ts": {
     "preflight-state-rename": "or give it its new name in the state first: pulumi state rename",
+    "preflight-declare-once": "Declare it once, e.g. give each network of an endpoint once",
     "preflight-stay": "Leave it where it was in the program",
   },
 } as const;
