@@ -565,14 +565,31 @@ describe("each refusal is gone once its advice is followed", () => {
       };
       const vhost = newVhost();
       const stack = await TestStack.create(broker(), vhost);
-      const endpoints = [{ name: "Sales" }, { name: "Billing", createQueue: false }];
+      const endpoints: object[] = [
+        { name: "Sales" },
+        { name: "Billing", createQueue: false },
+        { name: "Audit", type: "exchange" },
+      ];
+      const delayedExchanges = [{ exchange: "shop", delays: [20], otherwise: "bazaar" }];
+      const declareExchange = (name: string) => () =>
+        management.call("PUT", `exchanges/${vhost}/${name}`, { type: "topic", durable: true });
       const preview = (one: TestStack, config: () => StackConfig) => () => {
         one.configure(config());
         return one.run(["preview", "--stack", "test"]);
       };
       await followAdvice(
-        preview(stack, () => ({ network: shape, endpoints })),
+        preview(stack, () => ({ network: shape, endpoints, delayedExchanges })),
         [
+          {
+            says: wayOut("preflight-declare-exchange"),
+            of: "endpoints: there is no exchange Audit ",
+            deed: declareExchange("Audit"),
+          },
+          {
+            says: wayOut("preflight-declare-otherwise"),
+            of: "delayedExchanges: there is no exchange bazaar ",
+            deed: declareExchange("bazaar"),
+          },
           {
             says: wayOut("preflight-add-vhost"),
             of: `there is no vhost ${vhost}`,

@@ -14,6 +14,8 @@ export const texts = {
     "preflight-use-vhost": "Set createVhost: false to use it",
     "preflight-import-vhost": "bring it up with createVhost: false, and then run pulumi import --provider",
     "preflight-add-vhost": "create it with rabbitmqctl add_vhost and let the user in with rabbitmqctl set_permissions",
+    "preflight-declare-exchange": "; declare it first",
+    "preflight-declare-otherwise": " leads; declare it first",
     "preflight-create-queue": "; declare it first, or set createQueue: true",
   },
   "packages/broker/src/preflight/checkDifferences.ts": {
