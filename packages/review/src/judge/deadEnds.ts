@@ -2,7 +2,7 @@ import { topicMatches } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, isReadable, queueArguments } from "../preview/entityChange";
 import { withoutSecrets } from "../redact";
 import { takesBindingsAlong } from "./bindingsLeftOut";
-import { PolicyTarget, Side, policiesInForce } from "./policiesInForce";
+import { InForce, PolicyTarget, Side, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { waitsForConfirm } from "./routing";
 
 /** A way of messages that ended in a queue before the update, and ends nowhere after it. */
@@ -99,6 +99,9 @@ function shown(key: string): string {
   return JSON.stringify(withoutSecrets(key));
 }
 
+/** Settings by which it is decided what becomes of a queue's dead letters. */
+const DEAD_LETTERS = ["dead-letter-exchange", "dead-letter-routing-key", "dead-letter-strategy", "overflow"];
+
 /** An entity as it is on one side of the update. */
 interface There {
   change: EntityChange;
@@ -112,6 +115,8 @@ class Ways {
   /** Bindings by their sources. */
   private readonly bindings = new Map<string, There[]>();
   private readonly policies: EntityChange[];
+  /** Policies that have one of some keys. */
+  private readonly saying = new Map<string, EntityChange[]>();
   /** Queues and exchanges that the plan has on either side. */
   private readonly planned: ReadonlySet<string>;
 
@@ -147,7 +152,8 @@ class Ways {
   /** Where a queue's dead letters go, undefined where that is not sure, and where they wait in it for a queue that takes them. */
   deadLettersOf(values: Record<string, unknown>): { exchange: string; key?: string } | undefined {
     const given = queueArguments(values);
-    const { found, isSure } = this.inForce({ vhost: values.vhost, name: values.name, queueArguments: given });
+    const target = { vhost: values.vhost, name: values.name, queueArguments: given };
+    const { found, isSure } = this.inForce(target, DEAD_LETTERS);
     const definition = isSure && found.length === 1 ? (found[0]?.view.definition ?? {}) : {};
     const exchange = given["x-dead-letter-exchange"] ?? definition["dead-letter-exchange"];
     const key = given["x-dead-letter-routing-key"] ?? definition["dead-letter-routing-key"];
@@ -160,7 +166,7 @@ class Ways {
   alternatesOf(values: Record<string, unknown>): { name: unknown; policy?: EntityChange }[] {
     const own = queueArguments(values)["alternate-exchange"];
     if (own !== undefined) return [{ name: own }];
-    const { found, isSure } = this.inForce({ vhost: values.vhost, name: values.name });
+    const { found, isSure } = this.inForce({ vhost: values.vhost, name: values.name }, ["alternate-exchange"]);
     const given = found.map(({ change, view }) => ({ name: view.definition["alternate-exchange"], policy: change }));
     if (given.every(({ name }) => name === undefined)) return [];
     return isSure ? given : [...given, { name: undefined }];
@@ -210,7 +216,14 @@ class Ways {
     return this.asked.has(vhost) || this.planned.has(keyOf(kind, { vhost, name })) ? "nowhere" : "unknown";
   }
 
-  private inForce(target: PolicyTarget): ReturnType<typeof policiesInForce> {
+  /** Policies of which one applies to a target; none where none of those that may apply has any of the keys. */
+  private inForce(target: PolicyTarget, keys: string[]): InForce {
+    const id = keys.join();
+    const saying =
+      this.saying.get(id) ??
+      this.policies.filter((policy) => keys.some((key) => key in (viewOn(policy, this.side)?.definition ?? {})));
+    this.saying.set(id, saying);
+    if (policiesFor(saying, target, this.side).length === 0) return { found: [], isSure: true };
     return policiesInForce(this.policies, target, this.side);
   }
 
