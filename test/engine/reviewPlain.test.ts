@@ -296,6 +296,30 @@ describe("a review of a program's own resources", () => {
       assert.equal((await channel.checkQueue("q")).messageCount, 1);
     });
 
+    // The update deleted the queue and failed; the review had said "needs care" of the deletion alone.
+    it("finds a queue and an exchange that the broker has already under the new names of the stack's own", async () => {
+      const channel = await openChannel(broker(), vhost);
+      await channel.assertQueue("q2", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      await channel.assertExchange("in2", "topic");
+      declare(ends);
+      await stack.up();
+      const judged = async (...resources: [Resource, Resource]): Promise<string[]> => {
+        declare(resources.map((one, index) => ({ ...one, name: ends[index]?.name as string })));
+        const { report, output } = await stack.review(...asked());
+        assert.ok(report, output);
+        return report.findings.flatMap(({ rule, entity }) => (/2$/.test(entity) ? [`${rule} ${entity}`] : [])).sort();
+      };
+      assert.deepEqual(await judged(exchange("in2"), queue("q2")), ["taken-over exchange in2", "taken-over queue q2"]);
+      const imported = exchange("in2", "topic", { import: `in2@${vhost}` });
+      assert.deepEqual(await judged(imported, queue("q2")), ["taken-over queue q2"]);
+      assert.deepEqual(await judged(exchange("in2", "fanout"), queue("q2", { "x-max-length": 5 })), [
+        "declared-otherwise exchange in2",
+        "declared-otherwise queue q2",
+      ]);
+      const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.notEqual(code, 0, output);
+    });
+
     // "Empty at the last count", for five messages that were seven seconds old.
     it("counts messages of this moment over AMQP, which the management API does not know yet", async () => {
       const address = `${broker().node.amqpUrl}/${vhost}`;

@@ -671,6 +671,39 @@ describe("a review that asks the broker", () => {
     assert.deepEqual(await found(...two, known, there), ["care", false], "not-compared");
   });
 
+  // The engine deleted the old one, and then the broker refused the new one, or it came under the stack without a word.
+  it("finds a renamed queue or exchange that the broker has already under its new name", async () => {
+    const named = (name: string, settings: object = {}): object => ({ name, vhost: "/", settings });
+    const QUEUE = "rabbitmq:index/queue:Queue";
+    const EXCHANGE = "rabbitmq:index/exchange:Exchange";
+    answers["/api/exchanges/%2F"] = ["shop", "theirs"].map((name) => ({
+      ...declared,
+      name,
+      type: "topic",
+      internal: false,
+    }));
+    const told = async (type: string, to: object, more: object = {}, ops = ["replace"]): Promise<string[]> => {
+      const from = named(type === QUEUE ? "empty" : "shop", { type: "topic" });
+      const steps = ops.map((op) => change(op, type, "own", from, to, more));
+      const { report, stderr } = await review({ steps }, ["--management", address()]);
+      assert.equal(stderr, "");
+      const own = ["taken-over", "declared-otherwise"];
+      return report.findings.filter(({ rule }) => own.includes(rule)).map(({ rule, entity }) => `${rule} ${entity}`);
+    };
+    const limited = { argumentsJson: '{"x-max-length":5}' };
+    assert.deepEqual(await told(QUEUE, named("full")), ["taken-over queue full"]);
+    assert.deepEqual(await told(QUEUE, named("full", limited)), ["declared-otherwise queue full"]);
+    const kept = { retainOnDelete: true };
+    assert.deepEqual(await told(QUEUE, named("full", limited), kept), ["declared-otherwise queue full"]);
+    assert.deepEqual(await told(EXCHANGE, named("theirs", { type: "topic" })), ["taken-over exchange theirs"]);
+    const fanout = named("theirs", { type: "fanout" });
+    assert.deepEqual(await told(EXCHANGE, fanout), ["declared-otherwise exchange theirs"]);
+    assert.deepEqual(await told(EXCHANGE, named("new", { type: "fanout" })), []);
+    assert.deepEqual(await told(QUEUE, named("empty", limited)), [], "the same one with other arguments");
+    const imported = ["import-replacement", "replace", "delete-replaced"];
+    assert.deepEqual(await told(QUEUE, named("full"), {}, imported), [], "taken in on purpose");
+  });
+
   it("takes an entity of the same name on another broker for another one", async () => {
     const provider = (name: string): PreviewStep =>
       step("same", "pulumi:providers:rabbitmq", name, { endpoint: `http://${name}:15672` });

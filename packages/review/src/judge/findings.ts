@@ -9,6 +9,7 @@ import {
   EntityKind,
   brokerIdentity,
   brokerName,
+  isMadeAnew,
   isReadable,
   queueArguments,
   showName,
@@ -193,11 +194,9 @@ function judge(change: EntityChange, surroundings: Surroundings): Finding[] {
 
 /** Another resource that is the same thing on the broker as a new one, after the update; components see to those that they share. */
 function secondOf(change: EntityChange, { stayingAs }: Surroundings): EntityChange | undefined {
-  const { action, partOf } = change;
-  const isMoved = action === "replace" && brokerIdentity(change, "before") !== brokerIdentity(change, "after");
-  if (action !== "create" && !isMoved) return undefined;
+  if (!isMadeAnew(change)) return undefined;
   const twin = stayingAs(change, "after");
-  return twin?.partOf !== undefined && partOf !== undefined ? undefined : twin;
+  return twin?.partOf !== undefined && change.partOf !== undefined ? undefined : twin;
 }
 
 /** Rules, one for each kind: a kind without one does not compile. */

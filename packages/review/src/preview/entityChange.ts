@@ -119,7 +119,7 @@ function toChange(
     name: nameOf(urn),
     kind,
     action,
-    isImport: steps.some(({ op }) => op === "import"),
+    isImport: steps.some(({ op }) => op === "import" || op === "import-replacement"),
     isDeletedFirst: isDeletedFirst(steps),
     parent,
     partOf: partOf(urn, parent),
@@ -255,6 +255,16 @@ export function brokerIdentity(change: EntityChange, side: "before" | "after"): 
         ? JSON.stringify([change.type, vhost, text(name)])
         : undefined;
   }
+}
+
+/** Whether the new side of a replacement is another entity on the broker than the old side. */
+export function isRenamed(change: EntityChange): boolean {
+  return change.action === "replace" && brokerIdentity(change, "before") !== brokerIdentity(change, "after");
+}
+
+/** Whether the update creates an entity of another identity: a new resource, or the new side of a renamed one. */
+export function isMadeAnew(change: EntityChange): boolean {
+  return change.action === "create" || isRenamed(change);
 }
 
 /** A queue's or an exchange's arguments, in whichever of the two forms the program gives them. */
