@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { renderMarkdown } from "../dist/report/markdown";
 import type { PreviewStep } from "../dist/preview/preview";
-import { queueStep, reviewed } from "./steps";
+import { change, queueStep, reviewed } from "./steps";
 
 const QUEUE = "rabbitmq:index/queue:Queue";
 
@@ -24,6 +24,19 @@ describe("a way out in a report", () => {
     const part = await textOf([partOf("rabbitmq-delay:index:ErrorQueues", "error")]);
     assert.match(part, /`pulumi config set rabbitmq-delay:removal retain && pulumi up`/);
     assert.doesNotMatch(part, /retainOnDelete/);
+  });
+
+  // It said "classic" of every queue.
+  it("names the type that a queue has on the broker, and none where several differ", async () => {
+    const untyped = (type: string): PreviewStep => {
+      const queue = (argumentsJson: string): object => ({ name: type, vhost: "/", settings: { argumentsJson } });
+      return change("replace", QUEUE, type, queue(JSON.stringify({ "x-queue-type": type })), queue("{}"));
+    };
+    const toldOf = async (...types: string[]): Promise<string | undefined> =>
+      /`"x-queue-type": "(.*?)"`/.exec(await textOf(types.map(untyped)))?.[1];
+    assert.equal(await toldOf("classic"), "classic");
+    assert.equal(await toldOf("quorum"), "quorum");
+    assert.equal(await toldOf("quorum", "stream"), "TYPE");
   });
 
   // Five copies of two paragraphs, one for each group.

@@ -13,7 +13,7 @@ export const texts = {
     "review-retain-component": "`pulumi config set rabbitmq-delay:removal retain && pulumi up`",
     "review-retain-resource":
       "by an update of its own before this one: `retainOnDelete: true` in the resource's options",
-    "review-write-type": 'as an argument of the queue: `"x-queue-type": "classic"`',
+    "review-write-type": 'as an argument of the queue: `"x-queue-type": "',
     "review-enforce": "Change the live network first, which loses no message",
     "review-alias": "tell the engine that it is the same: `aliases: [",
     "review-name-by-content": "name each by its content, and give it the alias of its former name",

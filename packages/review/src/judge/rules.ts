@@ -8,7 +8,7 @@ export interface Rule {
   title: string;
   /** What it means. */
   consequence: string;
-  /** Steps to take instead, none for a note; code in backticks; VHOST and ALIAS stand for the real ones. */
+  /** Steps to take instead, none for a note; code in backticks; VHOST, ALIAS and TYPE stand for the real ones. */
   wayOut: Step[];
 }
 
@@ -50,9 +50,9 @@ export const rules = {
     severity: "loss",
     title: "% would be deleted and declared anew, because the program leaves out its type",
     consequence:
-      "RabbitMQ 4 gives a queue without a type the type `classic`, and says so. The provider takes that for a change, at this update and at each later one. All messages that wait in the old queue are lost.",
+      "RabbitMQ 4 gives a queue without a type the default type of its vhost, and says so. The provider takes that for a change, at this update and at each later one. All messages that wait in the old queue are lost.",
     wayOut: [
-      'Write the type that the broker has into the program, as an argument of the queue: `"x-queue-type": "classic"`. Then nothing changes.',
+      'Write the type that the broker has into the program, as an argument of the queue: `"x-queue-type": "TYPE"`. Then nothing changes.',
     ],
   },
   "matching-changed": {

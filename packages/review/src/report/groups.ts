@@ -103,7 +103,11 @@ function fillIn(step: string, findings: Finding[]): string {
   const vhost = first?.queue?.vhost;
   const isOneAlias = findings.every(({ alias }) => alias === first?.alias);
   const alias = isOneAlias && /^[\w./:$ {}",-]+$/.test(first?.alias ?? "") ? first?.alias : undefined;
+  // A queue's type that the program leaves out.
+  const types = new Set(findings.map(({ causes }) => causes[0]?.before ?? ""));
+  const [type = ""] = types;
   return step
+    .replaceAll("TYPE", () => (types.size === 1 && /^[a-z]+$/.test(type) ? type : "TYPE"))
     .replaceAll("VHOST", () => (vhost !== undefined && /^[\w./-]+$/.test(vhost) ? vhost : "VHOST"))
     .replaceAll("ALIAS", () => alias ?? placeholderOf(findings));
 }
