@@ -129,6 +129,20 @@ const edits: Record<string, Edit> = {
       left: ["q"],
     },
   },
+  "a retained queue that gets another name": {
+    before: [queue("q", {}, { retainOnDelete: true })],
+    after: [{ ...queue("q2", { "x-max-length": 5 }, { retainOnDelete: true }), name: "q" }],
+    verdict: "safe",
+    rule: "queue-kept",
+    left: ["q", "q2"],
+  },
+  "a retained exchange that gets another name": {
+    before: [exchange("in", "topic", { retainOnDelete: true })],
+    after: [exchange("in2", "fanout", { retainOnDelete: true }, "in")],
+    verdict: "safe",
+    rule: "resource-kept",
+    left: ["in", "in2"],
+  },
   "a queue that is kept no longer": {
     before: [queue("q", {}, { retainOnDelete: true })],
     after: [queue("q")],

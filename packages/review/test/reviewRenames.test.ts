@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { BrokerAnswers } from "../dist/broker/brokerAnswers";
+import { NOT_KNOWN } from "../dist/preview/entityChange";
 import { parsePreview, type PreviewStep } from "../dist/preview/preview";
 import { renderMarkdown } from "../dist/report/markdown";
 import { reviewOf } from "../dist/review";
@@ -48,6 +49,40 @@ describe("a review of what is renamed", () => {
     assert.deepEqual(await judged(to("store", "fanout")), ["care", "exchange-gone"]);
     // The broker has this one already, with another type.
     assert.deepEqual(await judged(to("shop", "fanout")), ["care", "exchange-refused"]);
+  });
+
+  // Each was said to fail half-way, which the update does not do.
+  it("says that a retained thing stays beside one of another name, unless the new name can't be read", async () => {
+    const kept = { retainOnDelete: true };
+    const named = (name: string, settings: object = {}): object => ({ name, vhost: "/", settings });
+    const renamed = (type: string, to: string, settings: object = {}): PreviewStep[] => [
+      change("replace", type, "own", named("old"), named(to, settings), kept),
+    ];
+    const limited = { argumentsJson: '{"x-max-length":5}' };
+    assert.deepEqual(await judged(renamed(QUEUE, "new", limited)), ["safe", "queue-kept"]);
+    assert.deepEqual(await judged(renamed(QUEUE, "old", limited)), ["care", "queue-kept-and-replaced"]);
+    assert.deepEqual(await judged(renamed(QUEUE, "[secret]")), ["care", "queue-kept-and-replaced"]);
+    assert.deepEqual(await judged(renamed(QUEUE, NOT_KNOWN)), ["care", "queue-kept-and-replaced"]);
+    const elsewhere = change("replace", QUEUE, "own", named("old"), { ...named("old"), vhost: "other" }, kept);
+    assert.deepEqual(await judged([elsewhere]), ["safe", "queue-kept"]);
+    assert.deepEqual(await judged(renamed(EXCHANGE, "new", { type: "fanout" })), ["safe", "resource-kept"]);
+    assert.deepEqual(await judged(renamed(EXCHANGE, "old", { type: "fanout" })), [
+      "care",
+      "resource-kept-and-replaced",
+    ]);
+    assert.deepEqual(await judged(renamed(EXCHANGE, NOT_KNOWN)), ["care", "resource-kept-and-replaced"]);
+    const vhost = change("replace", "rabbitmq:index/vHost:VHost", "v", { name: "old" }, { name: "new" }, kept);
+    assert.deepEqual(await judged([vhost]), ["safe", "resource-kept"]);
+    const led = change(
+      "replace",
+      QUEUE,
+      "own",
+      named("old", { argumentsJson: '{"x-dead-letter-exchange":"shop"}' }),
+      named("new"),
+      kept,
+    );
+    const target = step("delete", EXCHANGE, "shop", exchangeOf("shop"));
+    assert.equal((await judged([led, target]))[0], "loss", "what waits in the old one is led on as before");
   });
 
   it("names the form of the alias where a group has several resources", async () => {

@@ -11,6 +11,7 @@ import {
   brokerName,
   isMadeAnew,
   isReadable,
+  isRenamed,
   queueArguments,
   showName,
   text,
@@ -318,10 +319,16 @@ function metadataOf(values: Record<string, unknown> | undefined): { name?: unkno
   return typeof metadata === "object" && metadata !== null ? metadata : {};
 }
 
+/** Whether a retained old side stays beside whatever the update creates: it leaves the program, or surely gets another name. */
+function isLeftBehind(change: EntityChange): boolean {
+  const isRead = brokerIdentity(change, "before") !== undefined && brokerIdentity(change, "after") !== undefined;
+  return change.isRetained && (change.action === "delete" || (isRead && isRenamed(change)));
+}
+
 function judgeVhost(change: EntityChange): Finding[] {
   const { action, isRetained, causes, before, after } = change;
   if (action === "update") return causes.length > 0 || !before || !after ? [find("other-changed", change)] : [];
-  if (isRetained) return [find(action === "delete" ? "resource-kept" : "resource-kept-and-replaced", change)];
+  if (isRetained) return [find(isLeftBehind(change) ? "resource-kept" : "resource-kept-and-replaced", change)];
   return [find("vhost-deleted", change)];
 }
 
@@ -387,8 +394,8 @@ function riskOf(change: EntityChange): Finding[] {
 function judgeQueue(change: EntityChange, isStaying: boolean, routing: Routing): Finding[] {
   const { action, isRetained } = change;
   if (action === "update") return unknownUpdate(change);
+  if (isLeftBehind(change)) return isStaying ? [] : [find(isOfProcess(change) ? "intake-kept" : "queue-kept", change)];
   if (action === "delete") {
-    if (isRetained) return isStaying ? [] : [find(isOfProcess(change) ? "intake-kept" : "queue-kept", change)];
     const feeder = routing.feederOfQueue(change.before?.vhost, change.before?.name);
     const unroutable =
       feeder === undefined ? [] : [{ ...find("unroutable-lost", change, passesOn(feeder)), queue: undefined }];
@@ -429,8 +436,10 @@ function judgeExchange(change: EntityChange, isStaying: boolean, routing: Routin
   if (action === "update") {
     return causes.length > 0 || before === undefined || after === undefined ? [find("exchange-refused", change)] : [];
   }
-  if (isRetained && action === "delete")
-    return !isStaying && isOfProcess(change) && routing.isLedOn(change) ? [find("intake-kept", change)] : [];
+  if (isLeftBehind(change)) {
+    if (!isStaying && isOfProcess(change) && routing.isLedOn(change)) return [find("intake-kept", change)];
+    return action === "delete" ? [] : [find("resource-kept", change)];
+  }
   if (isRetained) return [find("resource-kept-and-replaced", change)];
   // A claim is deleted with the login or the endpoint, whose own finding says so; nothing is published to a claim.
   if (String(before?.name).startsWith("rabbitmq-delay.owner-of-")) return [];
