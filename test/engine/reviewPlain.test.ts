@@ -254,6 +254,28 @@ describe("a review of a program's own resources", () => {
       await stack.up();
     });
 
+    it("finds a user that the broker has already under the new name of the stack's own", async () => {
+      const { management } = broker();
+      const [own, theirs] = ["own", "theirs"].map((name) => `${name}-${vhost}`) as [string, string];
+      const declareAs = (name: string): void =>
+        declare([{ type: "User", name: "own", args: { name, password: "p", tags: [] } }]);
+      declareAs(own);
+      await stack.up();
+      await management.call("PUT", `users/${theirs}`, { password: "q", tags: "monitoring" });
+      declareAs(theirs);
+      const { report, output } = await stack.review(...asked());
+      const told = report?.findings.find(({ entity }) => entity === `user ${theirs}`);
+      assert.match(told?.found ?? "", /^it is on the broker already, with the tags monitoring:/, output);
+      await stack.up();
+      const users = await management.get<{ name: string; tags: unknown }[]>("users");
+      assert.deepEqual(
+        users.filter(({ name }) => [own, theirs].includes(name)).map(({ name, tags }) => [name, [tags].flat().join()]),
+        [[theirs, ""]],
+      );
+      declare([]);
+      await stack.up();
+    });
+
     it("finds a dead-letter exchange that exists nowhere, and none that the program or the broker has", async () => {
       const dying = queue("q", { "x-dead-letter-exchange": "dlx" });
       declare([dying]);

@@ -98,6 +98,8 @@ describe("a review that asks the broker", () => {
       (await told()).join(),
       /^access-changed user gate: it is on the broker already, with the tags administrator:/,
     );
+    plan.steps[0] = change("replace", "rabbitmq:index/user:User", "gate", { name: "old" }, { name: "gate" });
+    assert.match((await told()).join(), /,access-changed user gate: it is on the broker already/);
   });
 
   it("knows an empty queue from a full one, one without a count, and one that is down", async () => {

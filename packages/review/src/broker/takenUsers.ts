@@ -1,16 +1,17 @@
 import { BrokerAnswerError } from "@rabbitmq-delay/topology/stack";
 import type { Finding } from "../judge/findings";
 import { rules } from "../judge/rules";
-import { EntityChange, isReadable } from "../preview/entityChange";
+import { EntityChange, isMadeAnew, isReadable } from "../preview/entityChange";
 import type { BrokerAnswers } from "./brokerAnswers";
 
 const RULE = "access-changed";
 
-/** New users of a plan that the broker has already: the engine takes them over with another password and other tags. */
+/** New and renamed users of a plan that the broker has already: the engine takes them over with another password and other tags. */
 export async function takenUsers(changes: readonly EntityChange[], broker: BrokerAnswers): Promise<Finding[]> {
   const found: Finding[] = [];
-  for (const { kind, action, urn, parent, after } of changes) {
-    if (kind !== "user" || action !== "create") continue;
+  for (const change of changes) {
+    const { kind, urn, parent, after } = change;
+    if (kind !== "user" || !isMadeAnew(change)) continue;
     const name = after?.name;
     const told = isReadable(name) ? await findUser(broker, String(name)) : "its name can't be read";
     if (told === undefined) continue;
