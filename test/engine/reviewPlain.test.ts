@@ -467,7 +467,9 @@ describe("a review of a program's own resources", () => {
       await put("p", "^q$", 1, { "max-length": 5, "dead-letter-exchange": "", "dead-letter-routing-key": "r" });
       declare([queue("q"), policy("p", { "max-length": 5 })]);
       const led = (await stack.review(...asked())).report;
-      assert.deepEqual([led?.verdict, led?.findings[0]?.rule], ["loss", "unroutable-lost"]);
+      // A queue that nobody has counted yet is a loss of its own, and comes first.
+      const lost = led?.findings.filter(({ rule }) => rule === "unroutable-lost");
+      assert.deepEqual([led?.verdict, lost?.map(({ severity }) => severity)], ["loss", ["loss"]]);
       await management.call("DELETE", `policies/${vhost}/team`);
       await management.call("DELETE", `policies/${vhost}/p`);
       assert.match((await judged(6))[1], /^policy-drops: It says max-length: 6 for queue q\.$/);
