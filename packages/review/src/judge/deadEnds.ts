@@ -113,7 +113,7 @@ class Ways {
   readonly queues: Map<string, There>;
   readonly exchanges: Map<string, There>;
   /** Bindings by their sources. */
-  private readonly bindings = new Map<string, There[]>();
+  private readonly bindings = new Map<string, Bindings>();
   private readonly policies: EntityChange[];
   /** Policies that have one of some keys. */
   private readonly saying = new Map<string, EntityChange[]>();
@@ -182,8 +182,9 @@ class Ways {
     if (there === undefined) return this.missing("exchange", vhost, exchange);
     touched.add(there.change);
     const type = (there.values.settings as { type?: unknown } | undefined)?.type;
-    const bound = this.bindings.get(id) ?? [];
-    const taking = bound.filter(({ values }) => mayTake(type, values.routingKey, key));
+    const taking = (this.bindings.get(id)?.near(type, key) ?? []).filter(({ values }) =>
+      mayTake(type, values.routingKey, key),
+    );
     for (const { change } of taking) touched.add(change);
     if (taking.length === 0) {
       const ends = this.alternatesOf(there.values).map(({ name, policy }): End => {
@@ -243,9 +244,9 @@ class Ways {
   private bind(there: There): void {
     const { vhost, source } = there.values;
     const id = keyOf("exchange", { vhost, name: source });
-    const same = this.bindings.get(id);
-    if (same === undefined) this.bindings.set(id, [there]);
-    else same.push(there);
+    const same = this.bindings.get(id) ?? new Bindings();
+    same.add(there);
+    this.bindings.set(id, same);
   }
 
   /** An exchange that deletes itself goes with its last binding. */
@@ -257,6 +258,32 @@ class Ways {
       if (autoDelete === true && !this.bindings.has(id) && bindings.some(wasBound)) this.exchanges.delete(id);
     }
   }
+}
+
+/** The bindings of an exchange, of which there may be thousands. */
+class Bindings {
+  private readonly all: There[] = [];
+  /** Those whose last word is none of the wildcards, by that word. */
+  private readonly byLastWord = new Map<string, There[]>();
+  private readonly others: There[] = [];
+
+  add(there: There): void {
+    this.all.push(there);
+    const { routingKey } = there.values;
+    const word = isReadable(routingKey) ? lastWordOf(routingKey) : undefined;
+    if (word === undefined || word === "#" || word === "*") this.others.push(there);
+    else this.byLastWord.set(word, [...(this.byLastWord.get(word) ?? []), there]);
+  }
+
+  /** Those that may take a key, and others. */
+  near(type: unknown, key: string): There[] {
+    if (type !== "topic" && type !== "direct") return this.all;
+    return [...(this.byLastWord.get(lastWordOf(key)) ?? []), ...this.others];
+  }
+}
+
+function lastWordOf(key: string): string {
+  return key.slice(key.lastIndexOf(".") + 1);
 }
 
 /** An entity's values on one side of the update: after it, a kept one has those of before, too. */

@@ -25,6 +25,8 @@ export class Routing {
   private readonly policies: EntityChange[];
   private readonly exchanges: EntityChange[];
   private readonly bindings: EntityChange[];
+  /** Bindings that stay as they are, by their ends. */
+  private readonly staying = new Map<string, EntityChange[]>();
   private readonly deleted: Set<string>;
   private readonly leaving: Set<string>;
 
@@ -43,6 +45,10 @@ export class Routing {
     this.policies = policies.map((change) => ({ ...change, live: undefined }));
     this.exchanges = changes.filter(({ kind }) => kind === "exchange");
     this.bindings = changes.filter(({ kind }) => kind === "binding");
+    for (const binding of this.bindings.filter(({ action }) => action === "same")) {
+      const ends = endsOf(binding.after);
+      this.staying.set(ends, [...(this.staying.get(ends) ?? []), binding]);
+    }
     const queues = changes.filter(({ kind }) => kind === "queue");
     for (const change of queues) this.addQueue(change, policies);
     for (const policy of policies) this.addPolicy(policy, queues);
@@ -311,6 +317,10 @@ function targetOf(exchange: unknown, key: unknown): unknown {
 /** No exchange has such a name. */
 function toQueue(name: string): string {
   return `\0${name}`;
+}
+
+function endsOf(binding: Record<string, unknown> = {}): string {
+  return JSON.stringify(ENDS.map((end) => binding[end]));
 }
 
 function isReadableKey(key: unknown): key is string {
