@@ -33,3 +33,7 @@ export const policy = (name: string, definition: object, more: object = {}, opts
   args: { name, policy: { pattern: "^q$", applyTo: "queues", priority: 1, definition, ...more } },
   opts,
 });
+export const operatorPolicy = (...given: Parameters<typeof policy>): Resource => ({
+  ...policy(...given),
+  type: "OperatorPolicy",
+});

@@ -8,7 +8,7 @@ import { openChannel } from "../support/connect";
 import { TestStack } from "../support/stack";
 import { temporaryFolder } from "../support/temporaryFolder";
 import { wayOut } from "../support/waysOut";
-import { Resource, binding, exchange, policy, queue } from "./plainResources";
+import { Resource, binding, exchange, operatorPolicy, policy, queue } from "./plainResources";
 
 const ends = [exchange("in"), queue("q")];
 
@@ -521,6 +521,47 @@ describe("a review of a program's own resources", () => {
       await channel.waitForConfirms();
       await stack.up();
       while ((await channel.checkQueue("qb")).messageCount !== 1)
+        await new Promise((resolve) => setTimeout(resolve, 100));
+    });
+
+    // Each was care, and ten messages became one.
+    it("foretells what operator policies drop that apply instead of a stronger one", async () => {
+      const { management } = broker();
+      const put = (name: string, pattern: string, priority: number, limit: number): Promise<void> =>
+        management.call("PUT", `operator-policies/${vhost}/${name}`, {
+          pattern,
+          "apply-to": "queues",
+          priority,
+          definition: { "max-length": limit },
+        });
+      await put("team", ".*", 3, 1);
+      await put("one", "^s$", 9, 100);
+      const strong = (more: object = {}, opts: object = {}, name = "p"): Resource => ({
+        ...operatorPolicy(name, { "max-length": 100 }, { pattern: "^[qr]$", priority: 5, ...more }, opts),
+        name: "p",
+      });
+      const queues = [queue("q"), queue("r"), queue("s")];
+      declare([...queues, strong()]);
+      await stack.up();
+      const judged = async (...resources: Resource[]): Promise<string> => {
+        declare([...queues, ...resources]);
+        const { report, output } = await stack.review(...asked());
+        return `${report?.verdict} ${report?.findings[0]?.detail ?? output}`;
+      };
+      const lost = (name: string): RegExp =>
+        new RegExp(`^loss For queue ${name} another policy then says max-length: 1\\.`);
+      // The engine lists queues in any order.
+      assert.match(await judged(), lost("[qr]"));
+      assert.match(await judged(strong({ priority: 2 })), lost("[qr]"));
+      assert.match(await judged(strong({}, { deleteBeforeReplace: true }, "p-2")), lost("[qr]"));
+      const other = operatorPolicy("one", { "max-length": 100 }, { pattern: "^other$", priority: 9 });
+      assert.match(await judged(strong(), other), lost("s"));
+      assert.match(await judged(strong({ pattern: "^r$" })), lost("q"));
+      const channel = await openChannel(broker(), vhost);
+      for (let count = 0; count < 10; count++) channel.sendToQueue("q", Buffer.from("x"), { persistent: true });
+      await channel.waitForConfirms();
+      await stack.up();
+      while ((await channel.checkQueue("q")).messageCount !== 1)
         await new Promise((resolve) => setTimeout(resolve, 100));
     });
 

@@ -128,6 +128,26 @@ describe("a review of a policy", () => {
     assert.deepEqual(await judged([edit(refusing, { definition: { "max-length": "5" } })]), gone);
   });
 
+  it("finds an operator policy by which another operator policy comes to apply, beside other policies", async () => {
+    const named = (name: string, limit: number, more: Partial<Definition> = {}): object => {
+      const definition = { "max-length": limit };
+      return { ...inputs({ priority: 5, definition, ...more }), name };
+    };
+    const strong = named("p", 100, { pattern: "^[ab]$" });
+    const weak = (type: string): PreviewStep =>
+      step("same", type, "weak", named("weak", 1, { pattern: ".*", priority: 3 }));
+    const edits: Record<string, PreviewStep> = {
+      removed: step("delete", types.operators, "p", strong),
+      weaker: change("update", types.operators, "p", strong, named("p", 100, { pattern: "^[ab]$", priority: 2 })),
+      narrowed: change("update", types.operators, "p", strong, named("p", 100, { pattern: "^b$" })),
+    };
+    for (const [name, one] of Object.entries(edits)) {
+      const besides = (type: string): Promise<unknown> => judged([queueStep("same", "a"), one, weak(type)]);
+      assert.deepEqual(await besides(types.operators), ["loss", "policy-drops"], name);
+      assert.deepEqual(await besides(types.policy), ["care", "policy-changed"], `${name}, beside a policy`);
+    }
+  });
+
   it("asks for care with a limit on a queue that the update creates, as the broker may have that queue already", async () => {
     const limited = { definition: { "max-length": "5" } };
     const own = [lone("create", limited, ours), queueStep("create", "a", ours)];

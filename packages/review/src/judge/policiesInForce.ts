@@ -38,9 +38,15 @@ export type Side = "before" | "after";
 /**
  * The policies of which one applies to a target: those of the highest priority that surely match, and all of the same or a higher priority
  * that may match. It is not defined which one of equal priority applies.
+ * @param isOperators whether the policies are operator policies: the strongest of these applies beside the strongest of the others
  */
-export function policiesInForce(policies: EntityChange[], target: PolicyTarget, side: Side): InForce {
-  return strongestOf(policiesFor(policies, target, side), target);
+export function policiesInForce(
+  policies: EntityChange[],
+  target: PolicyTarget,
+  side: Side,
+  isOperators = false,
+): InForce {
+  return strongestOf(policiesFor(policies, target, side, isOperators), target);
 }
 
 /** Those of some matching policies of which one applies. */
@@ -51,15 +57,25 @@ export function strongestOf(matching: PolicyInForce[], target: PolicyTarget): In
   return { found: matching.filter(({ view }) => !(view.priority < strongest)), isSure: sure.length > 0 };
 }
 
-/** All policies that match a target, or may match it, whatever their priority; without operator policies. */
-export function policiesFor(policies: EntityChange[], target: PolicyTarget, side: Side): PolicyInForce[] {
-  return policies.flatMap((change) => policyFor(change, target, side));
+/** All policies of a kind that match a target, or may match it, whatever their priority. */
+export function policiesFor(
+  policies: EntityChange[],
+  target: PolicyTarget,
+  side: Side,
+  isOperators = false,
+): PolicyInForce[] {
+  return policies.flatMap((change) => policyFor(change, target, side, isOperators));
 }
 
-/** Returns the policy if it matches a target, or may match it. */
-export function policyFor(change: EntityChange, target: PolicyTarget, side: Side): PolicyInForce[] {
+/** Returns the policy if it is of a kind, and matches a target, or may match it. */
+export function policyFor(
+  change: EntityChange,
+  target: PolicyTarget,
+  side: Side,
+  isOperators: boolean,
+): PolicyInForce[] {
   const view = viewOn(change, side);
-  return view !== undefined && !view.isOperators && mayBeFor(view, target) ? [{ change, view }] : [];
+  return view?.isOperators === isOperators && mayBeFor(view, target) ? [{ change, view }] : [];
 }
 
 /** What a policy says before or after the update; undefined if it does not exist then, or can't be read. */

@@ -30,6 +30,8 @@ export interface PolicyJudgement {
 const LIMITS = ["message-ttl", "expires", "max-length", "max-length-bytes", "max-age"];
 const ALTERNATE = "alternate-exchange";
 const DELIVERY_LIMIT = "delivery-limit";
+/** Limits of which a queue heeds the lowest that an argument, a policy or an operator policy gives. */
+const LOWEST = LIMITS.slice(0, 4);
 /** Settings that an overflow is for. */
 const LENGTHS = ["max-length", "max-length-bytes"];
 /** Settings that keep messages from being dropped: removing them drops messages. */
@@ -39,6 +41,19 @@ const MEANWHILE =
   "That is so only while the update runs: first declare the policy that is to apply, by an update of its own.";
 
 type Said = Pick<PolicyView, "definition">;
+
+/** Policies of one kind that apply to an entity: before the update, after it, and between two of its steps. */
+interface States {
+  earlier: InForce;
+  later: InForce;
+  between: InForce[];
+}
+
+/** A queue or an exchange for which policies of one kind are judged. */
+interface Place extends PolicyTarget {
+  /** Kind and name, in words. */
+  label: string;
+}
 
 /** All policies of a preview, with the queues and exchanges that they apply to. */
 export class Policies {
@@ -81,7 +96,7 @@ export class Policies {
     // Declaring a policy under an existing name changes the existing one.
     const earlier = viewOf(change, own ?? this.sameOnBroker(change)?.before);
     if (later === undefined || (own !== undefined && earlier === undefined)) return { rule: "policy-unknown" };
-    if (this.isListed(change, later)) {
+    if (this.isListed(change)) {
       const taken = [change, this.sameOnBroker(change)].map((one) => one && this.judgeDisplaced(one));
       return taken.find((one) => one !== undefined) ?? this.changed(change);
     }
@@ -98,9 +113,9 @@ export class Policies {
     return this.judgeDisplaced(change) ?? this.changed(change);
   }
 
-  /** Whether the broker has listed all queues and exchanges to which a policy applies, and the policies beside it. */
-  private isListed(change: EntityChange, { isOperators }: PolicyView): boolean {
-    return !isOperators && this.found.isKnown?.(change) === true;
+  /** Whether the broker has listed all queues, exchanges and policies of the vhost of a change. */
+  private isListed(change: EntityChange): boolean {
+    return this.found.isKnown?.(change) === true;
   }
 
   /** Whether a policy is for one queue alone, which the update creates. */
@@ -158,7 +173,7 @@ export class Policies {
     if (values === undefined && change.live !== undefined) return { rule: "policy-changed" };
     const gone = viewOf(change, values);
     if (gone === undefined) return { rule: "policy-unknown" };
-    if (this.isListed(change, gone)) return this.judgeDisplaced(change) ?? { rule: "policy-changed" };
+    if (this.isListed(change)) return this.judgeDisplaced(change) ?? { rule: "policy-changed" };
     const kept = this.losesOf(gone, undefined);
     if (kept.length > 0 && !this.leavesWithAll(change, gone)) {
       return { rule: "policy-protection-gone", detail: `It said ${kept.join(", ")}.` };
@@ -190,7 +205,7 @@ export class Policies {
 
   /** Whether other policies say the same about an entity after the update, whichever of them applies. */
   private isKeptByOthers(entity: EntityChange, earlier: PolicyView): boolean {
-    const { found, isSure } = policiesInForce(this.policies, targetOf(entity, "after"), "after");
+    const { found, isSure } = policiesInForce(this.policies, targetOf(entity, "after"), "after", earlier.isOperators);
     const said = keeps(earlier, this.limits);
     return isSure && found.every(({ view }) => said.every((key) => isKept(key, earlier, view, this.limits)));
   }
@@ -223,30 +238,44 @@ export class Policies {
   private judgeAllDisplaced(): Map<EntityChange, PolicyJudgement> {
     const taken = new Map<EntityChange, PolicyJudgement>();
     for (const entity of this.entities.filter(staysThere)) {
-      const [earlier, later] = (["before", "after"] as const).map((side) =>
-        policiesInForce(this.policies, targetOf(entity, side), side),
-      ) as [InForce, InForce];
-      let between: InForce[] | undefined;
-      for (const { change } of [...earlier.found, ...later.found]) {
-        if (taken.has(change)) continue;
-        const judgement =
-          this.judgeTurnover(change, entity, earlier, later) ??
-          this.judgeMeanwhile(change, entity, earlier, (between ??= this.steps.between(targetOf(entity, "before"))));
-        if (judgement !== undefined) taken.set(change, judgement);
+      const kinds = [false, true].map((isOperators) => this.statesOf(entity, isOperators));
+      for (const [index, { earlier, later, between }] of kinds.entries()) {
+        const place = this.placeOf(entity, kinds[1 - index] as States);
+        for (const { change } of [...earlier.found, ...later.found]) {
+          if (taken.has(change)) continue;
+          const judgement =
+            this.judgeTurnover(change, place, earlier, later) ?? this.judgeMeanwhile(change, place, earlier, between);
+          if (judgement !== undefined) taken.set(change, judgement);
+        }
       }
     }
     return taken;
   }
 
+  private statesOf(entity: EntityChange, isOperators: boolean): States {
+    const [earlier, later] = (["before", "after"] as const).map((side) =>
+      policiesInForce(this.policies, targetOf(entity, side), side, isOperators),
+    ) as [InForce, InForce];
+    const isAny = earlier.found.length + later.found.length > 0;
+    return { earlier, later, between: isAny ? this.steps.between(targetOf(entity, "before"), isOperators) : [] };
+  }
+
+  /** Returns an entity beside the policies of the kind that is not judged; what these say is not known unless all are listed. */
+  private placeOf(entity: EntityChange, { earlier, later, between }: States): Place {
+    const target = targetOf(entity, "before");
+    const place = { ...target, label: `${entity.kind} ${text(entity.before?.name)}` };
+    return this.isListed(entity) ? withLimits(place, [earlier, later, ...between]) : place;
+  }
+
   /** Judges the states of an entity between two steps of the update. */
   private judgeMeanwhile(
     change: EntityChange,
-    entity: EntityChange,
+    place: Place,
     earlier: InForce,
     between: InForce[],
   ): PolicyJudgement | undefined {
     for (const state of between) {
-      const judgement = this.judgeTurnover(change, entity, earlier, state);
+      const judgement = this.judgeTurnover(change, place, earlier, state);
       if (judgement !== undefined) return { ...judgement, detail: `${judgement.detail} ${MEANWHILE}` };
     }
     return undefined;
@@ -255,33 +284,31 @@ export class Policies {
   /** What becomes of the messages in an entity when other policies apply to it, or say something else. */
   private judgeTurnover(
     change: EntityChange,
-    entity: EntityChange,
+    place: Place,
     earlier: InForce,
     later: InForce,
   ): PolicyJudgement | undefined {
-    const target = targetOf(entity, "before");
     const fresh = later.found.filter((one) => !earlier.found.some((other) => isUnchanged(other, one)));
     const isOver = ({ change: own }: PolicyInForce): boolean =>
       !later.isSure && !later.found.some((one) => one.change === own);
     const lost = earlier.found.flatMap((policy) => {
       const followers = [...fresh.map(({ view }) => view), ...(isOver(policy) ? [undefined] : [])];
-      const said = onTarget(policy.view, target);
-      return keeps(said, this.limits, target).filter((saying) =>
+      const said = onTarget(policy.view, place);
+      return keeps(said, this.limits, place).filter((saying) =>
         followers.some(
           (view) =>
-            !isKept(saying, said, onTarget(view, target), this.limits, target) &&
+            !isKept(saying, said, onTarget(view, place), this.limits, place) &&
             !(view !== undefined && this.leadsOn(saying, view)) &&
-            !(isWithoutLength(saying, view) && !this.isLimitedElsewhere(target)),
+            !(isWithoutLength(saying, view) && !this.isLimitedElsewhere(place)),
         ),
       );
     });
-    const name = `${entity.kind} ${text(entity.before?.name)}`;
     if (lost.length > 0) {
       const isOwn = earlier.found.some((one) => one.change === change);
       const said = [...new Set(lost)].join(", ");
       return {
         rule: "policy-protection-gone",
-        detail: isOwn ? `It said ${said} for ${name}.` : `For ${name} another policy says ${said}.`,
+        detail: isOwn ? `It said ${said} for ${place.label}.` : `For ${place.label} another policy says ${said}.`,
       };
     }
     const dropping = fresh.flatMap((policy) => {
@@ -289,7 +316,7 @@ export class Policies {
       const before: (PolicyView | undefined)[] = (own.length > 0 ? own : earlier.found).map(({ view }) => view);
       if (own.length === 0 && !earlier.isSure) before.push(undefined);
       return before.flatMap((view) =>
-        dropsMore(onTarget(view, target), onTarget(policy.view, target), this.limits, target),
+        dropsMore(onTarget(view, place), onTarget(policy.view, place), this.limits, place),
       );
     });
     if (dropping.length === 0) return undefined;
@@ -297,8 +324,8 @@ export class Policies {
     return {
       rule: "policy-drops",
       detail: fresh.some((one) => one.change === change)
-        ? `It says ${says} for ${name}.`
-        : `For ${name} another policy then says ${says}.`,
+        ? `It says ${says} for ${place.label}.`
+        : `For ${place.label} another policy then says ${says}.`,
     };
   }
 }
@@ -345,13 +372,36 @@ function targetOf(entity: EntityChange, side: Side): PolicyTarget {
 function onTarget(view: PolicyView | undefined, { queueArguments: given }: PolicyTarget): Said {
   const said = Object.entries(view?.definition ?? {}).filter(([key]) => (key === ALTERNATE) === (given === undefined));
   const own = (key: string): unknown => given?.[`x-${key}`];
-  const limits = LIMITS.slice(0, 4).filter((key) => own(key) !== undefined);
+  const limits = LOWEST.filter((key) => own(key) !== undefined);
   const isOwn = (key: string): boolean => own(key) !== undefined && !limits.includes(key) && key !== DELIVERY_LIMIT;
   const definition = Object.fromEntries(said.filter(([key]) => !isOwn(key)));
   for (const key of limits)
     // A limit that can't be read is neither higher nor lower.
     if (definition[key] === undefined || Number(own(key)) <= Number(definition[key])) definition[key] = own(key);
   return { definition };
+}
+
+/**
+ * Adds limits that policies of the other kind give a queue in all states of the update: these count as an argument does. A queue may have
+ * less than the highest of them, and not more.
+ */
+function withLimits(place: Place, others: InForce[]): Place {
+  const said = others.flatMap(({ found, isSure }) => [
+    ...found.map(({ view }) => view.definition),
+    ...(isSure ? [] : [{} as Said["definition"]]),
+  ]);
+  const given = { ...place.queueArguments };
+  for (const key of LOWEST) {
+    const limit = Math.max(...said.map((definition) => Number(definition[key])));
+    if (!(Number(given[`x-${key}`]) <= limit) && limit >= 0) given[`x-${key}`] = limit;
+  }
+  if (said.some((definition) => DELIVERY_LIMIT in definition)) {
+    const own = given[`x-${DELIVERY_LIMIT}`];
+    const counts = [...said.map((definition) => definition[DELIVERY_LIMIT]), ...(own === undefined ? [] : [own])];
+    // Without any limit, the broker's default counts: a limit that is not the same throughout can't be told.
+    given[`x-${DELIVERY_LIMIT}`] = new Set(counts.map(String)).size === 1 ? counts[0] : "";
+  }
+  return place.queueArguments === undefined ? place : { ...place, queueArguments: given };
 }
 
 /** Settings of `later` by which queues drop messages that they kept under `earlier`, as `key: value`. */
@@ -382,7 +432,7 @@ function isDropping(key: string, value: unknown): boolean {
 
 /** Whether the new limit is higher, so that it drops no more than the old one. */
 function isMore(key: string, before: unknown, after: unknown): boolean {
-  return LIMITS.slice(0, 4).includes(key) && Number(after) >= Number(before) && Number(before) >= 0;
+  return LOWEST.includes(key) && Number(after) >= Number(before) && Number(before) >= 0;
 }
 
 /** Settings that keep messages which would be dropped otherwise. */

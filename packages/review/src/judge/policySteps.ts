@@ -27,16 +27,16 @@ export class PolicySteps {
     this.needs = new Map(changes.map(({ urn, laterDependencies = [] }) => [urn, laterDependencies]));
   }
 
-  /** Lists the states of a target between two steps of the update. */
-  between(target: PolicyTarget): InForce[] {
+  /** Lists the states of a target between two steps of the update, by policies of a kind. */
+  between(target: PolicyTarget, isOperators = false): InForce[] {
     const steps = this.steps.filter(({ change }) =>
-      (["before", "after"] as const).some((side) => policyFor(change, target, side).length > 0),
+      (["before", "after"] as const).some((side) => policyFor(change, target, side, isOperators).length > 0),
     );
     if (steps.length < 2) return [];
     const matching = this.policies.map((change) => ({
       change,
-      before: policyFor(change, target, "before"),
-      after: policyFor(change, target, "after"),
+      before: policyFor(change, target, "before", isOperators),
+      after: policyFor(change, target, "after", isOperators),
     }));
     // Any may apply: the orders of so many are not looked at.
     if (steps.length > MAX_STEPS)
