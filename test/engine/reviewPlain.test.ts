@@ -599,7 +599,17 @@ describe("a review of a program's own resources", () => {
       const onTheirs = { pattern: "^theirs$", priority: 7 };
       const counted = policy("counted", { "delivery-limit": 1000 });
       const full = policy("full", refusing, { pattern: "^full$" });
-      const base = [queue("q"), queue("full"), counted, full];
+      const aged = policy("aged", { "max-age": "1D" }, { pattern: "^aged$" });
+      const classic = { "x-queue-type": "classic" };
+      const dead = { "max-length": 5, overflow: "reject-publish-dlx" };
+      const refused = policy("refused", dead, { pattern: "^refused$" });
+      const led = policy("led", { ...dead, "dead-letter-exchange": "dlx" }, { pattern: "^led$" });
+      const most = operatorPolicy("most", { "max-length": 50 }, { pattern: "^most$" });
+      const base = [
+        ...[queue("q"), queue("full"), queue("most"), queue("refused", classic), queue("led", classic)],
+        ...[queue("aged", { "x-queue-type": "stream" }), exchange("dlx")],
+        ...[counted, full, aged, refused, led, most],
+      ];
       declare(base);
       await stack.up();
       const judged = async (resources: Resource[]): Promise<string> => {
@@ -643,6 +653,23 @@ describe("a review of a program's own resources", () => {
       assert.equal(await judged(without(full)), harmless);
       assert.equal(await judged([...base, queue("r"), policy("new", refusing, onR)]), harmless);
       assert.equal(await judged([...base, policy("new", limit, onTheirs)]), harmless);
+      const onCounted = (definition: object): Promise<string> =>
+        instead(counted, "counted", { "delivery-limit": 1000, ...definition });
+      assert.equal(await onCounted({ "dead-letter-exchange": "dlx", "dead-letter-routing-key": "k" }), harmless);
+      assert.equal(await onCounted({ "dead-letter-exchange": "none" }), dropping);
+      assert.equal(await onCounted({ overflow: "drop-head", "dead-letter-strategy": "at-most-once" }), harmless);
+      assert.equal(await instead(aged, "aged", { "max-age": "7D" }, { pattern: "^aged$" }), harmless);
+      assert.equal(await instead(aged, "aged", { "max-age": "90m" }, { pattern: "^aged$" }), dropping);
+      const refusal = { overflow: "reject-publish" };
+      assert.equal(await instead(refused, "refused", { ...dead, ...refusal }, { pattern: "^refused$" }), harmless);
+      const ledOn = { ...dead, ...refusal, "dead-letter-exchange": "dlx" };
+      assert.equal(await instead(led, "led", ledOn, { pattern: "^led$" }), gone);
+      const operators = (max: number, more: object): Promise<string> =>
+        judged([...without(most), operatorPolicy("most", { "max-length": max }, more)]);
+      assert.equal(await operators(80, { pattern: "^(most)$", priority: 3 }), harmless);
+      assert.equal(await operators(49, { pattern: "^(most)$", priority: 3 }), dropping);
+      assert.equal(await operators(50, { pattern: "^(most|theirs)$" }), harmless);
+      assert.equal(await operators(50, { pattern: "^(most|q)$" }), dropping);
     });
 
     // Each of the harmless ones was a loss.

@@ -26,12 +26,7 @@ export interface OnBroker {
  * Finds dead-letter exchanges and alternate exchanges that exist neither in the plan nor on the broker: the broker drops what is led to them.
  */
 export function missingTargets(changes: readonly EntityChange[], { entities, vhosts }: OnBroker): MissingTarget[] {
-  const known = new Set(
-    [...changes, ...entities].flatMap(({ kind, action, isRetained, before, after }) => {
-      const values = after ?? (action === "delete" && isRetained ? before : undefined);
-      return kind === "exchange" && values !== undefined ? [keyOf(values.vhost, values.name)] : [];
-    }),
-  );
+  const isThere = exchangeFinder([...changes, ...entities]);
   const isNewVhost = (vhost: unknown): boolean =>
     changes.some(({ kind, action, after }) => kind === "vhost" && action === "create" && after?.name === vhost);
   return changes.flatMap((change): MissingTarget[] => {
@@ -41,7 +36,7 @@ export function missingTargets(changes: readonly EntityChange[], { entities, vho
     const [from, to] = [targetsOf(change, "before"), targetsOf(change, "after")];
     const isRead = isReadable(vhost) && (vhosts.has(vhost) || isNewVhost(vhost));
     const missing = Object.entries(to)
-      .filter(([key, name]) => from[key] !== name && !isPredeclared(name) && !known.has(keyOf(vhost, name)))
+      .filter(([key, name]) => from[key] !== name && !isThere(vhost, name))
       .map(([key, name]) => ({ key, name, isSure: isRead && isReadable(name) }))
       // The effect of a policy's dead-letter exchange on live queues is judged with the policy.
       .find(({ key, isSure }) => isSure || key !== "dead-letter-exchange");
@@ -50,6 +45,17 @@ export function missingTargets(changes: readonly EntityChange[], { entities, vho
     const detail = `Its ${key} is ${showName(name)}${isSure ? "" : ", which this plan does not declare"}.`;
     return [{ change, detail, isSure }];
   });
+}
+
+/** Returns a function that tells whether an exchange is there after the update, as far as some entities show. */
+export function exchangeFinder(entities: readonly EntityChange[]): (vhost: unknown, name: unknown) => boolean {
+  const known = new Set(
+    entities.flatMap(({ kind, action, isRetained, before, after }) => {
+      const values = after ?? (action === "delete" && isRetained ? before : undefined);
+      return kind === "exchange" && values !== undefined ? [keyOf(values.vhost, values.name)] : [];
+    }),
+  );
+  return (vhost, name) => isPredeclared(name) || known.has(keyOf(vhost, name));
 }
 
 const TARGETS = ["x-dead-letter-exchange", "dead-letter-exchange", "alternate-exchange"];

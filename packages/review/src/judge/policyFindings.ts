@@ -1,7 +1,7 @@
 import { certainlyAppliesTo } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, brokerIdentity, isReadable, queueArguments, text } from "../preview/entityChange";
 import { DeliveryLimits } from "./deliveryLimits";
-import type { OnBroker } from "./missingTargets";
+import { OnBroker, exchangeFinder } from "./missingTargets";
 import {
   InForce,
   PolicyInForce,
@@ -34,8 +34,13 @@ const DELIVERY_LIMIT = "delivery-limit";
 const LOWEST = LIMITS.slice(0, 4);
 /** Settings that an overflow is for. */
 const LENGTHS = ["max-length", "max-length-bytes"];
+const DEAD_LETTERS = "dead-letter-exchange";
+/** What a queue does unless an argument or a policy says otherwise. */
+const DEFAULTS: Record<string, unknown> = { overflow: "drop-head", "dead-letter-strategy": "at-most-once" };
+/** Units of an age, in seconds. */
+const AGES: Record<string, number> = { s: 1, m: 60, h: 3600, D: 86_400, M: 30 * 86_400, Y: 365 * 86_400 };
 /** Settings that keep messages from being dropped: removing them drops messages. */
-const KEEPING = ["alternate-exchange", "dead-letter-exchange", "dead-letter-routing-key"];
+const KEEPING = ["alternate-exchange", DEAD_LETTERS, "dead-letter-routing-key"];
 
 const MEANWHILE =
   "That is so only while the update runs: first declare the policy that is to apply, by an update of its own.";
@@ -53,6 +58,8 @@ interface States {
 interface Place extends PolicyTarget {
   /** Kind and name, in words. */
   label: string;
+  /** Settings that policies of the other kind may give; undefined where that is not known. */
+  others?: ReadonlySet<string>;
 }
 
 /** All policies of a preview, with the queues and exchanges that they apply to. */
@@ -61,6 +68,7 @@ export class Policies {
   private readonly entities: EntityChange[];
   private readonly steps: PolicySteps;
   private readonly limits: DeliveryLimits;
+  private readonly isThere: ReturnType<typeof exchangeFinder>;
   /** Policies by their identity on the broker before the update. */
   private readonly earlier = new Map<string | undefined, EntityChange[]>();
   private taken?: Map<EntityChange, PolicyJudgement>;
@@ -77,6 +85,7 @@ export class Policies {
   ) {
     this.limits = new DeliveryLimits(found.version);
     this.policies = changes.filter(({ kind }) => kind === "policy");
+    this.isThere = exchangeFinder(changes);
     this.entities = changes.filter(({ kind }) => kind === "queue" || kind === "exchange");
     this.steps = new PolicySteps(changes, this.policies);
     for (const policy of this.policies) {
@@ -165,6 +174,12 @@ export class Policies {
   private leadsOn(saying: string, { vhost, definition }: PolicyView): boolean {
     const alternate = definition["alternate-exchange"];
     return saying.startsWith("alternate-exchange: ") && this.routing.leadsOn(vhost, alternate) === "yes";
+  }
+
+  /** Whether dead letters, which had no way, are led to an exchange that is there. */
+  private isNewWay(saying: string, earlier: Said, { definition }: Said, place: Place): boolean {
+    if (!/^dead-letter-(exchange|routing-key): /.test(saying) || place.others === undefined) return false;
+    return !mayHaveDeadLetters(earlier, place) && this.isThere(place.vhost, definition[DEAD_LETTERS]);
   }
 
   private judgeGone(change: EntityChange): PolicyJudgement {
@@ -315,9 +330,11 @@ export class Policies {
       const own = earlier.found.filter((one) => one.change === policy.change && isAlike(one.view, policy.view));
       const before: (PolicyView | undefined)[] = (own.length > 0 ? own : earlier.found).map(({ view }) => view);
       if (own.length === 0 && !earlier.isSure) before.push(undefined);
-      return before.flatMap((view) =>
-        dropsMore(onTarget(view, place), onTarget(policy.view, place), this.limits, place),
-      );
+      const says = onTarget(policy.view, place);
+      return before.flatMap((view) => {
+        const said = onTarget(view, place);
+        return dropsMore(said, says, this.limits, place).filter((one) => !this.isNewWay(one, said, says, place));
+      });
     });
     if (dropping.length === 0) return undefined;
     const says = [...new Set(dropping)].join(", ");
@@ -377,7 +394,7 @@ function onTarget(view: PolicyView | undefined, { queueArguments: given }: Polic
   const definition = Object.fromEntries(said.filter(([key]) => !isOwn(key)));
   for (const key of limits)
     // A limit that can't be read is neither higher nor lower.
-    if (definition[key] === undefined || Number(own(key)) <= Number(definition[key])) definition[key] = own(key);
+    if (definition[key] === undefined || isMore(key, own(key), definition[key])) definition[key] = own(key);
   return { definition };
 }
 
@@ -392,8 +409,8 @@ function withLimits(place: Place, others: InForce[]): Place {
   ]);
   const given = { ...place.queueArguments };
   for (const key of LOWEST) {
-    const limit = Math.max(...said.map((definition) => Number(definition[key])));
-    if (!(Number(given[`x-${key}`]) <= limit) && limit >= 0) given[`x-${key}`] = limit;
+    const limit = Math.max(...said.map((definition) => amountOf(key, definition[key])));
+    if (!Number.isNaN(limit) && !isMore(key, given[`x-${key}`], limit)) given[`x-${key}`] = limit;
   }
   if (said.some((definition) => DELIVERY_LIMIT in definition)) {
     const own = given[`x-${DELIVERY_LIMIT}`];
@@ -401,7 +418,8 @@ function withLimits(place: Place, others: InForce[]): Place {
     // Without any limit, the broker's default counts: a limit that is not the same throughout can't be told.
     given[`x-${DELIVERY_LIMIT}`] = new Set(counts.map(String)).size === 1 ? counts[0] : "";
   }
-  return place.queueArguments === undefined ? place : { ...place, queueArguments: given };
+  const settings = { ...place, others: new Set(said.flatMap((definition) => Object.keys(definition))) };
+  return place.queueArguments === undefined ? settings : { ...settings, queueArguments: given };
 }
 
 /** Settings of `later` by which queues drop messages that they kept under `earlier`, as `key: value`. */
@@ -410,13 +428,13 @@ function drops(earlier: PolicyView | undefined, later: PolicyView, limits: Deliv
 }
 
 /** The same for one queue, to which `earlier` applied. */
-function dropsMore(earlier: Said | undefined, later: Said, limits: DeliveryLimits, target?: PolicyTarget): string[] {
+function dropsMore(earlier: Said | undefined, later: Said, limits: DeliveryLimits, target?: Place): string[] {
   return Object.entries(later.definition)
     .filter(([key, value]) => {
       if (key === DELIVERY_LIMIT)
         return limits.isLower(earlier?.definition ?? {}, later.definition, target?.queueArguments);
       if (!isDropping(key, value)) return false;
-      const before = earlier?.definition[key];
+      const before = earlier?.definition[key] ?? (target?.others?.has(key) === false ? DEFAULTS[key] : undefined);
       if (before === undefined) return true;
       return String(before) !== String(value) && !isMore(key, before, value);
     })
@@ -430,9 +448,16 @@ function isDropping(key: string, value: unknown): boolean {
   return key.startsWith("dead-letter-");
 }
 
-/** Whether the new limit is higher, so that it drops no more than the old one. */
+/** Whether the new limit is as high or higher, so that it drops no more than the old one. */
 function isMore(key: string, before: unknown, after: unknown): boolean {
-  return LOWEST.includes(key) && Number(after) >= Number(before) && Number(before) >= 0;
+  return LIMITS.includes(key) && amountOf(key, after) >= amountOf(key, before);
+}
+
+/** A limit as a number; NaN where it can't be read. */
+function amountOf(key: string, value: unknown): number {
+  const [, digits, unit = ""] = /^(\d+)(\D?)$/.exec(String(value)) ?? [];
+  const units: Record<string, number> = key === "max-age" ? AGES : { "": 1 };
+  return Number(digits) * (units[unit] ?? NaN);
 }
 
 /** Settings that keep messages which would be dropped otherwise. */
@@ -457,16 +482,23 @@ function isKept(
   earlier: Said,
   later: Said | undefined,
   limits: DeliveryLimits,
-  target?: PolicyTarget,
+  target?: Place,
 ): boolean {
   const [key = ""] = saying.split(": ");
   const [before, after] = [earlier.definition[key], later?.definition[key]];
   if (key === DELIVERY_LIMIT)
     return !limits.isLower(earlier.definition, later?.definition ?? {}, target?.queueArguments);
-  // A classic queue refuses the same messages; a quorum queue does not support the setting.
-  if (saying === "overflow: reject-publish" && after === "reject-publish-dlx")
-    return target?.queueArguments?.["x-queue-type"] === "classic";
+  const isRefusing = [before, after].every((value) => /^reject-publish(-dlx)?$/.test(String(value)));
+  // A classic queue refuses the same messages; a quorum queue does not support the setting with -dlx.
+  if (key === "overflow" && isRefusing && target?.queueArguments?.["x-queue-type"] === "classic")
+    return after === "reject-publish-dlx" || before === "reject-publish" || !mayHaveDeadLetters(earlier, target);
   return after !== undefined && String(before) === String(after);
+}
+
+/** Whether a queue may have a dead-letter exchange: by a policy, by a policy of the other kind, or by an argument. */
+function mayHaveDeadLetters({ definition }: Said, { queueArguments, others }: Place): boolean {
+  if (others?.has(DEAD_LETTERS) !== false) return true;
+  return definition[DEAD_LETTERS] !== undefined || queueArguments?.[`x-${DEAD_LETTERS}`] !== undefined;
 }
 
 /** Whether `later` surely applies to no more than `earlier` did, and takes precedence no more often. */
