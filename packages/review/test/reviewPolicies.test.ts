@@ -1,6 +1,8 @@
 import { strict as assert } from "node:assert";
 import { delayNetwork, parkingPolicy } from "@rabbitmq-delay/topology";
-import type { PreviewStep } from "../dist/preview/preview";
+import { Policies } from "../dist/judge/policyFindings";
+import { EntityChange, entityChanges } from "../dist/preview/entityChange";
+import { PreviewStep, parsePreview } from "../dist/preview/preview";
 import { change, judged, queueStep, step } from "./steps";
 
 interface Definition {
@@ -17,6 +19,13 @@ const lone = (op: string, policy: Definition, more: object = {}): PreviewStep =>
 const edit = (before: Definition, after: Definition, type = types.policy): PreviewStep =>
   change("update", type, "p", inputs(before), inputs(after));
 const ours = { parent: "urn:pulumi:prod::shop::rabbitmq-delay:index:DelayLevelTopology::delay" };
+
+/** The rule by which the first of some steps is judged where a broker has listed all. */
+function listed(...steps: PreviewStep[]): string | undefined {
+  const changes = entityChanges(parsePreview(JSON.stringify({ steps }), "test"));
+  const found = { isKnown: () => true, version: "4.3.6" };
+  return new Policies(changes, true, { leadsOn: () => "unknown" }, found).judge(changes[0] as EntityChange)?.rule;
+}
 
 /** Settings that drop messages of whatever queue a policy comes to. */
 const dropping: Record<string, unknown>[] = [
@@ -146,6 +155,71 @@ describe("a review of a policy", () => {
       assert.deepEqual(await besides(types.operators), ["loss", "policy-drops"], name);
       assert.deepEqual(await besides(types.policy), ["care", "policy-changed"], `${name}, beside a policy`);
     }
+  });
+
+  it("counts the lower limit of a policy and an operator policy where a broker has listed both", () => {
+    const queues = (values: object): PreviewStep =>
+      step("same", "rabbitmq:index/queue:Queue", "a", {
+        name: "a",
+        vhost: "/",
+        settings: { argumentsJson: JSON.stringify({ "x-queue-type": "quorum", ...values }) },
+      });
+    const told = (
+      created: object,
+      given: object,
+      other: { op?: string; values?: object } = {},
+    ): (string | undefined)[] =>
+      [types.policy, types.operators].map((type) =>
+        listed(
+          step("create", type, "new", inputs({ definition: { ...created } })),
+          queues(other.values ?? {}),
+          step(other.op ?? "same", type === types.policy ? types.operators : types.policy, "old", {
+            ...inputs({ definition: { ...given } }),
+          }),
+        ),
+      );
+    const [loss, harmless] = ["policy-drops", "policy-changed"].map((rule) => [rule, rule]);
+    assert.deepEqual(told({ "max-length": "50" }, { "max-length": 10 }), harmless);
+    assert.deepEqual(told({ "max-length": "50" }, { "max-length": 10 }, { op: "delete" }), loss);
+    assert.deepEqual(told({ "max-length": "50" }, { "max-length": 100 }), loss);
+    assert.deepEqual(told({ "max-length": "50" }, { "max-length": 100 }, { values: { "x-max-length": 5 } }), harmless);
+    assert.deepEqual(told({ "max-length": "50" }, { "max-length": "[secret]" }), loss);
+    // A queue counts to 20 only where nothing else is said.
+    assert.deepEqual(told({ "delivery-limit": "30" }, {}), harmless);
+    assert.deepEqual(told({ "delivery-limit": "30" }, { "delivery-limit": 30 }), harmless);
+    assert.deepEqual(told({ "delivery-limit": "30" }, { "delivery-limit": 1000 }), loss);
+    assert.deepEqual(told({ "delivery-limit": "30" }, { "delivery-limit": 30 }, { op: "delete" }), loss);
+    assert.deepEqual(told({ overflow: "drop-head" }, {}), harmless);
+    assert.deepEqual(told({ overflow: "drop-head" }, { overflow: "reject-publish" }), loss);
+  });
+
+  it("knows that a stream heeds a policy's limits instead of its own, and compares their units", () => {
+    const stream = (values: object): PreviewStep =>
+      step("same", "rabbitmq:index/queue:Queue", "a", {
+        name: "a",
+        vhost: "/",
+        settings: { argumentsJson: JSON.stringify({ "x-queue-type": "stream", ...values }) },
+      });
+    const aged = (age: string): Definition => ({ definition: { "max-age": age } });
+    const [drops, harmless] = ["policy-drops", "policy-changed"];
+    for (const [before, after, rule] of [
+      ["1D", "7D", harmless],
+      ["12M", "1Y", harmless],
+      ["60m", "1h", harmless],
+      ["1h", "60s", drops],
+      ["1M", "29D", drops],
+      ["1D", "7d", drops],
+      ["[secret]", "7D", drops],
+    ] as const)
+      assert.equal(listed(edit(aged(before), aged(after)), stream({})), rule, `${before} to ${after}`);
+    const own = stream({ "x-max-age": "1D", "x-max-length-bytes": 1000 });
+    assert.equal(listed(lone("create", aged("1h")), own), drops);
+    assert.equal(listed(lone("create", aged("7D")), own), harmless);
+    assert.equal(listed(lone("delete", aged("7D")), own), drops);
+    assert.equal(listed(lone("delete", aged("1h")), own), harmless);
+    const bytes = lone("delete", { definition: { "max-length-bytes": "5000" } });
+    assert.equal(listed(bytes, own), drops);
+    assert.equal(listed(bytes, stream({ "x-queue-type": "quorum", "x-max-length-bytes": 1000 })), harmless);
   });
 
   it("asks for care with a limit on a queue that the update creates, as the broker may have that queue already", async () => {
