@@ -10,6 +10,7 @@ import { killNode, startNode } from "../../toolchain/dist/brokerNode";
 import { freePort } from "../../toolchain/dist/ports";
 import { launch, stopPostgres } from "../../toolchain/dist/postgresServer";
 import { TestBroker, onEachBroker, ownTestBroker, untilRegistered } from "../support/brokers";
+import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { onEachDatabase, ownEndpoint, ownPostgres, readyStore } from "../support/databases";
 import { skipUnless } from "../support/missingPrograms";
@@ -276,6 +277,34 @@ describe("outages of what a store stands on", () => {
         assert.deepEqual(arrived(receiver), ["first", ...idsOf(100)].sort(), kind);
         assert.equal(await service.stop(), 0);
       }
+    });
+
+    // SQLite sorted due messages with their bodies in a temporary file, so none of them was delivered, and readyz stayed 200.
+    it("a folder for temporary files with less room than the bodies: all are rescheduled and delivered", async function () {
+      skipUnless(process.getuid?.() === 0, this, "only root can mount a small disk");
+      const { vhost, channel } = await declare(broker());
+      const [name, address] = [ownEndpoint(), `sqlite:${join(temporaryFolder(), "delayed.db")}`];
+      const store = await readyStore(address, name);
+      const body = Buffer.alloc(1_000_000);
+      const messages = idsOf(20).map((messageId) =>
+        delayedMessage({ routingKey: "work", body, messageId, delayMs: 0 }),
+      );
+      await store.storeAll(messages);
+      const retryAt = new Date(Date.now() + 3_600_000);
+      await store.inLock(async (due) => {
+        const failures = (await due.fetchDue(retryAt, 20)).map((message) => ({ message, retryAt }));
+        for (let failure = 1; failure <= 3; failure++) await due.incrementFailureCounts(failures);
+      });
+      const { folder } = TinyDisk.mount(temporaryFolder(), 4 << 20);
+      const flags = ["--store", address, "--declare", "--name", name];
+      const service = await StoreProcess.ready(broker(), vhost, flags, { TMPDIR: folder });
+      const where = ["--amqp", `${broker().node.amqpUrl}/${vhost}`, "--name", name, "--exchange", ""];
+      const moved = await runCommand(["store", "reschedule", ...where, "--delay", "0s"]);
+      assert.deepEqual(moved, { code: 0, out: "rescheduled 20 messages\n", err: "" });
+      const receiver = await Receiver.on(channel, ["work"]);
+      await receiver.until(20);
+      assert.deepEqual(arrived(receiver), idsOf(20).sort());
+      assert.equal(await service.stop(), 0);
     });
   });
 });

@@ -22,17 +22,22 @@ export class SqliteDueMessages extends BatchDueMessages {
   }
 
   async fetchDue(at: Date, limit: number, maximumBytes = Number.MAX_SAFE_INTEGER): Promise<DelayedMessage[]> {
-    // Sums before it joins the bodies: summed along, all of them were in memory at once.
-    const rows = this.database
-      .prepare<unknown[], Row>(
-        `SELECT ${columns}, body FROM (
-           SELECT id, sum(body_bytes) OVER (ORDER BY attempt_at, id) - body_bytes AS before FROM (
+    const find = this.database
+      .prepare<unknown[], number>(
+        `SELECT id FROM (
+           SELECT id, attempt_at, sum(body_bytes) OVER (ORDER BY attempt_at, id) - body_bytes AS before FROM (
              SELECT id, attempt_at, body_bytes FROM ${this.table}
              WHERE attempt_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY attempt_at, id LIMIT ?
            )
-         ) JOIN ${this.table} USING (id) WHERE before < ? OR before = 0 ORDER BY attempt_at, id`,
+         ) WHERE before < ? OR before = 0 ORDER BY attempt_at, id`,
       )
-      .all(at.getTime(), JSON.stringify(this.fetched), limit, maximumBytes);
+      .pluck();
+    const read = this.database.prepare<[number], Row>(`SELECT ${columns}, body FROM ${this.table} WHERE id = ?`);
+    // Reads the bodies after sorting, because SQLite sorts whole rows, in a temporary file, whose folder may be small.
+    const fetch = this.database.transaction(() =>
+      find.all(at.getTime(), JSON.stringify(this.fetched), limit, maximumBytes).map((id) => read.get(id) as Row),
+    );
+    const rows = fetch();
     this.fetched.push(...rows.map(({ id }) => Number(id)));
     return rows.map(toMessage);
   }

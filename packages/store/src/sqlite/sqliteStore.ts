@@ -211,9 +211,9 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
       return gone;
     });
     const gone = cancel.immediate();
-    const inDoubt = gone.filter(({ is_in_doubt: mark }) => Number(mark) === 1).length;
+    const { count, inDoubt } = countDoubts(gone);
     counted.inDoubt += inDoubt;
-    counted.count += gone.length - inDoubt;
+    counted.count += count;
     return gone.length < CANCEL_PART ? undefined : Number(gone.at(-1)?.id);
   }
 
@@ -223,13 +223,15 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     const { sql, values } = toCondition(filter, dialect);
     const { name } = this.table;
     const time = at.getTime();
-    const doubts = this.database.prepare<unknown[], { count: number }>(
-      `SELECT count(*) AS count FROM ${name} WHERE is_in_doubt = 1 AND (${sql})`,
+    const find = this.database.prepare<unknown[], { id: number; is_in_doubt: number }>(
+      `SELECT id, is_in_doubt FROM ${name} WHERE ${sql}`,
     );
-    const move = this.database.prepare(`UPDATE ${name} SET due_at = ?, attempt_at = ?, failure_count = 0 WHERE ${sql}`);
+    // Moves each message by itself: for many at once, SQLite copies their bodies to a temporary file, whose folder may be small.
+    const move = this.database.prepare(`UPDATE ${name} SET due_at = ?, attempt_at = ?, failure_count = 0 WHERE id = ?`);
     const both = this.database.transaction((): CancelCount => {
-      const inDoubt = doubts.get(...values)?.count ?? 0;
-      return { count: move.run(time, time, ...values).changes - inDoubt, inDoubt };
+      const moved = find.all(...values);
+      for (const { id } of moved) move.run(time, time, id);
+      return countDoubts(moved);
     });
     return this.lock.hold(async () => both.immediate());
   }
@@ -282,6 +284,12 @@ export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implement
     }
     return database as Database;
   }
+}
+
+/** Counts messages; those that may have been sent apart from the others. */
+function countDoubts(rows: { is_in_doubt: number }[]): CancelCount {
+  const inDoubt = rows.filter(({ is_in_doubt: mark }) => Number(mark) === 1).length;
+  return { count: rows.length - inDoubt, inDoubt };
 }
 
 function executedOf(database: Database, { migrations }: SqliteTable): string[] {
