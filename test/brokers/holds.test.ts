@@ -82,6 +82,20 @@ describe("holdFor", () => {
       });
     }
 
+    for (const [library, open] of clients) {
+      // Each destination was looked at over a channel of its own, and a message was sent unchecked if no channel was left.
+      it(`refuses many destinations that are not there at once, on a connection with two channels, with ${library}`, async () => {
+        const { vhost } = await setUp(broker());
+        const client = await open(broker(), `${broker().node.amqpUrl}/${vhost}?channelMax=2&channel_max=2`);
+        afterThisTest(() => client.close());
+        const holds = Array.from({ length: 30 }, (_, index) =>
+          holdFor(client.channel, { delayMs: 1, exchange: "", routingKey: `gone${index}` }, { body: "x" }),
+        );
+        await Promise.all(holds.map((held) => assert.rejects(held, /routingKey: "gone\d+" .*a queue that exists/)));
+        await holdFor(client.channel, { delayMs: 1, exchange: "", routingKey: "sink" }, { body: "x" });
+      });
+    }
+
     it("renews the lease with each message; the queue goes when it is over", async () => {
       const { vhost, channel, receiver } = await setUp(broker());
       const { queue } = await holdFor(channel, { delayMs: 100, ...sales }, { body: "0" }, lease);

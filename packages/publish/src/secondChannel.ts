@@ -1,6 +1,3 @@
-import type { QueuePlan } from "@rabbitmq-delay/topology";
-import { toDeclarePort } from "./hold/declarePort";
-
 /** The parts of amqplib's and of rabbitmq-client's channel that are used; the latter's connection is not public, read in version 5.0.8, lib/Channel.js. */
 interface AnyChannel {
   connection?: unknown;
@@ -33,21 +30,42 @@ export function isNotFound(error: unknown): boolean {
   return code === 404 || code === "NOT_FOUND";
 }
 
-/** Declares queues over a channel beside the caller's, which is open only while somebody waits for it. */
-export class SecondChannel {
+const secondChannels = new WeakMap<object, SecondChannel>();
+
+/** The second channel of a caller's channel, one for all uses, because a connection may have few channels. */
+export function secondChannelOf(channel: object): SecondChannel {
+  const known = secondChannels.get(channel);
+  if (known !== undefined) return known;
+  const second = new SecondChannel(channel);
+  secondChannels.set(channel, second);
+  return second;
+}
+
+/** A channel beside the caller's, which is open only while somebody waits for it. */
+class SecondChannel {
   private opened: Promise<object> | undefined;
   private users = 0;
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly channel: object) {}
 
-  /** @throws the client library's error; then the next declare opens another channel */
-  async declareQueue(queue: QueuePlan): Promise<void> {
+  /**
+   * Asks the broker something that it may refuse. One question at a time: a refusal closes the channel, and the next question opens another.
+   * @param question gets the caller's channel if somebody wrapped that so that no other can be opened
+   * @throws the client library's error
+   */
+  ask(question: (on: object) => Promise<void>): Promise<void> {
     this.users++;
-    const opened = (this.opened ??= openBeside(this.channel));
+    const turn = this.last.then(() => this.askNow(question));
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private async askNow(question: (on: object) => Promise<void>): Promise<void> {
     try {
-      await toDeclarePort(await opened).declareQueue(queue);
+      await question(await (this.opened ??= openBeside(this.channel)));
     } catch (error) {
-      if (this.opened === opened) this.opened = undefined;
+      this.opened = undefined;
       throw error;
     } finally {
       if (--this.users === 0) await this.close();
@@ -55,9 +73,8 @@ export class SecondChannel {
   }
 
   private async close(): Promise<void> {
-    const opened = this.opened;
+    const on = await this.opened;
     this.opened = undefined;
-    const on = await opened?.catch(() => undefined);
     if (on !== undefined && on !== this.channel) await (on as AnyChannel).close().catch(() => undefined);
   }
 }

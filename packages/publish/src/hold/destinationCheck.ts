@@ -1,21 +1,17 @@
 import type { HoldDestination } from "@rabbitmq-delay/topology";
 import { MessageRefusedError } from "../errors";
-import { openLook } from "../retry/look";
-import { isNotFound, openBeside } from "../secondChannel";
+import { isNotFound, secondChannelOf } from "../secondChannel";
 
-/** Asks whether something exists; rejects with the client library's error. */
-interface Question {
-  exchange(name: string): Promise<void>;
-  queue(name: string): Promise<void>;
-  /** Closes the channel that was used. */
-  close(): Promise<void>;
+/** The part of amqplib's channel that is used. */
+interface AmqplibChannel {
+  checkQueue(name: string): Promise<unknown>;
+  checkExchange(name: string): Promise<unknown>;
 }
 
 /** The part of rabbitmq-client's channel that is used. */
 interface RabbitmqClientChannel {
   exchangeDeclare(params: { exchange: string; passive: true }): Promise<unknown>;
   queueDeclare(params: { queue: string; passive: true }): Promise<unknown>;
-  close(): Promise<void>;
 }
 
 /** Limits the memory of a process that holds messages for ever new destinations; a forgotten destination is looked at again. */
@@ -24,12 +20,12 @@ const MOST_REMEMBERED = 10_000;
 /**
  * Checks, once for each destination of a channel, that the exchange or queue exists to which a hold queue passes its messages: the broker
  * silently drops an expired message that has nowhere to go. It asks over a second channel, because the broker closes the channel on which
- * somebody asks for a missing thing. If no second channel can be opened, nothing is asked.
+ * somebody asks for a missing thing. If no second channel can be opened, the message is sent unchecked.
  */
 export class DestinationCheck {
   private readonly looks = new Map<string, Promise<void>>();
 
-  constructor(private readonly channel: unknown) {}
+  constructor(private readonly channel: object) {}
 
   /** @throws MessageRefusedError for a destination that does not exist. One that this user has no right to look at passes. */
   check({ exchange, routingKey }: HoldDestination): Promise<void> {
@@ -45,7 +41,9 @@ export class DestinationCheck {
   /** @param forget called if the next message has to look again */
   private async look(exchange: string, routingKey: string, forget: () => void): Promise<void> {
     try {
-      await ask(this.channel, (about) => (exchange === "" ? about.queue(routingKey) : about.exchange(exchange)));
+      await secondChannelOf(this.channel).ask(async (on) => {
+        if (on !== this.channel) await ask(on, exchange, routingKey);
+      });
     } catch (error) {
       if (isForbidden(error)) return;
       forget();
@@ -55,31 +53,16 @@ export class DestinationCheck {
   }
 }
 
-async function ask(channel: unknown, question: (about: Question) => Promise<void>): Promise<void> {
-  const about = openAmqplib(channel) ?? (await openRabbitmqClient(channel as RabbitmqClientChannel));
-  if (about === undefined) return;
-  try {
-    await question(about);
-  } finally {
-    // A refusal has already closed it.
-    await about.close().catch(() => undefined);
+/** Asks whether an exchange exists, or a queue if the exchange is `""`. */
+async function ask(on: object, exchange: string, routingKey: string): Promise<void> {
+  if ("queueDeclare" in on) {
+    const client = on as RabbitmqClientChannel;
+    if (exchange === "") await client.queueDeclare({ queue: routingKey, passive: true });
+    else await client.exchangeDeclare({ exchange, passive: true });
+  } else {
+    const amqplib = on as AmqplibChannel;
+    await (exchange === "" ? amqplib.checkQueue(routingKey) : amqplib.checkExchange(exchange));
   }
-}
-
-function openAmqplib(channel: unknown): Question | undefined {
-  const { connection, open, checkQueue } = channel as { connection?: unknown; open?: unknown; checkQueue?: unknown };
-  const isAmqplib = typeof connection === "object" && typeof open === "function" && typeof checkQueue === "function";
-  return isAmqplib ? openLook(channel) : undefined;
-}
-
-async function openRabbitmqClient(channel: RabbitmqClientChannel): Promise<Question | undefined> {
-  const beside = await openBeside(channel);
-  if (beside === channel) return undefined;
-  return {
-    exchange: async (exchange) => void (await beside.exchangeDeclare({ exchange, passive: true })),
-    queue: async (queue) => void (await beside.queueDeclare({ queue, passive: true })),
-    close: () => beside.close(),
-  };
 }
 
 /** Whether a queue or exchange does not exist; the broker uses the same code for a queue of a node that is down, which exists. */

@@ -82,8 +82,9 @@ const ATTEMPTS = 3;
  * deletes it when the lease is over after the last message. The broker's own headers (`x-death` and its like) are left out: before RabbitMQ
  * 4.0 they would make it drop a message that is held a second time.
  *
- * For the first message to a destination, it checks that the exchange exists, or the queue if the exchange is `""`; a destination that this
- * user has no right to look at passes. **Nobody can see over AMQP whether a queue is bound to the exchange for this key**: when a message
+ * For the first message to a destination, it checks over a second channel, one destination after another, that the exchange exists, or the
+ * queue if the exchange is `""`. A destination passes unchecked if this user has no right to look at it, or if the connection has no room
+ * for a second channel. **Nobody can see over AMQP whether a queue is bound to the exchange for this key**: when a message
  * is due and no queue is bound for it, the broker drops it, unless the exchange has an alternate exchange. So give it one.
  * @param channel amqplib's confirm channel or rabbitmq-client's channel, owned by the caller; it needs no listener for its errors
  * @returns when the broker has confirmed the message
@@ -218,7 +219,7 @@ function holderOf(channel: unknown): Holder {
     port: new LeaseRenewal(channel),
     sender: new ConfirmedSender(toConfirmPort(channel), {}),
     alive: aliveQueuesOf(channel as object),
-    destinations: new DestinationCheck(channel),
+    destinations: new DestinationCheck(channel as object),
   };
   holders.set(channel as object, holder);
   return holder;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { QueuePlan } from "@rabbitmq-delay/topology";
-import { SecondChannel, isNotFound } from "../secondChannel";
+import { isNotFound, secondChannelOf } from "../secondChannel";
 import { AliveQueues } from "./aliveQueues";
 import { DeclarePort, toDeclarePort } from "./declarePort";
 import { stopwatch } from "./lease";
@@ -16,16 +16,14 @@ const PAUSE_MS = 50;
  */
 export class LeaseRenewal implements DeclarePort {
   private readonly port: DeclarePort;
-  private readonly beside: SecondChannel;
   private readonly renewed: AliveQueues;
 
   /** @param elapsedMs a clock that goes on while the machine sleeps */
   constructor(
-    channel: unknown,
+    private readonly channel: unknown,
     private readonly elapsedMs: () => number = stopwatch(),
   ) {
     this.port = toDeclarePort(channel);
-    this.beside = new SecondChannel(channel as object);
     this.renewed = new AliveQueues(elapsedMs);
   }
 
@@ -47,9 +45,10 @@ export class LeaseRenewal implements DeclarePort {
 
   /** The second channel may be refused without harm; what fails there otherwise is tried, and told, on the first one. */
   private async declareAgain(queue: QueuePlan): Promise<void> {
+    const beside = secondChannelOf(this.channel as object);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.beside.declareQueue(queue);
+        return await beside.ask((on) => toDeclarePort(on).declareQueue(queue));
       } catch (error) {
         if (attempt === ATTEMPTS || !isNotFound(error)) return this.port.declareQueue(queue);
         await wait(PAUSE_MS);
