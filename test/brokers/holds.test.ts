@@ -96,6 +96,26 @@ describe("holdFor", () => {
       });
     }
 
+    for (const [library, open] of clients) {
+      // The broker closes the connection that opens a channel beyond the limit of its user: no message was held.
+      it(`holds many messages at once for a user who may have two channels, with ${library}`, async () => {
+        const { vhost, channel } = await setUp(broker());
+        const { user, node } = await addUser(broker(), vhost, { configure: ".*", write: ".*", read: ".*" });
+        await broker().management.call("PUT", `user-limits/${user}/max-channels`, { value: 2 });
+        const client = await open(broker(), `${node.amqpUrl}/${vhost}`);
+        afterThisTest(() => client.close());
+        const names = Array.from({ length: 20 }, (_, index) => `q${index}`);
+        for (const name of names) await channel.assertQueue(name, { durable: true });
+        const hold = (routingKey: string): Promise<unknown> =>
+          holdFor(client.channel, { delayMs: 1, exchange: "", routingKey }, { body: "x" });
+        await Promise.all([
+          ...names.map(hold),
+          assert.rejects(hold("gone"), /routingKey: "gone" .*a queue that exists/),
+        ]);
+        await hold("sink");
+      });
+    }
+
     it("renews the lease with each message; the queue goes when it is over", async () => {
       const { vhost, channel, receiver } = await setUp(broker());
       const { queue } = await holdFor(channel, { delayMs: 100, ...sales }, { body: "0" }, lease);
@@ -253,13 +273,7 @@ describe("holdFor", () => {
       const { vhost, channel, receiver } = await setUp(broker());
       const declared = holdQueues({ delays: [30, 60], destinations: [sales], prefix: "own", queueType: "quorum" });
       await declareOverAmqp(channel, planRetry(declared));
-      const user = `publisher-${randomUUID()}`;
-      await broker().management.call("PUT", `users/${user}`, { password: "secret", tags: "" });
-      afterThisTest(() => broker().management.call("DELETE", `users/${user}`));
-      const rights = { configure: "^$", write: "^amq\\.default$", read: "^$" };
-      await broker().management.call("PUT", `permissions/${vhost}/${user}`, rights);
-      const url = new URL(broker().node.amqpUrl);
-      const node = { ...broker().node, amqpUrl: `amqp://${user}:secret@${url.host}` };
+      const { node } = await addUser(broker(), vhost, { configure: "^$", write: "^amq\\.default$", read: "^$" });
       const restricted = await (await connect({ ...broker(), node }, vhost)).createConfirmChannel();
       await holdFor(restricted, { delayMs: 60, ...sales }, { body: "x" }, { declared });
       await receiver.until(1);
@@ -297,6 +311,19 @@ describe("holdFor", () => {
     vhost: string;
     channel: ConfirmChannel;
     receiver: Receiver;
+  }
+
+  /** A user with some rights in a vhost until the end of the test, and the broker's node as that user reaches it. */
+  async function addUser(
+    { node, management }: TestBroker,
+    vhost: string,
+    rights: { configure: string; write: string; read: string },
+  ): Promise<{ user: string; node: TestBroker["node"] }> {
+    const user = `publisher-${randomUUID()}`;
+    await management.call("PUT", `users/${user}`, { password: "secret", tags: "" });
+    afterThisTest(() => management.call("DELETE", `users/${user}`));
+    await management.call("PUT", `permissions/${vhost}/${user}`, rights);
+    return { user, node: { ...node, amqpUrl: `amqp://${user}:secret@${new URL(node.amqpUrl).host}` } };
   }
 
   /** An exchange `sales` with a queue `sink`, from which all that arrives is collected. */

@@ -43,7 +43,11 @@ export class LeaseRenewal implements DeclarePort {
     return this.elapsedMs() - sentMs > 0.1 * expiresMs;
   }
 
-  /** The second channel may be refused without harm; what fails there otherwise is tried, and told, on the first one. */
+  /**
+   * Declares over a second channel, whose refusal does not close the caller's. If the client library has no channel left, or the broker refuses
+   * for another reason than a queue that goes, the caller's channel declares and reports the error. A broker that limits the channels of the
+   * user closes the whole connection instead.
+   */
   private async declareAgain(queue: QueuePlan): Promise<void> {
     const beside = secondChannelOf(this.channel as object);
     for (let attempt = 1; ; attempt++) {
