@@ -43,7 +43,7 @@ function bodyProperty(owner: HasBody): PropertyDescriptor {
 
 /**
  * Keeps the bodies of messages in hand: in memory up to a limit, and those beyond it each in a file that has no name any more. The system
- * removes such a file with the process, however that ends.
+ * removes such a file with the process, however that ends. A kill just before the name goes leaves an empty file.
  */
 export class Bodies {
   private memoryBytes = 0;
