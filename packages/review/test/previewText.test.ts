@@ -30,6 +30,15 @@ describe("the text of a preview", () => {
     const event = JSON.stringify({ sequence: 0, timestamp: 1, preludeEvent: {} });
     for (const text of [`${event}\n${event}\n`, event])
       assert.throws(() => parsePreview(text, "plan.json"), /plan\.json is a log of the engine's events/);
+    // Newer engines print this line; resources were added to it later.
+    const resources = [{ urn: "urn:pulumi:a::b::c::d", type: "c", name: "d", op: "create" }];
+    for (const summary of [{}, { summary: { create: 1 } }, { summary: { create: 1 }, resources }]) {
+      const text = `warning: A new version of Pulumi is available.\n${JSON.stringify({ result: "succeeded", duration: 2e9, ...summary })}\n`;
+      assert.throws(
+        () => parsePreview(text, "plan.json"),
+        /plan\.json is a summary of the engine's \(pulumi preview --output json\); give the plan: pulumi preview --json /,
+      );
+    }
     assert.throws(() => parsePreview(`${pretty}\n${pretty}`, "plan.json"), /more than one JSON document/);
     assert.throws(
       () => parsePreview("Previewing update (dev):\n", "plan.json"),

@@ -58,9 +58,12 @@ function upToBrace(text: string): string {
 function checkFormat(value: unknown, source: string): void {
   if (typeof value !== "object" || value === null) return;
   const isEvent = "sequence" in value && "timestamp" in value;
-  if (!isEvent) return;
+  const isSummary = "result" in value && "duration" in value && !("steps" in value);
+  if (!isEvent && !isSummary) return;
+  const format = isEvent
+    ? "a log of the engine's events (--event-log, or PULUMI_ENABLE_STREAMING_JSON_PREVIEW)"
+    : "a summary of the engine's (pulumi preview --output json)";
   throw new PreviewError(
-    `${source} is a log of the engine's events (--event-log, or PULUMI_ENABLE_STREAMING_JSON_PREVIEW); give the plan: ` +
-      "pulumi preview --json --show-sames --show-replacement-steps",
+    `${source} is ${format}; give the plan: pulumi preview --json --show-sames --show-replacement-steps`,
   );
 }
