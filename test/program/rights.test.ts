@@ -61,7 +61,7 @@ describe("what a deployer may do", () => {
 
   it("is refused where the broker does not say whether it keeps the user", async () => {
     const { api } = await apiWith({ "GET users/cn%3Dops": [500, {}] });
-    await assert.rejects(checkRights(api, "cn=ops", need, ["administrator"]), /permissions can't be read \(HTTP 500\)/);
+    await assert.rejects(checkRights(api, "cn=ops", need, ["administrator"]), /permissions can't be read: HTTP 500/);
   });
 });
 
@@ -73,7 +73,7 @@ describe("a vhost's limit on queues", () => {
     assert.equal(await limits(200, [{ vhost: "orders", value: { "max-queues": -1 } }]), undefined);
     assert.equal(await limits(200, []), undefined);
     assert.equal(await limits(401, {}), "unknown");
-    await assert.rejects(limits(500, {}), /limits of orders can't be read \(HTTP 500/);
+    await assert.rejects(limits(500, {}), /limits of orders can't be read: HTTP 500/);
     await assert.rejects(limits(200, {}), /is not a list/);
   });
 

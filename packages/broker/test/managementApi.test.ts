@@ -3,7 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Agent, ProxyAgent } from "undici";
 import { ManagementApi } from "@rabbitmq-delay/broker";
+import { readBindings } from "../dist/api/bindings";
 import { dispatcherFor } from "../dist/api/dispatcher";
+import { queueLimitOf } from "../dist/preflight/checkLimits";
+import { checkUsers } from "../dist/preflight/users";
 
 const tls = { ca: undefined, rejectUnauthorized: true };
 
@@ -77,6 +80,23 @@ describe("the look's way to a broker", () => {
       assert.equal(asked, sent);
     });
   }
+
+  // "HTTP 0" was said of it.
+  it("a broker that goes away between two questions is said to be gone", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const broker = { managementUrl: `http://127.0.0.1:${port}`, username: "guest", password: "guest" };
+    const api = new ManagementApi(broker);
+    const wanted = { users: ["orders-app"], claims: [] };
+    for (const ask of [
+      () => readBindings(api, "orders"),
+      () => queueLimitOf(api, "orders"),
+      () => checkUsers({} as never, api, broker, "orders", wanted, []),
+    ])
+      await assert.rejects(ask(), /can't be read: no broker answers \(.*ECONNREFUSED/);
+  });
 
   it("a proxy that is no address is refused, and not shown", async () => {
     await assert.rejects(

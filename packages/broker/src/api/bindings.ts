@@ -28,10 +28,10 @@ export function asPlans(found: readonly FoundBinding[]): BindingPlan[] {
 /** @throws BrokerCheckError if the broker does not say */
 export async function readBindings(api: ManagementApi, vhost: string): Promise<FoundBinding[]> {
   const path = `bindings/${encodeURIComponent(vhost)}?columns=source,destination,destination_type,routing_key,arguments`;
-  return api.get<FoundBinding[]>(path).catch(({ status, message }: ManagementApiError) => {
+  return api.get<FoundBinding[]>(path).catch(({ status, reason }: ManagementApiError) => {
     // The program makes the vhost in the same update.
     if (status === 404) return [];
-    throw new BrokerCheckError(`vhost: the bindings of ${vhost} can't be read (HTTP ${status}: ${message})`);
+    throw new BrokerCheckError(`vhost: the bindings of ${vhost} can't be read: ${reason}`);
   });
 }
 

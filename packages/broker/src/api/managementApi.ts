@@ -30,6 +30,12 @@ export class ManagementApiError extends Error {
   ) {
     super(message);
   }
+
+  /** Cause of the failure, for the end of a message. */
+  get reason(): string {
+    if (this.status === 0) return `no broker answers (${this.message})`;
+    return this.message === "" ? `HTTP ${this.status}` : `HTTP ${this.status}: ${this.message}`;
+  }
 }
 
 const TIMEOUT_MS = 10_000;

@@ -235,9 +235,7 @@ function policyTargetOf({ entities, policies = [], bindings = [], errorQueues }:
 async function checkNodes(api: ManagementApi, { minimumNodes = 1 }: Expectation): Promise<void> {
   if (minimumNodes <= 1) return;
   const answer = await api.get<unknown>("nodes?columns=name").catch((error: ManagementApiError) => {
-    throw new BrokerCheckError(
-      `broker.managementUrl: its nodes can't be counted (HTTP ${error.status}: ${error.message})`,
-    );
+    throw new BrokerCheckError(`broker.managementUrl: its nodes can't be counted: ${error.reason}`);
   });
   const nodes = checkList("nodes", answer, { name: "string" });
   if (nodes.length >= minimumNodes) return;
@@ -256,12 +254,12 @@ async function isMissing(api: ManagementApi, { vhost }: Expectation): Promise<bo
     await api.get(`vhosts/${encodeURIComponent(vhost)}`);
     return false;
   } catch (error) {
-    const { status, message } = error as ManagementApiError;
+    const { status, reason } = error as ManagementApiError;
     if (status === 404) return true;
     const why =
       status === 401 || status === 403
         ? `whether ${vhost} is there can't be asked: createVhost: true needs a user with the tag administrator`
-        : `GET vhosts/${encodeURIComponent(vhost)} failed (HTTP ${status}: ${message})`;
+        : `GET vhosts/${encodeURIComponent(vhost)} failed: ${reason}`;
     throw new BrokerCheckError(`broker.vhost: ${why}`);
   }
 }
@@ -289,14 +287,14 @@ async function inVhost<T>(
   shape: keyof typeof shapes,
 ): Promise<T[]> {
   const answer = await api.get<unknown>(path).catch((error: ManagementApiError) => {
-    const { status, message } = error;
+    const { status, reason } = error;
     const why =
       status === 404
         ? `there is no vhost ${vhost}, or user ${broker.username} may not use it; create it with rabbitmqctl add_vhost and let the ` +
           `user in with rabbitmqctl set_permissions, or set createVhost: true`
         : status === 401 || status === 403
           ? `user ${broker.username} may not read vhost ${vhost}`
-          : `GET ${path} failed (HTTP ${status}: ${message})`;
+          : `GET ${path} failed: ${reason}`;
     throw new BrokerCheckError(`broker.vhost: ${why}`);
   });
   return checkList<T>(path, answer, shapes[shape]);

@@ -17,10 +17,10 @@ export async function queueLimitOf(api: ManagementApi, vhost: string): Promise<n
   try {
     answer = await api.get<unknown>(`vhost-limits/${encodeURIComponent(vhost)}`);
   } catch (error) {
-    const { status, message } = error as ManagementApiError;
+    const { status, reason } = error as ManagementApiError;
     if (status === 401 || status === 403) return "unknown";
     if (status === 404) return undefined;
-    throw new BrokerCheckError(`broker.vhost: the limits of ${vhost} can't be read (HTTP ${status}: ${message})`);
+    throw new BrokerCheckError(`broker.vhost: the limits of ${vhost} can't be read: ${reason}`);
   }
   if (!Array.isArray(answer)) {
     throw new BrokerCheckError(`broker.managementUrl: the answer to GET vhost-limits/${vhost} is not a list`);

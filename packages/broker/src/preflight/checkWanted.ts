@@ -113,14 +113,14 @@ export async function findParts(broker: BrokerAddress, vhost: string): Promise<F
   const at = encodeURIComponent(vhost);
   const read = <T>(path: string): Promise<T> =>
     api.get<T>(path).catch((error: ManagementApiError) => {
-      const { status, message } = error;
-      const reason =
+      const { status, reason } = error;
+      const why =
         status === 404 || status === 401 || status === 403
           ? `there is none, or user ${broker.username} may not use it`
-          : `GET ${path} failed (HTTP ${status}: ${message})`;
+          : `GET ${path} failed: ${reason}`;
       // A vhost that the program makes does not exist in its first preview.
       const isMadeAlong = status === 404 && tags.includes("administrator");
-      throw new BrokerCheckError(`vhost: ${vhost} can't be read; ${reason}`, isMadeAlong);
+      throw new BrokerCheckError(`vhost: ${vhost} can't be read; ${why}`, isMadeAlong);
     });
   const list = async <T>(path: string, shape: keyof typeof shapes): Promise<T[]> =>
     checkList<T>(path, await read<unknown>(path), shapes[shape]);

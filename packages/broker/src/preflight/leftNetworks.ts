@@ -74,9 +74,7 @@ async function leftBy(
 async function countMessages(api: ManagementApi, vhost: string): Promise<Map<string, number | undefined>> {
   const path = `queues/${encodeURIComponent(vhost)}?columns=name,messages`;
   const answer = await api.get<unknown>(path).catch((error: ManagementApiError) => {
-    throw new BrokerCheckError(
-      `broker.vhost: the messages of ${vhost} can't be counted (HTTP ${error.status}: ${error.message})`,
-    );
+    throw new BrokerCheckError(`broker.vhost: the messages of ${vhost} can't be counted: ${error.reason}`);
   });
   const queues = checkList<{ name: string; messages?: unknown }>(path, answer, { name: "string" });
   return new Map(queues.map(({ name, messages }) => [name, typeof messages === "number" ? messages : undefined]));

@@ -60,7 +60,7 @@ export async function checkRights(
 export async function tagsOf(api: ManagementApi, username: string): Promise<string[]> {
   const { tags } = await api.get<{ tags: string[] | string }>("whoami").catch((error: ManagementApiError) => {
     throw new BrokerCheckError(
-      `broker.username: the broker does not say what user ${username} may do (${explainStatus(error)})`,
+      `broker.username: the broker does not say what user ${username} may do: ${error.reason}`,
     );
   });
   return Array.isArray(tags) ? tags : tags.split(",");
@@ -74,7 +74,7 @@ async function isInternal(api: ManagementApi, username: string): Promise<boolean
   } catch (error) {
     if ((error as ManagementApiError).status === 404) return false;
     throw new BrokerCheckError(
-      `broker.username: its permissions can't be read (${explainStatus(error as ManagementApiError)})`,
+      `broker.username: its permissions can't be read: ${(error as ManagementApiError).reason}`,
     );
   }
 }
@@ -86,7 +86,7 @@ async function readPermissions(api: ManagementApi, username: string, { vhost, mi
   const path = `permissions/${encodeURIComponent(vhost)}/${encodeURIComponent(username)}`;
   const found = await api.get<Record<keyof typeof rights, string>>(path).catch((error: ManagementApiError) => {
     if (error.status === 404) return { configure: "^$", write: "^$", read: "^$" };
-    throw new BrokerCheckError(`broker.username: its permissions can't be read (${explainStatus(error)})`);
+    throw new BrokerCheckError(`broker.username: its permissions can't be read: ${error.reason}`);
   });
   for (const right of ["configure", "write", "read"] as const) {
     const refused = rights[right].find((name) => !permits(found[right], name));
@@ -191,8 +191,4 @@ function permits(pattern: string, name: string): boolean {
   } catch {
     return true;
   }
-}
-
-function explainStatus({ status, message }: ManagementApiError): string {
-  return status === 0 ? message : `HTTP ${status}`;
 }

@@ -48,9 +48,7 @@ export async function checkUsers(
       .get<{ tags: string[] | string }>(`users/${encodeURIComponent(user)}`)
       .catch((error: ManagementApiError) => {
         if (error.status === 404) return undefined;
-        throw new BrokerCheckError(
-          `user: whether ${JSON.stringify(user)} is there can't be read (HTTP ${error.status})`,
-        );
+        throw new BrokerCheckError(`user: whether ${JSON.stringify(user)} is there can't be read: ${error.reason}`);
       });
     if (found === undefined || (await isMade(state, user, managementUrl))) continue;
     const tags = [found.tags].flat().flatMap((tag) => tag.split(","));
@@ -82,10 +80,8 @@ async function checkClaimElsewhere(api: ManagementApi, user: string, claims: rea
   if (own === undefined) return;
   const found = await api
     .get<(FoundClaim & { vhost: string })[]>("exchanges?columns=name,vhost,arguments")
-    .catch(({ status }: ManagementApiError) => {
-      throw new BrokerCheckError(
-        `user: who claims ${JSON.stringify(user)} in other vhosts can't be read (HTTP ${status})`,
-      );
+    .catch(({ reason }: ManagementApiError) => {
+      throw new BrokerCheckError(`user: who claims ${JSON.stringify(user)} in other vhosts can't be read: ${reason}`);
     });
   const owner = own.arguments["alternate-exchange"];
   const other = found.find(

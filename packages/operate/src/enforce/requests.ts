@@ -80,10 +80,9 @@ export async function told<T>(what: string, answer: Promise<T>, right?: string):
     return await answer;
   } catch (error) {
     if (!(error instanceof ManagementApiError)) throw error;
-    const { status, message } = error;
-    if (status === 0) throw new EnforceError(`${what}: no broker answers (${message})`);
+    const { status, reason } = error;
     const refusal = right ?? "the tag policymaker, or its name or password is wrong";
     const rights = status === 401 || status === 403 ? `; the user lacks ${refusal}` : "";
-    throw new EnforceError(`${what} (HTTP ${status}: ${message})${rights}`);
+    throw new EnforceError(`${what}: ${reason}${rights}`);
   }
 }
