@@ -89,7 +89,8 @@ describe("a policy of others", () => {
       judged(5, -1).join(),
       /^error policy team's .* sets delivery-limit 5 on queue Billing: a message in it would leave for exchange dlx after it was given back 5 times/,
     );
-    assert.deepEqual([...judged(-1, -1), ...judged(100_000, -1), ...judged(5, 5), ...judged(6, 5)], []);
+    const harmless = [judged(-1, -1), judged(100_000, -1), judged(-1, 5), judged(5, 5), judged(6, 5)];
+    assert.deepEqual(harmless.flat(), []);
     assert.match(judged(4, 5).join(), /^warning /, "lower than the argument: the service may want it");
   });
 
@@ -135,7 +136,10 @@ describe("a policy of others", () => {
         policy(definition),
       ]).map(({ message }) => message);
     assert.deepEqual(judged(planned(definition)), []);
-    assert.match(judged(planned({ "max-length": 5 })).join(), /policy foreign no longer applies to queue Billing/);
+    assert.match(
+      judged(planned({ "max-length": 5 })).join(),
+      /policy foreign no longer applies to queue Billing: .*; an endpoint's queuePolicy can keep them$/,
+    );
     // It said that dead letters would be dropped, though ours has a target for them.
     const targets = planned({ "delivery-limit": 10, "dead-letter-exchange": "dlx" });
     const rival = policy({ "delivery-limit": 5, "dead-letter-exchange": "dlx" });

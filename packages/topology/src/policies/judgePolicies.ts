@@ -136,9 +136,11 @@ function rivals(subject: PolicySubject, foreign: OthersPolicy[], present: Readon
         const isPresent = present.has(plan.name);
         findings.push({ severity: "error", policy: other.name, message, ...(isPresent ? { isPresent } : {}) });
       } else if (other.priority < plan.priority) {
+        const isEndpoint = namesOf(shared).every((name) => subject.endpointQueues?.includes(name));
         const message =
           `policy ${other.name} no longer applies to ${what}: ${plan.name} goes before it (priority ${plan.priority} over ` +
-          `${other.priority}), so that its ${describeKeys(other.definition)} have no effect there`;
+          `${other.priority}), so that its ${describeKeys(other.definition)} have no effect there` +
+          (isEndpoint ? "; an endpoint's queuePolicy can keep them" : "");
         findings.push({ severity: "warning", policy: other.name, message });
       } else if (!setsTheSame(other, plan)) {
         const { effect, remedy } = purposeOf(plan);
