@@ -311,5 +311,8 @@ describe("how a review ends", () => {
         "other-warned: Could not find a package.json or package.yaml file",
       ],
     );
+    const alone = { ...preview, diagnostics: [preview.diagnostics[2]] };
+    const noted = await reviewOf(parsePreview(JSON.stringify(alone), "test"));
+    assert.deepEqual([noted.verdict, noted.findings.map(({ rule }) => rule)], ["nothing", ["other-warned"]]);
   });
 });

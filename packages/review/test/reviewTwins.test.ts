@@ -56,6 +56,11 @@ describe("a review of what is the same thing on the broker twice", () => {
       ];
       assert.deepEqual(await judged(steps), ["loss", "live-deleted", "live-deleted"], type);
     }
+    const renamed = [
+      step("create", "rabbitmq:index/user:User", "new", user("a")),
+      step("delete", "rabbitmq:index/user:User", "old", user("a")),
+    ];
+    assert.deepEqual(await judged(renamed), ["loss", "live-deleted"]);
   });
 
   it("finds what is replaced by itself, unless the old one goes first", async () => {
@@ -185,5 +190,11 @@ describe("a review of what is the same thing on the broker twice", () => {
     assert.deepEqual(await judged([source, ...createdFirst(widened)]), ["safe"]);
     const narrowed = change("replace", BINDING, "b", binding("a.*"), binding("a.b"));
     assert.equal((await judged([source, ...createdFirst(narrowed)]))[0], "loss");
+    const headers = step("same", EXCHANGE, "in", { name: "in", vhost: "/", settings: { type: "headers" } });
+    const matching = (match: string): object => binding("", { arguments: { "x-match": match, country: "DE" } });
+    const anyOf = change("replace", BINDING, "b", matching("all"), matching("any"));
+    assert.deepEqual(await judged([headers, ...createdFirst(anyOf)]), ["safe"]);
+    const allOf = change("replace", BINDING, "b", matching("any"), matching("all"));
+    assert.deepEqual(await judged([headers, ...createdFirst(allOf)]), ["loss", "unroutable-lost"]);
   });
 });
