@@ -113,6 +113,19 @@ describe("createDelayPublisher", () => {
     );
   });
 
+  it("has at most 64 MiB on their way where nothing else is said", async () => {
+    const publisher = createDelayPublisher(channel, network);
+    const half = Buffer.alloc(2 ** 25);
+    const publishing = [half, half, "x"].map((body) => publisher.publish("a", body, { delayMs: 10 }));
+    await settle();
+    assert.equal(channel.published.length, 2);
+    channel.published[0]?.confirm(null);
+    await settle();
+    assert.equal(channel.published.length, 3);
+    for (const { confirm } of channel.published.slice(1)) confirm(null);
+    await Promise.all(publishing);
+  });
+
   // A socket that had room for one message got all that had waited for it.
   it("asks the socket before each message that waited for it, and keeps their order", async () => {
     const publisher = createDelayPublisher(channel, network);
