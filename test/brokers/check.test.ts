@@ -463,6 +463,8 @@ describe("rabbitmq-delay check", () => {
           await found(),
           /RabbitMQ 3\.10\.8 lets each message of queue jobs leave for the default exchange when it is returned for the first/,
         );
+        const [finding] = (await look(vhost)).filter(({ rule }) => rule === "delivery-limit");
+        assert.equal(finding?.severity, "error");
         assert.equal(await returnsUntilGone(), 1);
         return;
       }
