@@ -39,6 +39,10 @@ describe("verbs that take --stack", () => {
       const encoded = await run("encode", "--stack", "test", ...message, "--json");
       assert.equal(encoded.code, 0, encoded.output);
       assert.equal((JSON.parse(encoded.output) as { routingKey: string }).routingKey, "1.1.Sales");
+      const decoded = await run("decode", "--stack", "test", "--key", "1.1.Sales", "--json");
+      assert.equal((JSON.parse(decoded.output) as { delayMs: number }).delayMs, 50, decoded.output);
+      const rendered = await run("render", "--stack", "test");
+      assert.match(rendered.output, /orders\.r4x2u10\.delivery/);
 
       const address = new URL(broker().node.amqpUrl);
       address.pathname = `/${encodeURIComponent(stack.vhost)}`;
@@ -50,6 +54,21 @@ describe("verbs that take --stack", () => {
       const checked = await run("check", "--stack", "test", "--management", broker().management.url, "--json");
       assert.equal(checked.code, 0, checked.output);
       assert.doesNotMatch(checked.output, /missing/);
+
+      // What is said of the network's preset and vhost is known from the stack alone.
+      const enforced = await run("enforce", "--stack", "test", "--management", broker().management.url);
+      assert.equal(enforced.code, 2, enforced.output);
+      assert.match(enforced.output, /custom/);
+      const gateway = await run(
+        "gateway",
+        "run",
+        "--stack",
+        "test",
+        "--amqp",
+        `${broker().node.amqpUrl}/${stack.vhost}-other`,
+      );
+      assert.equal(gateway.code, 2, gateway.output);
+      assert.match(gateway.output, new RegExp(`declared in vhost ${stack.vhost};`));
 
       const unknown = await run("encode", "--stack", "nobody", ...message);
       assert.deepEqual(

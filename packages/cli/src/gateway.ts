@@ -33,7 +33,7 @@ function addRun(gateway: Command): void {
     .description(
       "lead messages with x-delay into a delay network, and deliver them when their time is over, until SIGTERM",
     );
-  const own = ["name", "forward", "toExchange", "singleActiveConsumer", "network", ...shapeOptions];
+  const own = ["name", "forward", "toExchange", "singleActiveConsumer", "network", "stack", ...shapeOptions];
   addBrokerOptions(command)
     .addOption(
       new Option("--descriptor <file>", "the broker's side: a stack's outputs, or the descriptor in them").conflicts(
@@ -66,7 +66,10 @@ async function run(given: RunOptions, command: Command): Promise<void> {
   const { runGateway, gatewaySchema, gatewaySettings } = await import("@rabbitmq-delay/store/gateway");
   const descriptor = descriptorOf(given);
   if (descriptor === undefined && given.config === undefined && process.env[DESCRIPTOR_VARIABLE] === undefined) {
-    throw new CommandError(exitCodes.badInput, "give --descriptor FILE, or --network FILE, or --preset PRESET");
+    throw new CommandError(
+      exitCodes.badInput,
+      "give --descriptor FILE, --network FILE, --stack STACK or --preset PRESET",
+    );
   }
   const gateway = {
     verb: "gateway run",
@@ -82,9 +85,9 @@ const DESCRIPTOR_VARIABLE = "RABBITMQ_DELAY_GATEWAY_DESCRIPTOR";
 
 /** The broker's side, if flags give it. */
 function descriptorOf(given: RunOptions): Record<string, unknown> | undefined {
-  const { descriptor, name, forward, toExchange, singleActiveConsumer, network, preset } = given;
+  const { descriptor, name, forward, toExchange, singleActiveConsumer, network, stack, preset } = given;
   if (descriptor !== undefined) return readDescriptor(descriptor, "delayGateway");
-  if (network === undefined && preset === undefined) return undefined;
+  if ((network ?? stack ?? preset) === undefined) return undefined;
   return {
     ...(name === undefined ? {} : { name }),
     forwards: forward ?? [],
