@@ -484,6 +484,18 @@ describe("rabbitmq-delay", () => {
       3,
       /no broker at 127\.0\.0\.1:1/,
     ],
+    [
+      "no address of a gateway's broker",
+      ["gateway", "run", ...own],
+      2,
+      /^error: --amqp: give it a URL, or set RABBITMQ_URL$/m,
+    ],
+    [
+      "no broker to enforce matching on",
+      ["enforce", ...nservicebus, "--management", "http://guest:guest@127.0.0.1:1"],
+      3,
+      /vhost can't be read: no broker answers \(/,
+    ],
   ];
   for (const [what, args, code, message] of mistakes) {
     it(`says what is wrong with ${what}, and exits with ${code}`, async () => {
