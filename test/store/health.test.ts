@@ -6,6 +6,7 @@ import { delayedStore } from "@rabbitmq-delay/topology";
 import { planStoreAccess } from "@rabbitmq-delay/topology/stack";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
+import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
@@ -24,6 +25,9 @@ describe("a store that can take nothing in", () => {
       const refused = await StoreProcess.start(limited, vhost, flags(), quick);
       assert.equal(await refused.ended, 3);
       assert.match(refused.errors, /the broker at \S+ refuses the user or the password/);
+      assert.ok(!refused.log.some(({ msg }) => msg === "running"));
+      const listing = await runCommand(["store", "list", "--amqp", `${limited.node.amqpUrl}/${vhost}`]);
+      assert.deepEqual([listing.code, listing.err], [3, refused.errors]);
       await management.call("PUT", `users/${user}`, { password: "hidden", tags: "" });
       await management.call("PUT", `permissions/${vhost}/${user}`, { configure: ".*", write: ".*", read: ".*" });
       const service = await StoreProcess.ready(limited, vhost, flags(), quick);
