@@ -77,6 +77,11 @@ describe("bad input is refused before anything is created", () => {
         /broker\.managementUrl: no broker answers at http:\/\/127\.0\.0\.1:1 .*make up/,
       ],
       [
+        "a broker's address with /api",
+        () => ({ network, broker: { managementUrl: `${broker().management.url}/api` } }),
+        /broker\.managementUrl: \S+\/api does not answer as .*; the address ends before \/api/,
+      ],
+      [
         "wrong credentials",
         () => ({ network, broker: { username: "nobody" } }),
         /broker\.username: .*refuses user nobody/,
