@@ -525,6 +525,39 @@ describe("a review that asks the broker", () => {
     assert.equal(await byPolicy({}), "care");
   });
 
+  // Five of five dead letters were dropped after "care".
+  it("finds that a queue of the plan's, which the broker's own policy gives its target, loses that", async () => {
+    const definition = { "dead-letter-exchange": "dlx" };
+    answers["/api/policies/%2F"] = [{ name: "p", pattern: "empty", "apply-to": "queues", priority: 0, definition }];
+    answers["/api/queues/%2F"] = [{ ...declared, name: "empty", messages: 0, policy: "p" }];
+    answers["/api/exchanges/%2F"] = [{ ...declared, name: "dlx", type: "fanout", internal: false }];
+    const target = step("delete", "rabbitmq:index/exchange:Exchange", "dlx", exchangeNamed("dlx"));
+    const { report } = await review({ steps: [queueStep("same", "empty"), target] }, ["--management", address()]);
+    assert.equal(report.verdict, "loss");
+  });
+
+  it("finds a new policy that takes away the parking of another stack's network", async () => {
+    const [delivery, parking] = ["orders.r4x2u1000.delivery", "orders.r4x2u1000.parking"];
+    const exchange = { ...declared, name: delivery, internal: false, type: "topic", policy: parking };
+    answers["/api/exchanges/%2F"] = [exchange, { ...exchange, name: parking, type: "fanout", policy: undefined }];
+    const policy = { name: parking, pattern: "delivery", "apply-to": "exchanges", priority: 0 };
+    answers["/api/policies/%2F"] = [{ ...policy, definition: { "alternate-exchange": parking } }];
+    const definition = { "ha-mode": "all" };
+    const foreign = (priority: number): PreviewStep =>
+      step("create", "rabbitmq:index/policy:Policy", "p", {
+        name: "p",
+        vhost: "/",
+        policy: { pattern: ".*", applyTo: "all", priority, definition },
+      });
+    const judgedWith = async (priority: number): Promise<string[]> => {
+      const steps = [queueStep("same", "empty"), foreign(priority)];
+      const { report } = await review({ steps }, ["--management", address()]);
+      return [report.verdict, report.findings[0]?.rule ?? ""];
+    };
+    assert.deepEqual(await judgedWith(5), ["loss", "policy-protection-gone"]);
+    assert.deepEqual(await judgedWith(-5), ["care", "policy-changed"]);
+  });
+
   it("finds exchanges that only the broker has, whose alternate is deleted", async () => {
     const other = { ...declared, name: "theirs", type: "fanout", internal: false };
     answers["/api/exchanges/%2F"] = [{ ...other, arguments: { "alternate-exchange": "shop" } }];
