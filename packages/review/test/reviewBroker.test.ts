@@ -608,6 +608,30 @@ describe("a review that asks the broker", () => {
     assert.equal(report.findings[0]?.rule, "bound-already");
   });
 
+  // Each endpoint of a first adoption was said to get what is for itself on the broker as well.
+  it("takes a binding whose destination is not known yet for its component's own on the broker", async () => {
+    const delivery = "nsb.v2.delay-delivery";
+    const source = `/api/exchanges/%2F/${delivery}/bindings/source`;
+    const ours = { parent: "urn:pulumi:prod::shop::rabbitmq-delay:index:EndpointDelayBinding::empty" };
+    const values = {
+      vhost: "/",
+      source: delivery,
+      destination: "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+      destinationType: "queue",
+      routingKey: "#.empty",
+    };
+    const rulesBeside = async (bound: string, more: object): Promise<string[]> => {
+      answers[source] = [onBroker(delivery, bound, "#.empty")];
+      const binding = step("create", "rabbitmq:index/binding:Binding", "b", values, more);
+      const steps = [queueStep("same", "empty", ours), binding];
+      const { report } = await review({ steps }, ["--management", address()]);
+      return report.findings.map(({ rule }) => rule);
+    };
+    assert.deepEqual(await rulesBeside("empty", ours), []);
+    assert.deepEqual(await rulesBeside("full", ours), ["delivered-twice"]);
+    assert.deepEqual(await rulesBeside("empty", {}), ["delivered-twice"], "it may be of any queue");
+  });
+
   it("calls what is not durable, and is declared so, no difference", async () => {
     const settings = { type: "topic", durable: false, autoDelete: true };
     const shop = step("same", "rabbitmq:index/exchange:Exchange", "shop", { name: "shop", vhost: "/", settings });
