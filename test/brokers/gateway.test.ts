@@ -1,7 +1,6 @@
 import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
-import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
 import { delayNetwork } from "@rabbitmq-delay/topology";
@@ -14,13 +13,7 @@ import { Shop, delayed, firstQueue, openShop, publish, shape, silenceOf, startUs
 import { Receiver } from "../support/receive";
 import { ServiceHealth, StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
-
-/** amqplib sends UTF-8 alone: this text stands for bytes that are none. */
-const MARK = "@~@~";
-
-function withoutUtf8(bytes: Uint8Array): Buffer {
-  return Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll(MARK, "\xfc".repeat(MARK.length)), "latin1");
-}
+import { MARK, receivedBytes, sendWithoutUtf8, withoutUtf8 } from "../support/withoutUtf8";
 
 const LARGE = 4 << 20;
 
@@ -411,9 +404,7 @@ describe("a gateway", function () {
     it("delivers no text that is not UTF-8 as another one: it is in the error queue, byte for byte", async () => {
       const { vhost, channel, start } = await openShop(broker());
       await start();
-      const { stream } = (channel as unknown as { connection: { stream: Socket } }).connection;
-      const write = stream.write.bind(stream);
-      stream.write = (chunk: Uint8Array) => write(withoutUtf8(chunk));
+      sendWithoutUtf8(channel);
       await publish(channel, "work", "value", delayed(10, { author: `J${MARK}rgen` }));
       await publish(channel, "work", "name", delayed(10, { [`gr${MARK}n`]: 1 }));
       await publish(channel, "work", "deep", delayed(10, { list: [{ author: `B${MARK}rbel` }] }));
@@ -421,13 +412,7 @@ describe("a gateway", function () {
       await publish(channel, "work", "prototype", delayed(10, { ["__proto__"]: { street: "Allee" } }));
       await publish(channel, "work", "good", delayed(10, { author: "Jürgen" }));
       const other = await openChannel(broker(), vhost);
-      const source = (other as unknown as { connection: { stream: Socket } }).connection.stream;
-      const [read, seen] = [source.read.bind(source), [] as Buffer[]];
-      source.read = (size?: number) => {
-        const chunk = read(size) as Buffer | null;
-        if (chunk !== null) seen.push(chunk);
-        return chunk;
-      };
+      const seen = receivedBytes(other);
       const receiver = await Receiver.on(other, ["work", "gateway.error"]);
       const told = (await receiver.until(6)).map(({ queue, message }) => `${queue}: ${message.content.toString()}`);
       assert.deepEqual(told.sort(), [
@@ -552,7 +537,7 @@ describe("a gateway", function () {
       await service.untilMetric("taken_total", 1);
       await service.stop();
       const changed = flags.map((flag) => (flag === "shop=shop.delivery" ? "shop=other.delivery" : flag));
-      await StoreProcess.readyGateway(broker(), vhost, changed);
+      const other = await StoreProcess.readyGateway(broker(), vhost, changed);
       const receiver = await Receiver.on(channel, ["gateway.error"]);
       const [orphan] = await receiver.until(1);
       const { headers, messageId } = orphan?.message.properties ?? {};
@@ -560,6 +545,16 @@ describe("a gateway", function () {
       assert.deepEqual(
         [messageId, headers?.tenant, headers?.["x-deliver-exchange"], headers?.["x-deliver-routing-key"]],
         ["an id", 7, "shop.delivery", "work"],
+      );
+      // Published once more as it is, where the gateway may deliver it again.
+      await other.stop();
+      await StoreProcess.readyGateway(broker(), vhost, flags);
+      const work = await Receiver.on(channel, ["work"]);
+      await publish(channel, "work", "orphan", { headers: { ...headers, "x-delay": 10 } });
+      const [replayed] = await work.until(1);
+      assert.deepEqual(
+        [replayed?.message.fields.exchange, replayed?.message.properties.headers?.tenant],
+        ["shop.delivery", 7],
       );
     });
 

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import type { ConfirmChannel } from "amqplib";
+import type { ConfirmChannel, ConsumeMessage } from "amqplib";
 import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { StoreAnswers, delayedMessage } from "@rabbitmq-delay/store";
 import { onEachBroker } from "../support/brokers";
@@ -7,17 +7,24 @@ import { afterThisTest } from "../support/cleanup";
 import { assertNotEarly } from "../support/clock";
 import { openChannel } from "../support/connect";
 import { TestDatabase, onEachDatabase, readyStore } from "../support/databases";
-import { Receiver } from "../support/receive";
+import { Arrival, Receiver } from "../support/receive";
 import { runCommand } from "../support/command";
 import { StoreProcess } from "../support/storeService";
+import { MARK, receivedBytes, sendWithoutUtf8, withoutUtf8 } from "../support/withoutUtf8";
+
+interface Started {
+  channel: ConfirmChannel;
+  service: StoreProcess;
+  vhost: string;
+  url: string;
+  address: string;
+  name: string;
+}
 
 describe("rabbitmq-delay store run", () => {
   onEachBroker((broker, { isNewest }) => {
     onEachDatabase((database) => {
-      const start = async (
-        flags: string[] = [],
-        environment: Record<string, string> = {},
-      ): Promise<{ channel: ConfirmChannel; service: StoreProcess; url: string; address: string; name: string }> => {
+      const start = async (flags: string[] = [], environment: Record<string, string> = {}): Promise<Started> => {
         const vhost = await broker().management.createVhost();
         const channel = await openChannel(broker(), vhost);
         for (const queue of ["work", "other"]) await channel.assertQueue(queue, { durable: true });
@@ -25,7 +32,7 @@ describe("rabbitmq-delay store run", () => {
         const address = await addressOf(database);
         const given = ["--store", address, "--declare", "--name", name, ...flags];
         const service = await StoreProcess.ready(broker(), vhost, given, environment);
-        return { channel, service, url: `${broker().node.amqpUrl}/${vhost}`, address, name };
+        return { channel, service, vhost, url: `${broker().node.amqpUrl}/${vhost}`, address, name };
       };
 
       it("delivers what publishers of the archived plugin publish, unchanged but for x-delay", async () => {
@@ -93,11 +100,17 @@ describe("rabbitmq-delay store run", () => {
             /headers\.x-deliver-exchange: "amq\.topic" is not allowed/,
           ],
           ["loop", { "x-deliver-routing-key": `${name}.intake` }, /x-deliver-routing-key/],
-          ["large", { large: "x".repeat(55_000) }, /headers: they have \d+ bytes of JSON, at most 50000/],
         ];
-        for (const [body, headers] of refused) publish("work", body, headers);
+        const nested = Array.from({ length: 60 }).reduce<unknown>((inner) => ({ a: inner }), 1);
+        // The broker itself moves what can't be sent again.
+        const moved: [string, Record<string, unknown>][] = [
+          ["large", { large: "x".repeat(55_000) }],
+          ["no texts", { CC: [1] }],
+          ["too deep", { nested }],
+        ];
+        for (const [body, headers] of [...refused, ...moved]) publish("work", body, headers);
         publish("nobody", "unroutable", { "x-delay": 1 });
-        const arrivals = await receiver.until(4 + refused.length + 1);
+        const arrivals = await receiver.until(4 + refused.length + moved.length + 1);
         const inQueue = (queue: string): string[] =>
           arrivals.filter((arrival) => arrival.queue === queue).map(({ message }) => message.content.toString());
         assert.deepEqual(inQueue("work").sort(), ["by queue", "milliseconds", "timestamp"]);
@@ -109,10 +122,9 @@ describe("rabbitmq-delay store run", () => {
             .filter(({ queue }) => queue === `${name}.error`)
             .map(({ message }) => [message.content.toString(), message.properties.headers ?? {}]),
         );
-        for (const [body, headers, reason] of refused) {
+        for (const [body, headers, reason] of [...refused, ...moved]) {
           const found = reasons.get(body) as Record<string, unknown>;
-          // The broker itself moves what can't be sent again.
-          if (body === "large") assert.equal((found["x-death"] as { reason: string }[])[0]?.reason, "rejected");
+          if (reason === undefined) assert.equal((found["x-death"] as { reason: string }[])[0]?.reason, "rejected");
           else assert.match(String(found[errorHeaders.reason]), reason);
           for (const [header, value] of Object.entries(headers)) {
             assert.deepEqual(found[header], value, `${body} ${header}`);
@@ -151,6 +163,41 @@ describe("rabbitmq-delay store run", () => {
           [again?.queue, again?.message.content.toString(), again?.message.fields.exchange],
           ["work", "again", "orders"],
         );
+      });
+
+      it("delivers by its forward what expired in the intake, and is published to the exchange that x-death names", async () => {
+        const flags = ["--forward", "orders.delayed=orders:topic"];
+        const { channel, service, vhost, address, name } = await start(flags);
+        await channel.bindQueue("work", "orders", "*.paid");
+        assert.equal(await service.stop(), 0);
+        const options = { headers: { "x-delay": 1, tenant: 7 }, expiration: "1", persistent: true };
+        channel.publish("orders.delayed", "eu.paid", Buffer.from("expired"), options);
+        const receiver = await Receiver.on(channel, ["work", `${name}.error`]);
+        const { fields, properties } = (await receiver.until(1))[0]?.message as ConsumeMessage;
+        const [death] = properties.headers?.["x-death"] ?? [];
+        assert.deepEqual([death?.reason, death?.exchange, fields.routingKey], ["expired", "orders.delayed", "eu.paid"]);
+        await StoreProcess.ready(broker(), vhost, ["--store", address, "--name", name, ...flags, "--declare"]);
+        channel.publish(death?.exchange as string, fields.routingKey, Buffer.from("again"), properties);
+        const { queue, message } = (await receiver.until(2))[1] as Arrival;
+        const { tenant, ...others } = message.properties.headers as Record<string, unknown>;
+        assert.deepEqual([queue, message.fields.exchange, tenant], ["work", "orders", 7]);
+        assert.ok(!("x-death" in others));
+      });
+
+      it("puts texts that are not UTF-8 into the error queue, byte for byte", async () => {
+        const { channel, vhost, name } = await start();
+        sendWithoutUtf8(channel);
+        const odd = { value: { author: `J${MARK}rgen` }, prototype: { ["__proto__"]: { street: "Allee" } } };
+        for (const [body, headers] of Object.entries(odd))
+          channel.publish(name, "work", Buffer.from(body), { headers: { "x-delay": 1, ...headers } });
+        channel.publish(name, "work", Buffer.from("good"), { headers: { "x-delay": 1, author: "Jürgen" } });
+        const other = await openChannel(broker(), vhost);
+        const seen = receivedBytes(other);
+        const receiver = await Receiver.on(other, ["work", `${name}.error`]);
+        const told = (await receiver.until(3)).map(({ queue, message }) => `${queue}: ${message.content.toString()}`);
+        assert.deepEqual(told.sort(), [`${name}.error: prototype`, `${name}.error: value`, "work: good"].sort());
+        for (const text of [`J${MARK}rgen`, "Allee"])
+          assert.ok(Buffer.concat(seen).includes(withoutUtf8(Buffer.from(text))), text);
       });
 
       it("counts what could not be delivered, which is in the error queue, for those who ask", async () => {
