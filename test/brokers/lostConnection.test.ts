@@ -59,6 +59,15 @@ describe("a publisher over connections that break", () => {
         const receiver = await Receiver.on(await openChannel(broker(), vhost), ["Sales"]);
         const came = (): Set<string> => new Set(receiver.arrivals.map(({ message }) => message.content.toString()));
         while (came().size < MESSAGES) await new Promise((resolve) => setTimeout(resolve, 50));
+        // Copies come under one id, by which a consumer knows them.
+        const idsOf = new Map<string, Set<unknown>>();
+        for (const { message } of receiver.arrivals) {
+          const ids = idsOf.get(message.content.toString()) ?? new Set();
+          idsOf.set(message.content.toString(), ids.add(message.properties.messageId));
+        }
+        const ids = [...idsOf.values()].flatMap((found) => [...found]);
+        assert.ok(!ids.includes(undefined));
+        assert.deepEqual([ids.length, new Set(ids).size], [MESSAGES, MESSAGES]);
       });
     }
   });
