@@ -5,7 +5,7 @@ import { delayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
-import { TestStack } from "../support/stack";
+import { StackConfig, TestStack } from "../support/stack";
 import { wayOut } from "../support/waysOut";
 
 interface Part {
@@ -187,6 +187,27 @@ describe("what would pass from one resource to another", () => {
       declare([{ ...other, name: "new" }, sales({ furtherNetworks: ["$new"], ...kept })]);
       const left = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
       assert.deepEqual([left.code, left.output.includes("leaves network")], [0, false], left.output);
+    });
+
+    it("is said of the endpoints of a stack's config as well", async () => {
+      const other = await TestStack.inNewVhost(broker());
+      const common: StackConfig = { removal: "retain", endpoints: [{ name: "Sales", createQueue: true }] };
+      const former = { ...shape("a"), levels: 12 };
+      await other.bringUp({ ...common, network: former });
+      const channel = await openChannel(broker(), other.vhost);
+      const publisher = createDelayPublisher(channel, delayNetwork(former as never));
+      await publisher.publish("Sales", "waits", { delayMs: 40_000 });
+      const isCounted = async (): Promise<boolean> =>
+        (await broker().management.queues(other.vhost)).some(
+          ({ name, messages }) => name.includes(".level-") && messages === 1,
+        );
+      while (!(await isCounted())) await new Promise((resolve) => setTimeout(resolve, 100));
+      other.configure({ ...common, network: { ...former, radix: 4, levels: 6 } });
+      const { output } = await other.run(["preview", "--stack", "test"]);
+      assert.match(
+        output.replaceAll(/\s+/g, " "),
+        /endpoint Sales leaves network a\.r2x12u10, in which 1 message waits: those for Sales are parked when they are due\./,
+      );
     });
 
     it("follows a component that comes under another one, by an alias", async () => {

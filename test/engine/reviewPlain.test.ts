@@ -320,11 +320,12 @@ describe("a review of a program's own resources", () => {
       declare([queue("q")]);
       const same = await stack.review(...asked());
       assert.deepEqual([same.report?.verdict, same.report?.findings[0]?.rule], ["care", "taken-over"], same.output);
-      declare([queue("q", { "x-max-length": 5 })]);
+      await channel.assertExchange("x", "fanout");
+      declare([queue("q", { "x-max-length": 5 }), exchange("x", "topic")]);
       const other = await stack.review(...asked());
       assert.deepEqual(
-        [other.report?.verdict, other.report?.findings[0]?.rule],
-        ["care", "declared-otherwise"],
+        [other.report?.verdict, other.report?.findings.map(({ rule, entity }) => `${rule} ${entity}`).sort()],
+        ["care", ["declared-otherwise exchange x", "declared-otherwise queue q"]],
         other.output,
       );
       const { code, output } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
