@@ -10,7 +10,7 @@ import type { Channel } from "amqplib";
 import { root } from "../../toolchain/dist/paths";
 import { onEachBroker } from "../support/brokers";
 import { assertNotEarly } from "../support/clock";
-import { runCommand } from "../support/command";
+import { CommandEnd, runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { rounds } from "../support/length";
 import { declareOverAmqp } from "../support/declare";
@@ -418,6 +418,13 @@ describe("a network that NServiceBus has declared", () => {
         check.out,
         /warning +network nsb\.v2\.delay: queue nsb\.v2\.delay-parking is not there yet; the update adds it/,
       );
+      const bare = join(temporaryFolder(), "Pulumi.prod.yaml");
+      writeFileSync(bare, JSON.stringify({ config }));
+      const checkBare = (...more: string[]): Promise<CommandEnd> =>
+        runCommand(["check", "--stack-config", bare, ...address, ...more]);
+      assert.match((await checkBare()).out, /error +endpoint Europe\.Sales: exchange Sales is bound on the broker/);
+      const flagged = await checkBare("--allow", "Sales with Europe.Sales");
+      assert.equal(flagged.code, 0, flagged.out + flagged.err);
 
       const stack = await TestStack.create(broker(), vhost);
       const keys = Object.entries(whole).map(([key, value]) => [key.replace("rabbitmq-delay:", ""), value]);
