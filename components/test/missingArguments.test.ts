@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import { spawnSync } from "node:child_process";
 import { Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as pulumi from "@pulumi/pulumi";
@@ -143,6 +144,21 @@ describe("components that lack arguments", () => {
     const secret = /password: null is not allowed; it must be a secret, or left out for a generated one$/;
     refuses("EndpointUser", { user: "a", credentials: [{ password: null }] }, secret);
     refuses("RabbitMqCluster", { ...components.RabbitMqCluster.needed, password: null }, secret);
+  });
+
+  // The program hung, and nothing was said.
+  it("refuse a descriptor that is known later and is none, also without an engine", () => {
+    const script = `
+      const pulumi = require("@pulumi/pulumi");
+      const newResource = ({ name, inputs }) => ({ id: name, state: inputs });
+      pulumi.runtime.setMocks({ newResource, call: () => ({}) }, "project", "stack", false).then(() => {
+        const { EndpointDelayBinding } = require("pulumi-rabbitmq-delay");
+        const network = pulumi.output(Promise.resolve({ kind: "nope" }));
+        new EndpointDelayBinding("sales", { endpoint: "Sales", createQueue: true, network });
+      });`;
+    const { status, stderr } = spawnSync(process.execPath, ["-e", script], { cwd: __dirname, encoding: "utf8" });
+    assert.equal(status, 1, stderr);
+    assert.match(stderr, /^.*DelayTopologyError: network\.kind: "nope" is not allowed; it must be "delay-network"$/m);
   });
 
   it("name what is missing of a broker's address, and a list that is none", () => {
