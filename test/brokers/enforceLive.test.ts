@@ -322,17 +322,32 @@ describe("rabbitmq-delay enforce", () => {
         assert.match(dry.out, told);
         assert.deepEqual((await contentOf(broker(), vhost)).policies, []);
       };
-      const meanwhile = async (): Promise<void> => {
+      const meanwhile = async (
+        isTime: (line: string) => boolean,
+        lose: (of: ConfirmChannel) => Promise<void>,
+      ): Promise<void> => {
         const { vhost, channel } = await liveNetwork();
-        let sent: Promise<void> | undefined;
-        const { code, out } = await fail(broker(), vhost, preset, "guest:guest", (line, child) => {
-          sent ??= publishDelayed(channel, generations.v2, "Nobody", 1, "x");
+        let lost: Promise<void> | undefined;
+        const { code, out, err } = await fail(broker(), vhost, preset, "guest:guest", (line, child) => {
+          if (isTime(line)) lost ??= lose(channel);
           if (told.test(line)) child.kill();
         });
-        await sent;
-        assert.equal(code, null, out);
+        await lost;
+        assert.equal(code, null, out + err);
       };
-      await Promise.all([before(), meanwhile()]);
+      const toNobody = (channel: ConfirmChannel): Promise<void> =>
+        publishDelayed(channel, generations.v2, "Nobody", 1, "x");
+      const leave = async (channel: ConfirmChannel): Promise<void> => {
+        const name = endpoints[0] as string;
+        await publishDelayed(channel, generations.v2, name, 1, "x");
+        await channel.deleteExchange(name);
+        await channel.deleteQueue(name);
+      };
+      await Promise.all([
+        before(),
+        meanwhile(() => true, toNobody),
+        meanwhile((line) => line.startsWith("unbind"), leave),
+      ]);
     });
 
     // It said that the user's name or password is wrong.
