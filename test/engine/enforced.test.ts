@@ -68,6 +68,13 @@ describe("a stack whose network comes to enforce exact matching", () => {
         assert.equal(await levelZero(), end);
 
         await stack.refresh();
+        stack.configure(other);
+        const unchanged = await update();
+        assert.notEqual(unchanged.code, 0);
+        const edit =
+          direction === "enforce" ? /Set matching: enforced, and run pulumi refresh\./ : wayOut("preflight-enforce");
+        assert.match(unchanged.output.replaceAll(/\s+/g, " "), edit);
+        stack.configure(wanted);
         const changes = (await stack.preview()).filter(({ op }) => op !== "same");
         const queues = changes.filter(({ urn }) => urn.includes("rabbitmq:index/queue:Queue"));
         assert.deepEqual(queues, [], JSON.stringify(changes.map(({ op, urn }) => [op, urn])));
