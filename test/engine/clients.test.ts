@@ -101,6 +101,8 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
             assert.equal(status, isShown ? 200 : 401, `${path} as ${name}`);
           }
         }
+        // A client that asks the management API as an administrator, and does all else as its user, starts on those as well.
+        assert.ok((await broker().management.get<object[]>("feature-flags")).length > 0);
         if (isNewest) {
           const { definition, pattern } = await broker().management.get<{ definition: object; pattern: string }>(
             `policies/${vhost}/nsb.Sales.delivery-limit`,
