@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual, promisify } from "node:util";
+import type { Review } from "@rabbitmq-delay/review";
 import { EntityPlan, delayNetwork, planBinding, planEntities, planRetry, workRetry } from "@rabbitmq-delay/topology";
 import { boundType, planOwnEntities } from "@rabbitmq-delay/topology/stack";
 import type { Channel } from "amqplib";
@@ -429,6 +430,12 @@ describe("a network that NServiceBus has declared", () => {
       const stack = await TestStack.create(broker(), vhost);
       const keys = Object.entries(whole).map(([key, value]) => [key.replace("rabbitmq-delay:", ""), value]);
       stack.configure(Object.fromEntries(keys.filter(([key]) => key !== "broker")) as StackConfig);
+      const { report } = await stack.review("--management", address[1] as string);
+      // Each endpoint was said to get what is for the engine's word for names that it does not know yet.
+      const doubled = (report as Review).findings.filter(({ rule }) => rule === "delivered-twice");
+      const [own, ...others] = doubled.map(({ parent }) => parent?.split("::").at(-1));
+      assert.deepEqual(others, [], JSON.stringify(doubled));
+      assert.match(own ?? "", /^(Europe\.)?Sales$/, "the allowed pair's");
       await stack.up();
       assert.deepEqual(await stack.preview("--refresh"), []);
       for (const [queue, wanted] of [

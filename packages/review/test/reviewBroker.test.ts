@@ -620,16 +620,20 @@ describe("a review that asks the broker", () => {
       destinationType: "queue",
       routingKey: "#.empty",
     };
-    const rulesBeside = async (bound: string, more: object): Promise<string[]> => {
+    const rulesBeside = async (bound: string, more: object, ...others: PreviewStep[]): Promise<string[]> => {
       answers[source] = [onBroker(delivery, bound, "#.empty")];
       const binding = step("create", "rabbitmq:index/binding:Binding", "b", values, more);
-      const steps = [queueStep("same", "empty", ours), binding];
+      const steps = [queueStep("same", "empty", ours), binding, ...others];
       const { report } = await review({ steps }, ["--management", address()]);
       return report.findings.map(({ rule }) => rule);
     };
     assert.deepEqual(await rulesBeside("empty", ours), []);
     assert.deepEqual(await rulesBeside("full", ours), ["delivered-twice"]);
     assert.deepEqual(await rulesBeside("empty", {}), ["delivered-twice"], "it may be of any queue");
+    // Also in the program that has the network.
+    const network = step("create", "rabbitmq:index/exchange:Exchange", "delivery", exchangeNamed(delivery));
+    assert.deepEqual(await rulesBeside("empty", ours, network), []);
+    assert.deepEqual(await rulesBeside("full", ours, network), ["delivered-twice"]);
   });
 
   it("calls what is not durable, and is declared so, no difference", async () => {

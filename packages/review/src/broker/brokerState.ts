@@ -245,7 +245,10 @@ async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, h
     }
     if (after === undefined) continue;
     const key = exchangeKey(after.vhost, after.source);
-    patterns.get(key)?.remember(patternOf(after.destination, after.routingKey));
+    const own = destinationsOf(change, changes);
+    for (const name of own) known.add(JSON.stringify([after.vhost, after.source, name, after.routingKey]));
+    for (const name of own.length > 0 ? own : [after.destination])
+      patterns.get(key)?.remember(patternOf(name, after.routingKey));
     if (isNew(change) && isDelivery(after.source)) fresh.set(key, [...(fresh.get(key) ?? []), change]);
   }
   const found: Finding[] = [];
