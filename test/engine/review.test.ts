@@ -347,6 +347,18 @@ describe("a review of a change", () => {
       }
     });
 
+    // "The network parks it", of an endpoint whose queue got each message.
+    it("knows that an endpoint gets the same by its queue as by its client's exchange", async () => {
+      const common = { network: { preset: "nservicebus" }, errorQueues: ["error"] };
+      const stack = await TestStack.inNewVhost(broker());
+      stack.configure({ ...common, endpoints: [{ name: "Sales", client: "nservicebus" }] });
+      await stack.up();
+      stack.configure({ ...common, endpoints: [{ name: "Sales", createQueue: true }] });
+      const { report, output } = await stack.review("--management", broker().management.url);
+      const told = report?.findings.filter(({ severity }) => severity !== "note").map(({ rule }) => rule);
+      assert.deepEqual(told, ["exchange-gone"], output);
+    });
+
     it("knows a rename without an alias as the deletion of what is live, and one with an alias as nothing", async () => {
       const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "renamed"));
       stack.configure({ network: { ...shape, name: "before" } });

@@ -150,8 +150,15 @@ describe("a review of ways", () => {
       settings: { type: "topic" },
     });
     const own = bound("create", "Sales", "Sales", "queue", "");
-    assert.deepEqual(await judged([topic, own, ...moved("queue", "exchange")]), ["safe"]);
-    assert.deepEqual(await judged([topic, { ...own, op: "same" }, ...moved("exchange", "queue")]), ["safe"]);
+    // The component names the two otherwise.
+    const apart = (from: string, into: string): PreviewStep[] => [
+      step("create", "rabbitmq:index/binding:Binding", "new", to(into)),
+      step("delete", "rabbitmq:index/binding:Binding", "old", to(from)),
+    ];
+    for (const replaced of [moved, apart]) {
+      assert.deepEqual(await judged([topic, own, ...replaced("queue", "exchange")]), ["safe"]);
+      assert.deepEqual(await judged([topic, { ...own, op: "same" }, ...replaced("exchange", "queue")]), ["safe"]);
+    }
     const others = bound("same", "Sales", "archive", "queue", "");
     assert.deepEqual(await judged([topic, { ...own, op: "same" }, others, ...moved("exchange", "queue")]), [
       "loss",

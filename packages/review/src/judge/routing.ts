@@ -25,8 +25,8 @@ export class Routing {
   private readonly policies: EntityChange[];
   private readonly exchanges: EntityChange[];
   private readonly bindings: EntityChange[];
-  /** Bindings that stay as they are, by their ends. */
-  private readonly staying = new Map<string, EntityChange[]>();
+  /** Bindings that stay as they are, or are new, by their ends. */
+  private readonly lasting = new Map<string, EntityChange[]>();
   private readonly deleted: Set<string>;
   private readonly leaving: Set<string>;
 
@@ -45,9 +45,9 @@ export class Routing {
     this.policies = policies.map((change) => ({ ...change, live: undefined }));
     this.exchanges = changes.filter(({ kind }) => kind === "exchange");
     this.bindings = changes.filter(({ kind }) => kind === "binding");
-    for (const binding of this.bindings.filter(({ action }) => action === "same")) {
+    for (const binding of this.bindings.filter(({ action }) => action === "same" || action === "create")) {
       const ends = endsOf(binding.after);
-      this.staying.set(ends, [...(this.staying.get(ends) ?? []), binding]);
+      this.lasting.set(ends, [...(this.lasting.get(ends) ?? []), binding]);
     }
     const queues = changes.filter(({ kind }) => kind === "queue");
     for (const change of queues) this.addQueue(change, policies);
@@ -232,13 +232,15 @@ export class Routing {
     return isKnown ? "no" : "unknown";
   }
 
-  /** Whether each message of a binding is routed to the same end by another one: by its new side, which comes first, or by one that stays. */
+  /**
+   * Whether each message of a binding is routed to the same end by another one: by its new side, which comes first, by one that stays, or by a
+   * new one, because the engine deletes at the end of an update.
+   */
   isCovered(change: EntityChange): boolean {
     const { action, isDeletedFirst, before, after } = change;
     if (action === "replace" && isDeletedFirst === false && this.covers(after, before)) return true;
-    return this.bindings.some(
-      (other) => other !== change && other.action === "same" && this.covers(other.after, before),
-    );
+    const others = this.lasting.get(endsOf(before)) ?? [];
+    return others.some((one) => (action === "delete" || one.action === "same") && this.covers(one.after, before));
   }
 
   /** Whether a binding routes each message that another one does, to the same end. */
