@@ -26,6 +26,7 @@ import { declareVendors } from "../support/nserviceBusVhosts";
 import { Receiver } from "../support/receive";
 import { StackConfig, TestStack } from "../support/stack";
 import { temporaryFolder } from "../support/temporaryFolder";
+import { wayOut } from "../support/waysOut";
 
 const names = ["Sales", "Billing"];
 const MESSAGES = { v1: 2000, v2: rounds(2000, 20_000) };
@@ -262,7 +263,16 @@ describe("a network that NServiceBus has declared", () => {
       const shared = /on the broker already, and not in this stack's state: if another stack has it, both have it/;
       for (const stack of stacks) stack.configure({ network, removal: "retain" });
       assert.doesNotMatch((await first.up()).output, shared);
-      assert.match((await second.up()).output, shared);
+      const { output } = await second.up();
+      assert.match(output, shared);
+      assert.match(output, wayOut("preflight-retain-both"));
+      await installEndpoint(channel, generations.v2, "Sales");
+      await sendDelayed(channel, generations.v2, "Sales", 600, "waits");
+      await second.destroy();
+      assert.equal((await channel.checkQueue("nsb.v2.delay-level-09")).messageCount, 1, "it still waits");
+      await sendDelayed(channel, generations.v2, "Sales", 1, "arrives");
+      await (await Receiver.on(await openChannel(broker(), vhost), ["Sales"])).until(1);
+      assert.deepEqual(await first.preview("--refresh"), [], "all is there for the stack that stays");
       const third = await TestStack.create(broker(), await broker().management.createVhost());
       const other = await openChannel(broker(), third.vhost);
       await declareAsNServiceBus(other, generations.v2);

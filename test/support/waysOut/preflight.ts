@@ -51,6 +51,7 @@ export const texts = {
     "preflight-set-permissions": "Widen its permissions by rabbitmqctl set_permissions",
   },
   "packages/broker/src/preflight/takenOver.ts": {
+    "preflight-retain-both": "; keep removal: retain in both",
     "preflight-forget": "Let the stack forget the other one first, which touches nothing on the broker, by ",
   },
   "packages/broker/src/preflight/users.ts": {
