@@ -325,6 +325,36 @@ describe("a network that NServiceBus has declared", () => {
       assert.deepEqual(await stack.preview("--refresh"), []);
     });
 
+    it("comes under a program that can't ask the broker once adopt is left out, and what waits stays", async () => {
+      const { management, node } = broker();
+      const vhost = await management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      await declareAsNServiceBus(channel, generations.v2);
+      await installEndpoint(channel, generations.v2, "Sales");
+      await sendDelayed(channel, generations.v2, "Sales", 600, "waits");
+      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "adopting"));
+      // The management API answers what a proxy gets, too.
+      const proxy = node.managementUrl;
+      stack.configure({ network: { adopt: true, proxy } });
+      const refused = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.output, wayOut("preflight-adopt-unseen"));
+      const address = ["--management", proxy.replace("://", "://guest:guest@"), "--vhost", vhost];
+      const { out } = await runCommand(["adopt", ...address]);
+      assert.match(out, /name: Sales/);
+      assert.doesNotMatch(out, /# (left out|differs)/);
+      const queues = async (): Promise<string[]> => {
+        const all = await management.get<object[]>(`queues/${vhost}`);
+        return all.map(namesIn).filter((queue) => !queue.includes("parking"));
+      };
+      const before = await queues();
+      stack.configure({ network: { proxy } });
+      await stack.up();
+      assert.deepEqual(await queues(), before);
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      assert.equal((await channel.checkQueue("nsb.v2.delay-level-09")).messageCount, 1);
+    });
+
     if (isNewest) {
       it("is refused where the vhost now makes another queue of one that was declared without a type", async () => {
         const { management } = broker();
@@ -341,8 +371,14 @@ describe("a network that NServiceBus has declared", () => {
             output,
             /nsb\.delay-level-\d\d exists with x-queue-type "classic" .*default_queue_type makes "quorum"/,
           );
+          const [, type] = new RegExp(`${wayOut("preflight-set-type").source}(\\w+)`).exec(output) ?? [];
+          assert.equal(type, "classic");
         }
         assert.deepEqual(await management.get<object[]>(`policies/${vhost}`), []);
+        await management.call("PUT", `vhosts/${vhost}`, { default_queue_type: "classic" });
+        stack.configure({ network: { preset: "nservicebus-v1", adopt: true } });
+        await stack.up();
+        assert.deepEqual(await stack.preview("--refresh"), []);
       });
     }
 

@@ -83,6 +83,9 @@ export const texts = {
     "preflight-policy-enforce": "leave it alone, and run rabbitmq-delay enforce again, or with --undo",
     "preflight-policy-same": "give it the same: ",
   },
+  "packages/topology/src/differences.ts": {
+    "preflight-set-type": "; set that to ",
+  },
   "packages/topology/src/adoption.ts": {
     "preflight-adopt-retired": "endpoint out, or bind the queue by hand where that is meant",
     "preflight-adopt-missing-network": "let whoever made the rest declare it",
@@ -138,6 +141,10 @@ export const texts = {
     "enforce-deleted": "meanwhile; run this again",
     "enforce-held-up": "this run was held up; run it again",
     "enforce-operator": "change its pattern, and run this again",
+  },
+  "components/look.ts": {
+    "preflight-adopt-unseen":
+      "see what is there by rabbitmq-delay adopt, and leave adopt out: an equal declaration changes nothing",
   },
   "components/oneUrn.ts": {
     "preflight-state-rename": "or give it its new name in the state first: pulumi state rename",
