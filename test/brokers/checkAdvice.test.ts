@@ -323,6 +323,13 @@ describe("what rabbitmq-delay check finds", () => {
         },
         ...shortcuts,
         {
+          make: () => channel.bindExchange("lent", "lent.delivery", "round"),
+          rule: "shortcut",
+          subject: "delayed exchange lent: exchange lent ",
+          text: wayOut("check-unbind-back"),
+          doAsTold: () => channel.unbindExchange("lent", "lent.delivery", "round"),
+        },
+        {
           make: async () => undefined,
           rule: "unknown-network",
           subject: "network of left",

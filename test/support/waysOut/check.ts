@@ -45,6 +45,7 @@ export const texts = {
   "packages/topology/src/exchange/delayedExchange.ts": {
     "check-unbind-former": "as a former delivery exchange that was left on the broker; unbind it",
     "check-unbind-copied": "gets copies of what has another delay, or of what nobody takes; unbind it",
+    "check-unbind-back": "leads messages back whose time is over; unbind it",
     "check-unbind-delayed": "delays messages that did not ask for it; publish them to ",
   },
   "packages/topology/src/audit.ts": {
