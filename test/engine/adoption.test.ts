@@ -5,7 +5,17 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual, promisify } from "node:util";
 import type { Review } from "@rabbitmq-delay/review";
-import { EntityPlan, delayNetwork, planBinding, planEntities, planRetry, workRetry } from "@rabbitmq-delay/topology";
+import {
+  EntityPlan,
+  RetryIntervalsOptions,
+  delayNetwork,
+  encodeDelay,
+  planBinding,
+  planEntities,
+  planRetry,
+  retryIntervals,
+  workRetry,
+} from "@rabbitmq-delay/topology";
 import { boundType, planOwnEntities } from "@rabbitmq-delay/topology/stack";
 import type { Channel } from "amqplib";
 import { root } from "../../toolchain/dist/paths";
@@ -411,6 +421,52 @@ describe("a network that NServiceBus has declared", () => {
       const receiver = await Receiver.on(await openChannel(broker(), vhost), names);
       const bodies = (await receiver.until(200)).map(({ message }) => message.content.toString());
       assert.equal(new Set(bodies).size, 200);
+    });
+
+    // A config without a network is refused, and adopt said to leave the network out.
+    it("is left to the stack that has it where adopt says so: endpoints join it there, or from a service", async () => {
+      const { management, node } = broker();
+      const vhost = await management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      const shape = { preset: "custom", prefix: "orders", radix: 2, levels: 2, unitMs: 10 } as const;
+      const network = delayNetwork(shape);
+      const owner = await TestStack.create(broker(), vhost);
+      await owner.bringUp({ network: shape });
+      for (const name of names) {
+        await channel.assertQueue(name);
+        await channel.bindQueue(name, network.deliveryExchange, `*.*.${name}`);
+      }
+      const [fast, slow] = ["fast", "slow"].map((prefix) => ({ prefix, intervals: ["10m"], parking: false }));
+      for (const intervals of [fast, slow])
+        await declareOverAmqp(channel, planRetry(retryIntervals(intervals as RetryIntervalsOptions)));
+      channel.sendToQueue("slow-600000", Buffer.from("waits"));
+      await channel.waitForConfirms();
+      const address = node.managementUrl.replace("://", "://guest:guest@");
+      const { out } = await runCommand(["adopt", "--management", address, "--vhost", vhost]);
+      assert.match(out, wayOut("adopt-join-elsewhere"));
+      assert.match(out, new RegExp(`interval queues slow .*${wayOut("adopt-more-intervals").source}`));
+
+      owner.configure({ network: shape, endpoints: [{ name: "Sales", adopt: true }] });
+      const service = await TestStack.create(broker(), vhost, join(__dirname, "programs", "parts"), owner);
+      const parts = [
+        {
+          type: "EndpointDelayBinding",
+          name: "billing",
+          args: { endpoint: "Billing", network: "$broker", adopt: true },
+        },
+        { type: "RetryIntervalQueues", name: "slow", args: slow },
+      ];
+      service.configure({ network: { parts } });
+      for (const stack of [owner, service]) {
+        await stack.up();
+        assert.deepEqual(await stack.preview("--refresh"), []);
+      }
+      for (const name of names) {
+        const { exchange, routingKey } = encodeDelay(network, 20, name);
+        channel.publish(exchange, routingKey, Buffer.from(name));
+      }
+      await (await Receiver.on(await openChannel(broker(), vhost), names)).until(names.length);
+      assert.equal((await channel.checkQueue("slow-600000")).messageCount, 1);
     });
 
     // The check ended with errors, and the update took the team's policy off each queue.

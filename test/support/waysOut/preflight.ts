@@ -109,7 +109,12 @@ export const texts = {
     "adopt-bind-alike": "bind it alike in both networks first, or leave that one as it is",
   },
   "packages/operate/src/adopt/foundNetworks.ts": {
+    "adopt-join-elsewhere":
+      "leave this config, and declare endpoints in that stack, or in a service's program with its output delayNetwork",
     "adopt-delete-left": "if nothing uses it any more, delete what is left of it",
+  },
+  "packages/operate/src/adopt/foundRetries.ts": {
+    "adopt-more-intervals": "declare them as RetryIntervalQueues in a program of your own",
   },
   "packages/operate/src/enforce/endpointBindings.ts": {
     "enforce-exclusive": "close that, and run this again",

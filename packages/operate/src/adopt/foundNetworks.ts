@@ -89,13 +89,16 @@ function findNetwork(named: DelayNetwork, live: LiveVhost): FoundNetwork {
   if (named.preset !== "custom") remarks.push(...otherStackOf(network, live));
   if (!isParking) remarks.push(note(describeUnparked(network)));
   if (named.preset === "custom") {
-    const message =
-      "a stack of this project declared it; while that one has it, take its output delayNetwork, and leave the network out here";
-    remarks.push(note(message));
+    remarks.push(note(`a stack of this project declared it; ${ELSEWHERE}`));
   }
   // No vendor has a parking queue, and what stands beside a vendor's network changes nothing of it.
   return { options: named.preset === "custom" ? options : parked, network, remarks };
 }
+
+/** Way out where another stack has a network: each stack's config has to have one, so that this config can't be used without it. */
+const ELSEWHERE =
+  "while that one has it, leave this config, and declare endpoints in that stack, or in a service's program with its output delayNetwork " +
+  "(docs/services.md)";
 
 /** Policies of this project's names are no vendor's. */
 function otherStackOf(network: DelayNetwork, { content }: LiveVhost): Unplaced[] {
@@ -103,10 +106,7 @@ function otherStackOf(network: DelayNetwork, { content }: LiveVhost): Unplaced[]
   const names = new Set(own.map((policy) => policy?.name));
   const policy = content.policies.find(({ name, isOperator }) => isOperator !== true && names.has(name));
   if (policy === undefined) return [];
-  const message =
-    `a stack of this project has set policy ${policy.name} for it; while that one has it, take its output delayNetwork, and leave the ` +
-    "network out here";
-  return [note(message)];
+  return [note(`a stack of this project has set policy ${policy.name} for it; ${ELSEWHERE}`)];
 }
 
 function describeUnparked({ preset, queueType }: DelayNetwork): string {

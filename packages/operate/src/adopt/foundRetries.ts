@@ -47,7 +47,9 @@ export function findRetries(live: LiveVhost): FoundRetries {
   }
   const [intervals, ...others] = all;
   for (const other of others) {
-    const message = `interval queues ${other?.options.prefix} are as a stack declares them, and a stack has one set; declare them in another one`;
+    const message =
+      `interval queues ${other?.options.prefix} are as a stack declares them, and a config has one set; declare them as ` +
+      "RetryIntervalQueues in a program of your own";
     remarks.push(leftOut(message));
   }
   if (intervals === undefined) return { workQueues, retried: [], remarks };
