@@ -88,20 +88,45 @@ describe("messages in a store's hand", function () {
     it("a store whose policies another one keeps from applying says which: 21 crashes would move messages to the error queue", async function () {
       if (!isNewest) return;
       const vhost = await broker().management.createVhost();
-      const other = { pattern: ".*", "apply-to": "queues", priority: 200, definition: { "max-length": 1_000_000 } };
-      await broker().management.call("PUT", `policies/${vhost}/everything`, other);
+      const { management } = broker();
+      const put = (kind: string, priority: number, definition: object): Promise<unknown> =>
+        management.call("PUT", `${kind}/${vhost}/everything`, {
+          pattern: ".*",
+          "apply-to": "queues",
+          priority,
+          definition,
+        });
+      const length = { "max-length": 1_000_000 };
       const name = ownEndpoint();
       const flags = ["--store", `sqlite:${temporaryFolder()}/delayed.db`, "--name", name, "--declare"];
-      const service = await StoreProcess.ready(broker(), vhost, [
-        ...flags,
-        "--management",
-        broker().node.managementUrl,
-      ]);
-      const warned = service.log.filter(({ policy }) => policy === "everything").map(({ queue }) => String(queue));
-      assert.deepEqual(
-        warned.sort(),
-        ["control", "error", "intake"].map((queue) => `${name}.${queue}`),
-      );
+      const run = async (): Promise<string> => {
+        const service = await StoreProcess.ready(broker(), vhost, [
+          ...flags,
+          "--management",
+          broker().node.managementUrl,
+        ]);
+        assert.equal(await service.stop(), 0);
+        const warned = service.log.filter(({ policy }) => policy === "everything");
+        const queues = warned.map(({ queue }) => String(queue)).sort();
+        assert.deepEqual(
+          queues,
+          warned.length === 0 ? [] : ["control", "error", "intake"].map((queue) => `${name}.${queue}`),
+        );
+        return String(warned[0]?.msg ?? "");
+      };
+      await put("policies", 200, length);
+      assert.match(await run(), /give that policy delivery-limit -1, or a lower priority/);
+      await put("policies", 200, { ...length, "delivery-limit": -1 });
+      assert.equal(await run(), "");
+      await put("policies", 200, length);
+      assert.notEqual(await run(), "");
+      await put("policies", 1, length);
+      assert.equal(await run(), "");
+      // Of an operator's policy, no priority helps.
+      await put("operator-policies", 1, { "delivery-limit": 5 });
+      assert.match(await run(), /operator's policy .*; take delivery-limit out of that policy, or narrow its pattern/);
+      await put("operator-policies", 1, length);
+      assert.equal(await run(), "");
     });
 
     it(`${CRASHES} orderly ends lose none and move none, whatever the limit is`, async () => {

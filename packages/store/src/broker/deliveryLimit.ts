@@ -12,7 +12,7 @@ const TIMEOUT_MS = 10_000;
  * @param management its address; without a user, the one of `amqp` is used
  * @param amqp address of the broker, whose path is the vhost
  * @param ca certificate authority of an `https` address, in PEM; default: those that Node.js knows
- * @returns queues that nevertheless keep a limit, and the name of the policy that applies to them instead
+ * @returns queues that nevertheless keep a limit, each with the name of the policy that sets it
  * @throws StoreMismatchError if the broker refuses; Error if nobody answers
  */
 export async function liftDeliveryLimits(
@@ -54,16 +54,21 @@ export async function liftDeliveryLimits(
     .filter(({ name }) => wanted.some((policy) => policy.name === `${name}.delivery-limit`))
     .flatMap(({ name }) => {
       const ours = `${name}.delivery-limit`;
-      const by = findLimitingPolicy(name, policies, ours) ?? findLimitingOperatorPolicy(name, operators);
-      return by === undefined ? [] : [{ queue: name, by }];
+      const by = findLimitingPolicy(name, policies, ours);
+      const operator = findLimitingOperatorPolicy(name, operators);
+      return [
+        ...(by === undefined ? [] : [{ queue: name, by, isOperator: false }]),
+        ...(operator === undefined ? [] : [{ queue: name, by: operator, isOperator: true }]),
+      ];
     });
 }
 
 /** A queue whose delivery limit is not lifted. */
 export interface KeptLimit {
   queue: string;
-  /** Name of the policy that applies instead. */
+  /** Name of the policy that applies instead, or of the operator policy. */
   by: string;
+  isOperator: boolean;
 }
 
 /** A policy, as the management API gives it. */

@@ -161,10 +161,12 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
     const { management, amqp } = this.settings;
     if (management !== undefined) {
       const kept = await liftDeliveryLimits(plan, management, amqp, this.ca);
-      for (const { queue, by } of kept)
+      for (const { queue, by, isOperator } of kept)
         this.log.warn(
           { queue, policy: by },
-          "this queue keeps a delivery limit, because another policy applies to it; give that policy delivery-limit -1, or a lower priority",
+          isOperator
+            ? "this queue keeps a delivery limit, because an operator's policy sets it; take delivery-limit out of that policy, or narrow its pattern"
+            : "this queue keeps a delivery limit, because another policy applies to it; give that policy delivery-limit -1, or a lower priority",
         );
       return;
     }
