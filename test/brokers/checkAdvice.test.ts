@@ -439,6 +439,28 @@ describe("what rabbitmq-delay check finds", () => {
       await Promise.all([send(risky, 0), send(told, 1)]);
     });
 
+    it("of consumers is known once the broker's statistics are switched on, as it says", async () => {
+      const on = await ownTestBroker(broker().node.installation);
+      const { management } = on;
+      const vhost = await management.createVhost();
+      await (await openChannel(on, vhost)).assertQueue("counted");
+      const setStatistics = async (isOff: boolean): Promise<void> => {
+        for (const key of ["disable_management_stats", "enable_queue_totals"])
+          await rabbitmqctl(on.node, "eval", `application:set_env(rabbitmq_management, ${key}, ${isOff}).`);
+      };
+      const uncounted = async (): Promise<string[]> => {
+        const { out, err } = await runCommand(["check", "--management", management.url, "--vhost", vhost, "--json"]);
+        assert.match(out, /^\[/, err);
+        return (JSON.parse(out) as Finding[]).filter(({ rule }) => rule === "uncounted").map(({ message }) => message);
+      };
+      await setStatistics(true);
+      const [message = ""] = await uncounted();
+      assert.match(message, wayOut("check-statistics"));
+      await setStatistics(false);
+      // The broker counts a new queue some seconds later.
+      while ((await uncounted()).length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+    });
+
     it("goes on by itself once somebody does as it says, where the broker could not pass messages on", async () => {
       const on = await ownTestBroker(broker().node.installation);
       // The broker by itself tries again after three minutes.

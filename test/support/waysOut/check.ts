@@ -16,6 +16,7 @@ export const texts = {
     "check-patterns-apart": "unbind one of them, or give them names and patterns apart",
   },
   "packages/broker/src/audit/brokerFindings.ts": {
+    "check-statistics": "so that nothing is known of either; switch them on for this check",
     "check-bind-parked": "bind the endpoint, and move them to it",
     "check-bind-parked-exchange": "bind the queue or declare the delay, and move them",
     "check-move-failed": "look at them, and move them back or drop them",
