@@ -464,7 +464,7 @@ describe("a review of a program's own resources", () => {
         (await judged(5))[1],
         /^policy-drops: It says max-length: 5 for queue q\. .*--refresh` would declare it/,
       );
-      // What somebody led to a queue by the policy would be lost with the queue.
+      // Messages that somebody led to a queue by the policy would be lost with the queue.
       await put("p", "^q$", 1, { "max-length": 5, "dead-letter-exchange": "", "dead-letter-routing-key": "r" });
       declare([queue("q"), policy("p", { "max-length": 5 })]);
       const led = (await stack.review(...asked())).report;

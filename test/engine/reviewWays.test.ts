@@ -32,7 +32,7 @@ interface Edit {
   made?: Resource[];
   /** Findings that tell it, as `rule: entity`. */
   told: string;
-  /** Where its messages came to before. */
+  /** The queue to which its messages came before. */
   end: string;
   /** The queue of which they come, besides its dead-letter exchange. */
   feeder?: { to: string; more?: object };

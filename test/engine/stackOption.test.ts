@@ -55,7 +55,7 @@ describe("verbs that take --stack", () => {
       assert.equal(checked.code, 0, checked.output);
       assert.doesNotMatch(checked.output, /missing/);
 
-      // What is said of the network's preset and vhost is known from the stack alone.
+      // The network's preset and vhost are known from the stack alone.
       const enforced = await run("enforce", "--stack", "test", "--management", broker().management.url);
       assert.equal(enforced.code, 2, enforced.output);
       assert.match(enforced.output, /custom/);

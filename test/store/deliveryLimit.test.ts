@@ -131,7 +131,7 @@ describe("messages in a store's hand", function () {
       assert.notEqual(await run(), "");
       await put("policies", 1, length);
       assert.equal(await run(), "");
-      // Of an operator's policy, no priority helps.
+      // No priority helps against an operator policy.
       await put("operator-policies", 1, { "delivery-limit": 5 });
       assert.match(await run(), /operator's policy .*; take delivery-limit out of that policy, or narrow its pattern/);
       await put("operator-policies", 1, length);

@@ -4,7 +4,7 @@ export { Preview, parsePreview } from "./preview/preview";
 export { plannedEndpoints } from "./preview/planBroker";
 export { parseUrn } from "./preview/urn";
 export { BrokerAnswers } from "./broker/brokerAnswers";
-export { Finding } from "./judge/findings";
+export { Finding } from "./judge/finding";
 export { Acceptance, Review, ReviewOptions, reviewOf } from "./review";
 export { Verdict, verdicts } from "./verdict";
 

@@ -1,4 +1,4 @@
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { RuleName, rules } from "../judge/rules";
 import { EntityChange, isMadeAnew, isReadable } from "../preview/entityChange";
 import { differenceOf } from "./drift";

@@ -1,5 +1,5 @@
 import { isAt, takesBindingsAlong } from "../judge/bindingsLeftOut";
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { rules } from "../judge/rules";
 import { EntityChange, bindingIdentity, brokerName, isReadable } from "../preview/entityChange";
 import { withoutSecrets } from "../redact";

@@ -1,6 +1,6 @@
 import type { ExchangePlan, QueuePlan } from "@rabbitmq-delay/topology";
 import { compareExchange, compareQueue } from "@rabbitmq-delay/topology/stack";
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { rules } from "../judge/rules";
 import {
   EntityChange,

@@ -1,5 +1,5 @@
 import { networkOfDelivery } from "@rabbitmq-delay/topology/stack";
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { viewOn } from "../judge/policiesInForce";
 import { EntityChange, isReadable } from "../preview/entityChange";
 import type { LiveVhosts, VhostContent } from "./liveVhosts";

@@ -1,4 +1,5 @@
-import { Finding, findingsOf } from "../judge/findings";
+import type { Finding } from "../judge/finding";
+import { findingsOf } from "../judge/findings";
 import type { OnBroker } from "../judge/missingTargets";
 import { viewOn } from "../judge/policiesInForce";
 import { EntityChange, isReadable } from "../preview/entityChange";

@@ -1,4 +1,4 @@
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { rules } from "../judge/rules";
 import { EntityChange, isReadable } from "../preview/entityChange";
 import type { LiveVhosts } from "./liveVhosts";

@@ -1,6 +1,6 @@
 import { bindingName, canEnforce, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
 import { takesBindingsAlong } from "../judge/bindingsLeftOut";
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { rules, takesLiveOne } from "../judge/rules";
 import { EntityChange, bindingIdentity, isReadable } from "../preview/entityChange";
 import { withoutSecrets } from "../redact";

@@ -1,5 +1,5 @@
 import { BrokerAnswerError } from "@rabbitmq-delay/topology/stack";
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { rules } from "../judge/rules";
 import { EntityChange, isMadeAnew, isReadable } from "../preview/entityChange";
 import type { BrokerAnswers } from "./brokerAnswers";

@@ -11,14 +11,14 @@ const LOWEST = LIMITS.slice(0, 4);
 /** Settings that an overflow is for. */
 export const LENGTHS = ["max-length", "max-length-bytes"];
 export const DEAD_LETTERS = "dead-letter-exchange";
-/** What a queue does unless an argument or a policy says otherwise. */
+/** Settings of a queue unless an argument or a policy says otherwise. */
 const DEFAULTS: Record<string, unknown> = { overflow: "drop-head", "dead-letter-strategy": "at-most-once" };
 /** Units of an age, in seconds. */
 const AGES: Record<string, number> = { s: 1, m: 60, h: 3600, D: 86_400, M: 30 * 86_400, Y: 365 * 86_400 };
 /** Settings that keep messages from being dropped: removing them drops messages. */
 const KEEPING = ["alternate-exchange", DEAD_LETTERS, "dead-letter-routing-key"];
 
-/** What a policy says. */
+/** Settings of a policy. */
 export type Said = Pick<PolicyView, "definition">;
 
 /** A queue or an exchange for which policies of one kind are judged. */

@@ -1,5 +1,5 @@
 import { componentOf } from "@rabbitmq-delay/topology/stack";
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { RuleName, Severity, Step, rules } from "../judge/rules";
 import type { ChangeLine } from "./summary";
 import { isEndpoint, nameOf, typeOf } from "../preview/urn";

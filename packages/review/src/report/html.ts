@@ -1,5 +1,5 @@
 import { html } from "./escape";
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, toTellings } from "./groups";
 import { renderSvgPicture } from "./svgPicture";
 import type { Review } from "../review";

@@ -1,5 +1,5 @@
 import { markdownCode as code, markdownText as text } from "./escape";
-import type { Finding } from "../judge/findings";
+import type { Finding } from "../judge/finding";
 import { FindingGroup, Telling, groupChanges, groupFindings, isMessage, toTellings } from "./groups";
 import { renderMermaidPicture } from "./picture";
 import type { Review } from "../review";

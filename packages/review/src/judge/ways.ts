@@ -1,0 +1,232 @@
+import { topicMatches } from "@rabbitmq-delay/topology/stack";
+import { EntityChange, isReadable, queueArguments } from "../preview/entityChange";
+import { takesBindingsAlong } from "./bindingsLeftOut";
+import { InForce, PolicyTarget, Side, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
+import { waitsForConfirm } from "./routing";
+
+/** A message at an exchange. */
+export interface Place {
+  vhost: string;
+  exchange: string;
+  key: string;
+}
+
+/** The end of a message: a queue gets it, none does, or nobody can tell. */
+type End = "queue" | "nowhere" | "unknown";
+
+/** Settings by which it is decided what becomes of a queue's dead letters. */
+const DEAD_LETTERS = ["dead-letter-exchange", "dead-letter-routing-key", "dead-letter-strategy", "overflow"];
+
+/** An entity as it is on one side of the update. */
+interface There {
+  change: EntityChange;
+  values: Record<string, unknown>;
+}
+
+/** The ways of messages on one side of the update. */
+export class Ways {
+  readonly queues: Map<string, There>;
+  readonly exchanges: Map<string, There>;
+  /** Bindings by their sources. */
+  private readonly bindings = new Map<string, Bindings>();
+  private readonly policies: EntityChange[];
+  /** Policies that have one of some keys. */
+  private readonly saying = new Map<string, EntityChange[]>();
+  /** Queues and exchanges that the plan has on either side. */
+  private readonly planned: ReadonlySet<string>;
+
+  constructor(
+    changes: EntityChange[],
+    private readonly side: Side,
+    private readonly asked: ReadonlySet<string>,
+  ) {
+    const of = (kind: EntityChange["kind"]): EntityChange[] => changes.filter((change) => change.kind === kind);
+    const named = (kind: "queue" | "exchange"): Map<string, There> =>
+      new Map(of(kind).flatMap((change) => thereOn(side, change).map((there) => [keyOf(kind, there.values), there])));
+    this.policies = of("policy");
+    this.queues = named("queue");
+    this.exchanges = named("exchange");
+    this.planned = new Set(
+      [...of("queue"), ...of("exchange")].flatMap(({ kind, before, after }) => [
+        keyOf(kind, before),
+        keyOf(kind, after),
+      ]),
+    );
+    const ending = new Set(
+      side === "after" ? changes.filter(takesBindingsAlong).map(({ kind, before }) => keyOf(kind, before)) : [],
+    );
+    for (const there of of("binding").flatMap((change) => thereOn(side, change)))
+      if (this.isBound(there, ending)) this.bind(there);
+    if (side === "after") this.deleteUnused(of("binding"));
+  }
+
+  hasStill({ change, values }: There): boolean {
+    return (change.kind === "queue" ? this.queues : this.exchanges).has(keyOf(change.kind, values));
+  }
+
+  /** Returns where a queue's dead letters go; undefined if that is not sure, or if they wait in it for a queue that takes them. */
+  deadLettersOf(values: Record<string, unknown>): { exchange: string; key?: string } | undefined {
+    const given = queueArguments(values);
+    const target = { vhost: values.vhost, name: values.name, queueArguments: given };
+    const { found, isSure } = this.inForce(target, DEAD_LETTERS);
+    const definition = isSure && found.length === 1 ? (found[0]?.view.definition ?? {}) : {};
+    const exchange = given["x-dead-letter-exchange"] ?? definition["dead-letter-exchange"];
+    const key = given["x-dead-letter-routing-key"] ?? definition["dead-letter-routing-key"];
+    if (exchange !== "" && !isReadable(exchange)) return undefined;
+    if (key !== undefined && key !== "" && !isReadable(key)) return undefined;
+    return waitsForConfirm(given, definition) ? undefined : { exchange, ...(key === undefined ? {} : { key }) };
+  }
+
+  /** The alternate exchanges that an exchange may have, each with the policy that gives it; none if it surely has none. */
+  alternatesOf(values: Record<string, unknown>): { name: unknown; policy?: EntityChange }[] {
+    const own = queueArguments(values)["alternate-exchange"];
+    if (own !== undefined) return [{ name: own }];
+    const { found, isSure } = this.inForce({ vhost: values.vhost, name: values.name }, ["alternate-exchange"]);
+    const given = found.map(({ change, view }) => ({ name: view.definition["alternate-exchange"], policy: change }));
+    if (given.every(({ name }) => name === undefined)) return [];
+    return isSure ? given : [...given, { name: undefined }];
+  }
+
+  /** @param touched gets all changes that the message meets */
+  follow({ vhost, exchange, key }: Place, touched: Set<EntityChange>, seen = new Set<string>()): End {
+    if (exchange === "") return this.endOf("queue", vhost, key, touched);
+    const id = keyOf("exchange", { vhost, name: exchange });
+    if (seen.has(id)) return "nowhere";
+    seen.add(id);
+    const there = this.exchanges.get(id);
+    if (there === undefined) return this.missing("exchange", vhost, exchange);
+    touched.add(there.change);
+    const type = (there.values.settings as { type?: unknown } | undefined)?.type;
+    const taking = (this.bindings.get(id)?.near(type, key) ?? []).filter(({ values }) =>
+      mayTake(type, values.routingKey, key),
+    );
+    for (const { change } of taking) touched.add(change);
+    if (taking.length === 0) {
+      const ends = this.alternatesOf(there.values).map(({ name, policy }): End => {
+        if (policy !== undefined) touched.add(policy);
+        if (name === undefined) return "nowhere";
+        return isReadable(name) ? this.follow({ vhost, exchange: name, key }, touched, seen) : "unknown";
+      });
+      return ends.length > 0 && new Set(ends).size > 1 ? "unknown" : (ends[0] ?? "nowhere");
+    }
+    const ends = taking.map(({ values: { destination, destinationType } }): End => {
+      if (!isReadable(destination)) return "unknown";
+      return destinationType === "queue"
+        ? this.endOf("queue", vhost, destination, touched)
+        : this.follow({ vhost, exchange: destination, key }, touched, seen);
+    });
+    const isSure = taking.some(({ values }) => surelyTakes(type, values.routingKey, key));
+    if (ends.includes("queue")) return isSure ? "queue" : "unknown";
+    return isSure && !ends.includes("unknown") ? "nowhere" : "unknown";
+  }
+
+  private endOf(kind: "queue", vhost: string, name: string, touched: Set<EntityChange>): End {
+    const there = this.queues.get(keyOf(kind, { vhost, name }));
+    if (there === undefined) return this.missing(kind, vhost, name);
+    touched.add(there.change);
+    return "queue";
+  }
+
+  /** Returns the end at something that is not there: in no plan, it may be somebody else's, unless the broker was asked. */
+  private missing(kind: "queue" | "exchange", vhost: string, name: string): End {
+    return this.asked.has(vhost) || this.planned.has(keyOf(kind, { vhost, name })) ? "nowhere" : "unknown";
+  }
+
+  /** Policies of which one applies to a target; none where none of those that may apply has any of the keys. */
+  private inForce(target: PolicyTarget, keys: string[]): InForce {
+    const id = keys.join();
+    const saying =
+      this.saying.get(id) ??
+      this.policies.filter((policy) => keys.some((key) => key in (viewOn(policy, this.side)?.definition ?? {})));
+    this.saying.set(id, saying);
+    if (policiesFor(saying, target, this.side).length === 0) return { found: [], isSure: true };
+    return policiesInForce(this.policies, target, this.side);
+  }
+
+  /** Whether a binding is there: it goes with its ends, and is not back with them unless it is made anew. */
+  private isBound({ change, values }: There, ending: ReadonlySet<string>): boolean {
+    const { vhost, source, destination, destinationType } = values;
+    const isMade = change.action === "create" || change.action === "replace";
+    return [
+      keyOf("exchange", { vhost, name: source }),
+      keyOf(String(destinationType), { vhost, name: destination }),
+    ].every(
+      (end) =>
+        (this.queues.has(end) || this.exchanges.has(end) || !this.planned.has(end)) && (isMade || !ending.has(end)),
+    );
+  }
+
+  private bind(there: There): void {
+    const { vhost, source } = there.values;
+    const id = keyOf("exchange", { vhost, name: source });
+    const same = this.bindings.get(id) ?? new Bindings();
+    same.add(there);
+    this.bindings.set(id, same);
+  }
+
+  /** An exchange that deletes itself goes with its last binding. */
+  private deleteUnused(bindings: EntityChange[]): void {
+    for (const [id, { values }] of this.exchanges) {
+      const { autoDelete } = (values.settings ?? {}) as { autoDelete?: unknown };
+      const wasBound = ({ before }: EntityChange): boolean =>
+        before?.vhost === values.vhost && before?.source === values.name;
+      if (autoDelete === true && !this.bindings.has(id) && bindings.some(wasBound)) this.exchanges.delete(id);
+    }
+  }
+}
+
+/** The bindings of an exchange, of which there may be thousands. */
+class Bindings {
+  private readonly all: There[] = [];
+  /** Those whose last word is none of the wildcards, by that word. */
+  private readonly byLastWord = new Map<string, There[]>();
+  private readonly others: There[] = [];
+
+  add(there: There): void {
+    this.all.push(there);
+    const { routingKey } = there.values;
+    const word = isReadable(routingKey) ? lastWordOf(routingKey) : undefined;
+    if (word === undefined || word === "#" || word === "*") this.others.push(there);
+    else this.byLastWord.set(word, [...(this.byLastWord.get(word) ?? []), there]);
+  }
+
+  /** Those that may take a key, and others. */
+  near(type: unknown, key: string): There[] {
+    if (type !== "topic" && type !== "direct") return this.all;
+    return [...(this.byLastWord.get(lastWordOf(key)) ?? []), ...this.others];
+  }
+}
+
+function lastWordOf(key: string): string {
+  return key.slice(key.lastIndexOf(".") + 1);
+}
+
+/** An entity's values on one side of the update: after it, a kept one has those of before, too. */
+function thereOn(side: Side, change: EntityChange): There[] {
+  const { before, after, action, isRetained } = change;
+  const kept = isRetained && (action === "delete" || action === "replace") ? before : undefined;
+  return (side === "before" ? [before] : [kept, after])
+    .filter((values) => values !== undefined)
+    .map((values) => ({ change, values }));
+}
+
+/** Whether an exchange of a type may route a message by a binding; what can't be read, and headers, may let it through. */
+function mayTake(type: unknown, pattern: unknown, key: string): boolean {
+  return !isKnown(type, pattern) || surelyTakes(type, pattern, key);
+}
+
+function surelyTakes(type: unknown, pattern: unknown, key: string): boolean {
+  if (!isKnown(type, pattern)) return false;
+  if (type === "fanout") return true;
+  return type === "direct" ? (pattern ?? "") === key : topicMatches(String(pattern ?? ""), key);
+}
+
+function isKnown(type: unknown, pattern: unknown): boolean {
+  return (
+    type === "fanout" || (["direct", "topic"].includes(String(type)) && ((pattern ?? "") === "" || isReadable(pattern)))
+  );
+}
+
+function keyOf(kind: string, values: { vhost?: unknown; name?: unknown } = {}): string {
+  return JSON.stringify([kind, values.vhost, values.name]);
+}
