@@ -267,14 +267,17 @@ describe("outages of what a store stands on", () => {
         await publish(channel, name, ["first"], 1);
         const receiver = await Receiver.on(channel, ["work"]);
         await receiver.until(1);
+        // Due while the disk is full: it goes out, or waits until there is room.
+        await publish(channel, name, ["due"], 3000);
+        await service.untilMetric("stored_total", 2);
         disk.fill(100_000);
         // Bytes that PostgreSQL can't compress.
         await publish(channel, name, idsOf(100), 1, randomBytes(30_000));
         await service.untilHealth(({ triggered }) => triggered.includes("store"));
         disk.free();
-        await receiver.until(101);
+        await receiver.until(102);
         await service.untilHealth(({ status }) => status === "green");
-        assert.deepEqual(arrived(receiver), ["first", ...idsOf(100)].sort(), kind);
+        assert.deepEqual(arrived(receiver), ["first", "due", ...idsOf(100)].sort(), kind);
         assert.equal(await service.stop(), 0);
       }
     });
