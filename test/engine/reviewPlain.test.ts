@@ -584,6 +584,35 @@ describe("a review of a program's own resources", () => {
       assert.deepEqual(await verdicts(), ["loss", true]);
     });
 
+    it("finds a new queue that asks for no delivery limit, and would have one", async () => {
+      const asking = queue("q", { "x-delivery-limit": -1 });
+      const judged = async (resource: Resource): Promise<string> => {
+        declare([queue("r"), resource]);
+        const { report, output } = await stack.review(...asked());
+        assert.ok(report, output);
+        return `${report.verdict}\n${renderMarkdown(report, "test")}`;
+      };
+      declare([queue("r")]);
+      await stack.up();
+      if (!isNewest) {
+        assert.match(await judged(asking), wayOut("review-leave-limit-out"));
+        assert.match(await judged(queue("q")), /^safe\n/);
+        return;
+      }
+      assert.match(await judged(asking), /^safe\n/);
+      const put = (pattern: string): Promise<void> =>
+        broker().management.call("PUT", `policies/${vhost}/team`, {
+          ...{ pattern, "apply-to": "queues", priority: 0 },
+          definition: { "delivery-limit": 5 },
+        });
+      await put(".*");
+      const found = await judged(asking);
+      assert.match(found, wayOut("review-take-limit-out"));
+      assert.match(found, /^care\n[^]*Policy team says delivery-limit: 5/);
+      await put("^r$");
+      assert.match(await judged(asking), /^safe\n/);
+    });
+
     it("tells a policy's edit by which messages are dropped from one by which none is", async () => {
       const { management } = broker();
       const channel = await openChannel(broker(), vhost);

@@ -18,6 +18,8 @@ export const texts = {
     "review-alias": "tell the engine that it is the same: `aliases: [",
     "review-name-by-content": "name each by its content, and give it the alias of its former name",
     "review-forget-twin": "Let the stack forget the one that leaves",
+    "review-take-limit-out": "take `delivery-limit` out of the policy, or narrow its pattern",
+    "review-leave-limit-out": "leave `x-delivery-limit` out: without it, there is no limit",
     "review-declare-once": "Declare it once, and refer to that resource",
     "review-leave-replacing-out": "Leave out what replaces it",
     "review-delete-first": "Or let the engine delete the old one first, with `deleteBeforeReplace: true`",

@@ -13,6 +13,7 @@ import { Policies } from "./policyFindings";
 import { Routing } from "./routing";
 import { RuleName, rules } from "./rules";
 import { Shortcut, shortcutsOf } from "./shortcuts";
+import { Limited, unlimitedQueues } from "./unlimitedQueues";
 
 /**
  * Everything in a preview that somebody should know before applying it.
@@ -60,6 +61,7 @@ export function findingsOf(
       ...clashesOf(beside, preview.isWhole).filter(isOwn).map(findDeliveredTwice),
       ...shortcutsOf(beside).filter(isOwn).map(findShortcut),
       ...missingTargets(beside, found).filter(isOwn).map(findMissingTarget),
+      ...unlimitedQueues(all, found.version).filter(isOwn).map(findUnlimited),
     ];
   });
   return [
@@ -176,6 +178,10 @@ function findDeadEnd({ change, detail }: DeadEnd): Finding {
 
 function findMissingTarget({ change, detail, isSure }: MissingTarget): Finding {
   return { ...find(isSure ? "target-missing" : "target-unknown", change, detail), causes: [], queue: undefined };
+}
+
+function findUnlimited({ change, detail }: Limited): Finding {
+  return { ...find("limit-despite-argument", change, detail), queue: undefined };
 }
 
 /** What the program says of the broker's own faults stands in each of its previews. */

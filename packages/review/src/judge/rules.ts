@@ -219,6 +219,16 @@ export const rules = {
       BESIDE,
     ],
   },
+  "limit-despite-argument": {
+    severity: "care",
+    title: "% would have a delivery limit, though the argument asks for none",
+    consequence:
+      "A message that comes back as often as the limit says is dropped, or goes to the queue's dead-letter exchange.",
+    wayOut: [
+      "Where a policy sets it, take `delivery-limit` out of the policy, or narrow its pattern.",
+      "On RabbitMQ before 4.0, leave `x-delivery-limit` out: without it, there is no limit.",
+    ],
+  },
   "declared-twice": {
     severity: "care",
     title: "% would be declared by two resources",
