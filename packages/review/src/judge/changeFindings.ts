@@ -26,7 +26,7 @@ export type Same = (change: EntityChange, of: "before" | "after") => EntityChang
 export interface Surroundings {
   routing: Routing;
   policies: Policies;
-  /** What is declared anew. */
+  /** Resources that are declared anew. */
   created: EntityChange[];
   /** The resource that has an entity already, or that still has it after the update. */
   existingAs: Same;
@@ -190,7 +190,7 @@ export function judgeOtherProvider(change: EntityChange): Finding[] {
   return isDefault ? [] : [find("broker-changed", change)];
 }
 
-/** What a new resource does to the others: little, unless it is an unknown thing on the broker, like a shovel. */
+/** Judges a new resource, which does little to the others, unless it is an unknown thing on the broker, like a shovel. */
 function judgeCreated(change: EntityChange, { created, existingAs }: Surroundings): Finding[] {
   const there = existingAs(change, "after");
   if (there !== undefined && isDeclaredOtherwise(there, change)) {
@@ -231,7 +231,7 @@ function isDeclaredOtherwise(there: EntityChange, change: EntityChange): boolean
   return causesOf(there.before, change.after).length > 0;
 }
 
-/** What a new queue's arguments mean, by the rules that `check` also uses. */
+/** Judges a new queue's arguments by the rules that `check` also uses. */
 function riskOf(change: EntityChange): Finding[] {
   const plan = { name: brokerName(change), durable: true as const, arguments: queueArguments(change.after) };
   return auditQueue(plan as QueuePlan).flatMap(({ rule }): Finding[] => {

@@ -14,7 +14,7 @@ export interface Finding {
   /** The component that it belongs to. */
   parent?: string;
   causes: Cause[];
-  /** What is special here, after the rule's own sentence. */
+  /** Further words about this case, after the rule's own sentence. */
   detail?: string;
   /** The queue whose messages are in question. */
   queue?: { vhost: string; name: string; arguments: Record<string, unknown> };
@@ -26,7 +26,7 @@ export interface Finding {
   isParked?: boolean;
   /** Why somebody lets it pass. */
   accepted?: string;
-  /** What the broker says about it now. */
+  /** The broker's answer about it now. */
   found?: string;
 }
 

@@ -132,7 +132,7 @@ export class Ways {
     return this.asked.has(vhost) || this.planned.has(keyOf(kind, { vhost, name })) ? "nowhere" : "unknown";
   }
 
-  /** Policies of which one applies to a target; none where none of those that may apply has any of the keys. */
+  /** Policies of which one applies to a target; empty unless one that may apply has one of the keys. */
   private inForce(target: PolicyTarget, keys: string[]): InForce {
     const id = keys.join();
     const saying =
