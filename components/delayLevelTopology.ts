@@ -18,7 +18,7 @@ export interface DelayLevelTopologyArgs {
   prefix?: string;
   /** Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness. */
   radix?: number;
-  /** Number of levels; `custom` only, default as many as a year needs. */
+  /** Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer. */
   levels?: number;
   /** Smallest delay in milliseconds; `custom` only, default 1000. */
   unitMs?: number;

@@ -7,6 +7,7 @@ import {
   delayedRetry,
   delayedStore,
   parseDelayNetwork,
+  planEntities,
   parseDelayedStore,
   parseRetryDescriptor,
   retryIntervals,
@@ -38,6 +39,35 @@ describe("delayNetwork", () => {
     const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 4, levels: 14, unitMs: 1000 });
     assert.equal(network.entryExchanges[7], "orders.r4x14u1000.level-07");
     assert.equal(network.deliveryExchange, "orders.r4x14u1000.delivery");
+  });
+
+  it("has levels that the broker takes where none are given, for any radix and unit that it takes", () => {
+    const radixes = [2, 4, 8, 16] as const;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...radixes),
+        fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 1, max: 315_360_000_000 })),
+        fc.constantFrom("quorum" as const, "classic" as const),
+        (radix, unitMs, queueType) => {
+          const shape = { preset: "custom" as const, prefix: "a", radix, unitMs, queueType };
+          if (unitMs * (radix - 1) > 315_360_000_000) {
+            assert.throws(
+              () => delayNetwork(shape),
+              /^DelayTopologyError: unitMs: \d+ .*with radix \d+ it must be at most/,
+            );
+            return;
+          }
+          const network = delayNetwork(shape);
+          const { queues } = planEntities(network);
+          const longestMs = Math.max(...queues.map((queue) => Number(queue.arguments["x-message-ttl"] ?? 0)));
+          assert.ok(longestMs <= 315_360_000_000, `${longestMs}`);
+          const isAYear = network.maximumDelayMs >= 365 * 24 * 3600 * 1000;
+          assert.ok(isAYear || longestMs * radix > 315_360_000_000, `${network.levels} levels could be more`);
+        },
+      ),
+    );
+    const { levels, maximumDelayMs } = delayNetwork({ preset: "custom", prefix: "a", radix: 16, unitMs: 100 });
+    assert.deepEqual([levels, Math.floor(maximumDelayMs / 86_400_000)], [7, 310]);
   });
 
   const refused: [string, object, RegExp][] = [

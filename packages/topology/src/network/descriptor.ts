@@ -1,7 +1,7 @@
 import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
 import { DelayNetwork, Matching, Preset, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
 import { brokerLimits, checkEntityName, checkShortString, checkVhostName } from "../names";
-import { keyPrefixBytes, levelExchangeName, levelQueueName, queueTtlMs } from "./levels";
+import { levelExchangeName, levelQueueName, queueTtlMs } from "./levels";
 import { checkDescriptorKeys } from "../schema/nearest";
 import { bindingName, canEnforce, presetOf } from "./vendors";
 
@@ -65,13 +65,18 @@ export function checkNetwork(network: DelayNetwork, property = "network"): Delay
   checkEntityName(at("prefix"), network.prefix);
   if (network.preset !== "custom") checkPreset(network, at);
   checkInteger(at("levels"), levels, 1, MOST_LEVELS);
-  const longestTtlMs = (radix - 1) * radix ** (levels - 1) * unitMs;
-  if (longestTtlMs > brokerLimits.messageTtlMs) {
+  const most = mostLevels(radix, unitMs);
+  if (most === 0) {
+    const allowed = `with radix ${radix} it must be at most ${Math.floor(brokerLimits.messageTtlMs / (radix - 1))}, so that no queue's TTL is over the broker's limit of ${brokerLimits.messageTtlMs} ms`;
+    throw new DelayTopologyError(at("unitMs"), unitMs, allowed);
+  }
+  if (levels > most) {
+    const longestTtlMs = queueTtlMs(network, levels - 1, radix - 1);
     throw new DelayTopologyError(
       at("levels"),
       levels,
       `with radix ${radix} and unitMs ${unitMs} a queue's TTL would be ${longestTtlMs} ms, over the broker's limit of ` +
-        `${brokerLimits.messageTtlMs} ms; at most ${mostLevels(radix, unitMs)} levels are allowed`,
+        `${brokerLimits.messageTtlMs} ms; at most ${most} levels are allowed`,
     );
   }
   checkEntityName(at("deliveryExchange"), network.deliveryExchange);
@@ -159,8 +164,10 @@ function checkPreset(network: DelayNetwork, at: (name: string) => string): void 
   }
 }
 
-function mostLevels(radix: Radix, unitMs: number): number {
+/** The most levels that a broker takes: each queue's TTL is within its limit, and a key leaves room for a destination. */
+export function mostLevels(radix: Radix, unitMs: number): number {
   let levels = 0;
-  while (queueTtlMs({ radix, unitMs }, levels, radix - 1) <= brokerLimits.messageTtlMs) levels++;
-  return Math.min(levels, Math.floor((brokerLimits.shortStringBytes - 1) / keyPrefixBytes({ levels: 1 })));
+  while (levels < MOST_LEVELS && queueTtlMs({ radix, unitMs }, levels, radix - 1) <= brokerLimits.messageTtlMs)
+    levels++;
+  return levels;
 }

@@ -4,7 +4,7 @@ import { brokerLimits, checkEntityName, checkVhostName, utf8Length } from "../na
 import { flag, object, oneNumberOf, oneOf, textBy, wholeNumber } from "../schema/fields";
 import { readOptions } from "../schema/options";
 import { DelayNetwork, Preset, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
-import { MOST_LEVELS, checkMatching, checkNetwork } from "./descriptor";
+import { MOST_LEVELS, checkMatching, checkNetwork, mostLevels } from "./descriptor";
 import { levelExchangeName, maximumDelayMs } from "./levels";
 import {
   bindingName,
@@ -33,7 +33,9 @@ export const networkSchema = lazily(() =>
       .describe("Digits per level; `custom` only, default 4. A higher radix means fewer hops and less lateness."),
     levels: wholeNumber(1, MOST_LEVELS)
       .optional()
-      .describe("Number of levels; `custom` only, default as many as a year needs."),
+      .describe(
+        "Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.",
+      ),
     unitMs: wholeNumber(1, brokerLimits.messageTtlMs)
       .optional()
       .describe("Smallest delay in milliseconds; `custom` only, default 1000."),
@@ -101,7 +103,7 @@ export function delayNetwork(options: DelayNetworkOptions): DelayNetwork {
 type Identity = Pick<DelayNetwork, "prefix" | "radix" | "levels" | "unitMs" | "queueType" | "deliveryExchange">;
 
 function customIdentity(options: Settings): Identity {
-  const { unitMs = 1000, radix = 4, levels = levelsForAYear(radix, unitMs), queueType = "quorum" } = options;
+  const { unitMs = 1000, radix = 4, levels = defaultLevels(radix, unitMs), queueType = "quorum" } = options;
   const shape = { radix, levels, unitMs, queueType };
   const prefix = customPrefix(checkEntityName("prefix", options.prefix), shape);
   return { prefix, ...shape, deliveryExchange: deliveryName({ preset: "custom", prefix }) };
@@ -146,8 +148,10 @@ function checkPrefixRoom(given: string | undefined, names: string[]): void {
   );
 }
 
-function levelsForAYear(radix: Radix, unitMs: number): number {
+/** As many as a year needs, or as the broker takes if those are fewer; one where it takes none, which {@link checkNetwork} refuses. */
+function defaultLevels(radix: Radix, unitMs: number): number {
+  const most = mostLevels(radix, unitMs);
   let levels = 1;
-  while (maximumDelayMs({ radix, levels, unitMs }) < YEAR_MS) levels++;
+  while (levels < most && maximumDelayMs({ radix, levels, unitMs }) < YEAR_MS) levels++;
   return levels;
 }
