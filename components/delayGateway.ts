@@ -8,6 +8,7 @@ import {
   planGatewayQueues,
   planOwnership,
   withNameAs,
+  readBeside,
 } from "@rabbitmq-delay/topology/stack";
 import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
@@ -134,7 +135,7 @@ export class DelayGateway extends pulumi.ComponentResource {
     checkFlag("adopt", adopt);
     const options = gatewayName === undefined ? shape : { ...shape, name: gatewayName };
     const source = withNameAs("gatewayName");
-    const queues = gatewayQueues(options, source);
+    const queues = readBeside(BESIDE_SHAPE, () => gatewayQueues(options, source));
     const checked = whenKnown(plainOrDescriptor(network), (value) =>
       delayGateway({ ...options, network: value }, source),
     );
@@ -215,6 +216,21 @@ export class DelayGateway extends pulumi.ComponentResource {
 function plainOrDescriptor(network: JoinedNetwork): pulumi.Input<DelayNetworkDescriptor | DelayNetwork> {
   return knownNetwork(network)?.network ?? (network === undefined ? network : descriptorOf(network));
 }
+
+/** What is read beside the gateway's shape. */
+const BESIDE_SHAPE = [
+  "network",
+  "furtherNetworks",
+  "vhost",
+  "brokerVersion",
+  "gatewayName",
+  "user",
+  "credentials",
+  "formerOwners",
+  "adopt",
+  "deployment",
+  "removal",
+];
 
 /** Fails to compile when the descriptor and the pure core's type drift apart. */
 function toDescriptor(descriptor: DelayGatewayPlain): DelayGatewayDescriptor {

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayNetworkOptions, delayNetwork, parkingPolicy, planEntities } from "@rabbitmq-delay/topology";
-import { adoptedNetwork, networkLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { adoptedNetwork, networkLimitPolicies, readBeside } from "@rabbitmq-delay/topology/stack";
 import { checkFlag } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { DelayNetworkDescriptor, toDescriptor } from "./descriptor";
@@ -61,7 +61,9 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
   constructor(name: string, args: DelayLevelTopologyArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, adopt, ...shape } = givenArguments(args);
     checkFlag("adopt", adopt);
-    const network = delayNetwork(shape as DelayNetworkOptions);
+    const network = readBeside(["vhost", "removal", "brokerVersion", "adopt"], () =>
+      delayNetwork(shape as DelayNetworkOptions),
+    );
     const options = removalOptions(removal);
     const plan = planEntities(network);
     const policies = [parkingPolicy(network), ...networkLimitPolicies(network, { brokerVersion })].filter(

@@ -5,7 +5,7 @@ import {
   delayedExchangeSteps,
   planDelayedExchange,
 } from "@rabbitmq-delay/topology";
-import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { deliveryLimitPolicies, readBeside } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareSteps } from "./declare";
 import { DeliveryType, QueueType, Removal } from "./enums";
 import { givenArguments } from "./knownArguments";
@@ -84,7 +84,7 @@ export class DelayedExchange extends pulumi.ComponentResource {
 
   constructor(name: string, args: DelayedExchangeArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
-    const descriptor = delayedExchange(shape);
+    const descriptor = readBeside(["vhost", "removal", "brokerVersion"], () => delayedExchange(shape));
     const options = removalOptions(removal);
     const { policies: own, ...plan } = planDelayedExchange(descriptor);
     const limits = deliveryLimitPolicies(plan.queues, { brokerVersion }, own);

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayedStore, delayedStore, planDelayedStore } from "@rabbitmq-delay/topology";
-import { deliveryLimitPolicies, planStoreAccess, withNameAs } from "@rabbitmq-delay/topology/stack";
+import { deliveryLimitPolicies, planStoreAccess, readBeside, withNameAs } from "@rabbitmq-delay/topology/stack";
 import { checkFlag, checkList } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { DeliveryType, Removal } from "./enums";
@@ -114,7 +114,7 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     checkList("formerOwners", formerOwners);
     checkFlag("adopt", adopt);
     const options = storeName === undefined ? shape : { ...shape, name: storeName };
-    const descriptor = delayedStore(options, withNameAs("storeName"));
+    const descriptor = readBeside(BESIDE_SHAPE, () => delayedStore(options, withNameAs("storeName")));
     const logins = processLogins(user, credentials);
     const guarded = removalOptions(removal);
     const plan = planDelayedStore(descriptor);
@@ -153,6 +153,19 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     this.registerOutputs({ delayedStore: this.delayedStore, users: this.users, passwords: this.passwords });
   }
 }
+
+/** What is read beside the store's shape. */
+const BESIDE_SHAPE = [
+  "vhost",
+  "removal",
+  "brokerVersion",
+  "storeName",
+  "user",
+  "credentials",
+  "formerOwners",
+  "adopt",
+  "deployment",
+];
 
 /** Fails to compile when the descriptor and the pure core's type drift apart. */
 function toDescriptor(descriptor: DelayedStore): DelayedStoreDescriptor {

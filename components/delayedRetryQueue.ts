@@ -7,7 +7,7 @@ import {
   delayedRetryVersion,
   planDelayedRetry,
 } from "@rabbitmq-delay/topology";
-import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { deliveryLimitPolicies, readBeside } from "@rabbitmq-delay/topology/stack";
 import type { BrokerAddressArgs } from "./brokerAddress";
 import { Declarer } from "./declare";
 import { DelayedRetrySettings, DelayedRetryType, Removal } from "./enums";
@@ -84,7 +84,7 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
 
   constructor(name: string, args: DelayedRetryQueueArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, broker, ...shape } = givenArguments(args);
-    const descriptor = delayedRetry(shape);
+    const descriptor = readBeside(["vhost", "removal", "broker"], () => delayedRetry(shape));
     const options = removalOptions(removal);
     if (broker !== undefined) checkBroker(broker);
     super("rabbitmq-delay:index:DelayedRetryQueue", name, {}, opts);

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { planErrorQueues } from "@rabbitmq-delay/topology";
-import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { deliveryLimitPolicies, readBeside } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Removal } from "./enums";
 import { givenArguments } from "./knownArguments";
@@ -36,7 +36,7 @@ export class ErrorQueues extends pulumi.ComponentResource {
 
   constructor(name: string, args: ErrorQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
-    const plan = planErrorQueues(shape);
+    const plan = readBeside(["vhost", "removal", "brokerVersion"], () => planErrorQueues(shape));
     const { names } = shape;
     const options = removalOptions(removal);
     const policies = deliveryLimitPolicies(plan.queues, { brokerVersion });

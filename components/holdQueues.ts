@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { HoldQueues as HoldQueuesPlain, holdQueues, planHoldQueues } from "@rabbitmq-delay/topology";
-import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { deliveryLimitPolicies, readBeside } from "@rabbitmq-delay/topology/stack";
 import { Declarer } from "./declare";
 import { QueueType, Removal } from "./enums";
 import { givenArguments } from "./knownArguments";
@@ -77,7 +77,7 @@ export class HoldQueues extends pulumi.ComponentResource {
 
   constructor(name: string, args: HoldQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
-    const descriptor = holdQueues(shape);
+    const descriptor = readBeside(["vhost", "removal", "brokerVersion"], () => holdQueues(shape));
     const options = removalOptions(removal);
     const queues = planHoldQueues(descriptor);
     const policies = deliveryLimitPolicies(queues, { brokerVersion });

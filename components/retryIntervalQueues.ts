@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { PolicyPlan, RetryIntervals, planRetryIntervals, retryIntervals } from "@rabbitmq-delay/topology";
-import { deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { deliveryLimitPolicies, readBeside } from "@rabbitmq-delay/topology/stack";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Removal } from "./enums";
 import { givenArguments } from "./knownArguments";
@@ -72,7 +72,7 @@ export class RetryIntervalQueues extends pulumi.ComponentResource {
 
   constructor(name: string, args: RetryIntervalQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
-    const descriptor = retryIntervals(shape);
+    const descriptor = readBeside(["vhost", "removal", "brokerVersion"], () => retryIntervals(shape));
     const options = removalOptions(removal);
     const { policy: parking, ...entities } = planRetryIntervals(descriptor);
     const { returnExchange, parkingExchange, parkingQueue } = descriptor;

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { WorkRetry, planWorkRetry, workRetry } from "@rabbitmq-delay/topology";
-import { adoptedWorkQueue, deliveryLimitPolicies } from "@rabbitmq-delay/topology/stack";
+import { adoptedWorkQueue, deliveryLimitPolicies, readBeside } from "@rabbitmq-delay/topology/stack";
 import { checkFlag } from "./checks";
 import { Declarer, declareEntities } from "./declare";
 import { QueueType, Rejection, Removal } from "./enums";
@@ -84,7 +84,7 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
   constructor(name: string, args: WorkRetryQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, adopt, ...shape } = givenArguments(args);
     checkFlag("adopt", adopt);
-    const descriptor = workRetry(shape);
+    const descriptor = readBeside(["vhost", "removal", "brokerVersion", "adopt"], () => workRetry(shape));
     const options = removalOptions(removal);
     const plan = planWorkRetry(descriptor);
     const policies = deliveryLimitPolicies(plan.queues, { brokerVersion });

@@ -1,8 +1,14 @@
 import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 
 const network = delayNetwork({ preset: "celery" });
+
+/** What this test reads of plugin/schema.json. */
+interface PackageSchema {
+  resources: Record<string, { isComponent?: boolean; inputProperties: object }>;
+}
 
 describe("arguments of components", () => {
   let components: typeof import("pulumi-rabbitmq-delay");
@@ -57,7 +63,7 @@ describe("arguments of components", () => {
       ],
       [
         () => new EndpointUser("a", { ...login, credentials: [{ passwrod: "hunter2hunter2" }] } as never),
-        /^credentials\[0\]\.passwrod: this text is not allowed/,
+        /^credentials\[0\].passwrod: unknown property; known properties are suffix/,
       ],
       [
         () =>
@@ -84,6 +90,27 @@ describe("arguments of components", () => {
       [() => new RabbitMqCluster("a", { ...cluster, tls: { isuer: "a" } } as never), "issuer"],
     ] as const)
       assert.throws(make, new RegExp(`^DelayTopologyError: .*known properties are .*; did you mean ${meant}\\?$`));
+  });
+
+  it("are all named where one that nobody knows is refused, and its value is not", () => {
+    const { resources } = JSON.parse(readFileSync("plugin/schema.json", "utf8")) as PackageSchema;
+    const made = Object.entries(resources).filter(([, { isComponent }]) => isComponent === true);
+    assert.ok(made.length >= 12);
+    for (const [token, { inputProperties }] of made) {
+      const Component = components[token.split(":").at(-1) as "EndpointUser"] as new (
+        name: string,
+        args: object,
+      ) => object;
+      assert.throws(
+        () => new Component("a", { prefx: "hunter2" }),
+        ({ message }: Error) => {
+          const [, known = ""] = /^prefx: unknown property; known properties are ([^;]*)/.exec(message) ?? [];
+          const missing = Object.keys(inputProperties).filter((name) => !known.split(", ").includes(name));
+          assert.deepEqual(missing, [], `${token}: ${message}`);
+          return !message.includes("hunter2");
+        },
+      );
+    }
   });
 
   it("are outputs where they may be, and nowhere else", () => {

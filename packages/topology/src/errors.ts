@@ -1,3 +1,5 @@
+import { nearest } from "./schema/nearest";
+
 /** Every refusal of this package: says which property, what it was, and what is allowed. */
 export class DelayTopologyError extends Error {
   override readonly name = "DelayTopologyError";
@@ -14,7 +16,10 @@ export class DelayTopologyError extends Error {
     readonly allowed: string,
     private readonly isHidden = false,
   ) {
-    super(`${property}: ${show(value, isHidden || isMisplaced(value, allowed))} is not allowed; ${allowed}`);
+    const what = allowed.startsWith(KNOWN)
+      ? "unknown property"
+      : `${show(value, isHidden || isMisplaced(value, allowed))} is not allowed`;
+    super(`${property}: ${what}; ${allowed}`);
   }
 
   /** The same refusal, of which a text is not shown. */
@@ -44,6 +49,36 @@ export class DelayTopologyError extends Error {
   /** Node's `util.inspect` follows whatever hangs on an error; Pulumi's SDK hangs promises on it, and then takes half a minute. */
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return this.stack ?? this.message;
+  }
+}
+
+/** Starts what is allowed where somebody wrote a property that nobody reads; its value is not shown. */
+const KNOWN = "known properties are ";
+
+/** What is allowed in place of a property that nobody reads: the known ones, and which of them was meant where one is near. */
+export function knownProperties(known: readonly string[], written?: string): string {
+  const meant = written === undefined ? undefined : nearest(written, known);
+  return `${KNOWN}${known.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+}
+
+/** The same sentence for the name that was written, with further known properties. */
+export function knownBeside(allowed: string, written: string, beside: readonly string[] = []): string {
+  const [known = ""] = allowed.slice(KNOWN.length).split(";");
+  return knownProperties([...known.split(", "), ...beside], written);
+}
+
+/**
+ * Reads a part of what somebody wrote. Where it has a property that nobody reads, the refusal lists those of the rest as well.
+ * @param beside names of the properties that are read elsewhere
+ * @throws what `read` throws
+ */
+export function readBeside<T>(beside: readonly string[], read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError) || !error.allowed.startsWith(KNOWN) || /[.[]/.test(error.property))
+      throw error;
+    throw new DelayTopologyError(error.property, error.value, knownBeside(error.allowed, error.property, beside));
   }
 }
 

@@ -14,7 +14,7 @@ export {
   withoutConfigSecrets,
 } from "./stackConfig";
 export { VHOST_RULE } from "./vhost";
-export { shownName } from "./errors";
+export { readBeside, shownName } from "./errors";
 export { inPlainWords } from "./schema/plainWords";
 export { withNameAs } from "./store/intake";
 export { showPath } from "./shownPath";

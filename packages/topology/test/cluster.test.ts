@@ -26,7 +26,7 @@ describe("a cluster's options", () => {
     [
       "a misspelled property of a part",
       { storage: { className: "fast", sizeGib: 5 } },
-      /^storage\.sizeGib: this number is not allowed; known properties are className, sizeGiB; did you mean sizeGiB\?$/,
+      /^storage\.sizeGib: unknown property; known properties are className, sizeGiB; did you mean sizeGiB\?$/,
     ],
     [
       "a misspelled namespace list",
@@ -102,7 +102,7 @@ describe("the options of a process on Kubernetes", () => {
   });
 
   const refusals: [string, object, RegExp][] = [
-    ["a misspelled property", { replica: 2 }, /^deployment\.replica: this number .* did you mean replicas\?$/],
+    ["a misspelled property", { replica: 2 }, /^deployment\.replica: unknown property; .* did you mean replicas\?$/],
     ["a namespace that is none", { namespace: "A" }, /^deployment\.namespace: "A" .* a Kubernetes namespace$/],
     ["an image without a tag", { image: "store" }, /^deployment\.image: this text is not allowed; .* with a tag$/],
     ["no address", { amqpUrl: undefined }, /^deployment\.amqpUrl: undefined .* without a user$/],

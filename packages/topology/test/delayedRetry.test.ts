@@ -80,7 +80,7 @@ describe("delayedRetry", () => {
     ["other settings", { settings: "both" }, /settings: "both"/],
     ["a key without an exchange", { deadLetterRoutingKey: "a" }, /deadLetterRoutingKey: "a" .*deadLetterExchange/],
     ["a long name", { queue: "x".repeat(251) }, /queue: .*256 bytes/],
-    ["what it doesn't know", { maxRetries: 1 }, /maxRetries: this number is not allowed; known/],
+    ["what it doesn't know", { maxRetries: 1 }, /maxRetries: unknown property; known/],
   ];
   for (const [what, options, message] of refused) {
     it(`refuses ${what}`, () => {

@@ -134,7 +134,7 @@ describe("holdQueues", () => {
       /leaseMs: 5 .*does not renew a quorum queue's lease/,
     ],
     ["a prefix with a colon", { prefix: "a:b" }, /prefix: "a:b"/],
-    ["what it doesn't know", { ttl: 1 }, /ttl: this number is not allowed; known/],
+    ["what it doesn't know", { ttl: 1 }, /ttl: unknown property; known/],
   ];
   for (const [what, options, message] of refused) {
     it(`refuses ${what}`, () => {

@@ -110,7 +110,7 @@ describe("delayNetwork", () => {
     [
       "an unknown property",
       { preset: "celery", radixx: 2 },
-      /^radixx: this number is not allowed; known properties .*did you mean radix\?/,
+      /^radixx: unknown property; known properties .*did you mean radix\?/,
     ],
     ["an unknown matching", { preset: "celery", matching: "fuzzy" }, /^matching: "fuzzy"/],
   ];
@@ -165,7 +165,10 @@ describe("parseDelayNetwork", () => {
     const network = delayNetwork({ preset: "celery" });
     assert.deepEqual(delayNetwork(given), network);
     assert.throws(() => delayNetwork({ preset: null } as never), /^DelayTopologyError: preset: null is not allowed/);
-    assert.throws(() => delayNetwork({ preset: "celery", park: null } as never), /^DelayTopologyError: park: null/);
+    assert.throws(
+      () => delayNetwork({ preset: "celery", park: null } as never),
+      /^DelayTopologyError: park: unknown property/,
+    );
     assert.throws(() => parseDelayNetwork({ ...network, matching: null }), /network\.matching: null is not allowed/);
     const work = workRetry({ queue: "work", delays: [1000], patterns: null, maxRetries: null } as never);
     assert.deepEqual(work, workRetry({ queue: "work", delays: [1000] }));
@@ -180,9 +183,9 @@ describe("parseDelayNetwork", () => {
     const network = delayNetwork({ preset: "celery" });
     assert.throws(
       () => parseDelayNetwork({ ...network, parkingQueu: "hunter2" }),
-      /^DelayTopologyError: network\.parkingQueu: this text is not allowed; known properties are kind, .*; did you mean parkingQueue\?$/,
+      /^DelayTopologyError: network\.parkingQueu: unknown property; known properties are kind, .*; did you mean parkingQueue\?$/,
     );
-    assert.throws(() => parseDelayNetwork({ ...network, version: 1, x: 7 }), /network\.x: this number is not allowed/);
+    assert.throws(() => parseDelayNetwork({ ...network, version: 1, x: 7 }), /network\.x: unknown property; known/);
     assert.deepEqual(parseDelayNetwork({ ...network, parkingQueu: undefined }), network);
     const retries = [
       retryIntervals({ intervals: [1000] }),
@@ -193,12 +196,12 @@ describe("parseDelayNetwork", () => {
       assert.deepEqual(parseRetryDescriptor(descriptor), descriptor);
       assert.throws(
         () => parseRetryDescriptor({ ...descriptor, queuetype: "hunter2" }),
-        /queuetype: this text is not allowed; known properties are kind, /,
+        /queuetype: unknown property; known properties are kind, /,
       );
     }
     assert.throws(
       () => parseDelayedStore({ ...delayedStore({}), toQueue: false }),
-      /toQueue: false is not allowed; known .*; did you mean toQueues\?$/,
+      /toQueue: unknown property; known .*; did you mean toQueues\?$/,
     );
   });
 

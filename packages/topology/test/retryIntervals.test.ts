@@ -123,7 +123,7 @@ describe("retryIntervals", () => {
       { intervals: [5], parking: "no" },
       /parking: this text is not allowed; .*true or false/,
     ],
-    ["what it doesn't know", { intervals: [5], ttl: 3 }, /ttl: this number is not allowed; known/],
+    ["what it doesn't know", { intervals: [5], ttl: 3 }, /ttl: unknown property; known/],
   ];
   for (const [what, options, message] of refused) {
     it(`refuses ${what}`, () => {

@@ -2,7 +2,7 @@ import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
 import { DelayNetwork, Matching, Preset, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
 import { brokerLimits, checkEntityName, checkShortString, checkVhostName } from "../names";
 import { levelExchangeName, levelQueueName, queueTtlMs } from "./levels";
-import { checkDescriptorKeys } from "../schema/nearest";
+import { checkDescriptorKeys } from "../schema/descriptor";
 import { bindingName, canEnforce, presetOf } from "./vendors";
 
 /** A routing key needs two bytes a level and at least one for the destination. */

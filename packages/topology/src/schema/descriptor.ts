@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
-import { DelayTopologyError } from "../errors";
-import { checkDescriptorKeys } from "./nearest";
+import { DelayTopologyError, knownProperties, shownName } from "../errors";
 import type { Source } from "./options";
 
 interface Head {
@@ -67,4 +66,16 @@ function checkHead<T extends Head>(value: unknown, kind: T["kind"], property: st
     throw new DelayTopologyError(`${property}.version`, descriptor.version, "this release reads version 1");
   }
   return descriptor;
+}
+
+/**
+ * Looks for properties of a descriptor that nobody reads. A release that adds one gives its descriptors another version, so in a known one
+ * it is a slip of whoever wrote it by hand, and what was meant would be missing.
+ * @throws DelayTopologyError for the first of them that has a value, which is not shown, with the nearest of the known ones
+ */
+export function checkDescriptorKeys(descriptor: object, known: readonly string[], property: string): void {
+  const unknown = Object.entries(descriptor).find(([key, value]) => value !== undefined && !known.includes(key));
+  if (unknown === undefined) return;
+  const [key, value] = unknown;
+  throw new DelayTopologyError(`${property}.${shownName(key)}`, value, knownProperties(known, key), true);
 }

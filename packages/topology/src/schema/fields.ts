@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
+import { DelayTopologyError, checkInteger, checkOneOf, knownProperties } from "../errors";
 import { secret } from "./secret";
 import { zod } from "./zod";
 import { PATH_RULE, isPath } from "../shownPath";
@@ -91,10 +91,10 @@ export function flag(): z.ZodBoolean {
 
 /** An object in which no other properties may stand. */
 export function object<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> {
-  const known = Object.keys(shape).join(", ");
+  const known = Object.keys(shape);
   return zod().strictObject(shape, {
     error: ({ code }) =>
-      code === "unrecognized_keys" ? `known properties are ${known}` : `it must be an object with some of ${known}`,
+      code === "unrecognized_keys" ? knownProperties(known) : `it must be an object with some of ${known.join(", ")}`,
   });
 }
 

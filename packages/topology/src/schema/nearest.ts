@@ -1,5 +1,3 @@
-import { DelayTopologyError, shownName } from "../errors";
-
 /** With more changes than this, or in more than half of its letters, a word is not the other one misspelled. */
 const MOST_CHANGES = 3;
 
@@ -22,18 +20,4 @@ function distance(from: string, to: string): number {
     row = next;
   }
   return row[to.length] as number;
-}
-
-/**
- * Looks for properties of a descriptor that nobody reads. A release that adds one gives its descriptors another version, so in a known one
- * it is a slip of whoever wrote it by hand, and what was meant would be missing.
- * @throws DelayTopologyError for the first of them that has a value, which is not shown, with the nearest of the known ones
- */
-export function checkDescriptorKeys(descriptor: object, known: readonly string[], property: string): void {
-  const unknown = Object.entries(descriptor).find(([key, value]) => value !== undefined && !known.includes(key));
-  if (unknown === undefined) return;
-  const [key, value] = unknown;
-  const meant = nearest(key, known);
-  const allowed = `known properties are ${known.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`;
-  throw new DelayTopologyError(`${property}.${shownName(key)}`, value, allowed, true);
 }

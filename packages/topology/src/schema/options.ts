@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import { DelayTopologyError, shownName } from "../errors";
+import { DelayTopologyError, knownBeside, shownName } from "../errors";
 import { anything, object } from "./fields";
-import { nearest } from "./nearest";
 import { inPlainWords } from "./plainWords";
 import { isSecret } from "./secret";
 import { zod } from "./zod";
@@ -60,7 +59,7 @@ function refusalOf(
   if (issue.code === "unrecognized_keys") {
     const [key = ""] = issue.keys;
     const property = place === "" ? shownName(key) : `${place}.${shownName(key)}`;
-    return new DelayTopologyError(at(property), valueAt(given, [...issue.path, key]), withNearest(issue.message, key));
+    return new DelayTopologyError(at(property), valueAt(given, [...issue.path, key]), knownBeside(issue.message, key));
   }
   const value = valueAt(given, issue.path);
   const property = place === "" ? what : at(place);
@@ -151,10 +150,3 @@ function shownPath(path: readonly PropertyKey[]): string {
 
 /** Names that a writer may give, as that of a setting; any other may be a value that slipped. */
 const OWN_NAME = /^[A-Za-z][\w./-]{0,100}$/;
-
-/** The sentence that lists the known properties, and the one that was meant where one is near. */
-function withNearest(message: string, key: string): string {
-  const known = message.replace(/^known properties are /, "").split(", ");
-  const meant = nearest(key, known);
-  return meant === undefined ? message : `${message}; did you mean ${meant}?`;
-}
