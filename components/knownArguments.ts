@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { keepOnFailure } from "./keptOnFailure";
+import "./userErrors";
 
 /**
  * A component's arguments as its constructor reads them: what is null is not given, because programs in other languages

@@ -1,5 +1,6 @@
-import { ComponentResourceOptions, Inputs } from "@pulumi/pulumi";
+import { ComponentResourceOptions, InputPropertiesError, Inputs } from "@pulumi/pulumi";
 import { ConstructResult, Provider } from "@pulumi/pulumi/provider";
+import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { ComponentClass } from "./components";
 import { PackageSchema } from "./packageSchema";
 
@@ -29,8 +30,19 @@ export class SchemaProvider implements Provider {
     const component = this.classes.get(type);
     const outputs = this.described.resources?.[type]?.properties;
     if (component === undefined || outputs === undefined) throw new Error(`${this.described.name} has no ${type}`);
-    const made = new component(name, inputs, options);
+    const made = makeChecked(() => new component(name, inputs, options));
     const values = made as unknown as Record<string, unknown>;
     return { urn: made.urn, state: Object.fromEntries(Object.keys(outputs).map((key) => [key, values[key]])) };
+  }
+}
+
+/** Makes a component; what it refuses is an error of its user's, which the engine shows beside the resource, without a stack of calls. */
+function makeChecked<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof DelayTopologyError)) throw error;
+    // The engine prints the value of a property that it is told of, also a secret one; the message has what may be shown.
+    throw new InputPropertiesError({ message: error.message, errors: [] });
   }
 }
