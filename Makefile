@@ -4,7 +4,7 @@ export PULUMI_SKIP_UPDATE_CHECK := true
 # A target whose recipe failed half-way is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help docs up down clean test test-types test-quick test-clients test-all nightly stress lint lint-code lint-format lint-imports lint-packages reference schema schema-compare sdks vectors bench bench-faults build review samples gauntlet gauntlet-ci release-dry-run release-verify
+.PHONY: help docs up down clean test test-types test-quick test-clients test-all nightly stress lint lint-code lint-format lint-imports lint-packages reference schema schema-compare sdks vectors bench bench-faults build review samples pictures gauntlet gauntlet-ci release-dry-run release-verify
 
 help:
 	@echo "make up      local broker with the delay network of stack dev"
@@ -25,7 +25,7 @@ help:
 	@echo "make release-dry-run  all that a release publishes, in .local/release, each installed and used, as a table"
 	@echo "make release-verify  the same with what was published"
 	@echo "make vectors clients/vectors.json, which clients in other languages are tested with"
-	@echo "make samples the sample reviews of docs/reviews, made anew"
+	@echo "make samples the sample reviews of docs/reviews, made anew; make pictures draws the one of the README"
 	@echo "make down    stop the local broker"
 	@echo "make clean   forget local broker, state and build"
 
@@ -157,6 +157,10 @@ vectors: build
 samples: build
 	@node toolchain/dist/main.js prepare-tests
 	UPDATE_SAMPLES=1 CI=true npx mocha test/engine/reviewSamples.test.ts
+
+# Needs Chromium, and a font with emoji.
+pictures: site/node_modules/.package-lock.json
+	@cd site && node reviewPicture.mjs
 
 bench: build
 	@node toolchain/dist/main.js prepare-tests

@@ -1,39 +1,18 @@
 import { strict as assert } from "node:assert";
-import { execFile } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findEngine } from "../../toolchain/dist/engine";
 import { findYamlHost } from "../../toolchain/dist/languageHosts";
 import { root } from "../../toolchain/dist/paths";
+import { pulumiIn } from "../support/pulumiFolder";
 import { temporaryFolder } from "../support/temporaryFolder";
-
-const quiet = (): void => undefined;
 
 /** What a preview of a program prints that ends in an error. */
 async function refusedPreview(files: Record<string, string>): Promise<string> {
-  const [engine, host] = [await findEngine(quiet), await findYamlHost(quiet)];
-  const cwd = temporaryFolder();
+  const [cwd, { folder, variables }] = [temporaryFolder(), await findYamlHost(() => undefined)];
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
   symlinkSync(join(root, "node_modules"), join(cwd, "node_modules"));
-  const env = {
-    ...process.env,
-    ...host.variables,
-    PATH: `${engine.binFolder}:${host.folder}:${process.env.PATH}`,
-    PULUMI_HOME: engine.home,
-    PULUMI_BACKEND_URL: `file://${cwd}`,
-    PULUMI_CONFIG_PASSPHRASE: "dev",
-    PULUMI_SKIP_UPDATE_CHECK: "true",
-    PULUMI_NODEJS_TRANSPILE_ONLY: "true",
-  };
-  const pulumi = (...args: string[]): Promise<{ code: unknown; output: string }> =>
-    new Promise((resolve) =>
-      execFile("pulumi", [...args, "--stack", "test", "--color", "never"], { cwd, env }, (error, out, errors) =>
-        resolve({ code: error?.code ?? 0, output: `${out}${errors}` }),
-      ),
-    );
-  const made = await pulumi("stack", "init");
-  assert.equal(made.code, 0, made.output);
-  const { code, output } = await pulumi("preview");
+  const pulumi = await pulumiIn(cwd, { folders: [folder], variables });
+  const { code, output } = await pulumi("preview", "--color", "never");
   assert.notEqual(code, 0, output);
   return output;
 }

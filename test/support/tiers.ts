@@ -60,6 +60,7 @@ const CLIENTS = [
   "test/toolchain/cleanClone.test.ts",
   "test/toolchain/start.test.ts",
   "test/toolchain/release.test.ts",
+  "test/engine/readme.test.ts",
   "test/toolchain/image.test.ts",
   "test/toolchain/sdks.test.ts",
   "test/brokers/kombu.test.ts",
