@@ -1,15 +1,11 @@
 import { strict as assert } from "node:assert";
-import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
 import { installPackages } from "../../toolchain/dist/release/npmInstall";
 import { packPackages, publishedPackages } from "../../toolchain/dist/release/npmPackages";
-import { TestBroker, onEachBroker, ownTestBroker } from "../support/brokers";
-import { afterThisTest } from "../support/cleanup";
+import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { codeBlocks } from "../support/codeBlocks";
 import { openChannel } from "../support/connect";
-import { pulumiIn } from "../support/pulumiFolder";
+import { bringUpProgram, startService } from "../support/pagePrograms";
 import { Receiver } from "../support/receive";
 import { temporaryFolder } from "../support/temporaryFolder";
 
@@ -33,14 +29,14 @@ describe("the README", () => {
 
       // The program declares in the vhost /, which other tests use on the shared broker.
       const own = await ownTestBroker(broker().node.installation);
-      const { delayNetwork, retryIntervals } = await bringUp(stack, program, own);
+      const { delayNetwork, retryIntervals } = await bringUpProgram(stack, program, own);
       assert.ok(delayNetwork !== undefined && retryIntervals !== undefined);
       const queues = (await own.management.queues("%2F")).map(({ name }) => name);
       for (const name of ["Billing", "Billing_error"]) assert.ok(queues.includes(name), name);
 
       const receiver = await Receiver.on(await openChannel(own, "%2F"), ["Billing"]);
       const sentAtMs = Date.now();
-      publish(sender, service, { RABBITMQ_URL: own.node.amqpUrl, DELAY_NETWORK: JSON.stringify(delayNetwork) });
+      startService(sender, service, { RABBITMQ_URL: own.node.amqpUrl, DELAY_NETWORK: JSON.stringify(delayNetwork) });
       const [arrival] = await receiver.until(1);
       assert.ok(arrival);
       assert.deepEqual(JSON.parse(arrival.message.content.toString()), { invoice: 4711 });
@@ -59,35 +55,4 @@ async function packed(names: string[]): Promise<(name: string) => string[]> {
       .filter((one) => one.name === name)
       .flatMap((one) => [one, ...one.needs])
       .map(({ tarball }) => join(folder, tarball));
-}
-
-/** Runs a program's update. @returns its outputs */
-async function bringUp(folder: string, program: string, { node }: TestBroker): Promise<Record<string, unknown>> {
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: orders\nruntime: nodejs\n");
-  writeFileSync(join(folder, "index.ts"), program);
-  const pulumi = await pulumiIn(folder);
-  const { username, password } = new URL(node.amqpUrl);
-  const login = { endpoint: node.managementUrl, username, password };
-  const run = async (...args: string[]): Promise<string> => {
-    const { code, output } = await pulumi(...args);
-    assert.equal(code, 0, output);
-    return output;
-  };
-  for (const [key, value] of Object.entries(login)) await run("config", "set", `rabbitmq:${key}`, value);
-  await run("up", "--yes", "--skip-preview");
-  const output = await run("stack", "output", "--json");
-  return JSON.parse(output.slice(output.search(/^\{/m))) as Record<string, unknown>;
-}
-
-/** Runs a service's lines until the test ends, as a service keeps its connection. */
-function publish(folder: string, lines: string, variables: Record<string, string>): void {
-  const compilerOptions = { module: ModuleKind.ESNext, target: ScriptTarget.ES2022 };
-  const file = join(folder, "service.mjs");
-  writeFileSync(file, transpileModule(lines, { compilerOptions }).outputText);
-  const child = spawn(process.execPath, [file], {
-    cwd: folder,
-    env: { ...process.env, ...variables },
-    stdio: "inherit",
-  });
-  afterThisTest(() => void child.kill("SIGKILL"));
 }
