@@ -114,7 +114,17 @@ const edits: Record<string, Edit> = {
   },
 };
 
-const control: Edit = { kept: [exchange("z"), queue("z.q"), bound("z -> z.q")], told: "", end: "z.q" };
+/** Edits by which each message still comes to a queue, `endAfter`. */
+const controls: (Edit & { endAfter: string })[] = [
+  { kept: [exchange("z"), queue("z.q"), bound("z -> z.q")], told: "", end: "z.q", endAfter: "z.q" },
+  // The deleted binding was a loss.
+  {
+    kept: [exchange("y")],
+    gone: [queue("y.q"), bound("y -> y.q")],
+    made: [queue("y.next"), bound("y -> y.next")],
+    ...{ told: "", end: "y.q", endAfter: "y.next" },
+  },
+];
 
 describe("a review of ways", () => {
   onEachBroker((broker) => {
@@ -122,7 +132,7 @@ describe("a review of ways", () => {
       const { management, node } = broker();
       const vhost = await management.createVhost();
       const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "plain"));
-      const all = [...Object.values(edits), control];
+      const all = [...Object.values(edits), ...controls];
       const feeders = all.map(({ end, feeder = { to: end.slice(0, 1) } }) =>
         feeding(`${end.slice(0, 1)}.feeder`, feeder.to, feeder.more),
       );
@@ -169,8 +179,8 @@ describe("a review of ways", () => {
 
       await stack.up();
       await passOn();
-      await untilIn(control.end);
-      const left = all.filter(({ gone = [] }) => !gone.some(({ type }) => type === "Queue"));
+      for (const { endAfter } of controls) await untilIn(endAfter);
+      const left = Object.values(edits).filter(({ gone = [] }) => !gone.some(({ type }) => type === "Queue"));
       for (const { end } of left) assert.equal(await countIn(end), 0, end);
     });
   });

@@ -134,6 +134,70 @@ describe("a review of ways", () => {
       assert.deepEqual(await beside(type, key, end), ["loss", "unroutable-lost"], `${type} ${key}`);
   });
 
+  // It was a loss, though each message published during the update and after it came to the new queue.
+  it("lets a binding go with its queue beside a new queue that is bound the same", async () => {
+    const shop = step("same", "rabbitmq:index/exchange:Exchange", "in", {
+      ...{ name: "in", vhost: "/" },
+      settings: { type: "topic" },
+    });
+    const feeder = step("same", "rabbitmq:index/queue:Queue", "a", {
+      ...{ name: "a", vhost: "/" },
+      settings: { argumentsJson: '{"x-dead-letter-exchange":"in"}' },
+    });
+    const beside = async (...steps: PreviewStep[]): Promise<string[]> => {
+      const [verdict, ...told] = await judged([shop, feeder, ...steps]);
+      return [verdict, ...told.sort()];
+    };
+    const unbound = bound("delete", "in", "q", "queue", "a.*");
+    const to = (destination: string, routingKey = "a.*"): object => ({
+      ...{ vhost: "/", source: "in", destination, destinationType: "queue" },
+      routingKey,
+    });
+    const replaced = (type: string, before: object, after: object, ops: string[]): PreviewStep[] =>
+      ops.map((op) => ({ ...change("replace", type, "one", before, after), op }));
+    const early = ["create-replacement", "replace", "delete-replaced"];
+    const late = ["delete-replaced", "replace", "create-replacement"];
+    const [type, binding] = ["rabbitmq:index/queue:Queue", "rabbitmq:index/binding:Binding"];
+    const [named, other] = ["q", "q2"].map((name) => ({ name, vhost: "/", settings: { argumentsJson: "{}" } })) as [
+      object,
+      object,
+    ];
+    const gone = queueStep("delete", "q");
+    const next = bound("create", "in", "q2", "queue", "a.*");
+    const deleted = ["loss", "queue-deleted"];
+    const lost = ["loss", "queue-deleted", "unroutable-lost"];
+    assert.deepEqual(await beside(unbound, gone, queueStep("create", "q2"), next), deleted);
+    assert.deepEqual(await beside(unbound, gone, next), deleted);
+    assert.deepEqual(await beside(unbound, queueStep("delete", "q", { retainOnDelete: true }), next), [
+      "safe",
+      "queue-kept",
+    ]);
+    assert.deepEqual(await beside(unbound, ...replaced(type, named, other, early), next), ["loss", "queue-replaced"]);
+    const moved = (ops: string[]): PreviewStep[] => replaced(binding, to("q"), to("q2"), ops);
+    assert.deepEqual(await beside(gone, ...moved(early)), deleted);
+    // Each of these leaves a message without a way.
+    assert.deepEqual(await beside(gone, ...moved(late)), lost);
+    assert.deepEqual(await beside(unbound, ...replaced(type, named, other, late), next), [
+      "loss",
+      "queue-replaced",
+      "unroutable-lost",
+    ]);
+    assert.deepEqual(await beside(unbound, next), ["loss", "unroutable-lost"], "what is in q stays there");
+    assert.deepEqual(await beside(unbound, gone, queueStep("delete", "q2"), next), [
+      "loss",
+      "queue-deleted",
+      "queue-deleted",
+      "unroutable-lost",
+    ]);
+    for (const [name, values] of [
+      ["narrower", to("q2", "a.b")],
+      ["conditional", { ...to("q2"), arguments: { "x-match": "all" } }],
+      ["elsewhere", { ...to("q2"), source: "out" }],
+      ["unreadable", to("q2", "[secret]")],
+    ] as const)
+      assert.deepEqual(await beside(unbound, gone, step("create", binding, "next", values)), lost, name);
+  });
+
   // "The network parks it": nothing was parked in 2,700 messages.
   it("knows that an endpoint's queue gets the same by the exchange of its name as without it", async () => {
     const to = (destinationType: string): object => ({

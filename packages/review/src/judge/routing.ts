@@ -1,5 +1,14 @@
 import { networkOfDelivery, resourceRule, topicMatches } from "@rabbitmq-delay/topology/stack";
-import { EntityChange, bindingArguments, brokerName, isReadable, queueArguments, text } from "../preview/entityChange";
+import {
+  EntityChange,
+  bindingArguments,
+  bindingIdentity,
+  brokerName,
+  isReadable,
+  isRenamed,
+  queueArguments,
+  text,
+} from "../preview/entityChange";
 import { PolicyView, mayBeFor, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { nameOf, typeOf } from "../preview/urn";
 
@@ -27,8 +36,12 @@ export class Routing {
   private readonly bindings: EntityChange[];
   /** Bindings that stay as they are, or are new, by their ends. */
   private readonly lasting = new Map<string, EntityChange[]>();
+  /** Bindings of queues that exist before the update deletes anything, by all but their queues. */
+  private readonly early = new Map<string, EntityChange[]>();
   private readonly deleted: Set<string>;
   private readonly leaving: Set<string>;
+  /** Queues whose new side, of another name, comes before the old one goes. */
+  private readonly renamed: Set<string>;
 
   /**
    * @param changes of all resources that the preview lists
@@ -49,6 +62,10 @@ export class Routing {
       const ends = endsOf(binding.after);
       this.lasting.set(ends, [...(this.lasting.get(ends) ?? []), binding]);
     }
+    for (const binding of this.bindings.filter(isMadeEarly)) {
+      const way = wayOf(binding.after);
+      if (way !== undefined) this.early.set(way, [...(this.early.get(way) ?? []), binding]);
+    }
     const queues = changes.filter(({ kind }) => kind === "queue");
     for (const change of queues) this.addQueue(change, policies);
     for (const policy of policies) this.addPolicy(policy, queues);
@@ -56,6 +73,7 @@ export class Routing {
       new Set(some.map(({ kind, before }) => nameKey(kind, before?.vhost, before?.name)));
     this.deleted = keysOf(changes.filter(isGone));
     this.leaving = keysOf(changes.filter(({ action }) => action === "delete"));
+    this.renamed = keysOf(queues.filter((change) => isMadeEarly(change) && isRenamed(change)));
   }
 
   /** What becomes of a message for which `exchange` has no binding, once the update has begun. */
@@ -234,13 +252,36 @@ export class Routing {
 
   /**
    * Whether each message of a binding is routed to the same end by another one: by its new side, which comes first, by one that stays, or by a
-   * new one, because the engine deletes at the end of an update.
+   * new one, because the engine deletes at the end of an update. A queue that takes the place of the old one is the same end.
    */
   isCovered(change: EntityChange): boolean {
     const { action, isDeletedFirst, before, after } = change;
     if (action === "replace" && isDeletedFirst === false && this.covers(after, before)) return true;
     const others = this.lasting.get(endsOf(before)) ?? [];
-    return others.some((one) => (action === "delete" || one.action === "same") && this.covers(one.after, before));
+    return (
+      others.some((one) => (action === "delete" || one.action === "same") && this.covers(one.after, before)) ||
+      this.isMoved(change)
+    );
+  }
+
+  /** Whether a queue that goes at the end of the update has a successor, which is bound in the same way before that. */
+  private isMoved(change: EntityChange): boolean {
+    const { action, before } = change;
+    const way = wayOf(before);
+    const queue = nameKey("queue", before?.vhost, before?.destination);
+    if (way === undefined || !(action === "delete" || isMadeEarly(change))) return false;
+    if (!this.leaving.has(queue) && !this.renamed.has(queue)) return false;
+    const type = this.typeOf(before?.vhost, before?.source);
+    return (
+      ["direct", "fanout", "headers", "topic"].includes(String(type)) &&
+      (this.early.get(way) ?? []).some(({ after }) => !this.isDeleted("queue", after?.vhost, after?.destination))
+    );
+  }
+
+  /** Type of an exchange as it is before the update. */
+  private typeOf(vhost: unknown, name: unknown): unknown {
+    const exchange = this.exchanges.find(({ before }) => before?.vhost === vhost && before?.name === name);
+    return (exchange?.before?.settings as { type?: unknown } | undefined)?.type;
   }
 
   /** Whether a binding routes each message that another one does, to the same end. */
@@ -250,8 +291,7 @@ export class Routing {
     if (ENDS.some((end) => !isReadable(before[end]) || before[end] !== after[end])) return false;
     if (before.destinationType !== after.destinationType && !this.isOneQueue(before)) return false;
     const { vhost, source } = before;
-    const exchange = this.exchanges.find((one) => one.before?.vhost === vhost && one.before?.name === source);
-    const type = (exchange?.before?.settings as { type?: unknown } | undefined)?.type;
+    const type = this.typeOf(vhost, source);
     const [from, to] = [before.routingKey ?? "", after.routingKey ?? ""];
     const [had, has] = [bindingArguments(before), bindingArguments(after)];
     if (type === "fanout") return true;
@@ -323,6 +363,17 @@ function toQueue(name: string): string {
 
 function endsOf(binding: Record<string, unknown> = {}): string {
   return JSON.stringify(ENDS.map((end) => binding[end]));
+}
+
+/** Identity of a queue's binding without the queue; undefined if a part of the binding can't be read. */
+function wayOf(binding: Record<string, unknown> | undefined): string | undefined {
+  if (binding?.destinationType !== "queue" || !isReadable(binding.destination)) return undefined;
+  return bindingIdentity({ ...binding, destination: "queue" });
+}
+
+/** Whether the new side of a change is created before the update deletes what it replaces, and what leaves the program. */
+function isMadeEarly({ action, isDeletedFirst }: EntityChange): boolean {
+  return action === "create" || (action === "replace" && isDeletedFirst === false);
 }
 
 function isReadableKey(key: unknown): key is string {
