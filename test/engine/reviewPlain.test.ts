@@ -333,6 +333,53 @@ describe("a review of a program's own resources", () => {
       assert.equal((await channel.checkQueue("q")).messageCount, 1);
     });
 
+    // "All messages that wait in a deleted queue are lost", and the update fails without a deletion.
+    it("says that the engine refuses an import of arguments in another writing, at each try", async () => {
+      const channel = await openChannel(broker(), vhost);
+      const quorum = { "x-queue-type": "quorum" };
+      const there = { texts: quorum, numbers: { ...quorum, "x-max-length": 9 } };
+      for (const [name, values] of Object.entries(there)) {
+        await channel.assertQueue(name, { durable: true, arguments: values });
+        channel.sendToQueue(name, Buffer.from(name), { persistent: true });
+      }
+      await channel.waitForConfirms();
+      const counts = async (): Promise<number[]> =>
+        Promise.all(Object.keys(there).map(async (name) => (await channel.checkQueue(name)).messageCount));
+      const imported = (name: string, settings: object, id = `${name}@${vhost}`): Resource => ({
+        ...{ type: "Queue", name, args: { name, settings: { durable: true, ...settings } } },
+        opts: id === "" ? {} : { import: id },
+      });
+      const asJson = { argumentsJson: JSON.stringify(quorum) };
+      const asTexts = { arguments: { ...quorum, "x-max-length": "9" } };
+      const refused = ["import-refused queue numbers", "import-refused queue texts"];
+      for (const attempt of ["first", "second"]) {
+        declare([imported("texts", asJson), imported("numbers", asTexts)]);
+        const { report, output } = await stack.review(...asked());
+        const told = report?.findings.filter(({ severity }) => severity !== "note") ?? [];
+        assert.deepEqual(
+          [report?.verdict, ...told.map(({ rule, entity }) => `${rule} ${entity}`).sort()],
+          ["care", ...refused],
+          `${attempt}: ${output}`,
+        );
+        const text = renderMarkdown(report as Review, "test");
+        assert.match(text, wayOut("review-import-settings"));
+        assert.match(text, wayOut("review-import-writing"));
+        const { code, output: run } = await stack.run(["up", "--yes", "--skip-preview", "--stack", "test"]);
+        assert.notEqual(code, 0, run);
+        assert.deepEqual(await counts(), [1, 1]);
+      }
+      declare([imported("texts", { arguments: quorum }), imported("numbers", asTexts, "")]);
+      const { report, output } = await stack.review(...asked(), "--amqp", `${broker().node.amqpUrl}/${vhost}`);
+      assert.deepEqual([report?.verdict, report?.findings[0]?.rule], ["loss", "queue-replaced"], output);
+      declare([
+        imported("texts", { arguments: quorum }),
+        imported("numbers", { argumentsJson: JSON.stringify(there.numbers) }),
+      ]);
+      assert.equal((await stack.review(...asked())).report?.verdict, "nothing");
+      await stack.up();
+      assert.deepEqual(await counts(), [1, 1]);
+    });
+
     // The update deleted the queue and failed; the review had said "needs care" of the deletion alone.
     it("finds a queue and an exchange that the broker has already under the new names of the stack's own", async () => {
       const channel = await openChannel(broker(), vhost);

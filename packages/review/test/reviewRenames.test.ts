@@ -85,6 +85,39 @@ describe("a review of what is renamed", () => {
     assert.equal((await judged([led, target]))[0], "loss", "what waits in the old one is led on as before");
   });
 
+  // It was a loss, and the update fails without a deletion.
+  it("says that the engine refuses an import of other settings, unless another step deletes the old side", async () => {
+    const id = "orders@/";
+    const orders = (settings: object): object => ({ name: "orders", vhost: "/", settings });
+    const [there, other] = [orders({ arguments: { "x-queue-type": "quorum" } }), orders({ argumentsJson: "{}" })];
+    const steps = (
+      { state = {}, program = {}, diffReasons = ["settings"] },
+      ops = ["delete-replaced", "replace", "create-replacement"],
+    ): PreviewStep[] =>
+      ops.map((op) => {
+        const one = change("replace", QUEUE, "orders", there, other);
+        const [oldState, newState] = [
+          { ...one.oldState, ...state },
+          { ...one.newState, ...program },
+        ] as Required<PreviewStep>["newState"][];
+        return { ...one, op, diffReasons, oldState, ...(op.startsWith("delete") ? {} : { newState }) };
+      });
+    const importing = { ...step("create", QUEUE, "orders", other), op: "import" };
+    const first = { ...importing, newState: { ...importing.newState, importID: id } } as PreviewStep;
+    const imported = { state: { id, importID: id }, program: { importID: id } };
+    const bound = step("same", BINDING, "bound", bindingOf("#"));
+    const refused = ["care", "import-refused"];
+    assert.deepEqual(await judged([first, ...steps({ state: imported.state })]), refused);
+    assert.deepEqual(await judged([...steps(imported), bound]), refused);
+    assert.deepEqual(await judged(steps({ ...imported, state: { id } })), refused);
+    const replaced = ["loss", "queue-replaced"];
+    assert.deepEqual(await judged(steps({ state: imported.state })), replaced, "without the option");
+    assert.deepEqual(await judged(steps({ ...imported, program: { importID: "other@/" } })), replaced);
+    assert.deepEqual(await judged(steps({ ...imported, diffReasons: [] })), replaced, "another resource's deletion");
+    assert.deepEqual(await judged(steps(imported, ["import-replacement", "replace", "delete-replaced"])), replaced);
+    assert.equal((await judged(steps(imported, ["delete", "replace"])))[0], "loss", "an interrupted replacement");
+  });
+
   it("names the form of the alias where a group has several resources", async () => {
     const moved = (before: string, after: string): PreviewStep[] =>
       ["a", "b"].flatMap((name) =>

@@ -46,6 +46,10 @@ export const texts = {
     "review-same-entity": "Where it is the same under another logical name, say so",
     "review-ask-broker": "Review with `--management`, or declare the exchange in the same program",
     "review-import": "If it is yours, import it: `pulumi import`, or `import` in its options",
+    "review-import-settings":
+      "Keep `import` in its options until an update succeeds, and write the settings as the broker has them.",
+    "review-import-writing":
+      "Write a queue's arguments as `arguments` if all of them are texts, and as `argumentsJson` otherwise",
     "review-other-name": "If it belongs to somebody else, choose another name",
     "review-delete-exchange-first": 'Let the engine delete it first: `replaceOnChanges: ["settings"]`',
     "review-keep-removal": 'Keep `removal: "retain"`',

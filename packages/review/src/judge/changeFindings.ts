@@ -54,6 +54,7 @@ function judgeAlone(change: EntityChange, surroundings: Surroundings): Finding[]
   const { action, kind } = change;
   if (action === "same") return change.isReleased && kind !== "component" ? [find("no-longer-kept", change)] : [];
   const { routing, policies } = surroundings;
+  if (change.isImportRefused) return [{ ...find("import-refused", change), queue: undefined }];
   if (action === "create" && kind !== "policy") return judgeCreated(change, surroundings);
   const twin = surroundings.stayingAs(change, "before");
   const isStaying = twin !== undefined;

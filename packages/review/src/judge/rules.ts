@@ -29,6 +29,8 @@ const RETAIN: Step = {
   ofResource:
     "Or keep them on the broker, by an update of its own before this one: `retainOnDelete: true` in the resource's options.",
 };
+const IMPORTED =
+  "Write a queue's arguments as `arguments` if all of them are texts, and as `argumentsJson` otherwise: the engine refuses to import another writing.";
 const PARKED =
   "What the network parks meanwhile is in its parking queue: move it back by hand, or with a shovel that ends (`src-delete-after: queue-length`).";
 
@@ -249,7 +251,19 @@ export const rules = {
     consequence:
       "Creating it changes nothing. From then on this stack changes it, and deletes it with what waits in it once it leaves the program.",
     wayOut: [
-      "If it belongs to somebody else, choose another name. If it is yours, import it: `pulumi import`, or `import` in its options. Write a queue's arguments as `arguments` if all of them are texts, and as `argumentsJson` otherwise: the engine refuses to import another writing.",
+      "If it belongs to somebody else, choose another name. If it is yours, import it: `pulumi import`, or `import` in its options.",
+      IMPORTED,
+    ],
+  },
+  "import-refused": {
+    severity: "care",
+    title: "% would be imported with other settings than the broker has, which is refused",
+    consequence:
+      "The engine replaces no resource whose option `import` names what the stack has already: the update fails half-way, and no message is lost. " +
+      "The engine advises to remove the option: then the resource would be deleted and declared anew.",
+    wayOut: [
+      "Keep `import` in its options until an update succeeds, and write the settings as the broker has them.",
+      IMPORTED,
     ],
   },
   "exchange-refused": {

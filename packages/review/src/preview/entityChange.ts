@@ -21,6 +21,8 @@ export interface EntityChange {
   action: Action;
   /** Whether the engine takes in what the broker has, and creates nothing. */
   isImport: boolean;
+  /** Whether the engine refuses to replace it, because its option `import` names what the stack has already. */
+  isImportRefused?: boolean;
   /**
    * Whether the old one is deleted before the new one is created; undefined if the preview does not list these steps
    * (`--show-replacement-steps` does).
@@ -113,6 +115,7 @@ function toChange(
   const kind = kindOf(type, (newState ?? oldState)?.custom !== false);
   const isSkipped = oldState?.deletedWith !== undefined && goesAlone(oldState.deletedWith);
   const [before, after] = [oldState?.provider, newState?.provider].map((provider) => provider?.replace(/::[^:]*$/, ""));
+  const isImportRefused = refusesImport(steps);
   return {
     urn,
     type,
@@ -120,11 +123,12 @@ function toChange(
     kind,
     action,
     isImport: steps.some(({ op }) => op === "import" || op === "import-replacement"),
+    isImportRefused,
     isDeletedFirst: isDeletedFirst(steps),
     parent,
     partOf: partOf(urn, parent),
-    // The engine deletes nothing that the state says to keep, nothing that it only reads, and nothing that goes with another resource.
-    isRetained: oldState?.retainOnDelete === true || oldState?.external === true || isSkipped,
+    // The engine deletes nothing that the state says to keep, that it only reads or refuses to replace, or that goes with another resource.
+    isRetained: oldState?.retainOnDelete === true || oldState?.external === true || isSkipped || isImportRefused,
     isReleased: oldState?.retainOnDelete === true && newState !== undefined && newState.retainOnDelete !== true,
     before: oldState?.inputs,
     after: newState?.inputs,
@@ -135,6 +139,17 @@ function toChange(
     provider: before ?? after,
     ...(before !== undefined && after !== undefined && before !== after ? { otherProvider: { before, after } } : {}),
   };
+}
+
+/** A replacement without a difference follows another resource's deletion, which the engine does not refuse. */
+function refusesImport(steps: PreviewStep[]): boolean {
+  const known = new Set(steps.flatMap(({ oldState }) => [oldState?.id, oldState?.importID]));
+  return (
+    reasonsOf(steps) !== undefined &&
+    steps.some(({ op }) => op === "replace") &&
+    !steps.some(({ op }) => op === "delete" || op === "import-replacement") &&
+    steps.some(({ newState }) => Boolean(newState?.importID) && known.has(newState?.importID))
+  );
 }
 
 function isDeletedFirst(steps: PreviewStep[]): boolean | undefined {

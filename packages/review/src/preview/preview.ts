@@ -15,6 +15,10 @@ export interface PreviewState {
   /** URN and id of the provider that declares it. */
   provider?: string;
   retainOnDelete?: boolean;
+  /** What the provider knows it by. */
+  id?: string;
+  /** The id in its option `import`, also of an update before. */
+  importID?: string;
   /** URN of the resource with which it goes, so that the engine does not delete it by itself. */
   deletedWith?: string;
   inputs?: Record<string, unknown>;
