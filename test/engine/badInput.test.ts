@@ -187,6 +187,8 @@ describe("bad input is refused before anything is created", () => {
       if (isNewest) {
         // From 4.0 on our own policies, which lift delivery limits, go before all of these.
         assert.match(output, /policy long no longer applies to queue Sales: .* so that its max-length 5, .* no effect/);
+        // The shield keeps it from the network's queues.
+        assert.doesNotMatch(output, /policy long no longer applies to queue orders/);
         assert.doesNotMatch(output, /policy \w+ \(.*sets /);
         return;
       }

@@ -94,6 +94,26 @@ describe("a policy of others", () => {
     assert.match(judged(4, 5).join(), /^warning /, "lower than the argument: the service may want it");
   });
 
+  // "Would keep it from leading what nobody takes away", and "no longer applies": it never did.
+  it("is no rival of ours where a third one of a higher priority keeps it away", () => {
+    const [own] = subject.policies as [PolicyPlan];
+    const toNowhere = { "alternate-exchange": "elsewhere" };
+    const at = (name: string, priority: number, more: Partial<FoundPolicy> = {}): FoundPolicy =>
+      policy(toNowhere, { name, applyTo: "exchanges", priority: own.priority + priority, ...more });
+    const namesOf = (...found: FoundPolicy[]): string[] =>
+      judgePolicies(subject, found).map(({ policy: name }) => name);
+    assert.deepEqual(namesOf(at("second", 1), at("first", 2)), ["first"]);
+    assert.deepEqual(namesOf(at("weak", -1), at("first", 2)), ["first"]);
+    assert.deepEqual(namesOf(at("weak", -2), at("stronger", -1)), ["stronger"]);
+    // Each of these may leave an exchange to the second one.
+    assert.deepEqual(namesOf(at("second", 1), at("equal", 1)).sort(), ["equal", "second"]);
+    const unsure = { applyTo: "exchanges", pattern: "\\Qorders" };
+    for (const first of [at("first", 2, { pattern: "delivery" }), at("first", 2, unsure)])
+      assert.deepEqual(namesOf(at("second", 1), first).sort(), ["first", "second"]);
+    assert.ok(namesOf(at("second", 1), at("first", 2, { isOperator: true })).includes("second"));
+    assert.ok(namesOf(at("second", 1), at(own.name, 2)).includes("second"), "ours, which an update puts back");
+  });
+
   it("is pushed off by none that has all that it says", () => {
     const queue = { name: "Billing", durable: true as const, arguments: { "x-queue-type": "quorum" } };
     const definition = { "max-length": 5, overflow: "reject-publish" };

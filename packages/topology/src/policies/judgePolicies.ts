@@ -114,10 +114,13 @@ function isOurs(plan: PolicyPlan, { name, queue }: Entity): boolean {
  */
 function rivals(subject: PolicySubject, foreign: OthersPolicy[], present: ReadonlySet<string>): PolicyFinding[] {
   const findings: PolicyFinding[] = [];
+  const all = entitiesOf(subject);
+  const others = foreign.filter(({ isOperator }) => !isOperator);
+  const strongest = new Map(all.map((entity) => [entity, new Set(strongestOn(entity, others))]));
   for (const plan of subject.policies) {
-    const entities = entitiesOf(subject).filter((entity) => isOurs(plan, entity));
-    for (const other of foreign.filter(({ isOperator, replaced }) => !isOperator && replaced !== plan)) {
-      const shared = entities.filter((entity) => appliesTo(other, entity.name, entity.queue?.arguments));
+    const entities = all.filter((entity) => isOurs(plan, entity));
+    for (const other of others.filter(({ replaced }) => replaced !== plan)) {
+      const shared = entities.filter((entity) => strongest.get(entity)?.has(other));
       if (shared.length === 0 || (other.priority < plan.priority && keepsAll(plan, other))) continue;
       const what = listed(plan.applyTo === "exchanges" ? "exchange" : "queue", namesOf(shared));
       const hasOwn = "dead-letter-exchange" in plan.definition;
@@ -283,12 +286,23 @@ function effectiveOn(
     .filter((plan) => !absent.has(plan))
     .filter((plan) => isOurs(plan, { name, queue: { name, arguments: values } }));
   const ourPriority = Math.max(...ours.map(({ priority }) => priority), -Infinity);
-  return [false, true].flatMap((isOperator) => {
-    const matching = foreign.filter((policy) => policy.isOperator === isOperator && appliesTo(policy, name, values));
-    const sure = matching.filter((policy) => certainlyAppliesTo(policy, name, values)).map(({ priority }) => priority);
-    const strongest = Math.max(...sure, -Infinity);
-    return matching.filter(({ priority }) => priority >= strongest && (isOperator || priority >= ourPriority));
-  });
+  return [false, true].flatMap((isOperator) =>
+    strongestOn(
+      { name, queue: { name, arguments: values } },
+      foreign.filter((policy) => policy.isOperator === isOperator),
+    ).filter(({ priority }) => isOperator || priority >= ourPriority),
+  );
+}
+
+/** The policies of one kind that apply to an entity, or may: those that none of the others keeps away from it for sure. */
+function strongestOn({ name, queue }: Entity, policies: OthersPolicy[]): OthersPolicy[] {
+  const matching = policies.filter((policy) => appliesTo(policy, name, queue?.arguments));
+  // A policy in the place of ours may be about to change.
+  const sure = matching.filter(
+    (policy) => policy.replaced === undefined && certainlyAppliesTo(policy, name, queue?.arguments),
+  );
+  const strongest = Math.max(...sure.map(({ priority }) => priority), -Infinity);
+  return matching.filter(({ priority }) => priority >= strongest);
 }
 
 function namesOf(entities: { name: string }[]): string[] {
