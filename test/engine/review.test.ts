@@ -348,15 +348,33 @@ describe("a review of a change", () => {
     });
 
     // "The network parks it", of an endpoint whose queue got each message.
-    it("knows that an endpoint gets the same by its queue as by its client's exchange", async () => {
+    it("knows that an endpoint gets the same by its queue as by its client's exchange, and back", async () => {
       const common = { network: { preset: "nservicebus" }, errorQueues: ["error"] };
+      const { deliveryExchange, parkingQueue } = delayNetwork({ preset: "nservicebus" });
+      const [byClient, byQueue] = [{ client: "nservicebus" }, { createQueue: true }];
       const stack = await TestStack.inNewVhost(broker());
-      stack.configure({ ...common, endpoints: [{ name: "Sales", client: "nservicebus" }] });
+      const declare = (more: object): void => stack.configure({ ...common, endpoints: [{ name: "Sales", ...more }] });
+      declare(byClient);
       await stack.up();
-      stack.configure({ ...common, endpoints: [{ name: "Sales", createQueue: true }] });
-      const { report, output } = await stack.review("--management", broker().management.url);
-      const told = report?.findings.filter(({ severity }) => severity !== "note").map(({ rule }) => rule);
-      assert.deepEqual(told, ["exchange-gone"], output);
+      const channel = await openChannel(broker(), stack.vhost);
+      let published = 0;
+      for (const [more, ...expected] of [[byQueue, "exchange-gone"], [byClient]] as const) {
+        declare(more);
+        const { report, output } = await stack.review("--management", broker().management.url);
+        const told = report?.findings.filter(({ severity }) => severity !== "note").map(({ rule }) => rule);
+        assert.deepEqual(told, expected, output);
+        let isMade = false;
+        const made = stack.up().finally(() => (isMade = true));
+        for (; !isMade; published++) {
+          channel.publish(deliveryExchange, `${"0.".repeat(28)}Sales`, Buffer.from(""), { persistent: true });
+          await channel.waitForConfirms();
+        }
+        await made;
+      }
+      const counts = ["Sales", parkingQueue as string].map(
+        async (name) => (await channel.checkQueue(name)).messageCount,
+      );
+      assert.deepEqual(await Promise.all(counts), [published, 0]);
     });
 
     it("knows a rename without an alias as the deletion of what is live, and one with an alias as nothing", async () => {

@@ -620,20 +620,28 @@ describe("a review that asks the broker", () => {
       destinationType: "queue",
       routingKey: "#.empty",
     };
+    const queue = queueStep("same", "empty", ours);
+    const full = queueStep("same", "full", ours);
+    const comesFrom = (...ends: PreviewStep[]): object => ({
+      ...ours,
+      propertyDependencies: { destination: ends.map(({ urn }) => urn) },
+    });
     const rulesBeside = async (bound: string, more: object, ...others: PreviewStep[]): Promise<string[]> => {
       answers[source] = [onBroker(delivery, bound, "#.empty")];
       const binding = step("create", "rabbitmq:index/binding:Binding", "b", values, more);
-      const steps = [queueStep("same", "empty", ours), binding, ...others];
+      const steps = [queue, full, binding, ...others];
       const { report } = await review({ steps }, ["--management", address()]);
       return report.findings.map(({ rule }) => rule);
     };
-    assert.deepEqual(await rulesBeside("empty", ours), []);
-    assert.deepEqual(await rulesBeside("full", ours), ["delivered-twice"]);
-    assert.deepEqual(await rulesBeside("empty", {}), ["delivered-twice"], "it may be of any queue");
+    const own = comesFrom(queue);
+    assert.deepEqual(await rulesBeside("empty", own), []);
+    assert.deepEqual(await rulesBeside("full", own), ["delivered-twice"]);
+    for (const more of [{}, ours, comesFrom(queue, full), { ...own, parent: undefined }])
+      assert.deepEqual(await rulesBeside("empty", more), ["delivered-twice"], "it may be of any queue");
     // Also in the program that has the network.
     const network = step("create", "rabbitmq:index/exchange:Exchange", "delivery", exchangeNamed(delivery));
-    assert.deepEqual(await rulesBeside("empty", ours, network), []);
-    assert.deepEqual(await rulesBeside("full", ours, network), ["delivered-twice"]);
+    assert.deepEqual(await rulesBeside("empty", own, network), []);
+    assert.deepEqual(await rulesBeside("full", own, network), ["delivered-twice"]);
   });
 
   it("calls what is not durable, and is declared so, no difference", async () => {

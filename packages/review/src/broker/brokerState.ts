@@ -246,10 +246,7 @@ async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, h
     }
     if (after === undefined) continue;
     const key = exchangeKey(after.vhost, after.source);
-    const own = destinationsOf(change, changes);
-    for (const name of own) known.add(JSON.stringify([after.vhost, after.source, name, after.routingKey]));
-    for (const name of own.length > 0 ? own : [after.destination])
-      patterns.get(key)?.remember(patternOf(name, after.routingKey));
+    patterns.get(key)?.remember(patternOf(after.destination, after.routingKey));
     if (isNew(change) && isDelivery(after.source)) fresh.set(key, [...(fresh.get(key) ?? []), change]);
   }
   const found: Finding[] = [];
@@ -263,7 +260,7 @@ async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, h
     // Without the unchanged resources, nobody can say which bindings are in no program.
     if (hasSames && ours.has(key)) {
       found.push(...foreign.map((binding) => judgeForeign(binding, exchange, patterns.get(key) as BoundPatterns)));
-    } else found.push(...(fresh.get(key) ?? []).flatMap((change) => judgeFresh(change, foreign, changes)));
+    } else found.push(...(fresh.get(key) ?? []).flatMap((change) => judgeFresh(change, foreign)));
   }
   return found;
 }
@@ -299,24 +296,12 @@ function judgeForeign(binding: FoundBinding, exchange: string, patterns: BoundPa
   return { rule, severity, urn: "", entity: `${type} ${destination}`, causes: [], found };
 }
 
-/**
- * Names that a new binding's destination may have. A preview knows some names only once the program runs; the component that declares the
- * binding then declares its destination too.
- */
-function destinationsOf({ parent, partOf, after }: EntityChange, changes: readonly EntityChange[]): string[] {
-  if (isReadable(after?.destination)) return [after.destination];
-  const siblings = changes.filter((one) => one.parent === parent && one.kind === after?.destinationType);
-  return partOf === undefined ? [] : siblings.map((one) => one.after?.name).filter(isReadable);
-}
-
 /** Judges a new binding beside those that only the broker has. */
-function judgeFresh(change: EntityChange, foreign: FoundBinding[], changes: readonly EntityChange[]): Finding[] {
-  const { urn, parent, after } = change;
-  const { destinationType, routingKey } = after as Record<string, unknown>;
-  const own = destinationsOf(change, changes);
+function judgeFresh({ urn, parent, after }: EntityChange, foreign: FoundBinding[]): Finding[] {
+  const { destination: own, destinationType, routingKey } = after as Record<string, unknown>;
   const isKnown = isReadable(routingKey);
   const others = foreign.filter(
-    ({ destination, routing_key: key }) => !own.includes(destination) && (!isKnown || patternsOverlap(key, routingKey)),
+    ({ destination, routing_key: key }) => destination !== own && (!isKnown || patternsOverlap(key, routingKey)),
   );
   if (others.length === 0) return [];
   const names = [...new Set(others.map((binding) => binding.destination))].sort();
@@ -328,7 +313,7 @@ function judgeFresh(change: EntityChange, foreign: FoundBinding[], changes: read
       rule,
       severity: rules[rule].severity,
       urn,
-      entity: `${String(destinationType)} ${showName(own[0] ?? after?.destination)}`,
+      entity: `${String(destinationType)} ${showName(own)}`,
       parent,
       causes: [],
       found: `${key}, it ${isKnown ? "gets" : "may get"} what is for ${names[0]}${rest} on the broker as well.`,

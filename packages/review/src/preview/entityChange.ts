@@ -87,7 +87,7 @@ export function entityChanges({ steps }: Preview): EntityChange[] {
   const vhosts = new Set(steps.filter(({ urn }) => kindOf(typeOf(urn), true) === "vhost").map(({ urn }) => urn));
   const goesAlone = (urn: string): boolean =>
     !vhosts.has(urn) && byUrn.get(urn)?.every(({ op }) => op === "delete") === true;
-  return [...byUrn].flatMap(([urn, own]) => {
+  const changes = [...byUrn].flatMap(([urn, own]) => {
     const isPending = ({ op }: PreviewStep): boolean => op === "delete";
     const [pending, current] = [own.filter(isPending), own.filter((step) => !isPending(step))];
     if (pending.length === 0 || current.length === 0) return [toChange(urn, own, goesAlone)];
@@ -99,6 +99,32 @@ export function entityChanges({ steps }: Preview): EntityChange[] {
     const same = own.filter((step) => !others.some(([other]) => other === step));
     return [toChange(urn, same, goesAlone), ...others.map(([, left]) => left)];
   });
+  const ends = new Map(
+    steps.flatMap(({ urn, newState }) => {
+      const given = newState?.propertyDependencies?.destination;
+      return Array.isArray(given) ? [[urn, new Set(given)] as const] : [];
+    }),
+  );
+  const made = new Map(changes.filter(({ after }) => after !== undefined).map((change) => [change.urn, change]));
+  return changes.map((change) => withDestination(change, ends.get(change.urn), made));
+}
+
+/**
+ * Names a destination that the engine does not know yet: a binding of this project's component leads to the component's own queue or
+ * exchange, if its destination comes from one alone.
+ */
+function withDestination(
+  change: EntityChange,
+  ends: ReadonlySet<string> = new Set(),
+  made: ReadonlyMap<string, EntityChange>,
+): EntityChange {
+  const { kind, parent, partOf, after } = change;
+  if (kind !== "binding" || after?.destination !== NOT_KNOWN || partOf === undefined) return change;
+  const own = [...ends].flatMap((urn) => made.get(urn) ?? []);
+  const [end, ...others] = own.filter((one) => one.parent === parent && one.kind === after.destinationType);
+  const name = end?.after?.name;
+  if (others.length > 0 || !isReadable(name)) return change;
+  return { ...change, after: { ...after, destination: name } };
 }
 
 /** @param goesAlone whether a resource of that URN is deleted, and what the broker has of others stays */

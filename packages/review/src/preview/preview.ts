@@ -24,6 +24,8 @@ export interface PreviewState {
   inputs?: Record<string, unknown>;
   outputs?: Record<string, unknown>;
   dependencies?: string[];
+  /** URNs of the resources from whose outputs each input comes. */
+  propertyDependencies?: Record<string, string[]>;
 }
 
 /** One planned step. */
