@@ -326,6 +326,24 @@ describe("a review of ways", () => {
     }
   });
 
+  // "It gets what is for [not known] as well."
+  it("names the endpoint whose messages a binding takes, if only its component's exchange is known", async () => {
+    const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+    const ours = { parent: "urn:pulumi:prod::shop::rabbitmq-delay:index:EndpointDelayBinding::Sales" };
+    const own = step("create", "rabbitmq:index/exchange:Exchange", "Sales", { name: "Sales", vhost: "/" }, ours);
+    const found = async (propertyDependencies: object): Promise<string | undefined> => {
+      const sales = bound("create", delivery, unknown, "exchange", "#.Sales");
+      const { findings } = await reviewed([
+        ...[network0, own, { ...sales, newState: { ...sales.newState, ...ours, propertyDependencies } as never }],
+        bound("create", delivery, "Copy", "queue", "#.Europe.Sales"),
+      ]);
+      return findings.find(({ rule }) => rule === "delivered-twice")?.found;
+    };
+    const taken = "Bound by #.Europe.Sales, it gets what is for";
+    assert.equal(await found({ destination: [own.urn] }), `${taken} Sales as well.`);
+    assert.equal(await found({}), `${taken} a destination whose name can't be read as well.`);
+  });
+
   // The same binding needed care with the flag, and was safe without a word when a pipeline had left it out.
   it("says of a new binding that a file without --show-sames can't tell whose messages it takes", async () => {
     const steps = [bound("create", delivery, "Copy", "queue", "#.Sales")];

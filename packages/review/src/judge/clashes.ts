@@ -1,5 +1,5 @@
 import { BoundPatterns, networkOfDelivery } from "@rabbitmq-delay/topology/stack";
-import { EntityChange, isReadable, queueArguments, showName, text } from "../preview/entityChange";
+import { EntityChange, isReadable, queueArguments, text } from "../preview/entityChange";
 
 /** A new binding that also takes another destination's messages, or might do so. */
 export interface Clash {
@@ -106,13 +106,17 @@ function clashOf(
   const clash = there.patterns.clashOf(candidate, ({ endpoint }) => isSame(endpoint));
   there.patterns.remember(candidate);
   if (clash !== undefined && !isSame(clash.endpoint)) {
-    return { found: `Bound by ${key}, it gets what is for ${showName(clash.endpoint)} as well.` };
+    return { found: `Bound by ${key}, it gets what is for ${nameOf(clash.endpoint)} as well.` };
   }
   const other = there.unreadable.find((endpoint) => !isSame(endpoint));
   if (other !== undefined) {
-    return { found: `Bound by ${key}, it may get what is for ${showName(other)} as well, whose key can't be read.` };
+    return { found: `Bound by ${key}, it may get what is for ${nameOf(other)} as well, whose key can't be read.` };
   }
   return isWhole ? undefined : { found: `Bound by ${key}, ${UNLISTED}`, unsure: "unlisted" };
+}
+
+function nameOf(endpoint: string): string {
+  return isReadable(endpoint) ? endpoint : "a destination whose name can't be read";
 }
 
 function candidateOf(endpoint: unknown, pattern: string): { endpoint: string; pattern: string; bindingKey: string } {
