@@ -325,6 +325,13 @@ describe("retry queues that are adopted", () => {
       /^interval queues mt-delay: left out, because queue mt-delay-1000 exists with x-message-ttl 4999/,
     );
     assert.deepEqual(others, []);
+    // "See which policy goes before it", of a policy that was never set.
+    const exchanges = content.exchanges.map((one) => ({ ...one, policy: undefined }));
+    const bare = told(planAdoption("/", { ...content, exchanges, policies: [] }), "differs");
+    assert.match(
+      String(bare.find((message) => message.startsWith("interval"))),
+      /^interval queues mt-delay: left out, because policy mt-delay-parking is not on the broker, .*; set it, with pattern \^mt-delay-return\$, /,
+    );
     const foreign = contentOf({
       ...queuePlan("jobs"),
       queues: [

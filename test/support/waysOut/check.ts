@@ -6,6 +6,7 @@ export const texts = {
     "check-bind-again": "or stop the queue before it; bind it again",
     "check-unbind-shortcut": "${harm}; unbind it",
     "check-policy-priority": "if none does, give it another priority and the former one again",
+    "check-set-policy": "or run pulumi up --refresh where a stack has it",
     "check-stop-consumer": "stop what consumes the queue",
   },
   "packages/broker/src/audit/auditParts.ts": {

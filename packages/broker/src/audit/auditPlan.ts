@@ -171,8 +171,18 @@ function idlePolicy(
   if (additions !== undefined && !isWanted(there ?? {}))
     return [toBeAdded(subject, `policy ${plan.name}`, there !== undefined)];
   const where = `${isForExchanges ? "exchange" : "queue"} ${first.name}${others.length > 0 ? ` and ${others.length} more` : ""}`;
+  if (there === undefined) return [absentPolicy(subject, plan, where)];
   const message = `policy ${plan.name} has no effect on ${where}: ${harmWithout(plan)}; see which policy goes before it, or, if none does, give it another priority and the former one again, because a broker that was interrupted while it set a policy applies it only when it changes`;
   return [{ rule: "missing-part", severity: "error", subject, message }];
+}
+
+/** Names all that a policy says, because nothing on the broker tells what it said. */
+function absentPolicy(subject: string, plan: PolicyPlan, where: string): AuditFinding {
+  const { name, pattern, applyTo, priority, definition } = plan;
+  const message =
+    `policy ${name} is not on the broker, so that it has no effect on ${where}: ${harmWithout(plan)}; set it, with pattern ${pattern}, apply-to ` +
+    `${applyTo}, priority ${priority} and definition ${JSON.stringify(definition)}, or run pulumi up --refresh where a stack has it`;
+  return { rule: "missing-part", severity: "error", subject, message };
 }
 
 function isSet(key: string, wanted: string | number, given: Record<string, unknown>): boolean {
