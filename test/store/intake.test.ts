@@ -291,7 +291,9 @@ function watched(store: DelayedMessageStore, client: FakeClient, losesAnswer: bo
   const receipts = store.receipts as IntakeReceipts;
   const around = async <T>(work: () => Promise<T>, commits: boolean): Promise<T> => {
     await client.step();
-    const result = await work();
+    const statement = work();
+    client.statements.add(statement);
+    const result = await statement.finally(() => client.statements.delete(statement));
     await client.step();
     if (commits && isToLose) {
       isToLose = false;

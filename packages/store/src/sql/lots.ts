@@ -21,21 +21,36 @@ export interface Sorted {
   left: StoredLot[];
 }
 
-/** Finds out which messages are stored already: one that came before, for each equal one in an earlier lot. */
+/**
+ * Finds out which messages are stored already: each that came before and has a record in an earlier lot. Where several equal ones are
+ * recorded or come, nobody can tell: of those in an ended session's hand, some were stored and acknowledged, and others not stored yet. Then
+ * none is taken for stored, because a consumer recognizes a copy by its id, and nobody notices a missing message.
+ */
 export function sortOut(taken: readonly TakenMessage[], others: readonly StoredLot[]): Sorted {
   const left = others.map(({ lot, fingerprints }) => ({ lot, fingerprints: [...fingerprints] }));
+  const [returned, recorded] = [new Map<string, number>(), new Map<string, number>()];
+  for (const { earlierDeliveries, fingerprint } of taken) if (earlierDeliveries > 0) count(returned, fingerprint);
+  for (const { fingerprints } of others) for (const fingerprint of fingerprints) count(recorded, fingerprint);
   const changed = new Set<StoredLot>();
   const sorted: Omit<Sorted, "left"> = { unknown: [], known: [] };
   for (const one of taken) {
+    const { fingerprint, earlierDeliveries } = one;
+    const isAlone = returned.get(fingerprint) === 1 && recorded.get(fingerprint) === 1;
     const of =
-      one.earlierDeliveries > 0 ? left.find(({ fingerprints }) => fingerprints.includes(one.fingerprint)) : undefined;
+      earlierDeliveries > 0 && isAlone
+        ? left.find(({ fingerprints }) => fingerprints.includes(fingerprint))
+        : undefined;
     if (of === undefined) {
       sorted.unknown.push(one);
       continue;
     }
-    of.fingerprints.splice(of.fingerprints.indexOf(one.fingerprint), 1);
+    of.fingerprints.splice(of.fingerprints.indexOf(fingerprint), 1);
     changed.add(of);
     sorted.known.push(one);
   }
   return { ...sorted, left: [...changed] };
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
