@@ -513,6 +513,54 @@ describe("a gateway", function () {
       while (receiver.arrivals.filter(isWaiting).length < 9) await new Promise((resolve) => setTimeout(resolve, 20));
     });
 
+    // Health was green for half a minute more by default.
+    it("is unhealthy as soon as a message waits for an error queue that is gone, silent or full, and takes on and delivers", async () => {
+      const { vhost, channel, flags } = await openShop(broker());
+      const environment = {
+        RABBITMQ_DELAY_GATEWAY_CONFIRM_TIMEOUT_MS: "3000",
+        RABBITMQ_DELAY_GATEWAY_TIME_TO_TRIGGER_CONSUME_BREAKER_MS: "3600000",
+        RABBITMQ_DELAY_GATEWAY_TIME_TO_TRIGGER_DISPATCH_BREAKER_MS: "3600000",
+      };
+      const service = await StoreProcess.ready(broker(), vhost, flags, environment, "gateway");
+      const receiver = await Receiver.on(channel, ["work"]);
+      let deliveredCount = 0;
+      const refuses = async (key: string, delay: unknown, breaker: string, reason: RegExp): Promise<void> => {
+        const stuck = (await service.metrics()).get("rabbitmq_delay_gateway_stuck_total") ?? 0;
+        await publish(channel, key, "refused", delayed(delay));
+        await service.untilMetric("stuck_total", stuck + 1);
+        const { status, triggered, reasons } = (await service.health()) as ServiceHealth;
+        assert.deepEqual([status, triggered, Object.keys(reasons)], ["red", [], [breaker]]);
+        assert.match(reasons[breaker] as string, reason);
+        assert.deepEqual(
+          [await service.statusOf("/healthz"), await service.statusOf("/healthz?triggered")],
+          [503, 200],
+        );
+        await publish(channel, "work", "good", delayed(10));
+        await receiver.until(++deliveredCount);
+        await service.untilHealth(({ isReady }) => isReady);
+      };
+      const untilGreen = (): Promise<void> =>
+        service.untilHealth(({ status, reasons }) => status === "green" && Object.keys(reasons).length === 0);
+      await channel.deleteQueue("gateway.error");
+      await refuses("work", "soon", "refuse", /no queue is bound/);
+      await channel.assertQueue("gateway.error", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      await channel.bindQueue("gateway.error", "gateway.error", "");
+      await untilGreen();
+      const silence = await silenceOf(broker(), vhost, "gateway.error");
+      await silence.turnOn();
+      await refuses("nobody", 10, "recovery", /did not confirm the message for nobody/);
+      await silence.turnOff();
+      await untilGreen();
+      const full = { "max-length": 0, overflow: "reject-publish" };
+      const policy = { pattern: "^gateway.error$", "apply-to": "queues", definition: full, priority: 999 };
+      await broker().management.call("PUT", `policies/${vhost}/full`, policy);
+      await untilFull(channel);
+      await refuses("work", "soon", "refuse", /\(nack\)/);
+      // A consumer makes room.
+      await Receiver.on(channel, ["gateway.error"]);
+      await untilGreen();
+    });
+
     it("is not ready, and takes nothing more, once its network leads nothing back; what comes then waits", async () => {
       const { channel, start } = await openShop(broker());
       const service = await start();

@@ -8,7 +8,7 @@ import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
-import { StoreProcess } from "../support/storeService";
+import { ServiceHealth, StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
 
 const quick = { RABBITMQ_DELAY_STORE_TIME_TO_TRIGGER_CONSUME_BREAKER_MS: "500" };
@@ -57,6 +57,24 @@ describe("a store that can take nothing in", () => {
       await service.untilHealth(({ triggered }) => triggered.includes("control"));
       await grant(read);
       await service.untilHealth(({ status, isReady }) => status === "green" && isReady);
+    });
+
+    // Only more than thirty in half a minute turned it red.
+    it("with a due message that neither its queue nor the error queue takes: it is unhealthy at once, and until the error queue is there", async () => {
+      const vhost = await broker().management.createVhost();
+      const service = await StoreProcess.ready(broker(), vhost, ["--store", addressOf(), "--declare"]);
+      const channel = await openChannel(broker(), vhost);
+      await channel.deleteQueue("delayed.error");
+      channel.publish("delayed", "nobody", Buffer.from("x"), { headers: { "x-delay": 0 }, persistent: true });
+      await service.untilMetric("stuck_total", 1);
+      const { status, triggered, reasons, isReady } = (await service.health()) as ServiceHealth;
+      assert.deepEqual([status, triggered, Object.keys(reasons), isReady], ["red", [], ["recovery"], true]);
+      assert.match(reasons.recovery as string, /no queue is bound/);
+      assert.deepEqual([await service.statusOf("/healthz"), await service.statusOf("/healthz?triggered")], [503, 200]);
+      await channel.assertQueue("delayed.error", { durable: true, arguments: { "x-queue-type": "quorum" } });
+      await channel.bindQueue("delayed.error", "delayed.error", "");
+      await service.untilHealth(({ status }) => status === "green");
+      assert.equal((await channel.checkQueue("delayed.error")).messageCount, 1);
     });
 
     // It was stored and acknowledged, so nothing was stored once more, by which alone the store was ready again.

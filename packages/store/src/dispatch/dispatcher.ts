@@ -55,6 +55,8 @@ export class Dispatcher {
   /** Messages that the broker has taken after all, and that are to be removed. */
   private takenLate: DelayedMessage[] = [];
   private readonly alarms: Alarm[];
+  /** Time by which all messages have been offered again that the error queue has not accepted, on a clock that never jumps. */
+  private stuckUntilMs = 0;
 
   constructor(private readonly parts: DispatcherParts) {
     const { settings, events, store } = parts;
@@ -62,7 +64,12 @@ export class Dispatcher {
       fetch: new Breaker("fetch", new LastingFailures(settings.timeToTriggerFetchBreakerMs), events),
       dispatch: new Breaker("dispatch", new LastingFailures(settings.timeToTriggerDispatchBreakerMs), events),
       removal: new Breaker("removal", new LastingFailures(settings.timeToTriggerDispatchBreakerMs), events),
-      recovery: new Breaker("recovery", new FrequentFailures(settings.maximumRecoveryFailuresPerSecond), events),
+      recovery: new Breaker(
+        "recovery",
+        new FrequentFailures(settings.maximumRecoveryFailuresPerSecond),
+        events,
+        () => performance.now() < this.stuckUntilMs,
+      ),
     };
     const count = store.isConcurrent === false ? 1 : settings.concurrency;
     this.alarms = Array.from({ length: count }, () => new Alarm());
@@ -252,6 +259,11 @@ export class Dispatcher {
     const kept = failed
       .filter(({ message }) => !parked.has(message))
       .map(({ message, error }) => ({ message, error, retryAt: retryTime(message.failureCount, settings, nowMs) }));
+    this.noteStuck(
+      kept.filter(({ message }) => isUsedUp(message, settings.numberOfRetries)),
+      parked.size,
+      nowMs,
+    );
     through.push(...delivered, ...parked);
     await due.removeAll([...delivered, ...parked]);
     await due.incrementFailureCounts(kept);
@@ -264,6 +276,19 @@ export class Dispatcher {
         delivered.map(({ dueAt }) => Math.max(0, nowMs - dueAt.getTime())),
       );
     }
+  }
+
+  /**
+   * Notes until when messages wait for the error queue. If none is offered again in time, they were cancelled, or another instance has put
+   * them there.
+   */
+  private noteStuck(stuck: { retryAt: Date }[], parkedCount: number, nowMs: number): void {
+    // Both to its destination and to the error queue.
+    const triedMs = 2 * this.parts.settings.confirmTimeoutMs;
+    const pausesMs = stuck.map(({ retryAt }) => retryAt.getTime() - nowMs);
+    if (stuck.length > 0)
+      this.stuckUntilMs = Math.max(this.stuckUntilMs, performance.now() + Math.max(...pausesMs) + triedMs);
+    else if (parkedCount > 0) this.stuckUntilMs = 0;
   }
 
   /** @returns the messages that are in the error queue */

@@ -39,6 +39,8 @@ export class MovedMessages {
   private closing: AbortSignal = AbortSignal.abort();
   /** The session in which messages are being watched. */
   private watched: AbortSignal | undefined;
+  /** Whether the last look found messages that the error queue has not taken. */
+  private isStuck = false;
 
   constructor(private readonly parts: MovedParts) {}
 
@@ -46,12 +48,18 @@ export class MovedMessages {
   begin(closing: AbortSignal): void {
     this.closing = closing;
     this.moved = this.late;
+    this.isStuck &&= this.moved.length > 0;
     if (this.moved.length > 0) void this.watch(closing);
   }
 
   /** How many messages the error queue should have by now. */
   get lateCount(): number {
     return this.late.length;
+  }
+
+  /** Whether it is known that the error queue has not taken some. */
+  get hasStuck(): boolean {
+    return this.isStuck;
   }
 
   private get late(): Moved[] {
@@ -85,13 +93,16 @@ export class MovedMessages {
       try {
         await this.look();
         this.checkLate();
+        this.isStuck = false;
       } catch (error) {
         const [first] = this.moved;
+        this.isStuck = true;
         await breaker.execute(() => Promise.reject(error as Error)).catch(() => undefined);
         if (first !== undefined) events?.onStuck?.(first.delivery, error);
       }
     }
     this.watched = undefined;
+    this.isStuck = false;
   }
 
   /** Reports why messages were refused: the broker moves them without the reason. */

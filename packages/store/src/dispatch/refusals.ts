@@ -88,6 +88,11 @@ export class Refusals {
     return this.stuck.length;
   }
 
+  /** Whether messages wait, because the error queue has not accepted them. */
+  get hasStuck(): boolean {
+    return this.stuck.length > 0 || this.moved.hasStuck;
+  }
+
   private async keepTrying({ closing }: ConsumerSession): Promise<void> {
     const { breaker } = this.parts;
     const pace = new Pace();

@@ -70,11 +70,12 @@ export class Returns {
   constructor(private readonly parts: ReturnParts) {
     const { settings, events, gateway, entry } = parts;
     const { timeToTriggerConsumeBreakerMs, timeToTriggerDispatchBreakerMs, timeToTriggerNetworkBreakerMs } = settings;
+    const hasStuck = (): boolean => this.refusals.hasStuck;
     this.breakers = {
       consume: new Breaker("return", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
       round: new Breaker("round", new LastingFailures(timeToTriggerNetworkBreakerMs), events),
       dispatch: new Breaker("dispatch", new LastingFailures(timeToTriggerDispatchBreakerMs), events),
-      refuse: new Breaker("recovery", new LastingFailures(timeToTriggerDispatchBreakerMs), events),
+      refuse: new Breaker("recovery", new LastingFailures(timeToTriggerDispatchBreakerMs), events, hasStuck),
     };
     const parking = { exchange: gateway.errorQueue, source: gateway.returnQueue };
     this.refusals = new Refusals({ ...parts, parking, breaker: this.breakers.refuse });

@@ -80,7 +80,8 @@ export class Intake {
   constructor(private readonly parts: IntakeParts) {
     const { settings, events, descriptor, storeBreaker = "store" } = parts;
     const { timeToTriggerConsumeBreakerMs, timeToTriggerStoreBreakerMs } = settings;
-    const refuse = new Breaker("refuse", new LastingFailures(timeToTriggerConsumeBreakerMs), events);
+    const hasStuck = (): boolean => this.refusals.hasStuck;
+    const refuse = new Breaker("refuse", new LastingFailures(timeToTriggerConsumeBreakerMs), events, hasStuck);
     this.breakers = {
       consume: new Breaker("consume", new LastingFailures(timeToTriggerConsumeBreakerMs), events),
       store: new Breaker(storeBreaker, new LastingFailures(timeToTriggerStoreBreakerMs), events),

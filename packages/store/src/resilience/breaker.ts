@@ -31,6 +31,8 @@ export class Breaker {
     readonly name: BreakerName,
     private readonly rule: BreakerRule,
     private readonly events: BreakerEvents = {},
+    /** Whether messages wait, because the operation has failed for them; default: never. */
+    private readonly hasWaiting: () => boolean = () => false,
   ) {}
 
   get state(): BreakerState {
@@ -42,9 +44,14 @@ export class Breaker {
     return this.current !== "closed";
   }
 
-  /** Why it has triggered, by the last failure; undefined if it has not. */
+  /** Whether it has triggered, or messages wait. */
+  get isUnhealthy(): boolean {
+    return this.isTriggered || this.hasWaiting();
+  }
+
+  /** Why it is unhealthy, by the last failure; undefined if it is not. */
   get reason(): string | undefined {
-    return this.isTriggered ? (this.lastFailure as Error | undefined)?.message : undefined;
+    return this.isUnhealthy ? (this.lastFailure as Error | undefined)?.message : undefined;
   }
 
   /** Runs an operation that may fail, and passes its error on. */

@@ -245,10 +245,10 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
   }
 
   private health(): Health {
-    const failing = this.breakers.filter(({ isTriggered }) => isTriggered);
+    const failing = this.breakers.filter(({ isUnhealthy }) => isUnhealthy);
     return {
       status: failing.length === 0 ? "green" : "red",
-      triggered: failing.map(({ name }) => name),
+      triggered: failing.filter(({ isTriggered }) => isTriggered).map(({ name }) => name),
       reasons: Object.fromEntries(failing.map(({ name, reason = "" }) => [name, reason])),
       isReady: this.isReady,
     };

@@ -4,18 +4,18 @@ import { StoreMismatchError } from "../errors";
 
 /** The state of a running store. */
 export interface Health {
-  /** Red when a breaker has triggered. */
+  /** Red when a breaker has triggered, or messages wait for the error queue, which has not accepted them. */
   status: "green" | "red";
-  /** Names of those breakers. */
+  /** Names of the breakers that have triggered. */
   triggered: string[];
-  /** Last failure of each of those, by its name. */
+  /** Last failure of each of these, and of those behind which messages wait, by the breaker's name. */
   reasons: Record<string, string>;
   /** Whether it takes messages in and sends them out. */
   isReady: boolean;
 }
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics`.
+ * Serves `/healthz`, `/readyz` and `/metrics`, and `/healthz?triggered` for liveness probes: a new start helps no message that waits.
  * @param address `HOST:PORT`
  * @throws StoreMismatchError if it can't listen there
  */
@@ -23,9 +23,10 @@ export async function serveHttp(address: string, health: () => Health, registry:
   const split = address.lastIndexOf(":");
   const host = address.slice(0, split).replace(/^\[(.*)\]$/, "$1");
   const server = fastify({ logger: false, forceCloseConnections: true });
-  server.get("/healthz", (_, reply) => {
+  server.get("/healthz", ({ query }, reply) => {
     const now = health();
-    return reply.code(now.status === "green" ? 200 : 503).send(now);
+    const isHealthy = "triggered" in (query as object) ? now.triggered.length === 0 : now.status === "green";
+    return reply.code(isHealthy ? 200 : 503).send(now);
   });
   server.get("/readyz", (_, reply) => {
     const now = health();
