@@ -185,7 +185,11 @@ function deploymentManifest(
               envFrom: [{ secretRef: { name } }],
               ports: [{ name: "http", containerPort: process.httpPort, protocol: "TCP" }],
               readinessProbe: { httpGet: { ...http, path: "/readyz" }, periodSeconds: 5, failureThreshold: 3 },
-              livenessProbe: { httpGet: { ...http, path: "/healthz" }, periodSeconds: 10, failureThreshold: 6 },
+              livenessProbe: {
+                httpGet: { ...http, path: "/healthz?triggered" },
+                periodSeconds: 10,
+                failureThreshold: 6,
+              },
               resources: { requests: { cpu: "250m", memory: `${memoryMiB}Mi` }, limits: { memory: `${memoryMiB}Mi` } },
               securityContext: restrictedContainer,
               volumeMounts: [
