@@ -202,6 +202,26 @@ describe("outages of what a store stands on", () => {
       await untilPending(store, 0);
     });
 
+    it("a connection that breaks without a word: its heartbeat tells, it is not ready then, and delivers when it is back", async () => {
+      const { vhost, channel } = await declare(broker());
+      const { node } = broker();
+      const proxy = await TcpProxy.to(node.ports.amqp, await freePort());
+      const behind = { ...broker(), node: { ...node, amqpUrl: node.amqpUrl.replace(/\d+$/, String(proxy.port)) } };
+      const [address, name] = [`sqlite:${join(temporaryFolder(), "delayed.db")}`, ownEndpoint()];
+      const flags = ["--store", address, "--declare", "--name", name];
+      const service = await StoreProcess.ready(behind, `${vhost}?heartbeat=3`, flags);
+      proxy.stopPassing();
+      while ((await service.statusOf("/readyz")) === 200) await new Promise((resolve) => setTimeout(resolve, 20));
+      const isTold = ({ purpose, reason }: Record<string, unknown>): boolean =>
+        purpose === "intake" && reason === "Heartbeat timeout";
+      while (!service.log.some(isTold)) await new Promise((resolve) => setTimeout(resolve, 20));
+      proxy.passNew();
+      await service.untilHealth(({ status, isReady }) => status === "green" && isReady);
+      await publish(channel, name, ["m"], 10);
+      await (await Receiver.on(channel, ["work"])).until(1);
+      assert.equal(await service.stop(), 0);
+    });
+
     it("PostgreSQL away: messages wait in the broker, and all are delivered when it is back", async () => {
       const server = await ownPostgres();
       const { vhost, channel } = await declare(broker());

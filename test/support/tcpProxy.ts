@@ -1,4 +1,4 @@
-import { Server, connect, createServer } from "node:net";
+import { Server, Socket, connect, createServer } from "node:net";
 import { afterThisTest } from "./cleanup";
 import { JoinedSockets } from "./joinedSockets";
 
@@ -6,6 +6,8 @@ import { JoinedSockets } from "./joinedSockets";
 export class TcpProxy {
   private server: Server | undefined;
   private readonly sockets = new JoinedSockets();
+  private pairs: [Socket, Socket][] = [];
+  private isPassing = true;
 
   private constructor(
     private readonly target: number,
@@ -24,9 +26,27 @@ export class TcpProxy {
     this.server = createServer((incoming) => {
       const outgoing = connect(this.target, "127.0.0.1");
       this.sockets.join(incoming, outgoing);
-      incoming.pipe(outgoing).pipe(incoming);
+      this.pairs.push([incoming, outgoing]);
+      if (this.isPassing) incoming.pipe(outgoing).pipe(incoming);
     });
     return new Promise((resolve) => this.server?.listen(this.port, "127.0.0.1", resolve));
+  }
+
+  /** Passes no byte any more, without a word, like a network that drops all packets; new connections open, and get no answer. */
+  stopPassing(): void {
+    this.isPassing = false;
+    for (const [incoming, outgoing] of this.pairs) {
+      incoming.unpipe(outgoing);
+      outgoing.unpipe(incoming);
+      // Nor is it told that the other side has given up.
+      outgoing.removeAllListeners("close");
+    }
+  }
+
+  /** Passes on new connections; those from before stay silent. */
+  passNew(): void {
+    this.isPassing = true;
+    this.pairs = [];
   }
 
   /** Breaks open connections, and refuses new ones. */
