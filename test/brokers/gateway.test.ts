@@ -513,6 +513,34 @@ describe("a gateway", function () {
       while (receiver.arrivals.filter(isWaiting).length < 9) await new Promise((resolve) => setTimeout(resolve, 20));
     });
 
+    // 10,000 messages to nobody were 10,000 lines.
+    it("writes a few lines of messages that it can't take or deliver, and counts the others, but each reason that is nowhere else", async () => {
+      const { channel, start } = await openShop(broker());
+      const service = await start();
+      const count = 40;
+      for (let index = 0; index < count; index++) {
+        await publish(channel, "nobody", "x", delayed(0));
+        await publish(channel, "work", "x", delayed("soon"));
+        await publish(channel, "work", "x", { ...delayed(0, { text: "J\uFFFDrgen" }), messageId: `moved ${index}` });
+      }
+      await service.untilMetric("parked_total", count);
+      await service.untilMetric("refused_total", 2 * count);
+      assert.equal(await service.stop(), 0);
+      const counted = (told: string): number[] =>
+        service.log.filter(({ text }) => text === told).map((line) => line.count as number);
+      const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0);
+      const isMoved = ({ messageId }: Record<string, unknown>): boolean => String(messageId).startsWith("moved");
+      for (const told of ["put into the error queue", "refused, put into the error queue"]) {
+        const lines = service.log.filter((line) => line.msg === told && !isMoved(line));
+        assert.equal(lines.length + sum(counted(told)), count, told);
+        assert.ok(lines.length >= 10 && lines.length < count, `${lines.length} lines of ${told}`);
+        assert.ok(lines.every(({ reason }) => reason !== undefined));
+      }
+      const moved = service.log.filter((line) => line.msg === "refused, put into the error queue" && isMoved(line));
+      assert.equal(new Set(moved.map(({ messageId }) => messageId)).size, count);
+      assert.ok(moved.every(({ reason }) => /headers\.text/.test(String(reason))));
+    });
+
     // Health was green for half a minute more by default.
     it("is unhealthy as soon as a message waits for an error queue that is gone, silent or full, and takes on and delivers", async () => {
       const { vhost, channel, flags } = await openShop(broker());

@@ -108,7 +108,7 @@ export class MovedMessages {
   /** Reports why messages were refused: the broker moves them without the reason. */
   private reportUnseen(): void {
     for (const { delivery, error } of this.moved)
-      this.parts.events?.onStuck?.(delivery, new Error(`it is not in the error queue yet: ${error.message}`));
+      this.parts.events?.onStuck?.(delivery, new Error(`it is not in the error queue yet: ${error.message}`), true);
   }
 
   private checkLate(): void {
@@ -130,7 +130,7 @@ export class MovedMessages {
     const isDrained = consumerCount > 0 || messageCount < this.seenCount;
     const arrived = this.moved.splice(0, isDrained ? this.moved.length : messageCount - this.seenCount);
     this.seenCount = messageCount;
-    for (const { delivery, error } of arrived) this.parts.events?.onRefused?.(delivery, error);
+    for (const { delivery, error } of arrived) this.parts.events?.onRefused?.(delivery, error, true);
   }
 
   private async count(): Promise<Replies.AssertQueue> {

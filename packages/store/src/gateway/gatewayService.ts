@@ -152,25 +152,18 @@ class GatewayService extends BrokerProcess<GatewayMetrics> {
   }
 
   private returnEvents(): ReturnEvents {
-    const { log } = this;
+    const { lines } = this;
     return {
       ...this.breakerEvents(),
+      ...this.refusalEvents("parked"),
       onDelivered: (messages, latenessMs) => this.reportDelivered(messages, latenessMs),
       onRetry: ({ messageId }, failures, error, retryAt) => {
         this.metrics.retried.inc();
-        log.warn({ messageId, failures, retryAt, reason: error.message }, "delivery failed");
+        lines.write("warn", { messageId, failures, retryAt, reason: error.message }, "delivery failed");
       },
       onWaitingOn: (count) => this.metrics.rounds.inc(count),
       onDispatchFault: (error) => this.reportFault("dispatch", error),
       onNetworkFault: (error) => this.reportFault("network", error),
-      onRefused: ({ properties: { messageId } }, error) => {
-        this.metrics.parked.inc();
-        log.error({ messageId, reason: error.message }, "put into the error queue");
-      },
-      onStuck: ({ properties: { messageId } }, error) => {
-        this.metrics.stuck.inc();
-        log.error({ messageId, reason: (error as Error).message }, "could not be put into the error queue");
-      },
       onConsuming: () => (this.isReturning = true),
       onFault: (error) => {
         this.isReturning = false;

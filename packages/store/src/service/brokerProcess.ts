@@ -16,6 +16,7 @@ import { Pace } from "../resilience/pace";
 import { SteadyClock } from "../resilience/steadyClock";
 import { readCertificate } from "./certificate";
 import { Health, serveHttp } from "./httpServer";
+import { LineLimit } from "./lineLimit";
 import type { ProcessMetrics } from "./processMetrics";
 import type { ProcessSettings } from "./processSettings";
 
@@ -42,6 +43,8 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
   /** Why it has ended without being told to. */
   protected reason: CriticalError | StoreMismatchError | undefined;
   private readonly ca: Buffer | undefined;
+  /** Writes the lines that tell of one message each. */
+  protected readonly lines: LineLimit;
 
   protected abstract readonly metrics: Metrics;
   protected abstract readonly breakers: Breaker[];
@@ -52,6 +55,7 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
     private readonly settings: ProcessSettings,
     protected readonly log: Logger,
   ) {
+    this.lines = new LineLimit(log);
     const { confirmTimeoutMs, ca, amqp, management = "" } = settings;
     const isEncrypted = amqp.startsWith("amqps:") || management.startsWith("https:");
     this.ca = ca === undefined || !isEncrypted ? undefined : readCertificate(ca);
@@ -82,6 +86,7 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
       signal.removeEventListener("abort", stop);
       await Promise.all(this.allConnections.map((connection) => connection.close()));
       clearTimeout(timer);
+      this.lines.flush();
       await server?.close();
     }
     if (this.reason !== undefined) throw this.reason;
@@ -217,18 +222,22 @@ export abstract class BrokerProcess<Metrics extends ProcessMetrics> {
     this.log.error({ reason: message }, "bodies stay in memory beyond bodyMemoryBytes");
   }
 
-  /** What an intake tells, whatever is behind it. */
-  protected refusalEvents(): RefusalEvents {
-    const { log } = this;
+  /** Events of messages that are put into the error queue: those that can't be taken in, or those that can't be delivered. */
+  protected refusalEvents(counter: "refused" | "parked" = "refused"): RefusalEvents {
+    const { log, lines } = this;
+    const before = counter === "refused" ? "refused, " : "";
+    // Nothing but the log has the reason of a message that the broker moves.
+    const write = (isMoved: boolean | undefined, fields: object, text: string): void =>
+      isMoved === true ? log.error(fields, text) : lines.write("error", fields, text);
     return {
-      onRefused: ({ properties }, error) => {
-        this.metrics.refused.inc();
-        log.error({ messageId: properties.messageId, reason: error.message }, "refused, put into the error queue");
+      onRefused: ({ properties: { messageId } }, { message: reason }, isMoved) => {
+        this.metrics[counter].inc();
+        write(isMoved, { messageId, reason }, `${before}put into the error queue`);
       },
-      onStuck: ({ properties }, error) => {
+      onStuck: ({ properties: { messageId } }, error, isMoved) => {
         this.metrics.stuck.inc();
-        const reason = (error as Error).message;
-        log.error({ messageId: properties.messageId, reason }, "refused, and could not be put into the error queue");
+        const { message: reason } = error as Error;
+        write(isMoved, { messageId, reason }, `${before}could not be put into the error queue`);
       },
     };
   }

@@ -199,21 +199,23 @@ class StoreService extends BrokerProcess<StoreMetrics> {
   }
 
   private dispatchEvents(): ConstructorParameters<typeof Dispatcher>[0]["events"] {
-    const { log } = this;
+    const { lines } = this;
     return {
       ...this.breakerEvents(),
       onDelivered: (messages, latenessMs) => this.reportDelivered(messages, latenessMs),
       onRetry: ({ messageId, failureCount }, error, retryAt) => {
         this.metrics.retried.inc();
-        log.warn({ messageId, failures: failureCount + 1, retryAt, reason: error.message }, "delivery failed");
+        const told = { messageId, failures: failureCount + 1, retryAt, reason: error.message };
+        lines.write("warn", told, "delivery failed");
       },
       onParked: ({ messageId }, error) => {
         this.metrics.parked.inc();
-        log.error({ messageId, reason: error.message }, "put into the error queue");
+        lines.write("error", { messageId, reason: error.message }, "put into the error queue");
       },
       onStuck: ({ messageId }, error) => {
         this.metrics.stuck.inc();
-        log.error({ messageId, reason: (error as Error).message }, "could not be put into the error queue");
+        const { message: reason } = error as Error;
+        lines.write("error", { messageId, reason }, "could not be put into the error queue");
       },
       onFault: (error) => this.reportFault("dispatch", error),
     };
