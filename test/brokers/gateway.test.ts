@@ -33,6 +33,15 @@ async function publishLarge(channel: ConfirmChannel, key: string, count: number,
   await channel.waitForConfirms();
 }
 
+/** Has a channel send the property `cluster-id`, which amqplib never does, from now on. */
+function sendWithClusterId(channel: ConfirmChannel, clusterId: string): void {
+  const sender = channel as unknown as {
+    sendMessage: (fields: object, properties: object, content: Buffer) => boolean;
+  };
+  const send = sender.sendMessage.bind(channel);
+  sender.sendMessage = (fields, properties, content) => send(fields, { ...properties, clusterId }, content);
+}
+
 /** Waits until the error queue refuses what is published to it. */
 async function untilFull(channel: ConfirmChannel): Promise<void> {
   const isTaken = (): Promise<boolean> =>
@@ -60,6 +69,7 @@ describe("a gateway", function () {
         await publish(channel, "work", `delay ${index}`, delayed(delayMs));
       }
       delays.everything = 700;
+      sendWithClusterId(channel, "a cluster");
       await publish(channel, "work", "everything", {
         ...delayed(700, { CC: ["copies"], tenant: { id: 7 }, list: [1, "two"] }),
         expiration: "60000",
@@ -100,6 +110,13 @@ describe("a gateway", function () {
         [last?.correlationId, last?.contentType, last?.priority, last?.deliveryMode],
         ["a correlation", "text/plain", 3, 2],
       );
+      assert.equal(last?.clusterId, undefined);
+      const ids = arrivals.map(({ message }) => message.properties.messageId as string);
+      assert.ok(ids.every((id) => id !== ""));
+      assert.equal(new Set(ids).size, Object.keys(delays).length, "one of its own for each message without");
+      channel.sendToQueue("work", Buffer.from("without the gateway"));
+      const direct = (await receiver.until(arrivals.length + 1)).at(-1);
+      assert.equal(direct?.message.properties.clusterId, "a cluster");
     });
 
     // It was delivered at once.
