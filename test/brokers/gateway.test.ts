@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
@@ -15,7 +15,25 @@ import { ServiceHealth, StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
 import { MARK, receivedBytes, sendWithoutUtf8, withoutUtf8 } from "../support/withoutUtf8";
 
-const LARGE = 4 << 20;
+const MIB = 1 << 20;
+const LARGE = 4 * MIB;
+
+interface Container {
+  env: { name: string; value: string }[];
+  resources: { limits: { memory: string } };
+}
+
+/** The container of a Deployment, as the component makes it. */
+function deployedContainer(stack: string): Container {
+  const file = join(__dirname, "../../components/test/kubernetesObjects.snapshot.json");
+  const objects = JSON.parse(readFileSync(file, "utf8")) as Record<string, { type: string; inputs: Deployment }[]>;
+  const deployment = objects[stack]?.find(({ type }) => type.endsWith(":Deployment"));
+  return deployment?.inputs.spec.template.spec.containers[0] as Container;
+}
+
+interface Deployment {
+  spec: { template: { spec: { containers: Container[] } } };
+}
 
 /** A shop with a gateway that may have two large bodies in hand. */
 async function openBounded(broker: TestBroker): Promise<Shop & { startBounded: () => Promise<StoreProcess> }> {
@@ -42,13 +60,22 @@ function sendWithClusterId(channel: ConfirmChannel, clusterId: string): void {
   sender.sendMessage = (fields, properties, content) => send(fields, { ...properties, clusterId }, content);
 }
 
-/** Waits until the error queue refuses what is published to it. */
-async function untilFull(channel: ConfirmChannel): Promise<void> {
+/** Has the error queue refuse what is published to it, until it has a consumer. */
+async function fillErrorQueue({ management }: TestBroker, vhost: string, channel: ConfirmChannel): Promise<void> {
+  const definition = { "max-length": 0, overflow: "reject-publish" };
+  const policy = { pattern: "^gateway.error$", "apply-to": "queues", definition, priority: 999 };
+  await management.call("PUT", `policies/${vhost}/full`, policy);
   const isTaken = (): Promise<boolean> =>
     new Promise((resolve) =>
       channel.publish("gateway.error", "", Buffer.from("x"), {}, (error: unknown) => resolve(error === null)),
     );
   while (await isTaken()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** Messages of its intake queue that a gateway has in hand, as of a few seconds ago. */
+async function countInHand({ management }: TestBroker, vhost: string): Promise<number> {
+  const queue = await management.get<{ messages_unacknowledged: number }>(`queues/${vhost}/gateway.intake`);
+  return queue.messages_unacknowledged;
 }
 
 describe("a gateway", function () {
@@ -442,6 +469,41 @@ describe("a gateway", function () {
       }
     });
 
+    it("starts with all in hand that it may have, and delivers, within its Deployment's memory", async () => {
+      const { vhost, channel, flags, start } = await openShop(broker());
+      await (await start()).stop();
+      await fillErrorQueue(broker(), vhost, channel);
+      const { env, resources } = deployedContainer("a gateway's process");
+      const limitMiB = Number(/^(\d+)Mi$/.exec(resources.limits.memory)?.[1]);
+      // Together more than the whole limit.
+      const [count, bytes] = [100, Math.ceil((1.2 * limitMiB * MIB) / 100)];
+      for (let index = 0; index < count; index++) {
+        channel.publish("shop", "work", Buffer.alloc(bytes), { ...delayed("soon"), persistent: true });
+        if (index % 10 === 9) await channel.waitForConfirms();
+      }
+      await publish(channel, "work", "good", delayed(10));
+      const service = await StoreProcess.start(
+        broker(),
+        vhost,
+        flags,
+        {
+          ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
+          RABBITMQ_DELAY_GATEWAY_INTAKE_PREFETCH: String(count),
+        },
+        "gateway",
+      );
+      while ((await countInHand(broker(), vhost)) < count) await new Promise((resolve) => setTimeout(resolve, 100));
+      await service.untilHealth(({ isReady, reasons }) => !isReady && reasons.refuse !== undefined);
+      // A consumer makes room.
+      const receiver = await Receiver.on(channel, ["work", "gateway.error"]);
+      const arrived = (queue: string, length: number): number =>
+        receiver.arrivals.filter((one) => one.queue === queue && one.message.content.length === length).length;
+      while (arrived("gateway.error", bytes) < count || arrived("work", "good".length) < 1)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.ok(service.peakMemoryMiB() < limitMiB, `${Math.round(service.peakMemoryMiB())} MiB`);
+      assert.equal(await service.stop(), 0);
+    });
+
     // 150 messages of 10 MB took 2.5 GB, and a process of 512 MiB did not get up again.
     it("has no more bytes in hand than it may, whether they wait at its start or come at once", async () => {
       const { channel, start, startBounded } = await openBounded(broker());
@@ -499,23 +561,14 @@ describe("a gateway", function () {
       await service.untilMetric("refused_total", 1);
       await service.untilHealth(({ status }) => status === "green");
       assert.equal((await channel.checkQueue("gateway.error")).messageCount, 1);
-      const full = {
-        pattern: "^gateway.error$",
-        "apply-to": "queues",
-        definition: { "max-length": 0, overflow: "reject-publish" },
-        priority: 999,
-      };
-      await broker().management.call("PUT", `policies/${vhost}/full`, full);
-      await untilFull(channel);
+      await fillErrorQueue(broker(), vhost, channel);
       await publishUnsendable("full");
       await service.untilHealth(isRed);
       for (let index = 0; index < 14; index++) await publishUnsendable(`waits ${index}`);
       assert.equal(await refused(), 1);
       // Ten stay in hand, of which one is offered again and again; the broker has what comes beyond. It counts every five seconds.
-      const inHand = async (): Promise<number> =>
-        (await broker().management.get<{ messages_unacknowledged: number }>(`queues/${vhost}/gateway.intake`))
-          .messages_unacknowledged;
-      while (![9, 10].includes(await inHand())) await new Promise((resolve) => setTimeout(resolve, 100));
+      while (![9, 10].includes(await countInHand(broker(), vhost)))
+        await new Promise((resolve) => setTimeout(resolve, 100));
       assert.ok(
         service.log.some(({ reason }) =>
           /does not have more messages, though the broker moves 1 there \(headers.text/.test(String(reason)),
@@ -596,10 +649,7 @@ describe("a gateway", function () {
       await refuses("nobody", 10, "recovery", /did not confirm the message for nobody/);
       await silence.turnOff();
       await untilGreen();
-      const full = { "max-length": 0, overflow: "reject-publish" };
-      const policy = { pattern: "^gateway.error$", "apply-to": "queues", definition: full, priority: 999 };
-      await broker().management.call("PUT", `policies/${vhost}/full`, policy);
-      await untilFull(channel);
+      await fillErrorQueue(broker(), vhost, channel);
       await refuses("work", "soon", "refuse", /\(nack\)/);
       // A consumer makes room.
       await Receiver.on(channel, ["gateway.error"]);
