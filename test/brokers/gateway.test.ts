@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { readFileSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { ConfirmChannel } from "amqplib";
+import type { ConfirmChannel, MessageFields, Options } from "amqplib";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { TestBroker, onEachBroker, ownTestBroker } from "../support/brokers";
@@ -10,7 +10,7 @@ import { assertNotEarly } from "../support/clock";
 import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { Shop, delayed, firstQueue, openShop, publish, shape, silenceOf, startUsed } from "../support/gatewayShop";
-import { Receiver } from "../support/receive";
+import { Arrival, Receiver } from "../support/receive";
 import { ServiceHealth, StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
 import { MARK, receivedBytes, sendWithoutUtf8, withoutUtf8 } from "../support/withoutUtf8";
@@ -442,6 +442,33 @@ describe("a gateway", function () {
         );
         for (const [name, value] of Object.entries(odd[body] as object)) assert.deepEqual(headers[name], value, body);
       }
+    });
+
+    it("delivers by its forward what the broker or the gateway put into the error queue, and is published once more as the docs say", async () => {
+      const { channel, start } = await openShop(broker());
+      await start();
+      const receiver = await Receiver.on(channel, ["work", "gateway.error"]);
+      const replay = async (body: string, options: Options.Publish, mended: object): Promise<MessageFields> => {
+        const count = receiver.arrivals.length;
+        await publish(channel, "work", body, options);
+        const { queue, message } = (await receiver.until(count + 1))[count] as Arrival;
+        assert.deepEqual([queue, message.fields.routingKey], ["gateway.error", "work"]);
+        const { headers = {} } = message.properties;
+        const exchange = (headers["x-first-death-exchange"] as string | undefined) ?? "gateway";
+        channel.publish(exchange, message.fields.routingKey, message.content, {
+          ...(message.properties as Options.Publish),
+          headers: { ...headers, ...mended },
+        });
+        const again = (await receiver.until(count + 2))[count + 1] as Arrival;
+        assert.deepEqual([again.queue, again.message.content.toString()], ["work", body]);
+        const arrived = again.message.properties.headers as Record<string, unknown>;
+        assert.deepEqual([arrived["x-delay"], arrived.tenant, arrived["x-death"]], [-20, 7, undefined]);
+        return again.message.fields;
+      };
+      const unsendable = delayed(20, { text: "J\uFFFDrgen", tenant: 7 });
+      assert.equal((await replay("moved", unsendable, { text: "Jürgen" })).exchange, "shop.delivery");
+      const unreadable = delayed("soon", { tenant: 7 });
+      assert.equal((await replay("refused", unreadable, { "x-delay": 20 })).exchange, "shop.delivery");
     });
 
     // It was delivered as U+FFFD, and a header named __proto__ was not delivered at all.
