@@ -1,13 +1,15 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { delayedStore } from "@rabbitmq-delay/topology";
+import { delayNetwork, delayedStore } from "@rabbitmq-delay/topology";
 import { planStoreAccess } from "@rabbitmq-delay/topology/stack";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
+import { shape } from "../support/gatewayShop";
 import { ServiceHealth, StoreProcess } from "../support/storeService";
 import { temporaryFolder } from "../support/temporaryFolder";
 
@@ -39,6 +41,33 @@ describe("a store that can take nothing in", () => {
       assert.equal(await ending.ended, 3);
       assert.match(ending.errors, /nothing but failures of (consume|control): .*(403|ACCESS.REFUSED)/i);
       assert.ok(!JSON.stringify([refused.log, refused.errors, service.log]).includes("hidden"));
+    });
+
+    it("asked with a refused login or a wrong vhost: store list and store cancel end as publish does", async () => {
+      const vhost = await broker().management.createVhost();
+      const { node } = broker();
+      const network = join(temporaryFolder(), "network.json");
+      const asked = [
+        ["list"],
+        ["cancel", "--message-id", "m"],
+        ["reschedule", "--message-id", "m", "--delay", "1s"],
+        ["stats"],
+      ];
+      for (const [amqp, at, reason] of [
+        [`${loginOf(node.amqpUrl, "nobody", "hidden")}/${vhost}`, vhost, /refuses the user or the password/],
+        [`${node.amqpUrl}/${vhost}-gone`, `${vhost}-gone`, /refuses vhost \S+-gone: there is none of that name/],
+      ] as const) {
+        writeFileSync(network, JSON.stringify(delayNetwork({ ...shape, vhost: at })));
+        const message = ["--destination", "work", "--delay", "1s", "--body", "x"];
+        const publishing = await runCommand(["publish", "--network", network, "--amqp", amqp, ...message]);
+        assert.equal(publishing.code, 3);
+        assert.match(publishing.err, reason);
+        for (const verb of asked) {
+          const { code, err, out } = await runCommand(["store", ...verb, "--amqp", amqp]);
+          assert.deepEqual([code, err, out], [3, publishing.err, ""], verb[0]);
+          assert.ok(!err.includes("hidden"));
+        }
+      }
     });
 
     it("without the right to read its control queue: its health is red, and green again when it may", async () => {
