@@ -4,10 +4,12 @@ import { join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
 import { fetch } from "undici";
 import { TestBroker, onEachBroker } from "../support/brokers";
+import { missingRights } from "../support/command";
 import { openChannel } from "../support/connect";
 import { generations, installEndpoint, sendDelayed } from "../support/nserviceBus";
 import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
+import { wayOut } from "../support/waysOut";
 
 /** A login of a stack's user. */
 interface Login {
@@ -35,13 +37,18 @@ const EVENT = "Shop:Happened";
 const BASES = ["System:Object", "NServiceBus:IEvent", "NServiceBus:IMessage"];
 
 /** Subscribes to an event as the client does when it starts, and before it publishes the event. */
-async function subscribe(channel: ConfirmChannel, name: string, isDirect = false): Promise<void> {
+async function subscribe(
+  channel: ConfirmChannel,
+  name: string,
+  isDirect = false,
+  bases: readonly string[] = BASES,
+): Promise<void> {
   if (isDirect) {
     await channel.bindQueue(name, "amq.topic", "Shop-Happened.#");
     return;
   }
   await channel.assertExchange(EVENT, "fanout", { durable: true });
-  for (const base of BASES) {
+  for (const base of bases) {
     await channel.assertExchange(base, "fanout", { durable: true });
     await channel.bindExchange(base, EVENT, "");
   }
@@ -50,16 +57,22 @@ async function subscribe(channel: ConfirmChannel, name: string, isDirect = false
 
 describe("a stack of a team that runs NServiceBus without installers", () => {
   onEachBroker((broker, { isNewest }) => {
-    async function bringUp(endpoint: object): Promise<{ stack: TestStack; login: (name: string) => Login }> {
+    /** `change` brings the stack up again with other arguments. */
+    async function bringUp(
+      endpoint: object,
+    ): Promise<{ stack: TestStack; login: (name: string) => Login; change: (endpoint: object) => Promise<void> }> {
       const vhost = await broker().management.createVhost();
       const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "nserviceBus"));
       const users = { Sales: `sales-${randomUUID()}`, "Europe.Sales": `europe-${randomUUID()}` };
       const brokerVersion = await broker().management.version();
-      stack.configure({ network: { ...endpoint, users, brokerVersion } as never });
-      const { code, output } = await stack.up();
-      assert.equal(code, 0, output);
+      const change = async (changed: object): Promise<void> => {
+        stack.configure({ network: { ...changed, users, brokerVersion } as never });
+        const { code, output } = await stack.up("--refresh");
+        assert.equal(code, 0, output);
+      };
+      await change(endpoint);
       assert.deepEqual(await stack.preview("--refresh"), []);
-      return { stack, login: (name) => ({ user: users[name as "Sales"], password: `password of ${name}` }) };
+      return { stack, change, login: (name) => ({ user: users[name as "Sales"], password: `password of ${name}` }) };
     }
 
     it("an endpoint's queue gets its failed messages back from interval queues, behind its exchange", async () => {
@@ -191,6 +204,61 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
         await management.call("PUT", path, rights);
       }
       await work();
+      await stack.destroy();
+    });
+
+    it("check names the bases of an event that a login may not declare, and the stack grants them as it says", async () => {
+      const bases = [...BASES, "Shop:IShopEvent"];
+      const types = [EVENT, "Shop:IShopEvent"];
+      const { stack, login, change } = await bringUp({ messageTypes: { Sales: types, "Europe.Sales": [EVENT] } });
+      const { management } = broker();
+      const { vhost } = stack;
+      const start = async (name: string): Promise<void> => {
+        const channel = await channelOf(broker(), login(name), vhost);
+        await subscribe(channel, name, false, bases);
+        await channel.close();
+      };
+      const isSilent = async (): Promise<void> => assert.deepEqual(await missingRights(management.url, vhost), []);
+      await isSilent();
+      await start("Sales");
+      await assert.rejects(start("Europe.Sales"), /403.*ACCESS_REFUSED.*Shop:IShopEvent/);
+      const { user } = login("Europe.Sales");
+      const [unnamed = "", ...more] = await missingRights(management.url, vhost);
+      assert.deepEqual(more, []);
+      assert.ok(unnamed.startsWith(`login ${user}: may not declare exchange Shop:IShopEvent, `), unnamed);
+      assert.match(unnamed, wayOut("check-name-type"));
+      assert.match(unnamed, /; name Shop:IShopEvent in messageTypes/);
+      const named = { messageTypes: { Sales: types, "Europe.Sales": types } };
+      await change(named);
+      await isSilent();
+      await start("Europe.Sales");
+
+      const path = `permissions/${vhost}/${user}`;
+      const rights = await management.get<object>(path);
+      await management.call("PUT", path, { ...rights, configure: `^(?:${types.join("|")})$` });
+      await assert.rejects(start("Europe.Sales"), /403.*ACCESS_REFUSED.*System:Object/);
+      const [own = "", ...others] = await missingRights(management.url, vhost);
+      assert.deepEqual(others, []);
+      assert.ok(
+        own.includes(
+          `login ${user}: may not declare ${[...BASES]
+            .sort()
+            .map((base) => `exchange ${base}`)
+            .join(" and ")}, `,
+        ),
+        own,
+      );
+      assert.match(own, wayOut("check-declare-user"));
+      await change(named);
+      await isSilent();
+      await start("Europe.Sales");
+
+      // Of permissions, the broker tells administrators alone.
+      await management.call("PUT", path, { ...rights, configure: `^(?:${types.join("|")})$`, read: ".*", write: ".*" });
+      const { password } = login("Europe.Sales");
+      await management.call("PUT", `users/${user}`, { password, tags: "monitoring" });
+      const { host } = new URL(management.url);
+      assert.deepEqual(await missingRights(`http://${user}:${encodeURIComponent(password)}@${host}`, vhost), []);
       await stack.destroy();
     });
 

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import type { ConfirmChannel } from "amqplib";
 import { encodeDelay, parseDelayNetwork } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
+import { missingRights } from "../support/command";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
 import { TestStack } from "../support/stack";
+import { wayOut } from "../support/waysOut";
 
 const QUEUE = "Orders";
 const TYPE = "Lab.Orders:Order";
@@ -54,10 +56,13 @@ describe("a stack of a team that runs MassTransit", () => {
         const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "massTransit"));
         const user = `orders-${randomUUID()}`;
         const other = `other-${randomUUID()}`;
-        const users = { [user]: [TYPE, INTERFACE], [other]: [TYPE] };
-        stack.configure({ network: { users, queueType, brokerVersion: await management.version() } as never });
-        const { code, output } = await stack.up();
-        assert.equal(code, 0, output);
+        const brokerVersion = await management.version();
+        const bringUp = async (users: Record<string, string[]>): Promise<void> => {
+          stack.configure({ network: { users, queueType, brokerVersion } as never });
+          const { code, output } = await stack.up();
+          assert.equal(code, 0, output);
+        };
+        await bringUp({ [user]: [TYPE, INTERFACE], [other]: [TYPE] });
         assert.deepEqual(await stack.preview("--refresh"), []);
         const network = parseDelayNetwork((await stack.outputs()).network as object);
         const listed = async (): Promise<number[]> =>
@@ -110,6 +115,22 @@ describe("a stack of a team that runs MassTransit", () => {
         }
         await publish(await as(other), fault(TYPE), ["MassTransit:Fault"], "a fault of a type without an interface");
         await assert.rejects((await as()).bindQueue(QUEUE, "MassTransit:Fault", ""), /403.*ACCESS_REFUSED/);
+        const [found = "", ...more] = await missingRights(management.url, vhost);
+        assert.deepEqual(more, []);
+        assert.ok(
+          found.startsWith(`login ${other}: may not declare exchange ${INTERFACE} and exchange ${fault(INTERFACE)}, `),
+          found,
+        );
+        assert.match(found, wayOut("check-name-type"));
+        await bringUp({ [user]: [TYPE, INTERFACE], [other]: [TYPE, INTERFACE] });
+        assert.deepEqual(await missingRights(management.url, vhost), []);
+        await publish(await as(other), TYPE, [INTERFACE], "a message with its interface");
+        await publish(
+          await as(other),
+          fault(TYPE),
+          [fault(INTERFACE), "MassTransit:Fault"],
+          "a fault with its interface",
+        );
         // The address queue:NAME declares a classic queue, and a request client a temporary one.
         const byAddress = (await as()).assertQueue(QUEUE, { durable: true });
         if (queueType === "quorum") await assert.rejects(byAddress, /406.*PRECONDITION_FAILED.*x-queue-type/);

@@ -1,3 +1,4 @@
+import { strict as assert } from "node:assert";
 import fs from "node:fs";
 import { join } from "node:path";
 import { main } from "rabbitmq-delay/testing";
@@ -28,6 +29,15 @@ export function runCommand(args: string[], environment: NodeJS.ProcessEnv = {}, 
   const end = last.then(() => run(args, { ...unset, ...environment }, input));
   last = end.catch(() => undefined);
   return end;
+}
+
+/** What `check` finds of rights that logins of a vhost lack. */
+export async function missingRights(managementUrl: string, vhost: string): Promise<string[]> {
+  const { out, err } = await runCommand(["check", "--management", managementUrl, "--vhost", vhost, "--json"]);
+  assert.equal(err, "");
+  return (JSON.parse(out) as Record<"rule" | "subject" | "message", string>[])
+    .filter(({ rule }) => rule === "missing-right")
+    .map(({ subject, message }) => `${subject}: ${message}`);
 }
 
 async function run(args: string[], environment: NodeJS.ProcessEnv, input: string): Promise<CommandEnd> {

@@ -42,7 +42,8 @@ export interface AuditFinding {
     | "unknown-network"
     | "unclaimed"
     | "unfinished-enforce"
-    | "uncounted";
+    | "uncounted"
+    | "missing-right";
   severity: AuditSeverity;
   /** What it is about. */
   subject: string;

@@ -64,7 +64,16 @@ export {
   resourceRule,
 } from "./resourceKinds";
 export { OwnedKind, OwnershipPlan, ownedNames, planEndpointOwnership, planOwnership } from "./access/ownership";
-export { AccessOptions, AccessPlan, planAccess } from "./access/access";
+export {
+  ALL_FAULTS,
+  AccessOptions,
+  AccessPlan,
+  CONVENTIONAL_BASES,
+  coveredNames,
+  faultExchange,
+  messageTypeOf,
+  planAccess,
+} from "./access/access";
 export { planStoreAccess } from "./store/delayedStore";
 export { GatewayQueues, gatewayQueues, planGatewayAccess, planGatewayQueues } from "./store/delayGateway";
 export { narrowedWays } from "./store/narrowed";

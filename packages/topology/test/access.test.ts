@@ -9,7 +9,7 @@ import {
   retryIntervals,
   workRetry,
 } from "@rabbitmq-delay/topology";
-import { planAccess } from "@rabbitmq-delay/topology/stack";
+import { coveredNames, planAccess } from "@rabbitmq-delay/topology/stack";
 
 const network = delayNetwork({ preset: "custom", prefix: "orders.eu", radix: 4, levels: 3 });
 
@@ -44,6 +44,17 @@ describe("planAccess", () => {
         assert.ok(!isAllowed(foreign as string));
       }),
     );
+  });
+
+  it("covers names that can be read from the pattern, and from no pattern of another form", () => {
+    const name = fc.stringMatching(/^[a-z(|)\\.$*+?^:-]{1,8}$/);
+    fc.assert(
+      fc.property(fc.uniqueArray(name, { maxLength: 5 }), (publishes) => {
+        assert.deepEqual(coveredNames(planAccess({ publishes }).write), publishes);
+      }),
+    );
+    for (const other of [".*", "", "^a$", "^(?:a.*|b)$", "^(?:a|a)$", "^(?:a|)$", "(?:a|b)", "^(?:a\\b)$"])
+      assert.equal(coveredNames(other), undefined, other);
   });
 
   it("lets NServiceBus's direct topology publish and subscribe to the broker's own exchange of its events", () => {

@@ -38,6 +38,11 @@ export const texts = {
     "check-declare-binding": "declare an EndpointDelayBinding for it",
     "check-unbind-unclaimed": "Declare an EndpointDelayBinding for it, or unbind it",
   },
+  "packages/broker/src/audit/messageTypeFindings.ts": {
+    "check-name-type":
+      "in messageTypes of its EndpointUser, or remove the binding if the type no longer has such a base",
+    "check-declare-user": "declare its EndpointUser again, which grants them with any message type",
+  },
   "packages/broker/src/audit/stalledLevels.ts": {
     "check-stalled-exchange": "declare it again, and they go on within some minutes",
     "check-stalled-unbound": "bind its destinations, and they go on within some minutes",

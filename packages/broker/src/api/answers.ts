@@ -21,3 +21,8 @@ export function checkList<T>(path: string, value: unknown, shape: Shape): T[] {
   }
   return value as T[];
 }
+
+/** Returns the tags of a user: a list, or a text with commas from older brokers. */
+export function readTags(tags: string[] | string = []): string[] {
+  return [tags].flat().flatMap((tag) => tag.split(","));
+}

@@ -25,6 +25,7 @@ import { auditLeftovers, auditUncounted, otherNetworks } from "./brokerFindings"
 import { auditEnforced, auditUnclaimed, auditUnfinished } from "./enforcedFindings";
 import { auditStalled } from "./stalledLevels";
 import { describeFault, faultsOf } from "../brokerFaults";
+import { auditMessageTypes } from "./messageTypeFindings";
 import type { Checked } from "./checked";
 import type { Found } from "./readVhost";
 import { refusingQueues } from "../refusingQueues";
@@ -58,6 +59,7 @@ export function auditVhost(checked: Checked, found: Found): AuditFinding[] {
       found,
       endpoints.map(({ name }) => name),
     ),
+    ...auditMessageTypes(found),
     ...auditDelayQueues(found),
     ...auditLeftovers(
       found,

@@ -8,7 +8,9 @@ import {
 } from "@rabbitmq-delay/topology/stack";
 import { QueueOnBroker, VhostOnBroker, areStatisticsOff } from "./brokerFindings";
 import { FoundBinding, asPlans } from "../api/bindings";
+import { readTags } from "../api/answers";
 import type { BrokerReader } from "../api/brokerReader";
+import type { Login } from "./messageTypeFindings";
 
 /** The content of a vhost, as one look shows it. */
 export interface VhostContent extends VhostOnBroker {
@@ -22,6 +24,8 @@ export interface VhostContent extends VhostOnBroker {
 
 /** The content of a vhost, as read by several looks. */
 export interface Found extends VhostContent {
+  /** The logins with permissions in the vhost; undefined if the user who asks is no administrator, whom alone the broker tells. */
+  logins?: Login[];
   /** The queues as the first and each later look saw them; more than one look only if some queues seem to stand still. */
   looks: QueueOnBroker[][];
 }
@@ -48,10 +52,12 @@ const LOOKS = 3;
  */
 export async function readVhost(broker: BrokerReader, vhost: string, pause = waitForNumbers): Promise<Found> {
   const content = await readContent(broker, vhost);
+  const logins = await readLogins(broker, vhost);
   const looks = await repeatLooks(broker, encodeURIComponent(vhost), content, pause);
   const last = new Map((looks.at(-1) as QueueOnBroker[]).map((queue) => [queue.name, queue]));
   return {
     ...content,
+    ...(logins === undefined ? {} : { logins }),
     // The queues as declared, with the newest numbers; a queue that disappeared meanwhile, such as one for replies, is left out.
     queues: content.queues.flatMap((queue) => {
       const newest = last.get(queue.name);
@@ -100,6 +106,19 @@ export async function readContent(broker: BrokerReader, vhost: string): Promise<
     ],
     defaultQueueType: await defaultQueueTypeOf(broker, vhost),
   };
+}
+
+async function readLogins(broker: BrokerReader, vhost: string): Promise<Login[] | undefined> {
+  const asking = await broker.get<{ tags?: string[] | string } | null>("whoami");
+  if (!readTags(asking?.tags).includes("administrator")) return undefined;
+  const [permissions, users] = await Promise.all([
+    broker.list<{ user: string; configure: string }>(`vhosts/${encodeURIComponent(vhost)}/permissions`),
+    broker.list<{ name: string; tags: string[] | string }>("users?columns=name,tags"),
+  ]);
+  checkFields(broker, permissions, ["user", "configure"]);
+  checkFields(broker, users, ["name", "tags"]);
+  const tags = new Map(users.map((user) => [user.name, readTags(user.tags)]));
+  return permissions.map(({ user, configure }) => ({ user, configure, tags: tags.get(user) ?? [] }));
 }
 
 /** Brokers before 3.11 have no default type, and newer ones say `undefined` if nobody set it. */

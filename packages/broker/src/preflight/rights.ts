@@ -1,6 +1,7 @@
 import { shellWord } from "./shellWord";
 import { PolicyPlan } from "@rabbitmq-delay/topology";
 import { DeclaredEntities, planDeclareRights } from "@rabbitmq-delay/topology/stack";
+import { readTags } from "../api/answers";
 import { BrokerCheckError } from "../brokerCheckError";
 import type { ManagementApi, ManagementApiError } from "../api/managementApi";
 
@@ -63,7 +64,7 @@ export async function tagsOf(api: ManagementApi, username: string): Promise<stri
       `broker.username: the broker does not say what user ${username} may do: ${error.reason}`,
     );
   });
-  return Array.isArray(tags) ? tags : tags.split(",");
+  return readTags(tags);
 }
 
 /** Whether the broker itself stores a user, with its permissions; only an administrator can ask. */

@@ -1,6 +1,7 @@
 import type { OwnershipPlan } from "@rabbitmq-delay/topology/stack";
 import type { StackState } from "./stackState";
 import { BrokerCheckError } from "../brokerCheckError";
+import { readTags } from "../api/answers";
 import type { FoundClaim } from "./claims";
 import type { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
 
@@ -51,7 +52,7 @@ export async function checkUsers(
         throw new BrokerCheckError(`user: whether ${JSON.stringify(user)} is there can't be read: ${error.reason}`);
       });
     if (found === undefined || (await isMade(state, user, managementUrl))) continue;
-    const tags = [found.tags].flat().flatMap((tag) => tag.split(","));
+    const tags = readTags(found.tags);
     const strong = tags.filter((tag) => STRONG_TAGS.includes(tag));
     if (adopt && strong.length > 0) {
       throw new BrokerCheckError(

@@ -58,10 +58,21 @@ const DIRECT_EVENTS = "amq.topic";
  * Exchanges of the base types of each event, which NServiceBus's conventional topology declares, and binds the event's exchange to. Seen with
  * NServiceBus.RabbitMQ 11.2; further base classes and interfaces of an event have exchanges of their names.
  */
-const CONVENTIONAL_BASES = ["System:Object", "NServiceBus:IEvent", "NServiceBus:IMessage"];
+export const CONVENTIONAL_BASES: readonly string[] = ["System:Object", "NServiceBus:IEvent", "NServiceBus:IMessage"];
 
 /** Exchange of all faults, to which MassTransit binds those of the message types. Seen with MassTransit 8.4. */
-const ALL_FAULTS = "MassTransit:Fault";
+export const ALL_FAULTS = "MassTransit:Fault";
+
+/** Exchange of a message type's faults, by MassTransit's rule for the names of generic types. */
+export function faultExchange(messageType: string): string {
+  return `${ALL_FAULTS}--${messageType}--`;
+}
+
+/** Returns the message type whose faults an exchange takes, or the exchange's own name. */
+export function messageTypeOf(exchange: string): string {
+  const start = faultExchange("").slice(0, -"--".length);
+  return exchange.startsWith(start) ? exchange.slice(start.length, -"--".length) : exchange;
+}
 
 /** What matches no name at all. */
 const NOTHING = "^$";
@@ -174,7 +185,7 @@ function nserviceBusRights(
 function massTransitRights({ consumes = [], network }: AccessOptions, messageTypes: string[] = []): ClientRights {
   const own = consumes.flatMap((queue) => [queue, `${queue}_error`, `${queue}_skipped`]);
   own.forEach((name) => checkEntityName("consumes", name));
-  const faults = messageTypes.map((name) => `${ALL_FAULTS}--${name}--`);
+  const faults = messageTypes.map(faultExchange);
   const bound = [...own, ...messageTypes, ...faults];
   const declared = faults.length === 0 ? bound : [...bound, ALL_FAULTS];
   return {
@@ -275,4 +286,12 @@ function boundBy(destinations: string[]): string {
 /** A regular expression that matches these names and no others. */
 export function oneOfNames(names: string[]): string {
   return names.length === 0 ? NOTHING : `^(?:${[...new Set(names)].map(escapeRegex).join("|")})$`;
+}
+
+/** Returns the names that a permission of {@link planAccess} covers; undefined for a pattern of another form, which may cover more. */
+export function coveredNames(pattern: string): string[] | undefined {
+  const names = [...pattern.slice("^(?:".length, -")$".length).matchAll(/(?:\\.|[^\\|])+/g)].map(([name]) =>
+    name.replace(/\\(.)/g, "$1"),
+  );
+  return oneOfNames(names) === pattern ? names : undefined;
 }
