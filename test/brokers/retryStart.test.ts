@@ -16,6 +16,7 @@ import { errorHeaders } from "@rabbitmq-delay/publish/parts";
 import { planRetryIntervals } from "@rabbitmq-delay/topology";
 import { onEachBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
+import { clients } from "../support/clients";
 import { openPublishChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
@@ -56,6 +57,13 @@ describe("a consumer with retries starts", () => {
       await assert.rejects(
         start({ policy, mechanism }, { publish: () => true } as never),
         /channel: it must be amqplib/,
+      );
+      const [, openOther] = clients.find(([name]) => name === "rabbitmq-client") as (typeof clients)[number];
+      const other = await openOther(broker(), `${broker().node.amqpUrl}/${vhost}`);
+      afterThisTest(() => other.close());
+      await assert.rejects(
+        start({ policy, mechanism }, other.channel as never),
+        /^MessageRefusedError: channel: it must be amqplib's confirm channel .*rabbitmq-client hands on parsed bodies/,
       );
       const late = { policy, mechanism, handlerTimeoutMs: 2 ** 31 };
       await assert.rejects(start(late), /handlerTimeoutMs: 2147483648 .*to 2147483647/);
