@@ -12,6 +12,7 @@ import { assertNotEarly } from "../support/clock";
 import { openChannel } from "../support/connect";
 import { differencesOf } from "../support/differences";
 import { rounds } from "../support/length";
+import { managementProxy } from "../support/managementProxy";
 import {
   declareAsNServiceBus,
   generations,
@@ -25,6 +26,9 @@ import { command } from "../support/command";
 const endpoints = ["Sales", "Billing", "Europe.Shipping"];
 /** An endpoint that its senders bind while the network is changed. */
 const LATE = "Late";
+
+/** Looks in a row at a queue that has nothing but messages that no queue takes, until it is told; ten minutes of looks were 120. */
+const MOST_LOOKS = 8;
 
 /**
  * Runs the verb, and lets the caller do something to its process as it begins a step.
@@ -309,13 +313,29 @@ describe("rabbitmq-delay enforce", () => {
       const preset = ["--preset", "nservicebus"];
       const told =
         /messages that no queue takes.*: 1 in queue nsb\.v2\.delay-level-00.*Let them out: .*nsb\.v2\.delay-delivery and nsb/;
+      /** A broker that counts in how many answers in a row a queue had nothing but such messages. */
+      const watched = async (): Promise<{ broker: TestBroker; looks: Map<string, number> }> => {
+        const looks = new Map<string, number>();
+        const managementUrl = await managementProxy(broker().management.url, ({ path, isDone }, answer) => {
+          if (!isDone || !/^\/api\/queues\/[^/]+\/[^/]+$/.test(path)) return answer;
+          const { messages = 0, messages_dlx: past = 0 } = JSON.parse(answer || "{}") as Record<string, number>;
+          looks.set(path, past > 0 && messages <= past ? (looks.get(path) ?? 0) + 1 : 0);
+          return answer;
+        });
+        return { broker: { ...broker(), node: { ...broker().node, managementUrl } }, looks };
+      };
       const before = async (): Promise<void> => {
         const { vhost, channel } = await liveNetwork();
         await publishDelayed(channel, generations.v2, "Nobody", 1, "x");
         const level = `queues/${vhost}/nsb.v2.delay-level-00?columns=messages_dlx`;
         while ((await broker().management.get<{ messages_dlx?: number }>(level)).messages_dlx !== 1) await pause(500);
-        const runs = [[], ["--dry-run"]].map((more) => fail(broker(), vhost, [...preset, ...more]));
+        const ways = [await watched(), await watched()];
+        const runs = [[], ["--dry-run"]].map((more, index) =>
+          fail(ways[index]?.broker as TestBroker, vhost, [...preset, ...more]),
+        );
         const [refused, dry] = (await Promise.all(runs)) as [End, End];
+        for (const { looks } of ways)
+          assert.ok(looks.size > 0 && Math.max(...looks.values()) <= MOST_LOOKS, JSON.stringify([...looks]));
         assert.deepEqual([refused.code, refused.out, dry.code, dry.err], [3, "", 0, ""]);
         assert.match(refused.err, told);
         assert.match(refused.err, /This run has done nothing$/m);
@@ -328,9 +348,12 @@ describe("rabbitmq-delay enforce", () => {
       ): Promise<void> => {
         const { vhost, channel } = await liveNetwork();
         let lost: Promise<void> | undefined;
-        const { code, out, err } = await fail(broker(), vhost, preset, "guest:guest", (line, child) => {
+        const way = await watched();
+        const { code, out, err } = await fail(way.broker, vhost, preset, "guest:guest", (line, child) => {
           if (isTime(line)) lost ??= lose(channel);
-          if (told.test(line)) child.kill();
+          if (!told.test(line)) return;
+          child.kill();
+          assert.ok(Math.max(...way.looks.values()) <= MOST_LOOKS, JSON.stringify([...way.looks]));
         });
         await lost;
         assert.equal(code, null, out + err);
