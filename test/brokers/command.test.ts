@@ -10,7 +10,7 @@ import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 import { temporaryFolder } from "../support/temporaryFolder";
-import { command } from "../support/command";
+import { command, runCommand } from "../support/command";
 
 const descriptor = { preset: "custom", prefix: "own", radix: 4, levels: 4, unitMs: 10, parking: false } as const;
 
@@ -120,6 +120,25 @@ describe("rabbitmq-delay, against a broker", () => {
       const other = await publish(management.url.replace("http:", "amqp:"));
       assert.equal(other.code, 3);
       assert.match(other.err, /does not answer as a broker does/);
+    });
+
+    // `enforce` said that the vhost can't be read, and nothing about the address.
+    it("says of an address that ends with /api that it ends before, whatever the verb", async () => {
+      const file = join(temporaryFolder(), "preview.json");
+      const oldState = { type: "rabbitmq:index/queue:Queue", outputs: { name: "work", vhost: "/", settings: {} } };
+      const urn = "urn:pulumi:prod::shop::rabbitmq:index/queue:Queue::work";
+      writeFileSync(file, JSON.stringify({ steps: [{ op: "delete", urn, oldState }] }));
+      const enforce = ["enforce", "--preset", "nservicebus"];
+      for (const verb of [["check"], ["adopt"], enforce, [...enforce, "--dry-run"], ["review", file]]) {
+        const { code, err } = await runCommand([...verb, "--management", `${broker().management.url}/api/`]);
+        assert.equal(code, 3, `${verb.join(" ")}: ${err}`);
+        assert.match(err, /^[^\n]*; the address ends before \/api[^\n]*\n$/);
+      }
+      const elsewhere = await runCommand([...enforce, "--management", broker().management.url, "--vhost", "nowhere"]);
+      assert.match(
+        elsewhere.err,
+        /there is no vhost nowhere at http:\/\/127\.0\.0\.1:\d+, or the user may not use it \(HTTP 404\); look at its name/,
+      );
     });
 
     it("renders definitions that a broker imports as they are", async () => {

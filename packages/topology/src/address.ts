@@ -8,3 +8,14 @@ export function isSameAddress(endpoint: unknown, url: string): boolean {
   });
   return one === other;
 }
+
+/**
+ * Returns the way out if what answers at an address is not the management API, whose paths begin with `/api`.
+ * @param otherwise the way out for an address that does not end with `/api`
+ */
+export function managementWayOut(
+  managementUrl: string,
+  otherwise = "is it the management API's address, without a path?",
+): string {
+  return /\/api\/?$/.test(managementUrl) ? "the address ends before /api" : otherwise;
+}

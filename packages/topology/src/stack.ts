@@ -138,7 +138,7 @@ export { bindingName, canEnforce } from "./network/vendors";
 // Addresses, answers and secrets that were read.
 export { BrokerAnswerError } from "./brokerAnswerError";
 export { openedJson } from "./openedJson";
-export { isSameAddress } from "./address";
+export { isSameAddress, managementWayOut } from "./address";
 export { holdsCredentials, shownAddress } from "./secrets";
 export { SECRET, formsOf, replaceable, textsIn, withoutKnown } from "./knownSecrets";
 export { markWarning, ownWarning } from "./warningMark";

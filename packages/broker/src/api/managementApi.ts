@@ -68,6 +68,11 @@ export class ManagementApi {
     proxyOf(broker.managementUrl);
   }
 
+  /** The address, without what might be a password. */
+  get managementUrl(): string {
+    return shownAddress(this.broker.managementUrl);
+  }
+
   /** The user who asks. */
   get username(): string {
     return this.broker.username;

@@ -5,6 +5,7 @@ import {
   FoundPolicy,
   appliesTo,
   certainlyAppliesTo,
+  managementWayOut,
 } from "@rabbitmq-delay/topology/stack";
 import { QueueOnBroker, VhostOnBroker, areStatisticsOff } from "./brokerFindings";
 import { FoundBinding, asPlans } from "../api/bindings";
@@ -134,7 +135,7 @@ async function versionOf(broker: BrokerReader): Promise<string> {
   const overview = await broker.get<{ rabbitmq_version?: unknown } | null>("overview");
   if (typeof overview?.rabbitmq_version === "string") return overview.rabbitmq_version;
   throw new BrokerAnswerError(
-    `${broker.managementUrl}/api/overview names no version of RabbitMQ; is it the management API's address, without a path?`,
+    `${broker.managementUrl}/api/overview names no version of RabbitMQ; ${managementWayOut(broker.managementUrl)}`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { isAtLeast, shownAddress } from "@rabbitmq-delay/topology/stack";
+import { isAtLeast, managementWayOut, shownAddress } from "@rabbitmq-delay/topology/stack";
 import { BrokerCheckError } from "../brokerCheckError";
 import { BrokerAddress, ManagementApi, ManagementApiError } from "../api/managementApi";
 
@@ -58,8 +58,7 @@ async function versionOf(broker: BrokerAddress): Promise<string> {
     const version = overview?.rabbitmq_version;
     if (typeof version === "string" && /^\d+\.\d+/.test(version)) return version;
     throw new BrokerCheckError(
-      `broker.managementUrl: ${managementUrl} answers, and names no version of RabbitMQ; is it the management API's address, ` +
-        `without a path?`,
+      `broker.managementUrl: ${managementUrl} answers, and names no version of RabbitMQ; ${managementWayOut(broker.managementUrl)}`,
     );
   } catch (error) {
     if (error instanceof BrokerCheckError) throw error;
@@ -83,14 +82,12 @@ async function versionOf(broker: BrokerAddress): Promise<string> {
         true,
       );
     }
-    if (/\/api\/?$/.test(broker.managementUrl)) {
-      throw new BrokerCheckError(
-        `broker.managementUrl: ${managementUrl} does not answer as RabbitMQ's management API (HTTP ${status}); the address ends before /api`,
-      );
-    }
+    const wayOut = managementWayOut(
+      broker.managementUrl,
+      "enable the plugin with rabbitmq-plugins enable rabbitmq_management",
+    );
     throw new BrokerCheckError(
-      `broker.managementUrl: ${managementUrl} is not RabbitMQ's management API (HTTP ${status}); enable the plugin with ` +
-        `rabbitmq-plugins enable rabbitmq_management`,
+      `broker.managementUrl: ${managementUrl} does not answer as RabbitMQ's management API (HTTP ${status}); ${wayOut}`,
     );
   }
 }

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { BrokerCheckError, ManagementApi } from "@rabbitmq-delay/broker";
+import { BrokerCheckError, ManagementApi, ManagementApiError } from "@rabbitmq-delay/broker";
 import { BindingPlan, DelayNetwork, levelQueueName } from "@rabbitmq-delay/topology";
+import { managementWayOut } from "@rabbitmq-delay/topology/stack";
 import { DrainParts, drainQueue } from "./drainQueue";
 import { EnforceError } from "./enforceError";
 import { LiveMatching, readLiveMatching } from "./liveMatching";
 import { MatchingChange, planMatchingChange } from "./matchingChange";
 import { isStillNext, planAllSteps, planSteps } from "./planSteps";
 import type { Step } from "./step";
-import { Requests, told, untilAnswered } from "./requests";
+import { Requests, isForbidden, isRefusal, told, untilAnswered } from "./requests";
 import { checkStepRights } from "./stepRights";
 import { StuckMessages, findStuck } from "./stuckMessages";
 import { until } from "./until";
@@ -68,7 +69,13 @@ export async function enforceMatching(
   const read = (): Promise<LiveMatching> =>
     told(
       "the vhost can't be read",
-      untilAnswered(() => readLiveMatching(api, vhost)),
+      untilAnswered(() => readLiveMatching(api, vhost)).catch((error: unknown) => {
+        if (!(error instanceof ManagementApiError) || !isRefusal(error) || isForbidden(error)) throw error;
+        const wayOut = managementWayOut(api.managementUrl, "look at its name, and at the rights of the user");
+        throw new EnforceError(
+          `there is no vhost ${vhost} at ${api.managementUrl}, or the user may not use it (HTTP ${error.status}); ${wayOut}`,
+        );
+      }),
     );
   const live = await read();
   const all = planAllSteps(change, live);

@@ -40,8 +40,13 @@ export class Requests {
 }
 
 /** Whether the broker answered, and would answer the same again. */
-function isRefusal({ status }: ManagementApiError): boolean {
+export function isRefusal({ status }: ManagementApiError): boolean {
   return status !== 0 && status < 500;
+}
+
+/** Whether the broker refuses the user, or what the user asks for. */
+export function isForbidden({ status }: ManagementApiError): boolean {
+  return status === 401 || status === 403;
 }
 
 function isMissing(error: unknown): boolean {
@@ -80,9 +85,9 @@ export async function told<T>(what: string, answer: Promise<T>, right?: string):
     return await answer;
   } catch (error) {
     if (!(error instanceof ManagementApiError)) throw error;
-    const { status, reason } = error;
+    const { reason } = error;
     const refusal = right ?? "the tag policymaker, or its name or password is wrong";
-    const rights = status === 401 || status === 403 ? `; the user lacks ${refusal}` : "";
+    const rights = isForbidden(error) ? `; the user lacks ${refusal}` : "";
     throw new EnforceError(`${what}: ${reason}${rights}`);
   }
 }

@@ -1,4 +1,4 @@
-import { BrokerAnswerError } from "@rabbitmq-delay/topology/stack";
+import { BrokerAnswerError, managementWayOut } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, isReadable, text } from "../preview/entityChange";
 import type { BrokerAnswers } from "./brokerAnswers";
 
@@ -35,7 +35,8 @@ export async function versionOf(broker: BrokerAnswers): Promise<string> {
   const overview = await broker.get<{ rabbitmq_version?: unknown }>("overview");
   const version = overview?.rabbitmq_version;
   if (typeof version === "string") return version;
-  throw unusableAnswer(broker, "what answers there is not RabbitMQ's management API; the address ends before /api");
+  const wayOut = managementWayOut(broker.managementUrl);
+  throw unusableAnswer(broker, `what answers there is not RabbitMQ's management API; ${wayOut}`);
 }
 
 /**
