@@ -249,6 +249,25 @@ describe("holdFor", () => {
       await receiver.until(13);
     });
 
+    for (const [library, open] of clients) {
+      // The promise said that the channel closed; only the connection's event named the limit.
+      it(`names the limit if a connection may have one channel alone, with ${library}`, async () => {
+        const { vhost } = await setUp(broker());
+        const { user, node } = await addUser(broker(), vhost, { configure: ".*", write: ".*", read: ".*" });
+        await broker().management.call("PUT", `user-limits/${user}/max-channels`, { value: 1 });
+        const client = await open(broker(), `${node.amqpUrl}/${vhost}`);
+        afterThisTest(() => client.close().catch(() => undefined));
+        await assert.rejects(
+          holdFor(client.channel, { delayMs: 1, exchange: "", routingKey: "sink" }, { body: "x" }),
+          /^MessageRefusedError: channel: .*second channel.*limit of \(?1\b.*; allow at least 2 channels: max-channels of the user/,
+        );
+        // The client's own limit ends nothing: the message is held, and its destination is not looked at.
+        const narrow = await open(broker(), `${broker().node.amqpUrl}/${vhost}?channelMax=1&channel_max=1`);
+        afterThisTest(() => narrow.close());
+        await holdFor(narrow.channel, { delayMs: 1, exchange: "", routingKey: "sink" }, { body: "x" });
+      });
+    }
+
     it("a broker killed while messages are held loses none", async () => {
       const own = await ownTestBroker(broker().node.installation);
       const vhost = await own.management.createVhost();

@@ -74,6 +74,27 @@ describe("a consumer with retries starts", () => {
       await assert.rejects(start({ policy, mechanism, errorQueue: "nowhere" }), /errorQueue: "nowhere" .*must exist/);
     });
 
+    it("names the limit at start if a connection may have one channel alone", async () => {
+      await setUp(broker(), ways["interval queues"] as Way);
+      const [, open] = clients.find(([name]) => name === "amqplib") as (typeof clients)[number];
+      const options = { policy: RetryPolicy.interval(1, 40), mechanism: throughHoldsOnDemand() };
+      const { user, amqpUrl } = await userWith({ write: ["work"], read: ["work"] });
+      await broker().management.call("PUT", `user-limits/${user}/max-channels`, { value: 1 });
+      for (const [url, limit] of [
+        [`${amqpUrl}/${vhost}`, "limit of .?1\\b"],
+        [`${broker().node.amqpUrl}/${vhost}?channelMax=1`, "No channels left"],
+      ] as const) {
+        const { channel, close } = await open(broker(), url);
+        afterThisTest(() => close().catch(() => undefined));
+        await assert.rejects(
+          consumeWithRetries(channel as AmqplibConsumerChannel, "work", () => undefined, options),
+          new RegExp(
+            `^MessageRefusedError: channel: .*second channel.*${limit}.*; allow at least 2 channels: max-channels`,
+          ),
+        );
+      }
+    });
+
     it("refuses at start a mechanism whose way back is not there: each retried message would be lost, or go round for ever", async () => {
       const { channel } = await setUp(broker(), ways["interval queues"] as Way);
       const start = async (mechanism: RetryMechanism, more: Partial<RetryConsumerOptions> = {}): Promise<unknown> =>
@@ -105,9 +126,12 @@ describe("a consumer with retries starts", () => {
     }
 
     /** A new user who may configure nothing. */
-    async function userWith(
-      rights: Rights,
-    ): Promise<{ open: () => Promise<ConfirmChannel>; permit: (rights: Rights) => Promise<void> }> {
+    async function userWith(rights: Rights): Promise<{
+      user: string;
+      amqpUrl: string;
+      open: () => Promise<ConfirmChannel>;
+      permit: (rights: Rights) => Promise<void>;
+    }> {
       const { management, node } = broker();
       const user = `service-${randomUUID()}`;
       await management.call("PUT", `users/${user}`, { password: "secret", tags: "" });
@@ -120,7 +144,8 @@ describe("a consumer with retries starts", () => {
         });
       await permit(rights);
       const amqpUrl = `amqp://${user}:secret@${new URL(node.amqpUrl).host}`;
-      return { open: () => openPublishChannel({ management, node: { ...node, amqpUrl } }, vhost), permit };
+      const open = (): Promise<ConfirmChannel> => openPublishChannel({ management, node: { ...node, amqpUrl } }, vhost);
+      return { user, amqpUrl, open, permit };
     }
 
     it("a user without the default exchange is refused at start, with the reason; an error exchange needs no such right", async () => {

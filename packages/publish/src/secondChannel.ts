@@ -1,3 +1,6 @@
+import { errorMonitor } from "node:events";
+import { MessageRefusedError } from "./errors";
+
 /** The parts of amqplib's and of rabbitmq-client's channel that are used; the latter's connection is not public, read in version 5.0.8, lib/Channel.js. */
 interface AnyChannel {
   connection?: unknown;
@@ -7,11 +10,57 @@ interface AnyChannel {
   close(): Promise<void>;
 }
 
+/** The part of a connection of either library that tells why it closes. */
+interface AnyConnection {
+  on?(event: symbol, listener: (error: Error) => void): unknown;
+  off?(event: symbol, listener: (error: Error) => void): unknown;
+}
+
+/** The broker's words for its limits of channels, which end the connection. */
+const LIMIT_OF_BROKER = /number of channels opened/;
+/** The words of amqplib and rabbitmq-client for the limit that they agreed on with the broker. */
+const LIMIT_OF_CLIENT = /No channels left to allocate|maximum number of AMQP Channels/;
+
+/** The connection may not have a second channel. Nothing was published over it. */
+export class ChannelLimitError extends MessageRefusedError {
+  constructor(
+    reason: string,
+    /** Whether the broker has ended the connection for that. */
+    readonly isConnectionLost: boolean,
+  ) {
+    super(
+      "channel",
+      `its connection may not have a second channel, over which this asks the broker (${reason}); allow at least 2 channels: ` +
+        "max-channels of the user, channel_max and channel_max_per_node of the broker, channelMax or maxChannels of the client",
+    );
+  }
+}
+
 /**
  * Opens a channel on the connection of another one, for questions that may be refused: a refusal closes the channel.
  * @returns the channel itself if somebody wrapped it so that this can't be done
+ * @throws ChannelLimitError if the connection may not have another channel; otherwise the client library's error
  */
 export async function openBeside<T extends object>(channel: T): Promise<T> {
+  const { _conn, connection } = channel as AnyChannel;
+  const shared = (_conn ?? connection) as AnyConnection | undefined;
+  let reason: Error | undefined;
+  // Only the connection has the broker's words; a monitoring listener does not hide the error from the connection's owner.
+  const onError = (error: Error): void => void (reason = error);
+  shared?.on?.(errorMonitor, onError);
+  try {
+    return await openChannel(channel);
+  } catch (error) {
+    const { message } = reason ?? (error as Error);
+    const isConnectionLost = LIMIT_OF_BROKER.test(message);
+    if (isConnectionLost || LIMIT_OF_CLIENT.test(message)) throw new ChannelLimitError(message, isConnectionLost);
+    throw error;
+  } finally {
+    shared?.off?.(errorMonitor, onError);
+  }
+}
+
+async function openChannel<T extends object>(channel: T): Promise<T> {
   const own = channel as AnyChannel;
   const acquired = await own._conn?.acquire?.();
   if (acquired !== undefined) return acquired as T;

@@ -1,6 +1,6 @@
 import type { HoldDestination } from "@rabbitmq-delay/topology";
 import { MessageRefusedError } from "../errors";
-import { isNotFound, secondChannelOf } from "../secondChannel";
+import { ChannelLimitError, isNotFound, secondChannelOf } from "../secondChannel";
 
 /** The part of amqplib's channel that is used. */
 interface AmqplibChannel {
@@ -27,7 +27,7 @@ export class DestinationCheck {
 
   constructor(private readonly channel: object) {}
 
-  /** @throws MessageRefusedError for a destination that does not exist. One that this user has no right to look at passes. */
+  /** @throws MessageRefusedError for a destination that does not exist, and if a second channel ended the connection. A destination that this user has no right to look at passes. */
   check({ exchange, routingKey }: HoldDestination): Promise<void> {
     const destination = exchange === "" ? `queue ${routingKey}` : `exchange ${exchange}`;
     const known = this.looks.get(destination);
@@ -47,6 +47,8 @@ export class DestinationCheck {
     } catch (error) {
       if (isForbidden(error)) return;
       forget();
+      // The caller's channel is closed too, and its error does not say why.
+      if (error instanceof ChannelLimitError && error.isConnectionLost) throw error;
       // Any other fault shows when the message is published.
       if (isMissing(error)) throw missingError(exchange, routingKey, error as Error);
     }

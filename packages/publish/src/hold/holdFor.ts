@@ -83,9 +83,10 @@ const ATTEMPTS = 3;
  * 4.0 they would make it drop a message that is held a second time.
  *
  * For the first message to a destination, it checks over a second channel, one destination after another, that the exchange exists, or the
- * queue if the exchange is `""`. A destination passes unchecked if this user has no right to look at it, or if the connection has no room
- * for a second channel. **Nobody can see over AMQP whether a queue is bound to the exchange for this key**: when a message
- * is due and no queue is bound for it, the broker drops it, unless the exchange has an alternate exchange. So give it one.
+ * queue if the exchange is `""`. A destination passes unchecked if this user has no right to look at it, or if the client's own limit
+ * leaves no room for a second channel. If the broker's limit leaves none, the broker ends the connection, and the error names the limit.
+ * **Nobody can see over AMQP whether a queue is bound to the exchange for this key**: when a message is due and no queue is bound for it, the
+ * broker drops it, unless the exchange has an alternate exchange. So give it one.
  * @param channel amqplib's confirm channel or rabbitmq-client's channel, owned by the caller; it needs no listener for its errors
  * @returns when the broker has confirmed the message
  * @throws DelayTopologyError or MessageRefusedError before anything is sent; MessageReturnedError, MessageNackedError, ChannelClosedError

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { QueuePlan } from "@rabbitmq-delay/topology";
-import { isNotFound, secondChannelOf } from "../secondChannel";
+import { ChannelLimitError, isNotFound, secondChannelOf } from "../secondChannel";
 import { AliveQueues } from "./aliveQueues";
 import { DeclarePort, toDeclarePort } from "./declarePort";
 import { stopwatch } from "./lease";
@@ -47,6 +47,7 @@ export class LeaseRenewal implements DeclarePort {
    * Declares over a second channel, whose refusal does not close the caller's. If the client library has no channel left, or the broker refuses
    * for another reason than a queue that goes, the caller's channel declares and reports the error. A broker that limits the channels of the
    * user closes the whole connection instead.
+   * @throws ChannelLimitError if the broker closed the connection for that
    */
   private async declareAgain(queue: QueuePlan): Promise<void> {
     const beside = secondChannelOf(this.channel as object);
@@ -54,6 +55,7 @@ export class LeaseRenewal implements DeclarePort {
       try {
         return await beside.ask((on) => toDeclarePort(on).declareQueue(queue));
       } catch (error) {
+        if (error instanceof ChannelLimitError && error.isConnectionLost) throw error;
         if (attempt === ATTEMPTS || !isNotFound(error)) return this.port.declareQueue(queue);
         await wait(PAUSE_MS);
       }

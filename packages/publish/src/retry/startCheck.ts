@@ -27,6 +27,7 @@ export async function checkWaysOut(look: Look, queue: string, options: CheckedOp
       await look[type](name);
     } catch (error) {
       const { code, message } = error as Error & { code?: number };
+      if (code === undefined) throw error;
       if (code === 403 && !isOwn) continue;
       const what = type === "queue" ? "a queue" : "an exchange";
       const reason =
