@@ -7,6 +7,8 @@ export interface Resource {
   isGrouped?: boolean;
   /** Logical names of earlier resources on which it depends. */
   after?: string[];
+  /** Logical name of an earlier provider that declares it. */
+  by?: string;
 }
 
 export const exchange = (name: string, type = "topic", opts = {}, logical = name): Resource => ({

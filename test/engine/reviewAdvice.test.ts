@@ -96,6 +96,22 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
     await channel.assertQueue(name, { arguments: { "x-queue-type": "quorum" } });
     if (source !== undefined) await bind(name, source);
   };
+  const untilReady = async (name: string, count: number): Promise<void> => {
+    while ((await channel.checkQueue(name)).messageCount < count)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+  };
+  const levelOf = (name: string): Resource =>
+    queue(`${name}-level`, {
+      "x-message-ttl": 500,
+      "x-dead-letter-exchange": name,
+      "x-dead-letter-routing-key": "k",
+    });
+  const idle = [levelOf("idle"), queue("idle-q")];
+  const ownProvider: Resource = {
+    type: "Provider",
+    name: "provider",
+    args: { endpoint: broker.management.url, username: "guest", password: "guest" },
+  };
   const drain = async (name: string): Promise<void> => {
     const message = await channel.get(name, { noAck: true });
     assert.equal(message !== false && message.content.toString(), name);
@@ -223,30 +239,10 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
       left: { "again-q": ["again-q", "again"] },
     },
     waits: {
-      before: [
-        exchange("waits"),
-        queue("waits-level", {
-          "x-message-ttl": 500,
-          "x-dead-letter-exchange": "waits",
-          "x-dead-letter-routing-key": "k",
-        }),
-        queue("waits-q"),
-        between("waits", "waits-q"),
-      ],
-      edit: [
-        exchange("waits"),
-        queue("waits-level", {
-          "x-message-ttl": 500,
-          "x-dead-letter-exchange": "waits",
-          "x-dead-letter-routing-key": "k",
-        }),
-        queue("waits-q"),
-      ],
+      before: [exchange("waits"), levelOf("waits"), queue("waits-q"), between("waits", "waits-q")],
+      edit: [exchange("waits"), levelOf("waits"), queue("waits-q")],
       told: [["unroutable-lost", "binding", wayOut("review-keep-binding")]],
-      deed: async () => {
-        while ((await channel.checkQueue("waits-q")).messageCount < 2)
-          await new Promise((resolve) => setTimeout(resolve, 100));
-      },
+      deed: () => untilReady("waits-q", 2),
       after: () => [exchange("waits"), queue("waits-q")],
       left: { "waits-q": ["waits-q", "waits-level"] },
     },
@@ -349,8 +345,7 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
       deed: async () => {
         channel.sendToQueue("front.retry-500", Buffer.from("again"));
         await channel.waitForConfirms();
-        while ((await channel.checkQueue("front")).messageCount < 3)
-          await new Promise((resolve) => setTimeout(resolve, 100));
+        await untilReady("front", 3);
       },
       published: ["front-of-it", "front"],
       left: { front: ["front", "front.retry-500", "again", "front-of-it"], "front-audit": ["front-of-it"] },
@@ -385,6 +380,44 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
         queue("import-json", { "x-max-length": 9 }, { import: `import-json@${vhost}` }),
       ],
       left: { "import-texts": ["import-texts"], "import-json": ["import-json"] },
+    },
+    theirs: {
+      before: [],
+      byHand: () => byHand("theirs"),
+      edit: [queue("theirs")],
+      told: [["taken-over", "queue theirs", wayOut("review-other-name")]],
+      after: () => [queue("theirs-not")],
+      published: ["", "theirs-not"],
+      left: { theirs: ["theirs"], "theirs-not": [""] },
+    },
+    later: {
+      before: [queue("later", {}, { retainOnDelete: true })],
+      edit: [queue("later")],
+      told: [["no-longer-kept", "queue later", wayOut("review-later-updates")]],
+      first: [queue("later")],
+      retold: [],
+      after: () => [queue("later")],
+      left: { later: ["later"] },
+    },
+    idle: {
+      before: [...spare("idle"), toSpare("idle"), ...idle, between("idle", "idle-q")],
+      edit: [...spare("idle"), toSpare("idle"), ...idle],
+      told: [["binding-gone", "binding", wayOut("review-nothing-due")]],
+      deed: () => untilReady("idle-q", 2),
+      after: () => [...spare("idle"), toSpare("idle"), ...idle],
+      left: { "idle-q": ["idle-q", "idle-level"], "idle-rest": ["idle-rest"] },
+    },
+    provider: {
+      before: [ownProvider, { ...queue("provider-q"), by: "provider" }],
+      edit: [queue("provider-q")],
+      told: [["provider-gone", "", wayOut("review-keep-provider")]],
+      first: [ownProvider, queue("provider-q")],
+      deed: async () => {
+        const { output } = await stack.run(["stack", "export", "--stack", "test"]);
+        assert.doesNotMatch(output, /"provider": "\S+::provider::/);
+      },
+      after: () => [queue("provider-q")],
+      left: { "provider-q": ["provider-q"] },
     },
     known: {
       before: [...spare("known"), toSpare("known")],
@@ -468,8 +501,10 @@ describe("the way out that a review prints", () => {
       const asTold = ({ after }: Advice, name: string): Resource[] => after(found.get(name) as Finding[]);
       declare((advice, name) => advice.retold ?? asTold(advice, name));
       const { report: retold, output: shown } = await stack.review("--management", management.url);
-      const replaced = retold?.findings.filter(({ rule }) => rule === "queue-replaced").map(({ entity }) => entity);
-      assert.deepEqual(replaced, ["queue entity"], shown);
+      const retoldOf = (rule: Rule): string[] | undefined =>
+        retold?.findings.filter((one) => one.rule === rule).map(({ entity }) => entity);
+      assert.deepEqual(retoldOf("queue-replaced"), ["queue entity"], shown);
+      assert.ok(retoldOf("queue-deleted")?.includes("queue later"), shown);
       assert.ok(!retold?.findings.some(({ detail = "" }) => wayOut("review-meanwhile").test(detail)), shown);
       declare(asTold);
       await stack.up();

@@ -66,7 +66,8 @@ export const texts = {
     "review-compare-policy": "Compare what it says before and after with what the queues need",
     "review-credentials-first": "Give services their new credentials first",
     "review-stack-per-broker": "Use a stack of its own for each broker: `pulumi stack init NAME`",
-    "review-show-urns": "Look at what it declared: `pulumi stack --show-urns`",
+    "review-keep-provider":
+      "Keep it in the program until each resource that it declared has left, or has another provider",
     "review-known-policy": "Make its settings known when the program runs, and no secrets",
     "review-stop-publishers": "Stop the publishers, or move the network to another broker first",
     "review-same-volumes": "Made again by the same name and size, the nodes find their volumes with all messages",
@@ -86,18 +87,14 @@ export const texts = {
 
 /** Ways out that no test follows, with the reason. */
 export const undone = {
-  "review-other-name": "a choice of names",
   "review-retain-namespace": "needs a Kubernetes cluster",
   "review-move-then-delete-namespace": "needs a Kubernetes cluster; moving is done in test/brokers/moving.test.ts",
   "review-retain-cluster": "needs a Kubernetes cluster",
   "review-take-secrets-out": "needs a Kubernetes cluster",
   "review-retain-secrets": "needs a Kubernetes cluster",
   "review-shrink": "needs three nodes",
-  "review-later-updates": "nothing to run",
-  "review-nothing-due": "nothing to run",
   "review-compare-policy": "nothing to run",
   "review-stack-per-broker": "the engine's own command: a new stack has nothing of the old one",
-  "review-show-urns": "the engine's own command, which only lists",
   "review-stop-publishers": "needs a Kubernetes cluster; moving is done in test/brokers/moving.test.ts",
   "review-little-due-upgrade": "nothing to run",
   "review-little-due": "nothing to run",

@@ -357,7 +357,9 @@ export const rules = {
     title: "% would leave the program",
     consequence:
       "What it declared can't be changed or deleted by this stack any more, unless another provider does it.",
-    wayOut: ["Look at what it declared: `pulumi stack --show-urns`."],
+    wayOut: [
+      "Keep it in the program until each resource that it declared has left, or has another provider, by an update of its own: `pulumi stack export` names the provider of each.",
+    ],
   },
   "policy-unknown": {
     severity: "care",

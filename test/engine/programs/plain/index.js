@@ -3,7 +3,7 @@
 // Resources of the provider as the config lists them, without a component of this project: each with its type, name, arguments and options.
 // One with isGrouped stands under a component of the program's own, and an alias with wasAlone says that it stood under none before. An argument
 // { nameOf } is the name of an earlier resource as an output, and one { secret } a secret value. A resource depends on the earlier ones that its
-// list `after` names.
+// list `after` names, and belongs to the earlier provider that `by` names.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 
@@ -26,7 +26,7 @@ const argumentOf = (value) => {
 };
 const endOf = (value) =>
   ends.find(({ name, args }) => (value?.nameOf === undefined ? args.name === value : name === value.nameOf))?.made;
-for (const { type, name, args, opts = {}, isGrouped, after = [] } of resources) {
+for (const { type, name, args, opts = {}, isGrouped, after = [], by } of resources) {
   const aliases = (opts.aliases ?? []).map((alias) => {
     const { wasAlone, ...other } = typeof alias === "string" ? {} : alias;
     return wasAlone ? { ...other, parent: pulumi.rootStackResource } : alias;
@@ -34,7 +34,7 @@ for (const { type, name, args, opts = {}, isGrouped, after = [] } of resources) 
   const place = type === "User" ? {} : { vhost };
   const isBetween = type === "Binding" || type === "Permissions";
   const options = {
-    provider,
+    provider: ends.find((end) => end.name === by)?.made ?? provider,
     ...opts,
     aliases,
     ...(isGrouped ? { parent: group } : {}),
