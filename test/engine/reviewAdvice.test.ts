@@ -107,6 +107,11 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
       "x-dead-letter-routing-key": "k",
     });
   const idle = [levelOf("idle"), queue("idle-q")];
+  const comparedWith = (definition?: object): Resource[] => [
+    ...spare("compared"),
+    queue("compared-q", { "x-dead-letter-exchange": "compared-spare" }),
+    ...(definition === undefined ? [] : [policy("compared", definition, { pattern: "^compared-q$" })]),
+  ];
   const ownProvider: Resource = {
     type: "Provider",
     name: "provider",
@@ -406,6 +411,20 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
       deed: () => untilReady("idle-q", 2),
       after: () => [...spare("idle"), toSpare("idle"), ...idle],
       left: { "idle-q": ["idle-q", "idle-level"], "idle-rest": ["idle-rest"] },
+    },
+    compared: {
+      before: comparedWith(),
+      byHand: () =>
+        broker.management.call("PUT", `policies/${vhost}/compared-theirs`, {
+          pattern: "^compared-q$",
+          "apply-to": "queues",
+          definition: { "message-ttl": 500 },
+        }),
+      edit: comparedWith({ overflow: "reject-publish" }),
+      told: [["policy-changed", "policy compared", wayOut("review-carry-over")]],
+      after: () => comparedWith({ overflow: "reject-publish", "message-ttl": 500 }),
+      published: ["", "compared-q"],
+      left: { "compared-rest": ["compared-rest", "compared-q", ""] },
     },
     provider: {
       before: [ownProvider, { ...queue("provider-q"), by: "provider" }],

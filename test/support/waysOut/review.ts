@@ -63,7 +63,7 @@ export const texts = {
     "review-nothing-due": "Apply it while nothing is due",
     "review-unbind": "Unbind it by hand once the update is made: `rabbitmqadmin delete binding`",
     "review-new-descriptor": "Give publishers the new descriptor right after the update",
-    "review-compare-policy": "Compare what it says before and after with what the queues need",
+    "review-carry-over": "Give the policy that then applies what the queues and exchanges need of the one before",
     "review-credentials-first": "Give services their new credentials first",
     "review-stack-per-broker": "Use a stack of its own for each broker: `pulumi stack init NAME`",
     "review-keep-provider":
@@ -93,7 +93,6 @@ export const undone = {
   "review-take-secrets-out": "needs a Kubernetes cluster",
   "review-retain-secrets": "needs a Kubernetes cluster",
   "review-shrink": "needs three nodes",
-  "review-compare-policy": "nothing to run",
   "review-stack-per-broker": "the engine's own command: a new stack has nothing of the old one",
   "review-stop-publishers": "needs a Kubernetes cluster; moving is done in test/brokers/moving.test.ts",
   "review-little-due-upgrade": "nothing to run",

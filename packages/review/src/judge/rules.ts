@@ -337,7 +337,9 @@ export const rules = {
     title: "% would come, change or go",
     consequence:
       "It applies to live queues or exchanges at once, and only one policy does to each: a new one takes away what another said, e.g. a network's parking.",
-    wayOut: ["Compare what it says before and after with what the queues need."],
+    wayOut: [
+      "Give the policy that then applies what the queues and exchanges need of the one before: `rabbitmqctl list_policies -p VHOST` shows them all.",
+    ],
   },
   "access-changed": {
     severity: "care",
