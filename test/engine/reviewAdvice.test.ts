@@ -6,7 +6,7 @@ import { delayNetwork, encodeDelay, levelExchangeName } from "@rabbitmq-delay/to
 import type { ConfirmChannel } from "amqplib";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { freePort } from "../../toolchain/dist/ports";
-import { TestBroker, onEachBroker } from "../support/brokers";
+import { TestBroker, onEachBroker, ownTestBroker } from "../support/brokers";
 import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
 import { Receiver } from "../support/receive";
@@ -112,6 +112,19 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
     queue("compared-q", { "x-dead-letter-exchange": "compared-spare" }),
     ...(definition === undefined ? [] : [policy("compared", definition, { pattern: "^compared-q$" })]),
   ];
+  const shovel: Resource = {
+    type: "Shovel",
+    name: "shovel",
+    args: {
+      name: "shovel",
+      info: {
+        sourceUri: "amqp://",
+        sourceQueue: "shovel-q",
+        destinationUri: "amqp://",
+        destinationExchange: "shovel-missing",
+      },
+    },
+  };
   const ownProvider: Resource = {
     type: "Provider",
     name: "provider",
@@ -426,6 +439,18 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
       published: ["", "compared-q"],
       left: { "compared-rest": ["compared-rest", "compared-q", ""] },
     },
+    shovel: {
+      before: [queue("shovel-q")],
+      edit: [queue("shovel-q"), shovel],
+      told: [["other-changed", "", wayOut("review-preview-diff")]],
+      deed: async () => {
+        stack.configure({ network: { resources: [shovel] } });
+        const { output } = await stack.run(["preview", "--diff", "--stack", "test"]);
+        assert.match(output, /destinationExchange\s*: "shovel-missing"/);
+      },
+      after: () => [queue("shovel-q")],
+      left: { "shovel-q": ["shovel-q"] },
+    },
     provider: {
       before: [ownProvider, { ...queue("provider-q"), by: "provider" }],
       edit: [queue("provider-q")],
@@ -545,10 +570,11 @@ describe("the way out that a review prints", () => {
       assert.equal(last?.verdict, "nothing", end);
     });
 
-    it("lets it compare all of the state with the broker, and believe its counts", async () => {
+    it("lets it compare all of the state with the broker, and believe its counts; each broker has what its own stack declares", async () => {
       const { management } = broker();
       const vhost = await management.createVhost();
-      const stack = await TestStack.create(broker(), vhost, join(__dirname, "programs", "plain"));
+      const program = join(__dirname, "programs", "plain");
+      const stack = await TestStack.create(broker(), vhost, program);
       const declare = (...resources: Resource[]): void => stack.configure({ network: { resources } });
       const named = queue("named");
       const secretly = { ...named, args: { ...named.args, name: { secret: "named" } } };
@@ -582,6 +608,24 @@ describe("the way out that a review prints", () => {
         await new Promise((resolve) => setTimeout(resolve, 200));
       assert.deepEqual(await told(management.url, "--show-sames"), [false, false]);
       assert.match(await review(management.url, "--show-sames"), /1 message now/);
+
+      const other = await ownTestBroker(broker().node.installation);
+      await other.management.call("PUT", `vhosts/${vhost}`);
+      const elsewhere: StackConfig = {
+        network: { resources: [queue("left"), named] },
+        broker: { managementUrl: other.management.url },
+      };
+      stack.configure(elsewhere);
+      const moved = await stack.reviewAsText("markdown", "--management", management.url);
+      assert.match(moved.output, wayOut("review-stack-per-broker"));
+      const second = await TestStack.create(other, vhost, program);
+      second.configure(elsewhere);
+      await second.up();
+      declare(queue("left"), named);
+      assert.deepEqual(await stack.preview("--refresh"), []);
+      for (const api of [management, other.management])
+        assert.deepEqual((await api.queues(vhost)).map(({ name }) => name).sort(), ["left", "named"]);
+      assert.equal((await channel.checkQueue("left")).messageCount, 1);
     });
 
     it("keeps an endpoint's queue, and what is due once the endpoint has left", async () => {

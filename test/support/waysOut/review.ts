@@ -93,11 +93,9 @@ export const undone = {
   "review-take-secrets-out": "needs a Kubernetes cluster",
   "review-retain-secrets": "needs a Kubernetes cluster",
   "review-shrink": "needs three nodes",
-  "review-stack-per-broker": "the engine's own command: a new stack has nothing of the old one",
   "review-stop-publishers": "needs a Kubernetes cluster; moving is done in test/brokers/moving.test.ts",
   "review-little-due-upgrade": "nothing to run",
   "review-little-due": "nothing to run",
-  "review-preview-diff": "the engine's own command, which only lists",
   "review-do-as-warned": "refers to another message",
   "review-mend-preview": "refers to another message",
 };
