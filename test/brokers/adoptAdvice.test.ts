@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { IncomingMessage, ServerResponse, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { setTimeout as pause } from "node:timers/promises";
+import timers, { setTimeout as pause } from "node:timers/promises";
+import { ManagementApi } from "@rabbitmq-delay/broker";
+import { enforceMatching } from "@rabbitmq-delay/operate";
 import { DelayNetwork, delayNetwork } from "@rabbitmq-delay/topology";
 import { planOwnership } from "@rabbitmq-delay/topology/stack";
 import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
@@ -47,6 +49,14 @@ async function interrupted(broker: TestBroker, before: (request: string) => Prom
   afterThisTest(() => void server.close());
   const managementUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { ...broker, node: { ...broker.node, managementUrl } };
+}
+
+/** Makes an object's function another one until the end of the test. */
+function replace<T extends object>(object: T, functions: Partial<T>): void {
+  const before = { ...functions };
+  for (const key of Object.keys(functions) as (keyof T)[]) before[key] = object[key];
+  Object.assign(object, functions);
+  afterThisTest(() => void Object.assign(object, before));
 }
 
 describe("what adopt and enforce advise", () => {
@@ -119,7 +129,7 @@ describe("what adopt and enforce advise", () => {
         assert.match(output, new RegExp(`name: ${name}\n`));
     });
 
-    it("enforce finds nothing stuck once messages are let out as it says", async () => {
+    it("enforce finds nothing stuck once messages are let out, and ends once statistics are switched on, as it says", async () => {
       const on = await ownTestBroker(broker().node.installation);
       // The broker by itself tries again after three minutes.
       const timeout = "application:set_env(rabbit, dead_letter_worker_publisher_confirm_timeout, 1000).";
@@ -152,6 +162,30 @@ describe("what adopt and enforce advise", () => {
               assert.equal(out?.message.content.toString(), "let out");
               await untilStuck(0);
             },
+          },
+        ],
+      );
+
+      const setStatistics = async (isOff: boolean): Promise<void> => {
+        for (const key of ["disable_management_stats", "enable_queue_totals"])
+          await rabbitmqctl(on.node, "eval", `application:set_env(rabbitmq_management, ${key}, ${isOff}).`);
+      };
+      let isSilent = false;
+      const way = await interrupted(on, async (request) => {
+        if (isSilent || !/^GET \/api\/queues\/[^/]+\/[^/]+\/bindings/.test(request)) return;
+        isSilent = true;
+        await setStatistics(true);
+      });
+      // Seven counts are half a minute.
+      const { setTimeout: wait } = timers;
+      replace(timers, { setTimeout: (ms = 0, ...more) => wait(ms / 20, ...more) });
+      await followAdvice(
+        () => run(way, ["enforce", "--vhost", vhost, "--preset", "nservicebus"]),
+        [
+          {
+            says: wayOut("enforce-statistics"),
+            of: "those past their time",
+            deed: () => setStatistics(false),
           },
         ],
       );
@@ -210,6 +244,15 @@ describe("what adopt and enforce advise", () => {
       await tag("policymaker");
       assert.doesNotMatch((await dry("secret")).output, login);
 
+      /** Goes on with the change, in less time than a queue takes to be counted as empty. */
+      const hurry = async (): Promise<void> => {
+        const login = { username: "guest", password: "guest" };
+        const api = new ManagementApi({ managementUrl: management.url, ...login });
+        const network = { ...delayNetwork({ preset: "nservicebus", parking: false }), vhost };
+        await assert.rejects(enforceMatching(api, network, { timeoutMs: 1 }), wayOut("enforce-timeout"));
+      };
+      const now = Date.now;
+
       // Each before the first of these requests alone; whether a user has a right is tried by others.
       const urgent = { ...high, pattern: "^nsb.v2" };
       const between = new Map<RegExp, (...words: string[]) => Promise<unknown>>([
@@ -228,6 +271,8 @@ describe("what adopt and enforce advise", () => {
           /^GET \/api\/queues\/[^/]+\/([^/]+)\/bindings/,
           (queue) => channel.bindQueue(queue, level(0), `${"*.".repeat(27)}1.#`),
         ],
+        // As if the process had been stopped for a minute.
+        [/^GET \/api\/bindings\/\S+\/e\/\S+\/[eq]\//, async () => replace(Date, { now: () => now() + 60_000 })],
         [/^DELETE \/api\/queues\//, () => put("policies", "urgent", urgent)],
       ]);
       const way = await interrupted(broker(), async (request) => {
@@ -246,7 +291,8 @@ describe("what adopt and enforce advise", () => {
           { says: wayOut("enforce-tag"), of: "PUT policies/", deed: () => tag("policymaker") },
           { says: wayOut("enforce-bind"), of: "POST bindings/", deed: () => permit({}) },
           { says: wayOut("enforce-deleted"), of: "somebody deleted the policy ", deed: () => undefined },
-          { says: wayOut("enforce-installers"), of: "is bound to queue ", deed: () => undefined },
+          { says: wayOut("enforce-held-up"), of: "this run ", deed: () => undefined },
+          { says: wayOut("enforce-installers"), of: "is bound to queue ", deed: hurry },
           {
             says: wayOut("enforce-at-once"),
             of: "policy urgent ",
