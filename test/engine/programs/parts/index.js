@@ -2,7 +2,7 @@
 
 // Components as the config lists them, each with its type, name and arguments. The network "$broker" is the one that the
 // broker's stack exports; a destination "$NAME" is the name output of the queue NAME, which the program declares then. A type
-// "read" is a user that the program only reads.
+// "read" is a user that the program only reads, and a type "Namespace" one of Kubernetes.
 const pulumi = require("@pulumi/pulumi");
 const rabbitmq = require("@pulumi/rabbitmq");
 const components = require("pulumi-rabbitmq-delay");
@@ -14,17 +14,22 @@ const provider = new rabbitmq.Provider("broker", { endpoint: managementUrl, user
 const { parts } = config.requireObject("network");
 
 let stack;
-for (const { type, name, args } of parts) {
+for (const { type, name, args, opts = {} } of parts) {
   if (type === "read") {
     rabbitmq.User.get(name, args.user, undefined, { provider });
     continue;
   }
+  if (type === "Namespace") {
+    new (require("@pulumi/kubernetes").core.v1.Namespace)(name, args, opts);
+    continue;
+  }
+  const place = type === "RabbitMqCluster" ? {} : { vhost };
   const isElsewhere = args.network === "$broker";
   if (isElsewhere) stack ??= new pulumi.StackReference(`organization/rabbitmq-delay/test`);
   const network = isElsewhere ? { network: stack.requireOutput("delayNetwork") } : {};
   const queue = /^\$(.*)$/.exec(args.destination ?? "")?.[1];
   const destination = queue === undefined ? {} : { destination: declareQueue(queue).name };
-  new components[type](name, { vhost, ...args, ...network, ...destination }, { provider });
+  new components[type](name, { ...place, ...args, ...network, ...destination }, { provider });
 }
 
 function declareQueue(name) {
