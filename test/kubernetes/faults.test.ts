@@ -6,7 +6,7 @@ import { percentile } from "../../bench/statistics";
 import { LEVELS, networkDashboard } from "pulumi-rabbitmq-delay/testing";
 import { afterThisTest } from "../support/cleanup";
 import { rounds } from "../support/length";
-import { PodCluster, metricsOf, ordinals, startPodCluster, withPods } from "../support/pods/cluster";
+import { PodCluster, manage, metricsOf, ordinals, startPodCluster, withPods } from "../support/pods/cluster";
 import { DelayTraffic } from "../support/pods/delayTraffic";
 import { killedNodes, minorityCutOff, rollingRestart } from "../support/pods/faults";
 
@@ -82,6 +82,28 @@ describe("three nodes of the generated manifests", () => {
       console.log(
         `      ${counts.duplicates} came twice; late by ${median} ms (half), ${late} ms (99 %), ${latest} ms (at most)`,
       );
+    });
+
+    // Nodes that went before they were forgotten left one that could declare nothing.
+    it("become one, as docs/kubernetes.md says, while messages wait: none is lost, and the node goes on to declare", async () => {
+      const { pods } = cluster;
+      const names = (await manage<{ name: string }[]>(cluster, 0, "GET", "nodes?columns=name")).map(({ name }) => name);
+      const traffic = await DelayTraffic.start(cluster);
+      afterThisTest(() => traffic.stop());
+      await traffic.publish(300, { fromMs: 10_000, toMs: 60_000 });
+      const leaving = ordinals(cluster).slice(1).reverse();
+      for (const ordinal of leaving) {
+        const node = names.find((name) => name.includes(`-${ordinal}.`)) as string;
+        await pods.exec(0, ["rabbitmq-queues", "-q", "shrink", node]);
+        await pods.exec(ordinal, ["rabbitmqctl", "-q", "stop_app"]);
+        await pods.exec(0, ["rabbitmqctl", "-q", "forget_cluster_node", node]);
+      }
+      for (const ordinal of leaving) await pods.stop(ordinal);
+      const quorum = { durable: true, arguments: { "x-queue-type": "quorum" } };
+      await manage(cluster, 0, "PUT", "queues/%2F/declared-by-one", quorum);
+      await traffic.settle(240_000);
+      const { messages, lost, early } = traffic.take();
+      assert.deepEqual({ messages, lost, early }, { messages: 300, lost: 0, early: 0 });
     });
   });
 });

@@ -192,7 +192,7 @@ export const rules = {
     consequence:
       "Queues lose the members on the nodes that go: those without a majority among the rest stand still, and a queue whose only member goes is lost.",
     wayOut: [
-      "First `rabbitmq-queues shrink` for each node that goes, the highest ordinals, see “Upgrades” in docs/kubernetes.md.",
+      "First take each node that goes out of the cluster, one after another, the highest ordinals: `rabbitmq-queues shrink`, `rabbitmqctl stop_app` in its pod, `rabbitmqctl forget_cluster_node`, see “Upgrades” in docs/kubernetes.md.",
     ],
   },
   "delivered-twice": {
