@@ -5,6 +5,7 @@ import { openStore } from "@rabbitmq-delay/store";
 import { afterThisTest } from "../support/cleanup";
 import { onEachDatabase, ownEndpoint } from "../support/databases";
 import { runCommand } from "../support/command";
+import { wayOut } from "../support/waysOut";
 
 describe("tables of another version", () => {
   onEachDatabase((database) => {
@@ -46,10 +47,14 @@ describe("tables of another version", () => {
 
     it("the command sets up once and again, and a role without that right can do the rest", async () => {
       const [address, endpoint] = [await database.address(), ownEndpoint()];
+      const counts = (): ReturnType<typeof runCommand> =>
+        runCommand(["store", "stats", "--store", address, "--name", endpoint, "--json"]);
+      assert.match((await counts()).err, wayOut("refusal-set-up"));
       for (let times = 0; times < 2; times++) {
         const { code, out } = await runCommand(["store", "set-up", "--store", address, "--name", endpoint]);
         assert.deepEqual([code, out], [0, "the tables are ready\n"]);
       }
+      assert.equal((await counts()).code, 0);
       if (!address.startsWith("postgres:")) return;
       const role = endpoint.replaceAll("-", "_");
       await sql(
@@ -61,30 +66,27 @@ describe("tables of another version", () => {
       const { code, out } = await runCommand(["store", "stats", "--store", own, "--name", endpoint, "--json"]);
       assert.deepEqual([code, JSON.parse(out)], [0, { pending: 0, due: 0, failed: 0 }]);
       // The right to ask is not the right to run it: without the tables beside, it would be green and take nothing in.
-      const running = await runCommand([
-        "store",
-        "run",
-        "--store",
-        own,
-        "--name",
-        endpoint,
-        "--no-set-up",
-        "--amqp",
-        "amqp://127.0.0.1:1",
-        "--http",
-        "off",
-      ]);
+      const flags = ["--no-set-up", "--amqp", "amqp://127.0.0.1:1", "--http", "off"];
+      const running = await runCommand(["store", "run", "--store", own, "--name", endpoint, ...flags]);
       assert.equal(running.code, 2);
       assert.match(
         running.err,
         new RegExp(`the role ${role} may not use .*receipts.*GRANT SELECT, INSERT, UPDATE, DELETE ON .* TO ${role}`),
       );
+      assert.match(running.err, wayOut("refusal-grant"));
+      await sql(address, /GRANT .*? TO \w+/.exec(running.err)?.[0] ?? "");
+      const granted = openStore(own);
+      afterThisTest(() => granted.close());
+      await granted.initialize(endpoint);
+      await granted.checkIntake?.();
       await sql(
         address,
         `DROP TABLE "${endpoint}.delayed.receipts", "${endpoint}.delayed.lots";
          DELETE FROM "${endpoint}.delayed.migrations" WHERE name <> '0001-messages'`,
       );
+      assert.match((await counts()).err, wayOut("refusal-set-up-again"));
       assert.equal((await runCommand(["store", "set-up", "--store", address, "--name", endpoint])).code, 0);
+      assert.equal((await counts()).code, 0);
       const upgraded = openStore(own);
       afterThisTest(() => upgraded.close());
       await upgraded.initialize(endpoint);

@@ -124,6 +124,7 @@ export const texts = {
     "enforce-unbind": "skip or repeat a part of their delay; unbind it first",
     "enforce-lower": "or a narrower pattern",
     "enforce-widen": "widen its pattern to both",
+    "enforce-run-at-once": ", and run this again at once",
     "enforce-at-once": "THIS CHANGE IS UNDER WAY, AND MESSAGES HAVE NO WAY UNTIL THEN: ",
   },
   "packages/operate/src/enforce/requests.ts": {
@@ -163,6 +164,10 @@ export const undone = {};
 
 /** Ways out that a test follows without looking at the text: the test's file and a part of its title. */
 export const doneBy = {
+  "enforce-run-at-once": [
+    "test/brokers/adoptAdvice.test.ts",
+    "enforce goes through once its advice is followed, and when it is run again after what came in between",
+  ],
   "preflight-policy-first": ["test/engine/errorQueues.test.ts", "unless that policy goes first and lifts the limit"],
   "preflight-single-node": [
     "test/engine/production.test.ts",

@@ -9,6 +9,7 @@ export const texts = {
   },
   "packages/broker/src/preflight/checkWanted.ts": {
     "refusal-name-output": "give destination as that resource's name output",
+    "refusal-adopt-here": ", and then set adopt: true here",
   },
   "packages/broker/src/preflight/claims.ts": {
     "refusal-former-owners": "or its owner was called before, add it to formerOwners",
@@ -59,6 +60,48 @@ export const texts = {
   "packages/broker/src/audit/enforcedFindings.ts": {
     "refusal-enforce-again": "Let it end, or run rabbitmq-delay enforce --preset",
   },
+  "packages/store/src/sql/migrations.ts": {
+    "refusal-set-up": "; set it up first (rabbitmq-delay store set-up)",
+    "refusal-set-up-again": "; set it up again (rabbitmq-delay store set-up)",
+  },
+  "packages/store/src/postgres/rights.ts": {
+    "refusal-grant": "; let their owner run GRANT ",
+  },
+  "packages/store/src/service/brokerProcess.ts": {
+    "refusal-lift-limit": "; give that policy delivery-limit -1, or a lower priority",
+    "refusal-take-limit-out": "; take delivery-limit out of that policy, or narrow its pattern",
+    "refusal-give-management": "; give --management, or declare them by a stack",
+  },
+  "packages/store/src/service/storeService.ts": {
+    "refusal-moved": "or start it once with --moved if they are for this one from now on",
+  },
+  "packages/broker/src/preflight/matchingChange.ts": {
+    "refusal-change-first": " first, which changes the live network without losing a message, and then pulumi refresh",
+  },
+  "packages/cli/src/enforce.ts": {
+    "refusal-go-on": "What was done stays; run it again to go on",
+    "refusal-refresh-stacks": "run pulumi refresh in each stack that declares it or joins it, and then set matching: ",
+  },
+  "packages/topology/src/network/topic.ts": {
+    "refusal-allow-pair": " to allow where that is meant",
+  },
+  "packages/topology/src/policies/deliveryLimit.ts": {
+    "refusal-leave-limit-out": "Leave the argument out: before ",
+  },
+  "components/transforms.ts": {
+    "refusal-leave-transform": "Leave resources of this component out of the transform",
+  },
+  "program/networks.ts": {
+    "refusal-leave-network": "; leave it there, because the engine takes it for another one here",
+  },
+  "program/production.ts": {
+    "refusal-production-retain": "; set removal: retain",
+    "refusal-production-quorum": "; take a quorum network",
+    "refusal-production-allow": " to allow`",
+    "refusal-production-https": " is plain text; give an https address",
+    "refusal-production-ca": "; give caCertFile instead",
+    "refusal-production-user": "broker.username: guest is everybody; give a user of its own",
+  },
   "packages/topology/src/audit.ts": {
     "refusal-parking": "; set parking: true",
     "refusal-exact": "set matching: exact",
@@ -73,6 +116,15 @@ const ownership = "test/engine/ownership.test.ts";
 const refusals = "test/engine/refusals.test.ts";
 const passingOn = "test/engine/passingOn.test.ts";
 const adoption = "test/engine/adoption.test.ts";
+const deliveryLimit = "test/store/deliveryLimit.test.ts";
+const otherPolicy = "a store whose policies another one keeps from applying says which";
+const enforced = "test/engine/enforced.test.ts";
+const changedLive =
+  "is refused until the live network is changed and read into the state; then nothing is declared anew";
+const production = [
+  "test/engine/production.test.ts",
+  "refuses what no production broker should have, unless its config says so in those words",
+] as const;
 const enforceLive = "test/brokers/enforceLive.test.ts";
 
 /** Ways out that a test follows without looking at the text: the test's file and a part of its title. */
@@ -130,6 +182,36 @@ export const doneBy = {
   "refusal-add-parking": [adoption, "comes under a stack with its endpoints; what waits arrives, once and not early"],
   "refusal-let-enforce-end": [enforceLive, "goes back from where a run was killed, or stopped and woken up"],
   "refusal-enforce-again": [enforceLive, "goes back from where a run was killed, or stopped and woken up"],
+  "refusal-adopt-here": [ownership, "an endpoint is claimed whichever way its network is given"],
+  "refusal-lift-limit": [deliveryLimit, otherPolicy],
+  "refusal-take-limit-out": [deliveryLimit, otherPolicy],
+  "refusal-give-management": [deliveryLimit, "a store that declares its queues without lifting their limit says so"],
+  "refusal-moved": [
+    "test/store/service.test.ts",
+    "refuses another vhost's messages, until it is told that they have moved",
+  ],
+  "refusal-change-first": [enforced, changedLive],
+  "refusal-refresh-stacks": [enforced, changedLive],
+  "refusal-go-on": [
+    "test/brokers/adoptAdvice.test.ts",
+    "enforce goes through once its advice is followed, and when it is run again after what came in between",
+  ],
+  "refusal-allow-pair": [ownership, "endpoints of one program are told apart on a network out of another stack, too"],
+  "refusal-leave-limit-out": [refusals, "a queue that asks for no delivery limit, and would have one"],
+  "refusal-leave-transform": [
+    "test/engine/transforms.test.ts",
+    "are refused before anything is touched, wherever they stand, and an endpoint keeps its messages",
+  ],
+  "refusal-leave-network": [
+    "test/engine/networks.test.ts",
+    "let publishers move from one to another while what waits arrives, once, in a queue that stays",
+  ],
+  "refusal-production-retain": production,
+  "refusal-production-quorum": production,
+  "refusal-production-allow": production,
+  "refusal-production-https": production,
+  "refusal-production-ca": production,
+  "refusal-production-user": production,
   "refusal-parking": [
     "test/brokers/faults.test.ts",
     "unroutable messages are parked, with their key, and stall nobody",

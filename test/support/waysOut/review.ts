@@ -6,6 +6,9 @@ export const texts = {
   "packages/review/src/broker/stillBound.ts": {
     "review-still-bound": "which no program declares, and gets what comes there; unbind it by hand",
   },
+  "packages/review/src/broker/notCompared.ts": {
+    "review-make-with-sames": "the preview does not list unchanged resources; make it with --show-sames",
+  },
   "packages/review/src/judge/rules.ts": {
     "review-drain": "Wait until nothing is in them",
     "review-beside-component": "another name, prefix or shape among `networks` in the config",
@@ -130,6 +133,10 @@ export const doneBy = {
   "review-forget-nodes": [
     "test/kubernetes/faults.test.ts",
     "become one, as docs/kubernetes.md says, while messages wait",
+  ],
+  "review-make-with-sames": [
+    "test/engine/reviewAdvice.test.ts",
+    "lets it compare all of the state with the broker, and believe its counts",
   ],
   "review-do-as-warned": [
     "test/engine/review.test.ts",
