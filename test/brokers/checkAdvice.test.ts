@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GetMessage } from "amqplib";
-import { brokerFaultIds } from "@rabbitmq-delay/broker";
+import { brokerFaultIds, checkVersion } from "@rabbitmq-delay/broker";
 import {
   DelayNetworkOptions,
   HoldQueuesOptions,
@@ -18,7 +18,7 @@ import {
   retryIntervals,
 } from "@rabbitmq-delay/topology";
 import { networkPlan } from "rabbitmq-delay/testing";
-import { rabbitmqctl } from "../../toolchain/dist/brokerControl";
+import { disablePlugin, enablePlugin, rabbitmqctl } from "../../toolchain/dist/brokerControl";
 import { onEachBroker, ownTestBroker, restart } from "../support/brokers";
 import { runCommand } from "../support/command";
 import { openChannel } from "../support/connect";
@@ -470,7 +470,7 @@ describe("what rabbitmq-delay check finds", () => {
       await Promise.all([send(risky, 0), send(told, 1)]);
     });
 
-    it("of consumers is known once the broker's statistics are switched on, as it says", async () => {
+    it("of consumers is known once the broker's statistics are switched on, and of a broker once its plugin is, as it says", async () => {
       const on = await ownTestBroker(broker().node.installation);
       const { management } = on;
       const vhost = await management.createVhost();
@@ -490,6 +490,15 @@ describe("what rabbitmq-delay check finds", () => {
       await setStatistics(false);
       // The broker counts a new queue some seconds later.
       while ((await uncounted()).length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+
+      // A broker without the plugin was to be started, and another service to get the plugin.
+      const version = (path = ""): Promise<string> =>
+        checkVersion({ managementUrl: `${management.url}${path}`, username: "guest", password: "guest" });
+      await assert.rejects(version("/path"), wayOut("check-management-address"));
+      await disablePlugin(on.node, "rabbitmq_management");
+      await assert.rejects(version(), wayOut("check-management-plugin"));
+      await enablePlugin(on.node, "rabbitmq_management");
+      assert.equal(await version(), await management.version());
     });
 
     it("goes on by itself once somebody does as it says, where the broker could not pass messages on", async () => {

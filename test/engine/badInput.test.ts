@@ -96,8 +96,8 @@ describe("bad input is refused before anything is created", () => {
 
     it("a broker that is too old", () =>
       withFakeApi(200, { rabbitmq_version: "3.9.29" }, /RabbitMQ 3\.9\.29; 3\.10 or newer/));
-    it("a broker without the management plugin", () =>
-      withFakeApi(404, {}, /does not answer as RabbitMQ's management API .*rabbitmq-plugins enable/));
+    it("another service's address", () =>
+      withFakeApi(404, {}, /does not answer as RabbitMQ's management API .*give its address, without a path/));
 
     it("an existing entity with other arguments", async () => {
       const queue = plan.queues.at(-1)?.name as string;

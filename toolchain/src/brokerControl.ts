@@ -13,6 +13,11 @@ export async function enablePlugin(node: BrokerNode, plugin: string): Promise<vo
   await tool(node, "rabbitmq-plugins", ["-q", "enable", plugin]);
 }
 
+/** Disables a plugin on a running node. */
+export async function disablePlugin(node: BrokerNode, plugin: string): Promise<void> {
+  await tool(node, "rabbitmq-plugins", ["-q", "disable", plugin]);
+}
+
 function tool(node: BrokerNode, name: string, given: string[]): Promise<string> {
   const [command, args] = commandInside(node.installation, join(dirname(node.installation.script), name));
   return run(command, [...args, ...given], { env: { ...process.env, ...nodeEnvironment(node) } });

@@ -15,7 +15,7 @@ export function isSameAddress(endpoint: unknown, url: string): boolean {
  */
 export function managementWayOut(
   managementUrl: string,
-  otherwise = "is it the management API's address, without a path?",
+  otherwise = "give its address, without a path and by default with port 15672",
 ): string {
   return /\/api\/?$/.test(managementUrl) ? "the address ends before /api" : otherwise;
 }

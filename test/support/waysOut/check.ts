@@ -49,6 +49,12 @@ export const texts = {
     "check-stalled-key": "no binding takes their keys (bind the endpoint, or give the network parking)",
     "check-stalled-loop": "leave that header out, and free them by an update to 4.0 or newer",
   },
+  "packages/broker/src/preflight/brokerVersion.ts": {
+    "check-management-plugin": "rabbitmq-plugins enable rabbitmq_management lets a broker ",
+  },
+  "packages/topology/src/address.ts": {
+    "check-management-address": "give its address, without a path ",
+  },
   "packages/topology/src/exchange/delayedExchange.ts": {
     "check-unbind-former": "as a former delivery exchange that was left on the broker; unbind it",
     "check-unbind-copied": "gets copies of what has another delay, or of what nobody takes; unbind it",

@@ -78,14 +78,12 @@ async function versionOf(broker: BrokerAddress): Promise<string> {
     if (status === 0) {
       throw new BrokerCheckError(
         `broker.managementUrl: no broker answers at ${managementUrl} (${message}); make up starts a local one, and ` +
-          `RABBITMQ_MANAGEMENT_URL or the stack's config points at yours`,
+          `RABBITMQ_MANAGEMENT_URL or the stack's config points at yours; rabbitmq-plugins enable rabbitmq_management lets a broker ` +
+          `answer there`,
         true,
       );
     }
-    const wayOut = managementWayOut(
-      broker.managementUrl,
-      "enable the plugin with rabbitmq-plugins enable rabbitmq_management",
-    );
+    const wayOut = managementWayOut(broker.managementUrl);
     throw new BrokerCheckError(
       `broker.managementUrl: ${managementUrl} does not answer as RabbitMQ's management API (HTTP ${status}); ${wayOut}`,
     );
