@@ -60,7 +60,7 @@ function replace<T extends object>(object: T, functions: Partial<T>): void {
 }
 
 describe("what adopt and enforce advise", () => {
-  onEachBroker((broker) => {
+  onEachBroker((broker, { isNewest }) => {
     it("adopt finds nothing left out or different once its advice is followed", async () => {
       const { management } = broker();
       const vhost = await management.createVhost();
@@ -166,6 +166,8 @@ describe("what adopt and enforce advise", () => {
         ],
       );
 
+      // RabbitMQ 3.10 counts nothing at all then, and enforce waits until its timeout.
+      if (!isNewest) return;
       const setStatistics = async (isOff: boolean): Promise<void> => {
         for (const key of ["disable_management_stats", "enable_queue_totals"])
           await rabbitmqctl(on.node, "eval", `application:set_env(rabbitmq_management, ${key}, ${isOff}).`);
