@@ -64,7 +64,7 @@ describe("bad input is refused before anything is created", () => {
       [
         "an unknown config key",
         () => ({ network, endpoints: [{ name: "a", queue: true }] }),
-        /endpoints\[0\].* is not allowed/,
+        /endpoints\[0\]\.queue: unknown property; known/,
       ],
       [
         "an endpoint without a queue",

@@ -10,7 +10,7 @@ const mistakes: Record<string, RegExp> = {
     /error: vhost: a secret is not allowed; the network is declared in "\[secret\]"; leave vhost out/,
   network: /error: network: a secret is not allowed; it must be a delay network's descriptor/,
   "version of a network": /error: network\.version: a secret is not allowed; this release reads versions 1 and 2/,
-  "property of a network": /error: network(\.\w+)?: .* is not allowed; /,
+  "property of a network": /error: network(\.\w+)?: unknown property; known /,
   password: /error: credentials\[0\]\.password: "7 characters" is not allowed; it must have at least 12 characters/,
   username: /: rabbitmq:username: the broker at \S+ refuses user \[secret\] or its password/,
   endpoint: /: rabbitmq:endpoint: no broker answers at \[secret\]/,

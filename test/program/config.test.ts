@@ -151,9 +151,7 @@ describe("a stack's config", () => {
     ] as const)
       assert.throws(
         () => plan({ ...withCluster, [part]: { ...withCluster[part], [wrong]: 1 } }),
-        new RegExp(
-          `${part}\\.${wrong}: unknown property; known properties are .*; did you mean ${meant}\\?$`,
-        ),
+        new RegExp(`${part}\\.${wrong}: unknown property; known properties are .*; did you mean ${meant}\\?$`),
       );
   });
 

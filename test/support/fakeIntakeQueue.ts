@@ -69,7 +69,8 @@ export class FakeClient {
   private consumer: ((message: object) => void) | undefined;
   private prefetched = 0;
   private tag = 0;
-  private sent: number[] = [];
+  /** Acknowledgements on their way, each of one message or more. */
+  private sent: number[][] = [];
 
   constructor(
     private readonly queue: FakeIntakeQueue,
@@ -134,8 +135,10 @@ export class FakeClient {
             await this.step();
             this.consumer = undefined;
           },
-          ack: ({ fields }: { fields: { deliveryTag: number } }) => {
-            if (!this.isCrashed) this.sent.push(fields.deliveryTag);
+          ack: ({ fields: { deliveryTag } }: { fields: { deliveryTag: number } }, isForEarlier?: boolean) => {
+            const tags =
+              isForEarlier === true ? [...this.inHand.keys()].filter((tag) => tag <= deliveryTag) : [deliveryTag];
+            if (!this.isCrashed) this.sent.push(tags);
           },
           nack: () => undefined,
           close: async () => {
@@ -149,7 +152,7 @@ export class FakeClient {
   }
 
   private settle(count: number): void {
-    for (const tag of this.sent.splice(0, count)) this.inHand.delete(tag);
+    for (const tag of this.sent.splice(0, count).flat()) this.inHand.delete(tag);
     this.queue.deliver();
   }
 }

@@ -7,7 +7,8 @@ import type { Delivery, DeliveryProperties } from "./delivery";
 export interface OpenDelivery extends Delivery {
   /** Whether the broker may have delivered it before. */
   isRedelivered: boolean;
-  acknowledge(): void;
+  /** @param isForEarlier whether also for all that came before it and are not settled, which the broker then has at once; default: no */
+  acknowledge(isForEarlier?: boolean): void;
   /** Gives it back to the queue, to its former place. */
   giveBack(): void;
   /** Gives it back to the queue as a failure, which a quorum queue counts. */
@@ -44,7 +45,7 @@ interface AmqplibChannel {
   checkQueue(queue: string): Promise<unknown>;
   consume(queue: string, callback: (message: AmqplibMessage | null) => void): Promise<{ consumerTag: string }>;
   cancel(consumerTag: string): Promise<unknown>;
-  ack(message: AmqplibMessage): void;
+  ack(message: AmqplibMessage, allUpTo?: boolean): void;
   nack(message: AmqplibMessage, allUpTo: boolean, requeue: boolean): void;
   reject(message: AmqplibMessage, requeue: boolean): void;
   waitForConfirms: unknown;
@@ -121,7 +122,7 @@ function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDeliv
     isRedelivered: redelivered,
     body: message.content,
     properties: properties as DeliveryProperties,
-    acknowledge: () => unlessClosing(() => channel.ack(message)),
+    acknowledge: (isForEarlier = false) => unlessClosing(() => channel.ack(message, isForEarlier)),
     giveBack: () => unlessClosing(() => channel.nack(message, false, true)),
     reject: () => unlessClosing(() => channel.reject(message, true)),
     deadLetter: () => unlessClosing(() => channel.reject(message, false)),

@@ -27,6 +27,8 @@ export interface ConsumerSession {
   readonly isLost: boolean;
   /** Stops the deliveries until this batch is handled; returns the messages that came meanwhile. */
   pause(): Promise<OpenDelivery[]>;
+  /** Acknowledges deliveries in hand; where they are all of those, at once, so that the broker has it for all of them or for none. */
+  acknowledge(deliveries: readonly OpenDelivery[]): void;
   /** Resolves when the broker has processed everything sent to it before, such as acknowledgements; rejects when the channel is gone. */
   roundTrip(): Promise<void>;
 }
@@ -128,6 +130,13 @@ async function consumeOnce(
     await running?.();
     return waiting.splice(0);
   };
+  const acknowledge = (deliveries: readonly OpenDelivery[]): void => {
+    const last = [...unsettled.keys()].at(-1);
+    if (last === undefined || deliveries.length < unsettled.size) return deliveries.forEach((one) => one.acknowledge());
+    for (const drop of unsettled.values()) drop();
+    last.acknowledge(true);
+    unsettled.clear();
+  };
   const session: ConsumerSession = {
     id: randomUUID(),
     closing: closing.signal,
@@ -135,6 +144,7 @@ async function consumeOnce(
       return isLost;
     },
     pause,
+    acknowledge,
     roundTrip: () => port.prefetch(prefetch),
   };
   channel.on("error", lose);
@@ -173,11 +183,11 @@ async function consumeOnce(
 /** Tracks whether a delivery is still in hand, and keeps its body meanwhile. */
 function trackDelivery(delivery: OpenDelivery, unsettled: Map<OpenDelivery, () => void>, bodies: Bodies): OpenDelivery {
   const settling =
-    (settle: () => void): (() => void) =>
-    () => {
+    <T extends unknown[]>(settle: (...how: T) => void): ((...how: T) => void) =>
+    (...how) => {
       unsettled.get(one)?.();
       unsettled.delete(one);
-      settle();
+      settle(...how);
     };
   const one: OpenDelivery = {
     ...delivery,

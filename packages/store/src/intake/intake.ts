@@ -252,7 +252,8 @@ export class Intake {
     };
     // Without an acknowledgement the broker still has all of them, and the receipts tell which are stored.
     for (const some of inStatements(all)) if (!(await storeSome(some))) return;
-    this.acknowledge(committed);
+    session.acknowledge(committed.map(({ delivery }) => delivery));
+    this.tell(committed);
     await session.roundTrip();
     await this.commitPersistently(async () => {
       await receipts.settle(session.id);
@@ -295,8 +296,12 @@ export class Intake {
   }
 
   private acknowledge(stored: Accepted[], known: Accepted[] = []): void {
-    const { events } = this.parts;
     for (const { delivery } of [...stored, ...known]) delivery.acknowledge();
+    this.tell(stored, known);
+  }
+
+  private tell(stored: Accepted[], known: Accepted[] = []): void {
+    const { events } = this.parts;
     if (stored.length > 0) events?.onStored?.(stored.map(({ message }) => message));
     if (known.length > 0) events?.onRecognized?.(known.map(({ delivery }) => delivery));
   }

@@ -56,10 +56,10 @@ export class PostgresReceipts implements IntakeReceipts {
     return this.parts.inTransaction(async (client) => {
       const open = await this.withoutStored(client, taken, session);
       const others = await this.othersOf(client, open, session, ended);
-      const { unknown, known, past, waitMs } = recognize(open, others, isPatient);
+      const { unknown, known, waitMs } = recognize(open, others, isPatient);
       if (waitMs > 0) return Math.ceil(waitMs);
       const { receipts } = this.parts.table();
-      const dropped = [...known.map(({ receipt }) => receipt), ...past].map(({ messageId }) => messageId);
+      const dropped = known.map(({ receipt }) => receipt.messageId);
       if (dropped.length > 0)
         await client.query(`DELETE FROM ${receipts} WHERE message_id = ANY ($1::text[])`, [dropped]);
       if (unknown.length > 0)

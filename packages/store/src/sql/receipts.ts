@@ -35,11 +35,6 @@ export interface Recognized {
   unknown: TakenMessage[];
   /** Messages that are stored already, with the receipt that becomes theirs. */
   known: { receipt: Receipt; taken: TakenMessage }[];
-  /**
-   * Receipts of equal messages of which others came back: what was in a session's hand comes back together, so these were acknowledged,
-   * and would be taken for those of equal ones that come later.
-   */
-  past: Receipt[];
   /** How long to wait until it can be decided, in milliseconds; 0 when it can. */
   waitMs: number;
 }
@@ -48,7 +43,7 @@ export interface Recognized {
  * Finds out which messages are stored already. A message that came for the first time is not. For one that came before, a receipt of an
  * ended session with the same fingerprint is used, each receipt for one message. But a message that was delivered no more often than that
  * of the receipt, or less often than sessions have begun since, is a later message, and unknown. A message whose receipt is old is unknown,
- * too, and so are equal ones of which more come than there are receipts: a consumer recognizes an extra copy, but nobody notices a missing
+ * too, and so are equal ones of which another number comes than there are receipts: a consumer recognizes an extra copy, but nobody notices a missing
  * message.
  * @param others receipts of other sessions with these fingerprints
  * @param isPatient whether to wait for receipts of sessions that may go on
@@ -64,10 +59,13 @@ export function recognize(taken: readonly TakenMessage[], others: readonly Recei
   for (const [fingerprint, receipts] of left) {
     const least = Math.min(...receipts.map(leastOf));
     const fitting = taken.filter((one) => one.fingerprint === fingerprint && one.earlierDeliveries >= least);
-    // Some of them were in the session's hand and not stored, and nobody can tell which.
-    if (fitting.length > receipts.length) left.delete(fingerprint);
+    const most = Math.max(...fitting.map(({ earlierDeliveries }) => earlierDeliveries));
+    const theirs = receipts.filter((receipt) => leastOf(receipt) <= most);
+    // They are acknowledged at once. Where others come than were stored, some of them were in hand and not stored yet.
+    if (fitting.length > theirs.length || (theirs.length > 1 && fitting.length < theirs.length))
+      left.delete(fingerprint);
   }
-  const result: Recognized = { unknown: [], known: [], past: [], waitMs: 0 };
+  const result: Recognized = { unknown: [], known: [], waitMs: 0 };
   // Messages that came most often choose last, because they fit more receipts than the others do.
   const inOrder = [...taken].sort((a, b) => a.earlierDeliveries - b.earlierDeliveries);
   for (const one of inOrder) {
@@ -84,9 +82,6 @@ export function recognize(taken: readonly TakenMessage[], others: readonly Recei
     if (isPatient) result.waitMs = Math.max(result.waitMs, ...fitting.map(({ ageMs }) => waitFor(ageMs)));
     result.unknown.push(one);
   }
-  const back = new Set(result.known.map(({ taken: { fingerprint }, receipt: { begun } }) => `${fingerprint} ${begun}`));
-  for (const receipt of [...left.values()].flat())
-    if (receipt.isEnded && back.has(`${receipt.fingerprint} ${receipt.begun}`)) result.past.push(receipt);
   return result;
 }
 

@@ -67,9 +67,9 @@ export class SqliteReceipts implements IntakeReceipts {
         const open = taken.filter(({ message }) => isMine.get(message.messageId, session) === undefined);
         const isReturned = open.some(({ earlierDeliveries }) => earlierDeliveries > 0);
         const others = isReturned ? this.othersOf(session, ended) : [];
-        const { unknown, known, past, waitMs } = recognize(open, others, isPatient);
+        const { unknown, known, waitMs } = recognize(open, others, isPatient);
         if (waitMs > 0) return Math.ceil(waitMs);
-        for (const { messageId } of [...known.map(({ receipt }) => receipt), ...past]) drop.run(messageId);
+        for (const { receipt } of known) drop.run(receipt.messageId);
         insert(unknown.map(({ message }) => message));
         const takenAt = Date.now();
         writeOrRefuse(() => {
