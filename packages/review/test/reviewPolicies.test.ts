@@ -27,6 +27,26 @@ function listed(...steps: PreviewStep[]): string | undefined {
   return new Policies(changes, true, { leadsOn: () => "unknown" }, found).judge(changes[0] as EntityChange)?.rule;
 }
 
+/** A queue of a type that stays, or becomes a queue of another type. */
+const typed = (type: string, values: object = {}, later = type): PreviewStep => {
+  const given = (one: string): object => ({
+    name: "a",
+    vhost: "/",
+    settings: { argumentsJson: JSON.stringify({ "x-queue-type": one, ...values }) },
+  });
+  return change(type === later ? "same" : "replace", "rabbitmq:index/queue:Queue", "a", given(type), given(later));
+};
+
+/** Settings because of which the broker passes over a policy for a queue of the type. */
+const passedOver: [string, object][] = [
+  ["quorum", { "queue-mode": "lazy" }],
+  ["quorum", { "max-age": "1D" }],
+  ["quorum", { "ha-mode": "all" }],
+  ["classic", { "delivery-limit": "5" }],
+  ["classic", { "max-age": "1D" }],
+  ["classic", { "dead-letter-strategy": "at-least-once" }],
+];
+
 /** Settings that drop messages of whatever queue a policy comes to. */
 const dropping: Record<string, unknown>[] = [
   { "message-ttl": "500" },
@@ -220,6 +240,64 @@ describe("a review of a policy", () => {
     const bytes = lone("delete", { definition: { "max-length-bytes": "5000" } });
     assert.equal(listed(bytes, own), drops);
     assert.equal(listed(bytes, stream({ "x-queue-type": "quorum", "x-max-length-bytes": 1000 })), harmless);
+  });
+
+  it("finds that a policy comes into force which the broker passed over for its queue", async () => {
+    const limit = { "max-length": "3" };
+    for (const [type, beside] of passedOver) {
+      const name = `${type} ${JSON.stringify(beside)}`;
+      const coming = edit({ definition: { ...limit, ...beside } }, { definition: limit });
+      assert.equal(listed(coming, typed(type)), "policy-drops", name);
+      assert.equal((await judged([coming, typed(type)]))[1], "policy-drops", `${name}, and no broker was asked`);
+      assert.equal((await judged([coming]))[1], "policy-drops", `${name}, and no queue is listed`);
+    }
+    const known = edit({ definition: { ...limit, "delivery-limit": "5" } }, { definition: limit });
+    assert.equal(listed(known, typed("quorum")), "policy-changed", "in force before");
+    const unknown = edit({ definition: { ...limit, "new-key": "1" } }, { definition: limit });
+    assert.equal(listed(unknown, typed("quorum")), "policy-drops", "perhaps not in force before");
+    const raised = edit(
+      { definition: { ...limit, "new-key": "1" } },
+      { definition: { "max-length": "4", "new-key": "2" } },
+    );
+    assert.equal(listed(raised, typed("quorum")), "policy-changed", "in force as before");
+  });
+
+  it("finds that the broker passes over a policy for its queue from then on", async () => {
+    const leading = { "dead-letter-exchange": "in" };
+    for (const [type, beside] of passedOver) {
+      const name = `${type} ${JSON.stringify(beside)}`;
+      const going = edit({ definition: leading }, { definition: { ...leading, ...beside } });
+      assert.equal(listed(going, typed(type)), "policy-protection-gone", name);
+      assert.equal((await judged([going, typed(type)]))[0], "loss", `${name}, and no broker was asked`);
+    }
+    const unknown = edit({ definition: leading }, { definition: { ...leading, "new-key": "1" } });
+    assert.equal(listed(unknown, typed("quorum")), "policy-protection-gone", "perhaps not in force");
+    const weaker = { ...inputs({ priority: -1, definition: { "max-length": "1" } }), name: "weak" };
+    const limited = edit(
+      { definition: { "max-length": "100" } },
+      { definition: { "max-length": "100", "queue-mode": "lazy" } },
+    );
+    assert.equal(listed(limited, typed("quorum"), step("same", types.policy, "weak", weaker)), "policy-drops");
+  });
+
+  it("lets a policy pass that the broker passes over for its queue before and after the update", () => {
+    for (const [type, definition] of [
+      ["classic", { "delivery-limit": "2", "max-length": "2" }],
+      ["classic", { "max-age": "1s", expires: "60000" }],
+      ["stream", { "message-ttl": "500" }],
+      ["stream", { "max-length": "2" }],
+    ] as const) {
+      const name = `${type} ${JSON.stringify(definition)}`;
+      assert.equal(listed(lone("create", { definition }), typed(type)), "policy-changed", name);
+      assert.equal(listed(lone("delete", { definition }), typed(type)), "policy-changed", `${name} goes`);
+    }
+    const leading = { "dead-letter-exchange": "in" };
+    const strategy = { ...leading, "dead-letter-strategy": "at-least-once" };
+    const exchange = step("same", "rabbitmq:index/exchange:Exchange", "in", { name: "in", vhost: "/" });
+    assert.equal(
+      listed(edit({ definition: strategy }, { definition: leading }), typed("classic"), exchange),
+      "policy-changed",
+    );
   });
 
   it("asks for care with a limit on a queue that the update creates, as the broker may have that queue already", async () => {

@@ -3,7 +3,6 @@ import { DeliveryLimits } from "./deliveryLimits";
 import { OnBroker, exchangeFinder } from "./missingTargets";
 import {
   InForce,
-  PolicyInForce,
   PolicyTarget,
   PolicyView,
   Side,
@@ -14,7 +13,7 @@ import {
   viewOf,
   viewOn,
 } from "./policiesInForce";
-import { isAlike, isNarrower, literalOf, reachesNoMore } from "./policyReach";
+import { isNarrower, literalOf, reachesNoMore } from "./policyReach";
 import {
   DEAD_LETTERS,
   LENGTHS,
@@ -30,6 +29,7 @@ import {
   withLimits,
 } from "./policySettings";
 import { PolicySteps } from "./policySteps";
+import { turnsOf } from "./policyTurns";
 import type { Routing } from "./routing";
 import type { RuleName } from "./rules";
 
@@ -96,14 +96,15 @@ export class Policies {
       const taken = [change, this.sameOnBroker(change)].map((one) => one && this.judgeDisplaced(one));
       return taken.find((one) => one !== undefined) ?? this.changed(change);
     }
-    const dropping = drops(earlier, later, this.limits);
+    const [only] = this.queuesOf(later).map(({ before, after: values }) => queueArguments(before ?? values));
+    const dropping = drops(earlier, later, this.limits, only);
     // Nothing waits in a new queue; whether the broker has that queue already, nobody has looked.
     if (dropping.length > 0 && earlier === undefined && this.isForNew(later)) return { rule: "policy-changed" };
     if (dropping.length > 0) return { rule: "policy-drops", detail: `It says ${dropping.join(", ")}.` };
     if (earlier !== undefined) {
       const lost = this.losesOf(earlier, later).filter((key) => !this.leadsOn(key, later));
       if (lost.length > 0) return { rule: "policy-protection-gone", detail: `It said ${lost.join(", ")}.` };
-      const narrowed = isNarrower(earlier, later) ? this.judgeNarrowed(change, earlier, later) : undefined;
+      const narrowed = isNarrower(earlier, later, only) ? this.judgeNarrowed(change, earlier, later) : undefined;
       if (narrowed !== undefined) return narrowed;
     }
     return this.judgeDisplaced(change) ?? this.changed(change);
@@ -115,13 +116,18 @@ export class Policies {
   }
 
   /** Whether a policy is for one queue alone, which the update creates. */
-  private isForNew({ vhost, pattern }: PolicyView): boolean {
+  private isForNew(view: PolicyView): boolean {
+    const same = this.queuesOf(view);
+    return same.length > 0 && same.every(({ action, isImport }) => action === "create" && !isImport);
+  }
+
+  /** Returns the resources of the only queue to which a policy may apply; none if it may apply to more, or if the plan lacks the queue. */
+  private queuesOf({ vhost, pattern }: PolicyView): EntityChange[] {
     const name = literalOf(pattern);
-    const same = this.entities.filter((entity) => {
+    return this.entities.filter((entity) => {
       const values = entity.before ?? entity.after;
       return entity.kind === "queue" && values?.name === name && values?.vhost === vhost;
     });
-    return same.length > 0 && same.every(({ action, isImport }) => action === "create" && !isImport);
   }
 
   /** What a policy says to keep messages, and no longer says; an overflow goes with the last length that it is for. */
@@ -290,19 +296,14 @@ export class Policies {
     earlier: InForce,
     later: InForce,
   ): PolicyJudgement | undefined {
-    const fresh = later.found.filter((one) => !earlier.found.some((other) => isUnchanged(other, one)));
-    const isOver = ({ change: own }: PolicyInForce): boolean =>
-      !later.isSure && !later.found.some((one) => one.change === own);
-    const lost = earlier.found.flatMap((policy) => {
-      const followers = [...fresh.map(({ view }) => view), ...(isOver(policy) ? [undefined] : [])];
-      const said = onTarget(policy.view, place);
-      return keeps(said, this.limits, place).filter((saying) =>
-        followers.some(
-          (view) =>
-            !isKept(saying, said, onTarget(view, place), this.limits, place) &&
-            !(view !== undefined && this.leadsOn(saying, view)) &&
-            !(isWithoutLength(saying, view) && !this.isLimitedElsewhere(place)),
-        ),
+    const turns = turnsOf(earlier, later, place, place);
+    const lost = turns.flatMap(({ from, to }) => {
+      const said = onTarget(from?.view, place);
+      return keeps(said, this.limits, place).filter(
+        (saying) =>
+          !isKept(saying, said, onTarget(to?.view, place), this.limits, place) &&
+          !(to !== undefined && this.leadsOn(saying, to.view)) &&
+          !(isWithoutLength(saying, to?.view) && !this.isLimitedElsewhere(place)),
       );
     });
     if (lost.length > 0) {
@@ -313,31 +314,20 @@ export class Policies {
         detail: isOwn ? `It said ${said} for ${place.label}.` : `For ${place.label} another policy says ${said}.`,
       };
     }
-    const dropsAfter = (before: PolicyView | undefined, after: PolicyView | undefined): string[] => {
-      const [said, says] = [onTarget(before, place), onTarget(after, place)];
-      return dropsMore(said, says, this.limits, place).filter((one) => !this.isNewWay(one, said, says, place));
-    };
-    const dropping = fresh.flatMap((policy) => {
-      const own = earlier.found.filter((one) => one.change === policy.change && isAlike(one.view, policy.view));
-      const before: (PolicyView | undefined)[] = (own.length > 0 ? own : earlier.found).map(({ view }) => view);
-      if (own.length === 0 && !earlier.isSure) before.push(undefined);
-      return before.flatMap((view) => dropsAfter(view, policy.view));
+    const dropping = turns.flatMap(({ from, to }) => {
+      const [said, says] = [onTarget(from?.view, place), onTarget(to?.view, place)];
+      const drops = dropsMore(said, says, this.limits, place).filter((one) => !this.isNewWay(one, said, says, place));
+      return drops.map((setting) => ({ setting, to }));
     });
-    const exposed = earlier.found.filter(isOver).flatMap(({ view }) => dropsAfter(view, undefined));
-    const says = [...new Set([...dropping, ...exposed])].join(", ");
+    const says = [...new Set(dropping.map(({ setting }) => setting))].join(", ");
     if (says === "") return undefined;
     return {
       rule: "policy-drops",
-      detail: fresh.some((one) => one.change === change)
+      detail: turns.some(({ to }) => to?.change === change)
         ? `It says ${says} for ${place.label}.`
-        : `For ${place.label} ${dropping.length > 0 ? "another policy" : "an argument"} then says ${says}.`,
+        : `For ${place.label} ${dropping.some(({ to }) => to !== undefined) ? "another policy" : "an argument"} then says ${says}.`,
     };
   }
-}
-
-/** Whether a policy is the same before and after the update. */
-function isUnchanged(one: PolicyInForce, other: PolicyInForce): boolean {
-  return one.change === other.change && JSON.stringify(one.view) === JSON.stringify(other.view);
 }
 
 /** Whether a queue or an exchange was there before the update, and is there after it. */
@@ -352,6 +342,11 @@ function targetOf(entity: EntityChange, side: Side): PolicyTarget {
 }
 
 /** Settings of `later` by which queues drop messages that they kept under `earlier`, as `key: value`. */
-function drops(earlier: PolicyView | undefined, later: PolicyView, limits: DeliveryLimits): string[] {
-  return dropsMore(earlier !== undefined && reachesNoMore(earlier, later) ? earlier : undefined, later, limits);
+function drops(
+  earlier: PolicyView | undefined,
+  later: PolicyView,
+  limits: DeliveryLimits,
+  only?: Record<string, unknown>,
+): string[] {
+  return dropsMore(earlier !== undefined && reachesNoMore(earlier, later, only) ? earlier : undefined, later, limits);
 }

@@ -1,4 +1,4 @@
-import { certainlyAppliesTo } from "@rabbitmq-delay/topology/stack";
+import { certainlyAppliesTo, isTakenWith } from "@rabbitmq-delay/topology/stack";
 import { isReadable } from "../preview/entityChange";
 import type { PolicyView } from "./policiesInForce";
 
@@ -12,13 +12,17 @@ export function isAlike(one: PolicyView, other: PolicyView): boolean {
   );
 }
 
-/** Whether `later` surely applies to no more than `earlier` did, and takes precedence no more often. */
-export function reachesNoMore(earlier: PolicyView, later: PolicyView): boolean {
+/**
+ * Whether `later` surely applies to no more than `earlier` did, and takes precedence no more often.
+ * @param only arguments of the only queue to which the policy may apply; undefined for other queues
+ */
+export function reachesNoMore(earlier: PolicyView, later: PolicyView, only?: Record<string, unknown>): boolean {
   return (
     earlier.vhost === later.vhost &&
     (isSame(earlier.pattern, later.pattern) || isOneOf(later.pattern, earlier.pattern)) &&
     (isSame(earlier.applyTo, later.applyTo) || earlier.applyTo === "all") &&
-    later.priority <= earlier.priority
+    later.priority <= earlier.priority &&
+    isTakenAlso(later, earlier, only)
   );
 }
 
@@ -27,14 +31,25 @@ function isSame(one: string, other: string): boolean {
   return one === other && isReadable(one);
 }
 
-/** Whether `later` may apply to less than `earlier` did, or take precedence less often. */
-export function isNarrower(earlier: PolicyView, later: PolicyView): boolean {
+/**
+ * Whether `later` may apply to less than `earlier` did, or take precedence less often.
+ * @param only see {@link reachesNoMore}
+ */
+export function isNarrower(earlier: PolicyView, later: PolicyView, only?: Record<string, unknown>): boolean {
   return (
     earlier.vhost !== later.vhost ||
     !isSame(earlier.pattern, later.pattern) ||
     (!isSame(earlier.applyTo, later.applyTo) && later.applyTo !== "all") ||
-    !(later.priority >= earlier.priority)
+    !(later.priority >= earlier.priority) ||
+    !isTakenAlso(earlier, later, only)
   );
+}
+
+/** Whether each queue that takes all settings of one policy also takes those of another one. */
+function isTakenAlso(one: PolicyView, other: PolicyView, only?: Record<string, unknown>): boolean {
+  if (one.applyTo === "exchanges") return true;
+  const type = /^(classic|quorum|stream)(_queue)?s$/.exec(one.applyTo)?.[1];
+  return isTakenWith(one, other, type === undefined ? only : { "x-queue-type": type });
 }
 
 /** Whether a pattern matches a single name, which the other pattern matches, too. */

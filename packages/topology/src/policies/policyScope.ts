@@ -17,12 +17,70 @@ export const heededByAll = [
 ];
 export const heededByQuorum = [...heededByAll, "dead-letter-strategy", "delivery-limit"];
 
+/** Settings that queues of a type take, and settings that they refuse. */
+interface TypeKeys {
+  taken: readonly string[];
+  refused: readonly string[];
+}
+
+const TAKEN_BY_EACH = [
+  "max-length-bytes",
+  "alternate-exchange",
+  "queue-version",
+  "consumer-timeout",
+  "consumer-disconnected-timeout",
+  "delayed-retry-type",
+  "delayed-retry-min",
+  "delayed-retry-max",
+  "stream-filter-size-bytes",
+];
+const OF_CLASSIC = [
+  "max-priority",
+  "queue-mode",
+  "queue-master-locator",
+  "ha-mode",
+  "ha-params",
+  "ha-sync-mode",
+  "ha-promote-on-shutdown",
+  "ha-promote-on-failure",
+];
+const OF_STREAM = ["max-age", "stream-max-segment-size-bytes", "initial-cluster-size"];
+const IN_MEMORY = ["max-in-memory-length", "max-in-memory-bytes"];
+
+/**
+ * Settings by the type of queues. A policy with a setting that the type refuses is passed over for the queue, and a weaker policy applies. Read
+ * from `unsupported_policies` of each type, and measured, on RabbitMQ 3.10.8 and 4.3.6. Any other setting may be taken or refused.
+ */
+const keysOf: Readonly<Record<string, TypeKeys>> = {
+  classic: {
+    taken: [...heededByAll, ...TAKEN_BY_EACH, ...OF_CLASSIC],
+    refused: ["dead-letter-strategy", "delivery-limit", "target-group-size", ...OF_STREAM],
+  },
+  quorum: {
+    taken: [...heededByQuorum, ...TAKEN_BY_EACH, ...IN_MEMORY, "queue-leader-locator", "target-group-size"],
+    refused: [...OF_CLASSIC, ...OF_STREAM],
+  },
+  stream: {
+    taken: [...TAKEN_BY_EACH, ...OF_STREAM, "queue-leader-locator"],
+    refused: [
+      ...heededByQuorum.filter((key) => !TAKEN_BY_EACH.includes(key)),
+      ...IN_MEMORY,
+      ...OF_CLASSIC,
+      "target-group-size",
+    ],
+  },
+};
+
 /**
  * Whether a policy applies to an entity, or may: what can't be told is taken as applying.
  * @param queueArguments the queue's arguments; undefined for an exchange
  */
 export function appliesTo(policy: Scope, name: string, queueArguments?: Record<string, unknown>): boolean {
-  return kindsOf(queueArguments).includes(policy.applyTo) && matchesPattern(policy.pattern, name);
+  return (
+    kindsOf(queueArguments).includes(policy.applyTo) &&
+    matchesPattern(policy.pattern, name) &&
+    (queueArguments === undefined || typesOf(queueArguments).some((keys) => !refuses(keys, policy)))
+  );
 }
 
 /** Whether a policy surely applies, so that weaker ones surely don't. */
@@ -33,9 +91,37 @@ export function certainlyAppliesTo(policy: Scope, name: string, queueArguments?:
   const type = queueArguments["x-queue-type"];
   // A queue without a type is of the vhost's default type.
   if (type === undefined && !["queues", "all"].includes(policy.applyTo)) return false;
-  // A policy with a setting that the type does not know is passed over. Measured on RabbitMQ 3.10.8 and 4.3.6.
-  const heeded = type === "quorum" ? heededByQuorum : heededByAll;
-  return Object.keys(policy.definition).every((key) => heeded.includes(key));
+  // A vhost whose default type is stream is left out.
+  const types = type === undefined ? keysOfTypes(["classic", "quorum"]) : typesOf(queueArguments);
+  return types.every(({ taken }) => Object.keys(policy.definition).every((key) => taken.includes(key)));
+}
+
+/**
+ * Whether each queue that takes all settings of one policy also takes those of another.
+ * @param queueArguments of the queue; undefined for queues of any type
+ */
+export function isTakenWith(one: Definition, other: Definition, queueArguments?: Record<string, unknown>): boolean {
+  return typesOf(queueArguments).every(
+    (keys) =>
+      refuses(keys, one) ||
+      Object.keys(other.definition).every((key) => keys.taken.includes(key) || key in one.definition),
+  );
+}
+
+type Definition = Pick<Scope, "definition">;
+
+function refuses({ refused }: TypeKeys, { definition }: Definition): boolean {
+  return refused.some((key) => key in definition);
+}
+
+/** Settings of the types that a queue may have. */
+function typesOf(queueArguments: Record<string, unknown> = {}): TypeKeys[] {
+  const type = String(queueArguments["x-queue-type"]);
+  return keysOfTypes(Object.hasOwn(keysOf, type) ? [type] : Object.keys(keysOf));
+}
+
+function keysOfTypes(types: string[]): TypeKeys[] {
+  return types.map((type) => keysOf[type] as TypeKeys);
 }
 
 function kindsOf(queueArguments: Record<string, unknown> | undefined): string[] {
