@@ -300,6 +300,12 @@ describe("a review of a policy", () => {
     );
   });
 
+  it("misses no delivery limit of a queue that becomes one without", () => {
+    const lifting = lone("delete", { definition: { "delivery-limit": "100000" } });
+    assert.equal(listed(lifting, typed("quorum", {}, "classic")), "policy-changed");
+    assert.equal(listed(lifting, typed("quorum")), "policy-protection-gone");
+  });
+
   it("asks for care with a limit on a queue that the update creates, as the broker may have that queue already", async () => {
     const limited = { definition: { "max-length": "5" } };
     const own = [lone("create", limited, ours), queueStep("create", "a", ours)];

@@ -27,6 +27,7 @@ import {
   mayHaveDeadLetters,
   onTarget,
   withLimits,
+  withTypeOf,
 } from "./policySettings";
 import { PolicySteps } from "./policySteps";
 import { turnsOf } from "./policyTurns";
@@ -249,10 +250,12 @@ export class Policies {
       const kinds = [false, true].map((isOperators) => this.statesOf(entity, isOperators));
       for (const [index, { earlier, later, between }] of kinds.entries()) {
         const place = this.placeOf(entity, kinds[1 - index] as States);
+        const after = withTypeOf(place, targetOf(entity, "after"));
         for (const { change } of [...earlier.found, ...later.found]) {
           if (taken.has(change)) continue;
           const judgement =
-            this.judgeTurnover(change, place, earlier, later) ?? this.judgeMeanwhile(change, place, earlier, between);
+            this.judgeTurnover(change, place, earlier, later, after) ??
+            this.judgeMeanwhile(change, place, earlier, between);
           if (judgement !== undefined) taken.set(change, judgement);
         }
       }
@@ -295,13 +298,14 @@ export class Policies {
     place: Place,
     earlier: InForce,
     later: InForce,
+    after = place,
   ): PolicyJudgement | undefined {
-    const turns = turnsOf(earlier, later, place, place);
+    const turns = turnsOf(earlier, later, place, after);
     const lost = turns.flatMap(({ from, to }) => {
       const said = onTarget(from?.view, place);
       return keeps(said, this.limits, place).filter(
         (saying) =>
-          !isKept(saying, said, onTarget(to?.view, place), this.limits, place) &&
+          !isKept(saying, said, onTarget(to?.view, place), this.limits, after) &&
           !(to !== undefined && this.leadsOn(saying, to.view)) &&
           !(isWithoutLength(saying, to?.view) && !this.isLimitedElsewhere(place)),
       );

@@ -38,9 +38,22 @@ export function isWithoutLength(saying: string, later: PolicyView | undefined): 
   return saying.startsWith("overflow: ") && !hasLength(later?.definition ?? {});
 }
 
+/** Returns a place with the type that its queue has after the update. */
+export function withTypeOf(place: Place, { queueArguments: later }: PolicyTarget): Place {
+  const given = place.queueArguments;
+  return given === undefined
+    ? place
+    : { ...place, queueArguments: { ...given, "x-queue-type": later?.["x-queue-type"] } };
+}
+
 /** Whether a policy's limits count instead of the queue's own. Measured on RabbitMQ 3.10.8 and 4.3.6. */
 function isStream(given: Record<string, unknown> | undefined): boolean {
   return given?.["x-queue-type"] === "stream";
+}
+
+/** Whether a queue is of a type that counts no deliveries. */
+function isWithoutCount(given: Record<string, unknown> = {}): boolean {
+  return ["classic", "stream"].includes(String(given["x-queue-type"]));
 }
 
 /**
@@ -146,7 +159,10 @@ export function isKept(
   const [key = ""] = saying.split(": ");
   const [before, after] = [earlier.definition[key], later?.definition[key]];
   if (key === DELIVERY_LIMIT)
-    return !limits.isLower(earlier.definition, later?.definition ?? {}, target?.queueArguments);
+    return (
+      isWithoutCount(target?.queueArguments) ||
+      !limits.isLower(earlier.definition, later?.definition ?? {}, target?.queueArguments)
+    );
   const isRefusing = [before, after].every((value) => /^reject-publish(-dlx)?$/.test(String(value)));
   // A classic queue refuses the same messages; a quorum queue does not support the setting with -dlx.
   if (key === "overflow" && isRefusing && target?.queueArguments?.["x-queue-type"] === "classic")
