@@ -306,6 +306,23 @@ describe("a review of a policy", () => {
     assert.equal(listed(lifting, typed("quorum")), "policy-protection-gone");
   });
 
+  it("finds that an overflow goes by which a queue holds dead letters, whatever its length", async () => {
+    const refusing = { overflow: "reject-publish" };
+    const strategy = { "dead-letter-strategy": "at-least-once" };
+    const limited = { ...refusing, "max-length": "5" };
+    const held = typed("quorum", { "x-dead-letter-strategy": "at-least-once", "x-dead-letter-exchange": "in" });
+    for (const definition of [refusing, limited]) {
+      const going = lone("delete", { definition });
+      assert.equal(listed(going, held), "policy-protection-gone");
+      assert.equal(listed(edit({ definition }, { definition: {} }), held), "policy-protection-gone");
+      assert.equal((await judged([going, held]))[1], "policy-protection-gone", "no broker was asked");
+      const leaving = edit({ definition: { ...definition, ...strategy } }, { definition: strategy });
+      assert.equal(listed(leaving, typed("quorum")), "policy-protection-gone", "the strategy is a policy's");
+      assert.equal((await judged([leaving]))[1], "policy-protection-gone", "no broker was asked for the strategy");
+      assert.equal(listed(going, typed("quorum")), "policy-changed", "nothing is held");
+    }
+  });
+
   it("asks for care with a limit on a queue that the update creates, as the broker may have that queue already", async () => {
     const limited = { definition: { "max-length": "5" } };
     const own = [lone("create", limited, ours), queueStep("create", "a", ours)];

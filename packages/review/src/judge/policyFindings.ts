@@ -25,6 +25,7 @@ import {
   isWithoutLength,
   keeps,
   mayHaveDeadLetters,
+  mayHoldDeadLetters,
   onTarget,
   withLimits,
   withTypeOf,
@@ -140,10 +141,12 @@ export class Policies {
 
   private isMoot(saying: string, earlier: PolicyView, later: PolicyView | undefined): boolean {
     if (!saying.startsWith("overflow: ") || later?.definition.overflow !== undefined) return false;
-    if (!hasLength(earlier.definition) || hasLength(later?.definition ?? {})) return false;
+    if (!hasLength(earlier.definition) || hasLength(later?.definition ?? {}) || mayHoldDeadLetters(earlier))
+      return false;
     return !this.entities.some((entity) => {
       const target = targetOf(entity, "before");
-      return entity.before !== undefined && mayBeFor(earlier, target) && this.isLimitedElsewhere(target);
+      if (entity.before === undefined || !mayBeFor(earlier, target)) return false;
+      return this.isLimitedElsewhere(target) || mayHoldDeadLetters(earlier, target.queueArguments);
     });
   }
 
@@ -307,7 +310,11 @@ export class Policies {
         (saying) =>
           !isKept(saying, said, onTarget(to?.view, place), this.limits, after) &&
           !(to !== undefined && this.leadsOn(saying, to.view)) &&
-          !(isWithoutLength(saying, to?.view) && !this.isLimitedElsewhere(place)),
+          !(
+            isWithoutLength(saying, to?.view) &&
+            !this.isLimitedElsewhere(place) &&
+            !mayHoldDeadLetters(said, place.queueArguments)
+          ),
       );
     });
     if (lost.length > 0) {

@@ -46,6 +46,15 @@ export function withTypeOf(place: Place, { queueArguments: later }: PolicyTarget
     : { ...place, queueArguments: { ...given, "x-queue-type": later?.["x-queue-type"] } };
 }
 
+/**
+ * Whether a queue may keep dead letters until another queue takes them. The queue does so only with an overflow that refuses messages, with or
+ * without a length. Measured on RabbitMQ 3.10.8 and 4.3.6.
+ */
+export function mayHoldDeadLetters({ definition }: Said, given: Record<string, unknown> = {}): boolean {
+  const strategy = given["x-dead-letter-strategy"] ?? definition["dead-letter-strategy"];
+  return strategy !== undefined && strategy !== "at-most-once";
+}
+
 /** Whether a policy's limits count instead of the queue's own. Measured on RabbitMQ 3.10.8 and 4.3.6. */
 function isStream(given: Record<string, unknown> | undefined): boolean {
   return given?.["x-queue-type"] === "stream";
