@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { delayNetwork, parkingPolicy } from "@rabbitmq-delay/topology";
 import { Policies } from "../dist/judge/policyFindings";
+import { unlimitedQueues } from "../dist/judge/unlimitedQueues";
 import { EntityChange, entityChanges } from "../dist/preview/entityChange";
 import { PreviewStep, parsePreview } from "../dist/preview/preview";
 import { change, judged, queueStep, step } from "./steps";
@@ -321,6 +322,27 @@ describe("a review of a policy", () => {
       assert.equal((await judged([leaving]))[1], "policy-protection-gone", "no broker was asked for the strategy");
       assert.equal(listed(going, typed("quorum")), "policy-changed", "nothing is held");
     }
+  });
+
+  it("finds that a queue asks for no delivery limit in vain, new or declared anew under its name", () => {
+    const told = (steps: PreviewStep[], version?: string): number => {
+      const changes = entityChanges(parsePreview(JSON.stringify({ steps }), "test"));
+      return unlimitedQueues(changes, version).length;
+    };
+    const given = (values: object): object => ({
+      name: "a",
+      vhost: "/",
+      settings: { argumentsJson: JSON.stringify({ "x-queue-type": "quorum", ...values }) },
+    });
+    const [plain, asking] = [given({}), given({ "x-delivery-limit": -1 })];
+    const limited = lone("same", { definition: { "delivery-limit": "3" } });
+    for (const op of ["create", "replace"]) {
+      const one = change(op, "rabbitmq:index/queue:Queue", "a", plain, asking);
+      assert.equal(told([one], "3.10.8"), 1, op);
+      assert.equal(told([one], "4.3.6"), 0, op);
+      assert.equal(told([one, limited], "4.3.6"), 1, `${op}, beside a policy`);
+    }
+    assert.equal(told([change("same", "rabbitmq:index/queue:Queue", "a", asking, asking), limited], "4.3.6"), 0);
   });
 
   it("asks for care with a limit on a queue that the update creates, as the broker may have that queue already", async () => {

@@ -1,8 +1,8 @@
 import { describeUnlimited, isLiftedLimit, isUnlimited } from "@rabbitmq-delay/topology/stack";
-import { EntityChange, brokerName, isMadeAnew, queueArguments } from "../preview/entityChange";
+import { EntityChange, brokerName, queueArguments } from "../preview/entityChange";
 import { policiesInForce } from "./policiesInForce";
 
-/** A new queue that asks for no delivery limit, and would have one. */
+/** A queue declared anew that asks for no delivery limit, and would have one. */
 export interface Limited {
   change: EntityChange;
   /** The limit, in words. */
@@ -10,7 +10,7 @@ export interface Limited {
 }
 
 /**
- * Finds new queues, outside this project's components, whose preflight looks for them, that ask for no delivery limit by -1 and would have one: by
+ * Finds new and replaced queues, outside this project's components, whose preflight looks for them, that ask for no delivery limit by -1 and would have one: by
  * a policy, of whose limit and an argument's the lower counts, or because a broker before 4.0 takes -1 for 0.
  * @param version of the broker; undefined if it was not asked
  */
@@ -18,7 +18,8 @@ export function unlimitedQueues(changes: readonly EntityChange[], version: strin
   const policies = changes.filter(({ kind }) => kind === "policy");
   return changes.flatMap((change): Limited[] => {
     const given = queueArguments(change.after);
-    const isAsking = change.kind === "queue" && isMadeAnew(change) && isUnlimited({ arguments: given });
+    const isNew = change.action === "create" || change.action === "replace";
+    const isAsking = change.kind === "queue" && isNew && isUnlimited({ arguments: given });
     if (!isAsking || change.partOf !== undefined) return [];
     const { vhost, name } = change.after ?? {};
     const ofOldBroker = describeUnlimited({ name: brokerName(change), arguments: given }, version);
