@@ -682,10 +682,15 @@ describe("a review of a program's own resources", () => {
       const refused = policy("refused", dead, { pattern: "^refused$" });
       const led = policy("led", { ...dead, "dead-letter-exchange": "dlx" }, { pattern: "^led$" });
       const most = operatorPolicy("most", { "max-length": 50 }, { pattern: "^most$" });
+      // The broker passes over this policy, because a quorum queue refuses its second setting.
+      const over = policy("over", { ...limit, "queue-mode": "lazy" }, { pattern: "^over$" });
+      const holding = { "x-dead-letter-strategy": "at-least-once", "x-dead-letter-exchange": "dlx" };
+      const held = policy("held", { overflow: "reject-publish" }, { pattern: "^held$" });
       const base = [
         ...[queue("q"), queue("full"), queue("most"), queue("refused", classic), queue("led", classic)],
         ...[queue("aged", { "x-queue-type": "stream" }), exchange("dlx")],
-        ...[counted, full, aged, refused, led, most],
+        ...[queue("over"), queue("held", holding)],
+        ...[counted, full, aged, refused, led, most, over, held],
       ];
       declare(base);
       await stack.up();
@@ -747,6 +752,19 @@ describe("a review of a program's own resources", () => {
       assert.equal(await operators(49, { pattern: "^(most)$", priority: 3 }), dropping);
       assert.equal(await operators(50, { pattern: "^(most|theirs)$" }), harmless);
       assert.equal(await operators(50, { pattern: "^(most|q)$" }), dropping);
+      assert.equal(await judged(without(held)), gone);
+      const unheeded = { overflow: "reject-publish", "queue-mode": "lazy" };
+      assert.equal(await instead(held, "held", unheeded, { pattern: "^held$" }), gone);
+      const onRefused = policy("new", { "delivery-limit": 2, "max-length": 2 }, { pattern: "^refused$", priority: 7 });
+      const onAged = policy("new-2", { "message-ttl": 500 }, { pattern: "^aged$", priority: 7 });
+      assert.equal(await judged([...base, onRefused, onAged]), `${harmless},policy-changed`);
+      for (let count = 0; count < 10; count++) channel.sendToQueue("over", Buffer.from("x"), { persistent: true });
+      await channel.waitForConfirms();
+      assert.equal((await channel.checkQueue("over")).messageCount, 10);
+      assert.equal(await instead(over, "over", limit, { pattern: "^over$" }), dropping);
+      await stack.up();
+      const isCut = async (): Promise<boolean> => (await channel.checkQueue("over")).messageCount === 3;
+      while (!(await isCut())) await new Promise((resolve) => setTimeout(resolve, 50));
     });
 
     // Each of the harmless ones was a loss.
