@@ -68,6 +68,9 @@ const spare = (name: string): Resource[] => [
   queue(`${name}-rest`),
   between(`${name}-spare`, `${name}-rest`, ""),
 ];
+/** A queue whose dead letters come to an exchange. */
+const rejecting = (to: string): Resource =>
+  queue(`${to}-first`, { "x-dead-letter-exchange": to, "x-dead-letter-routing-key": "k" });
 const toSpare = (name: string, logical = name, priority = 1, opts = {}): Resource =>
   policy(
     logical,
@@ -263,6 +266,14 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
       deed: () => untilReady("waits-q", 2),
       after: () => [exchange("waits"), queue("waits-q")],
       left: { "waits-q": ["waits-q", "waits-level"] },
+    },
+    kept: {
+      before: [...spare("kept"), rejecting("kept"), queue("kept-q"), between("kept", "kept-q")],
+      edit: [...spare("kept"), rejecting("kept"), queue("kept-q")],
+      told: [["unroutable-lost", "binding", wayOut("review-alternate")]],
+      after: () => [...spare("kept"), rejecting("kept"), queue("kept-q"), toSpare("kept")],
+      published: ["kept", "k"],
+      left: { "kept-first": ["kept-first"], "kept-q": ["kept-q"], "kept-rest": ["kept-rest", "kept"] },
     },
     target: {
       before: [],

@@ -131,7 +131,11 @@ export const rules = {
     consequence: "What still waits finds no binding when it is due, and is lost: nothing parks it.",
     wayOut: [
       "Keep the binding until what waits has arrived.",
-      "Declare the network with `parking: true`, so that such messages are kept.",
+      {
+        ofComponent: "Declare the network with `parking: true`, so that such messages are kept.",
+        ofResource:
+          "Or give the exchange an alternate exchange to which a queue is bound, by a policy with `alternate-exchange`, so that such messages are kept.",
+      },
     ],
   },
   "target-missing": {
