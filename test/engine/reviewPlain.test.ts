@@ -631,33 +631,37 @@ describe("a review of a program's own resources", () => {
       assert.deepEqual(await verdicts(), ["loss", true]);
     });
 
-    it("finds a new queue that asks for no delivery limit, and would have one", async () => {
+    it("finds a queue that is declared to have no delivery limit, and would have one", async () => {
       const asking = queue("q", { "x-delivery-limit": -1 });
-      const judged = async (resource: Resource): Promise<string> => {
-        declare([queue("r"), resource]);
+      const judged = async (resource: Resource, ...more: Resource[]): Promise<string> => {
+        declare([resource, ...more]);
         const { report, output } = await stack.review(...asked());
         assert.ok(report, output);
         return `${report.verdict}\n${renderMarkdown(report, "test")}`;
       };
       declare([queue("r")]);
       await stack.up();
+      // Replaced under its own name, the queue was told as replaced and no more.
+      const replaced = queue("r", { "x-delivery-limit": -1 });
       if (!isNewest) {
-        assert.match(await judged(asking), wayOut("review-leave-limit-out"));
-        assert.match(await judged(queue("q")), /^safe\n/);
+        assert.match(await judged(replaced), wayOut("review-leave-limit-out"));
+        assert.match(await judged(asking, queue("r")), wayOut("review-leave-limit-out"));
+        assert.match(await judged(queue("q"), queue("r")), /^safe\n/);
         return;
       }
-      assert.match(await judged(asking), /^safe\n/);
+      assert.match(await judged(asking, queue("r")), /^safe\n/);
       const put = (pattern: string): Promise<void> =>
         broker().management.call("PUT", `policies/${vhost}/team`, {
           ...{ pattern, "apply-to": "queues", priority: 0 },
           definition: { "delivery-limit": 5 },
         });
       await put(".*");
-      const found = await judged(asking);
+      const found = await judged(asking, queue("r"));
       assert.match(found, wayOut("review-take-limit-out"));
       assert.match(found, /^care\n[^]*Policy team says delivery-limit: 5/);
       await put("^r$");
-      assert.match(await judged(asking), /^safe\n/);
+      assert.match(await judged(replaced), wayOut("review-take-limit-out"));
+      assert.match(await judged(asking, queue("r")), /^safe\n/);
     });
 
     it("tells a policy's edit by which messages are dropped from one by which none is", async () => {
