@@ -23,8 +23,13 @@ const ours = { parent: "urn:pulumi:prod::shop::rabbitmq-delay:index:DelayLevelTo
 
 /** The rule by which the first of some steps is judged where a broker has listed all. */
 function listed(...steps: PreviewStep[]): string | undefined {
+  return listedAs(undefined, ...steps);
+}
+
+/** The same where the broker's queues are of a type. */
+function listedAs(type: string | undefined, ...steps: PreviewStep[]): string | undefined {
   const changes = entityChanges(parsePreview(JSON.stringify({ steps }), "test"));
-  const found = { isKnown: () => true, version: "4.3.6" };
+  const found = { isKnown: () => true, version: "4.3.6", typeOf: () => type };
   return new Policies(changes, true, { leadsOn: () => "unknown" }, found).judge(changes[0] as EntityChange)?.rule;
 }
 
@@ -299,6 +304,21 @@ describe("a review of a policy", () => {
       listed(edit({ definition: strategy }, { definition: leading }), typed("classic"), exchange),
       "policy-changed",
     );
+  });
+
+  it("goes by the type that the broker has for a queue without one, and by any type where no broker was asked", () => {
+    const queue = queueStep("same", "a");
+    const counting = lone("create", { definition: { "delivery-limit": "5" } });
+    assert.equal(listedAs("classic", counting, queue), "policy-changed");
+    assert.equal(listedAs("quorum", counting, queue), "policy-drops");
+    assert.equal(listed(counting, queue), "policy-drops");
+    const coming = edit(
+      { definition: { "max-length": "3", "delivery-limit": "5" } },
+      { definition: { "max-length": "3" } },
+    );
+    assert.equal(listedAs("classic", coming, queue), "policy-drops");
+    assert.equal(listedAs("quorum", coming, queue), "policy-changed");
+    assert.equal(listed(coming, queue), "policy-drops");
   });
 
   it("misses no delivery limit of a queue that becomes one without", () => {

@@ -60,6 +60,10 @@ export async function addBrokerState(
     isElsewhere,
     isKnown: ({ urn, before, after }) =>
       !isElsewhere(urn) && [before ?? after, after ?? before].every((values) => arePoliciesKnown(live, values?.vhost)),
+    typeOf: (queue) => {
+      const type = live.get(text(queue?.vhost))?.queues.get(text(queue?.name))?.type;
+      return type !== undefined && /^(classic|quorum|stream)$/.test(type) ? type : undefined;
+    },
   };
   const planned = [...findingsOf(preview, known, onBroker), ...lostByRefresh(preview, known, onBroker)];
   await countAgain(

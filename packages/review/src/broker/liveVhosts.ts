@@ -7,7 +7,7 @@ import type { BrokerAnswers } from "./brokerAnswers";
 /** What a vhost has, as far as a state is compared with it. */
 export interface VhostContent {
   /** With the name of the policy that applies, if one does; so the exchanges. */
-  queues: ReadonlyMap<string, DeclaredQueue & WithPolicy>;
+  queues: ReadonlyMap<string, FoundQueue>;
   exchanges: ReadonlyMap<string, DeclaredExchange & WithPolicy>;
   /** By their names; undefined if the user may not read them. */
   policies: ReadonlyMap<string, FoundPolicy> | undefined;
@@ -21,6 +21,9 @@ export interface VhostContent {
 interface WithPolicy {
   policy?: string;
 }
+
+/** A queue on the broker, with its type, which its arguments may leave out. */
+type FoundQueue = DeclaredQueue & WithPolicy & { type?: string };
 
 /** A policy, as the management API shows it. */
 export interface FoundPolicy {
@@ -64,7 +67,7 @@ async function readVhost(vhost: string, broker: BrokerAnswers): Promise<VhostCon
     columns: string,
     more = "",
   ): Promise<T[]> => listOf<T>(broker, vhost, kind, `${columns}${more}`, columns.split(","));
-  const queues = await list<DeclaredQueue & WithPolicy>("queues", "name,durable,auto_delete,arguments", ",policy");
+  const queues = await list<FoundQueue>("queues", "name,durable,auto_delete,arguments", ",policy,type");
   const exchanges = await list<DeclaredExchange & WithPolicy>(
     "exchanges",
     "name,type,durable,auto_delete,internal,arguments",

@@ -20,6 +20,8 @@ export interface OnBroker {
   isElsewhere?: (urn: string) => boolean;
   /** Whether all was read to which a policy applies, and all policies beside it. */
   isKnown?: (policy: EntityChange) => boolean;
+  /** The type of a queue; undefined if the broker does not list the queue. */
+  typeOf?: (queue: EntityChange["before"]) => string | undefined;
 }
 
 /**

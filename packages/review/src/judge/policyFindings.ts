@@ -70,7 +70,7 @@ export class Policies {
     changes: EntityChange[],
     private readonly isWhole: boolean,
     private readonly routing: Pick<Routing, "leadsOn">,
-    private readonly found: Pick<OnBroker, "isKnown" | "version"> = {},
+    private readonly found: Pick<OnBroker, "isKnown" | "typeOf" | "version"> = {},
   ) {
     this.limits = new DeliveryLimits(found.version);
     this.policies = changes.filter(({ kind }) => kind === "policy");
@@ -144,7 +144,7 @@ export class Policies {
     if (!hasLength(earlier.definition) || hasLength(later?.definition ?? {}) || mayHoldDeadLetters(earlier))
       return false;
     return !this.entities.some((entity) => {
-      const target = targetOf(entity, "before");
+      const target = this.targetOf(entity, "before");
       if (entity.before === undefined || !mayBeFor(earlier, target)) return false;
       return this.isLimitedElsewhere(target) || mayHoldDeadLetters(earlier, target.queueArguments);
     });
@@ -203,8 +203,8 @@ export class Policies {
     const gone: PolicyJudgement = { rule: "policy-protection-gone", detail: `It said ${said.join(", ")}.` };
     if (change.partOf === undefined || !this.isWhole || !(later.priority >= earlier.priority)) return gone;
     const left = this.entities.filter((entity) => {
-      if (entity.before === undefined || !mayBeFor(earlier, targetOf(entity, "before"))) return false;
-      return !isSurelyFor(later, targetOf(entity, "before")) && !this.isKeptByOthers(entity, earlier);
+      if (entity.before === undefined || !mayBeFor(earlier, this.targetOf(entity, "before"))) return false;
+      return !isSurelyFor(later, this.targetOf(entity, "before")) && !this.isKeptByOthers(entity, earlier);
     });
     if (left.some(({ action }) => action !== "delete")) return gone;
     const kept = left.filter(({ isRetained }) => isRetained).map(({ kind, before }) => `${kind} ${text(before?.name)}`);
@@ -217,7 +217,12 @@ export class Policies {
 
   /** Whether other policies say the same about an entity after the update, whichever of them applies. */
   private isKeptByOthers(entity: EntityChange, earlier: PolicyView): boolean {
-    const { found, isSure } = policiesInForce(this.policies, targetOf(entity, "after"), "after", earlier.isOperators);
+    const { found, isSure } = policiesInForce(
+      this.policies,
+      this.targetOf(entity, "after"),
+      "after",
+      earlier.isOperators,
+    );
     const said = keeps(earlier, this.limits);
     return isSure && found.every(({ view }) => said.every((key) => isKept(key, earlier, view, this.limits)));
   }
@@ -225,7 +230,7 @@ export class Policies {
   /** Whether everything that the policy applies to is deleted as well, so that nothing misses it. */
   private leavesWithAll(change: EntityChange, policy: PolicyView): boolean {
     const matched = this.entities.filter(
-      (entity) => entity.before !== undefined && mayBeFor(policy, targetOf(entity, "before")),
+      (entity) => entity.before !== undefined && mayBeFor(policy, this.targetOf(entity, "before")),
     );
     const isGone = ({ action, isRetained }: EntityChange): boolean => action === "delete" && !isRetained;
     const isOfOne = matched.every(({ parent }) => parent !== undefined && parent === change.parent);
@@ -253,7 +258,7 @@ export class Policies {
       const kinds = [false, true].map((isOperators) => this.statesOf(entity, isOperators));
       for (const [index, { earlier, later, between }] of kinds.entries()) {
         const place = this.placeOf(entity, kinds[1 - index] as States);
-        const after = withTypeOf(place, targetOf(entity, "after"));
+        const after = withTypeOf(place, this.targetOf(entity, "after"));
         for (const { change } of [...earlier.found, ...later.found]) {
           if (taken.has(change)) continue;
           const judgement =
@@ -266,17 +271,31 @@ export class Policies {
     return taken;
   }
 
+  private targetOf(entity: EntityChange, side: Side): PolicyTarget {
+    const values = staysThere(entity) ? (entity[side] ?? entity.before) : entity[side];
+    const { vhost, name } = values ?? {};
+    if (entity.kind !== "queue") return { vhost, name };
+    // The program may leave the type out; a queue that is declared anew may get another type.
+    const isSame = side === "before" || entity.action !== "replace";
+    const type = isSame ? this.found.typeOf?.(values) : undefined;
+    return {
+      vhost,
+      name,
+      queueArguments: { ...(type === undefined ? {} : { "x-queue-type": type }), ...queueArguments(values) },
+    };
+  }
+
   private statesOf(entity: EntityChange, isOperators: boolean): States {
     const [earlier, later] = (["before", "after"] as const).map((side) =>
-      policiesInForce(this.policies, targetOf(entity, side), side, isOperators),
+      policiesInForce(this.policies, this.targetOf(entity, side), side, isOperators),
     ) as [InForce, InForce];
     const isAny = earlier.found.length + later.found.length > 0;
-    return { earlier, later, between: isAny ? this.steps.between(targetOf(entity, "before"), isOperators) : [] };
+    return { earlier, later, between: isAny ? this.steps.between(this.targetOf(entity, "before"), isOperators) : [] };
   }
 
   /** Returns an entity beside the policies of the kind that is not judged; what these say is not known unless all are listed. */
   private placeOf(entity: EntityChange, { earlier, later, between }: States): Place {
-    const target = targetOf(entity, "before");
+    const target = this.targetOf(entity, "before");
     const place = { ...target, label: `${entity.kind} ${text(entity.before?.name)}` };
     return this.isListed(entity) ? withLimits(place, [earlier, later, ...between]) : place;
   }
@@ -344,12 +363,6 @@ export class Policies {
 /** Whether a queue or an exchange was there before the update, and is there after it. */
 function staysThere({ before, after, action, isRetained }: EntityChange): boolean {
   return before !== undefined && (after !== undefined || (action === "delete" && isRetained));
-}
-
-function targetOf(entity: EntityChange, side: Side): PolicyTarget {
-  const values = staysThere(entity) ? (entity[side] ?? entity.before) : entity[side];
-  const { vhost, name } = values ?? {};
-  return { vhost, name, ...(entity.kind === "queue" ? { queueArguments: queueArguments(values) } : {}) };
 }
 
 /** Settings of `later` by which queues drop messages that they kept under `earlier`, as `key: value`. */
