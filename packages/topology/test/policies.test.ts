@@ -211,6 +211,24 @@ describe("a policy of others", () => {
       assert.notDeepEqual(told(harm, shield(more)), [], JSON.stringify(more));
   });
 
+  it("does no harm to a queue whose type refuses one of its settings", () => {
+    for (const [type, refused] of [
+      ["quorum", { "ha-mode": "all" }],
+      ["quorum", { "max-age": "1D" }],
+      ["classic", { "delivery-limit": 5 }],
+      ["classic", { "dead-letter-strategy": "at-least-once" }],
+    ] as const) {
+      const harms = (beside: object): number => {
+        const queues = [{ name: "orders", arguments: { "x-queue-type": type } }];
+        return judgePolicies({ exchanges: [], queues, policies: [] }, [policy({ expires: 5, ...beside })]).length;
+      };
+      const name = `${type} ${JSON.stringify(refused)}`;
+      assert.equal(harms(refused), 0, name);
+      assert.equal(harms({}), 1, name);
+      assert.equal(harms({ "new-key": 1 }), 1, name);
+    }
+  });
+
   it("takes a policy of ours away where it is as strong, and loses its settings where it is weaker", () => {
     const limit = {
       name: "ours",
