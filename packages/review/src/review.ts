@@ -47,8 +47,11 @@ const order = ["loss", "care", "note"] as const;
 export async function reviewOf(preview: Preview, options: ReviewOptions = {}): Promise<Review> {
   const { accepted = [], broker } = options;
   const changes = entityChanges(preview);
+  const isAccepted = (change: EntityChange): boolean => acceptanceOf(change, accepted) !== undefined;
   const state =
-    broker === undefined ? { findings: findingsOf(preview, changes) } : await askBroker(preview, changes, broker);
+    broker === undefined
+      ? { findings: findingsOf(preview, changes, undefined, isAccepted) }
+      : await askBroker(preview, changes, broker, isAccepted);
   const findings = state.findings
     .map((finding) => accept(finding, accepted))
     .sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
@@ -68,9 +71,10 @@ async function askBroker(
   preview: Preview,
   changes: EntityChange[],
   broker: BrokerAnswers,
+  isAccepted: (change: EntityChange) => boolean,
 ): Promise<{ findings: Finding[]; messages: number } | { findings: Finding[]; error: string }> {
   try {
-    const state = await addBrokerState(preview, changes, broker);
+    const state = await addBrokerState(preview, changes, broker, isAccepted);
     const place = otherPlace(preview, broker.managementUrl);
     return place === undefined
       ? state
@@ -80,7 +84,10 @@ async function askBroker(
     const rule = "broker-not-asked";
     const { severity } = rules[rule];
     return {
-      findings: [...findingsOf(preview, changes), { rule, severity, urn: "", entity: error.message, causes: [] }],
+      findings: [
+        ...findingsOf(preview, changes, undefined, isAccepted),
+        { rule, severity, urn: "", entity: error.message, causes: [] },
+      ],
       error: error.message,
     };
   }
@@ -95,8 +102,15 @@ function findOtherBroker(place: string, { managementUrl }: BrokerAnswers, planne
   return { rule: "broker-elsewhere", severity: isInQuestion ? "care" : "note", urn: "", entity, causes: [] };
 }
 
+function acceptanceOf(
+  { urn, parent }: { urn: string; parent?: string },
+  accepted: Acceptance[],
+): Acceptance | undefined {
+  return accepted.find((one) => one.urn !== "" && (one.urn === urn || one.urn === parent));
+}
+
 function accept(finding: Finding, accepted: Acceptance[]): Finding {
-  const acceptance = accepted.find(({ urn }) => urn !== "" && (urn === finding.urn || urn === finding.parent));
+  const acceptance = acceptanceOf(finding, accepted);
   return acceptance === undefined || finding.severity === "note"
     ? finding
     : { ...finding, accepted: acceptance.reason };

@@ -45,6 +45,7 @@ export async function addBrokerState(
   preview: Preview,
   changes: EntityChange[],
   broker: BrokerAnswers,
+  isAccepted: (change: EntityChange) => boolean,
   now = new Date(),
 ): Promise<{ findings: Finding[]; messages: number }> {
   const isElsewhere = changesElsewhere(changes, broker.managementUrl);
@@ -65,7 +66,7 @@ export async function addBrokerState(
       return type !== undefined && /^(classic|quorum|stream)$/.test(type) ? type : undefined;
     },
   };
-  const planned = [...findingsOf(preview, known, onBroker), ...lostByRefresh(preview, known, onBroker)];
+  const planned = [...findingsOf(preview, known, onBroker, isAccepted), ...lostByRefresh(preview, known, onBroker)];
   await countAgain(
     planned.filter(({ urn }) => !isElsewhere(urn)),
     queues,

@@ -9,8 +9,12 @@ export interface DeadEnd {
   change: EntityChange;
   /** The way, in words. */
   detail: string;
-  /** All changes along the way. */
-  along: EntityChange[];
+}
+
+/** Whether a change is known as a loss already, and whether somebody lets its dangers pass. */
+export interface Told {
+  isLost: (change: EntityChange) => boolean;
+  isAccepted: (change: EntityChange) => boolean;
 }
 
 /** A place where messages come from. */
@@ -23,8 +27,9 @@ interface Start extends Place {
  * Follows messages before and after the update: what queues dead-letter, and what is published to exchanges with an alternate exchange.
  * Queues of this project's networks, which pass each message on by its own key, have findings of their own.
  * @param asked vhosts that the broker was asked about, so that `changes` has all that is there
+ * @param told which changes have a finding that tells a loss by itself, and which changes somebody lets pass
  */
-export function deadEnds(changes: readonly EntityChange[], asked: ReadonlySet<string>): DeadEnd[] {
+export function deadEnds(changes: readonly EntityChange[], asked: ReadonlySet<string>, told: Told): DeadEnd[] {
   const own = changes.filter(({ kind }) => KINDS.includes(kind));
   if (own.every(({ action }) => action === "same")) return [];
   const [before, after] = [new Ways(own, "before", asked), new Ways(own, "after", asked)];
@@ -33,16 +38,29 @@ export function deadEnds(changes: readonly EntityChange[], asked: ReadonlySet<st
     const touched = new Set<EntityChange>();
     if (before.follow(start, touched) !== "queue" || after.follow(start, touched) !== "nowhere") continue;
     const along = [...touched].filter(({ action }) => action !== "same");
-    const [change] = [false, true].flatMap((isRetained) =>
-      KINDS.flatMap((kind) => along.filter((one) => one.kind === kind && one.isRetained === isRetained)),
-    );
-    if (change !== undefined && !found.has(change)) found.set(change, { change, detail: start.words, along });
+    const change = toTell(along, told);
+    if (change !== undefined && !found.has(change)) found.set(change, { change, detail: start.words });
   }
   return [...found.values()];
 }
 
 /** Kinds of what ways consist of; by those first, a way most often ends. */
 const KINDS: readonly EntityChange["kind"][] = ["binding", "queue", "exchange", "policy"];
+
+/**
+ * Returns the change at which a dead end is told: undefined if another finding tells the loss. An accepted loss does not speak for the other
+ * changes along the way.
+ */
+function toTell(along: EntityChange[], { isLost, isAccepted }: Told): EntityChange | undefined {
+  const open = along.filter((change) => !isAccepted(change));
+  const left = open.length > 0 ? open : along;
+  if (left.some(isLost)) return undefined;
+  return [false, true]
+    .flatMap((isRetained) =>
+      KINDS.flatMap((kind) => left.filter((one) => one.kind === kind && one.isRetained === isRetained)),
+    )
+    .at(0);
+}
 
 /** Returns where messages come from before the update, and still come from after it. */
 function startsOf(changes: EntityChange[], before: Ways, after: Ways): Start[] {

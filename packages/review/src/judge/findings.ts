@@ -18,11 +18,13 @@ import { Limited, unlimitedQueues } from "./unlimitedQueues";
 /**
  * Everything in a preview that somebody should know before applying it.
  * @param onBroker what no resource of the plan declares, if a broker was asked
+ * @param isAccepted whether somebody lets the dangers of a resource pass
  */
 export function findingsOf(
   preview: Preview,
   changes: EntityChange[],
   onBroker: OnBroker = { entities: [], vhosts: new Set() },
+  isAccepted: (change: EntityChange) => boolean = () => false,
 ): Finding[] {
   const isOneBroker = mayShareBroker(changes);
   const created = changes.filter(({ action }) => action === "create");
@@ -46,9 +48,8 @@ export function findingsOf(
     const alone = [...own].flatMap((change) => judge(change, { ...common, routing, policies }));
     const isLost = (change: EntityChange): boolean =>
       alone.some(({ urn, severity, queue }) => urn === change.urn && severity === "loss" && queue === undefined);
-    const ends = (preview.hasSames || found.vhosts.size > 0 ? deadEnds(all, found.vhosts) : [])
-      .filter(isOwn)
-      .filter(({ along }) => !along.some(isLost));
+    const isKnown = preview.hasSames || found.vhosts.size > 0;
+    const ends = isKnown ? deadEnds(all, found.vhosts, { isLost, isAccepted }).filter(isOwn) : [];
     const dead = new Map(ends.map(({ change, detail }) => [change.urn, detail]));
     const isWorse = ({ rule, urn }: Finding): boolean => WAYS.includes(rule) && dead.has(urn);
     const worse = new Set(alone.filter(isWorse).map(({ urn }) => urn));
