@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import type { PreviewStep } from "../dist/preview/preview";
 import { parsePreview } from "../dist/preview/preview";
 import { reviewOf } from "../dist/review";
-import { step } from "./steps";
+import { judged, step } from "./steps";
 
 const exchange = (name: string, settings: object = {}, op = "same"): PreviewStep =>
   step(op, "rabbitmq:index/exchange:Exchange", name, {
@@ -43,5 +43,33 @@ describe("a review of dead ends", () => {
     const without = steps.filter((one) => one !== made);
     const alone = await reviewOf(parsePreview(JSON.stringify({ steps: without }), "test"), { accepted });
     assert.notEqual(alone.verdict, "loss", "an accepted loss stays accepted");
+  });
+
+  // Only the keys of changed bindings were tried, and "#" is none of a direct exchange: safe, and each message was lost.
+  it("follows the keys of unchanged bindings, and those that two bindings take", async () => {
+    const lost = ["loss", "unroutable-lost"];
+    const direct = [exchange("spare", { type: "direct" }), leading("in", "spare"), exchange("out"), queue("q")];
+    const made = bound("create", "in => out");
+    assert.deepEqual(await judged([...direct, bound("same", "spare -> q", "k"), made]), lost);
+    const topic = [exchange("spare"), leading("in", "spare"), exchange("out"), queue("q")];
+    for (const [old, wider] of [
+      ["*.b", "a.*"],
+      ["#.b", "a.#"],
+      ["a.#.b.*", "#.c"],
+      ["", "#"],
+      ["x", "*"],
+      ["*.a.b", "#.b.#"],
+      ["#.b", "#.*.b.#"],
+    ])
+      assert.deepEqual(
+        await judged([...topic, bound("same", "spare -> q", old), bound("create", "in => out", wider)]),
+        lost,
+        `${old} ${wider}`,
+      );
+    const apart = [...topic, bound("same", "spare -> q", "#.b"), bound("create", "in => out", "a.#.c")];
+    assert.deepEqual(await judged(apart), ["safe"], "no key matches both");
+    const gone = [exchange("in", { type: "direct" }), feeding("w", "in"), bound("same", "in -> q", "k")];
+    const told = await judged([...gone, queue("q", {}, "delete")]);
+    assert.ok(told.includes("unroutable-lost"), told.join());
   });
 });

@@ -1,7 +1,8 @@
-import { EntityChange, isReadable } from "../preview/entityChange";
+import type { EntityChange } from "../preview/entityChange";
 import { withoutSecrets } from "../redact";
 import { takesBindingsAlong } from "./bindingsLeftOut";
-import { Place, Ways } from "./ways";
+import { sampleKeys } from "./sampleKeys";
+import { Place, Places, Ways } from "./ways";
 
 /** A way of messages that ended in a queue before the update, and ends nowhere after it. */
 export interface DeadEnd {
@@ -34,7 +35,7 @@ export function deadEnds(changes: readonly EntityChange[], asked: ReadonlySet<st
   if (own.every(({ action }) => action === "same")) return [];
   const [before, after] = [new Ways(own, "before", asked), new Ways(own, "after", asked)];
   const found = new Map<EntityChange, DeadEnd>();
-  for (const start of startsOf(own, before, after)) {
+  for (const start of startsOf(before, after)) {
     const touched = new Set<EntityChange>();
     if (before.follow(start, touched) !== "queue" || after.follow(start, touched) !== "nowhere") continue;
     const along = [...touched].filter(({ action }) => action !== "same");
@@ -63,8 +64,18 @@ function toTell(along: EntityChange[], { isLost, isAccepted }: Told): EntityChan
 }
 
 /** Returns where messages come from before the update, and still come from after it. */
-function startsOf(changes: EntityChange[], before: Ways, after: Ways): Start[] {
-  const samples = sampleKeys(changes);
+function startsOf(before: Ways, after: Ways): Start[] {
+  const samples = new Map<string, string[]>();
+  const samplesAt = (vhost: string, exchange: string): string[] => {
+    const id = JSON.stringify([vhost, exchange]);
+    const known = samples.get(id);
+    if (known !== undefined) return known;
+    const places: Places = { bindings: [], changes: new Set() };
+    for (const ways of [before, after]) ways.addPlaces(vhost, exchange, places);
+    const found = sampleKeys(places);
+    samples.set(id, found);
+    return found;
+  };
   const starts = new Map<string, Start>();
   const add = (start: Start): void => {
     const id = JSON.stringify([start.vhost, start.exchange, start.key]);
@@ -75,30 +86,22 @@ function startsOf(changes: EntityChange[], before: Ways, after: Ways): Start[] {
     const target = after.hasStill(there) && !takesBindingsAlong(change) ? before.deadLettersOf(values) : undefined;
     if (target === undefined) continue;
     const { exchange, key } = target;
-    const keys = key === undefined ? (change.partOf === undefined ? samples : []) : [key];
+    const vhost = String(values.vhost);
+    const keys = key === undefined ? (change.partOf === undefined ? samplesAt(vhost, exchange) : []) : [key];
     for (const one of keys) {
       const words = `queue ${String(values.name)}, which stays, passes messages on to ${nameOf(exchange)} by ${shown(one)}: no queue gets them any more.`;
-      add({ vhost: String(values.vhost), exchange, key: one, words });
+      add({ vhost, exchange, key: one, words });
     }
   }
   for (const there of before.exchanges.values()) {
     const { name, vhost } = there.values;
     if (!after.hasStill(there) || before.alternatesOf(there.values).length === 0) continue;
-    for (const key of samples) {
+    for (const key of samplesAt(String(vhost), String(name))) {
       const words = `What is published to ${nameOf(String(name))} by ${shown(key)} came to a queue, and comes to none any more.`;
       add({ vhost: String(vhost), exchange: String(name), key, words });
     }
   }
   return [...starts.values()];
-}
-
-/** Keys of which the changed bindings let one through each, and one that only `#` does. */
-function sampleKeys(changes: EntityChange[]): string[] {
-  const patterns = changes
-    .filter(({ kind, action }) => kind === "binding" && action !== "same")
-    .flatMap(({ before, after }) => [before?.routingKey, after?.routingKey])
-    .filter(isReadable);
-  return [...new Set(["x", ...patterns.map((pattern) => pattern.replaceAll(/[*#]/g, "x"))])];
 }
 
 function nameOf(exchange: string): string {

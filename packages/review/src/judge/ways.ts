@@ -23,6 +23,12 @@ interface There {
   values: Record<string, unknown>;
 }
 
+/** Everything that messages may meet on their ways. */
+export interface Places {
+  bindings: { change: EntityChange; pattern: unknown; type: unknown }[];
+  changes: Set<EntityChange>;
+}
+
 /** The ways of messages on one side of the update. */
 export class Ways {
   readonly queues: Map<string, There>;
@@ -87,6 +93,29 @@ export class Ways {
     return isSure ? given : [...given, { name: undefined }];
   }
 
+  /** Adds everything that messages may meet from an exchange on. */
+  addPlaces(vhost: string, exchange: string, places: Places, seen = new Set<string>()): void {
+    const id = keyOf("exchange", { vhost, name: exchange });
+    const there = this.exchanges.get(id);
+    if (there === undefined || seen.has(id)) return;
+    seen.add(id);
+    places.changes.add(there.change);
+    const type = typeOf(there);
+    for (const { change, values } of this.bindings.get(id)?.all ?? []) {
+      const { destination, destinationType, routingKey: pattern = "" } = values;
+      places.bindings.push({ change, pattern, type });
+      places.changes.add(change);
+      const queue =
+        destinationType === "queue" ? this.queues.get(keyOf("queue", { vhost, name: destination })) : undefined;
+      if (queue !== undefined) places.changes.add(queue.change);
+      if (destinationType === "exchange" && isReadable(destination)) this.addPlaces(vhost, destination, places, seen);
+    }
+    for (const { name, policy } of this.alternatesOf(there.values)) {
+      if (policy !== undefined) places.changes.add(policy);
+      if (isReadable(name)) this.addPlaces(vhost, name, places, seen);
+    }
+  }
+
   /** @param touched gets all changes that the message meets */
   follow({ vhost, exchange, key }: Place, touched: Set<EntityChange>, seen = new Set<string>()): End {
     if (exchange === "") return this.endOf("queue", vhost, key, touched);
@@ -96,7 +125,7 @@ export class Ways {
     const there = this.exchanges.get(id);
     if (there === undefined) return this.missing("exchange", vhost, exchange);
     touched.add(there.change);
-    const type = (there.values.settings as { type?: unknown } | undefined)?.type;
+    const type = typeOf(there);
     const taking = (this.bindings.get(id)?.near(type, key) ?? []).filter(({ values }) =>
       mayTake(type, values.routingKey, key),
     );
@@ -177,7 +206,7 @@ export class Ways {
 
 /** The bindings of an exchange, of which there may be thousands. */
 class Bindings {
-  private readonly all: There[] = [];
+  readonly all: There[] = [];
   /** Those whose last word is none of the wildcards, by that word. */
   private readonly byLastWord = new Map<string, There[]>();
   private readonly others: There[] = [];
@@ -199,6 +228,10 @@ class Bindings {
 
 function lastWordOf(key: string): string {
   return key.slice(key.lastIndexOf(".") + 1);
+}
+
+function typeOf({ values }: There): unknown {
+  return (values.settings as { type?: unknown } | undefined)?.type;
 }
 
 /** An entity's values on one side of the update: after it, a kept one has those of before, too. */

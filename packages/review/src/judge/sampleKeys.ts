@@ -1,0 +1,74 @@
+import { EntityChange, isReadable } from "../preview/entityChange";
+import type { Places } from "./ways";
+
+/**
+ * Returns routing keys by which messages take the ways that an update may change: keys that one binding takes, keys that two bindings take,
+ * and a key that only `#` takes. None if the update changes nothing along the ways.
+ * @param places what messages may meet before the update, and after it
+ */
+export function sampleKeys({ bindings, changes }: Places): string[] {
+  if (![...changes].some(isChanged)) return [];
+  const direct = new Set<string>();
+  const patterns = new Map<string, boolean>();
+  for (const { change, pattern, type } of bindings) {
+    if (pattern !== "" && !isReadable(pattern)) continue;
+    // A direct exchange takes wildcards for characters.
+    if (type === "direct") direct.add(pattern);
+    else patterns.set(pattern, patterns.get(pattern) === true || isChanged(change));
+  }
+  const all = [...patterns].map(([pattern, isOfChange]) => ({
+    // An empty key has no word.
+    words: pattern === "" ? [] : pattern.split("."),
+    isOfChange,
+  }));
+  const known = new Set(all.flatMap(({ words }) => words));
+  let other = "x";
+  while (known.has(other) || direct.has(other)) other += "x";
+  const keys = new Set(["", other, ...direct]);
+  const add = (words: string[]): void => void keys.add(words.map((word) => (isWild(word) ? other : word)).join("."));
+  for (const { words } of all) {
+    add(words);
+    add(words.filter((word) => word !== "#"));
+  }
+  // A queue, an exchange or a policy changes the ways of unchanged bindings too.
+  const isAny = [...changes].some((change) => change.kind !== "binding" && isChanged(change));
+  const wild = all.filter(({ words }) => words.some(isWild));
+  for (const [index, one] of wild.entries())
+    for (const two of wild.slice(index + 1)) {
+      const common = isAny || one.isOfChange || two.isOfChange ? commonWords(one.words, two.words) : undefined;
+      if (common !== undefined) add(common);
+    }
+  return [...keys];
+}
+
+function isChanged({ action }: EntityChange): boolean {
+  return action !== "same";
+}
+
+function isWild(word: string | undefined): boolean {
+  return word === "*" || word === "#";
+}
+
+/** Returns words that two patterns take, with a wildcard for any word; undefined if no key matches both. */
+function commonWords(one: string[], other: string[]): string[] | undefined {
+  // Most patterns differ in their first or last word.
+  for (const [a, b] of [[one[0], other[0]] as const, [one.at(-1), other.at(-1)] as const])
+    if (a !== b && !isWild(a) && !isWild(b)) return undefined;
+  const failed = new Set<number>();
+  const from = (i: number, j: number): string[] | undefined => {
+    if (i === one.length && j === other.length) return [];
+    const id = i * (other.length + 1) + j;
+    if (i > one.length || j > other.length || failed.has(id)) return undefined;
+    const [a, b] = [one[i], other[j]];
+    const after = (word: string | undefined, rest: string[] | undefined): string[] | undefined =>
+      word === undefined || rest === undefined ? undefined : [word, ...rest];
+    const found =
+      (a === "#" ? (from(i + 1, j) ?? (b === "#" ? undefined : after(b, from(i, j + 1)))) : undefined) ??
+      (b === "#" ? (from(i, j + 1) ?? (a === "#" ? undefined : after(a, from(i + 1, j)))) : undefined) ??
+      (a === b || a === "*" ? after(b, from(i + 1, j + 1)) : undefined) ??
+      (b === "*" ? after(a, from(i + 1, j + 1)) : undefined);
+    if (found === undefined) failed.add(id);
+    return found;
+  };
+  return from(0, 0);
+}
