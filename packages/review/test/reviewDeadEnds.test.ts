@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import type { PreviewStep } from "../dist/preview/preview";
 import { parsePreview } from "../dist/preview/preview";
 import { reviewOf } from "../dist/review";
-import { judged, step } from "./steps";
+import { judged, reviewed, step } from "./steps";
 
 const exchange = (name: string, settings: object = {}, op = "same"): PreviewStep =>
   step(op, "rabbitmq:index/exchange:Exchange", name, {
@@ -71,5 +71,40 @@ describe("a review of dead ends", () => {
     const gone = [exchange("in", { type: "direct" }), feeding("w", "in"), bound("same", "in -> q", "k")];
     const told = await judged([...gone, queue("q", {}, "delete")]);
     assert.ok(told.includes("unroutable-lost"), told.join());
+  });
+
+  // The binding led back to the queue that dead-letters: safe, and the broker dropped what expired there.
+  it("takes a way back to the queue from which it began for none", async () => {
+    const kept = [exchange("spare"), queue("q"), bound("same", "spare -> q"), leading("in", "spare")];
+    const made = bound("create", "in -> w");
+    for (const key of [undefined, "k"]) {
+      const steps = [...kept, feeding("w", "in", key), made];
+      const { verdict, findings } = await reviewed(steps);
+      assert.deepEqual([verdict, ...findings.map(({ rule }) => rule)], ["loss", "unroutable-lost"]);
+      assert.match(findings[0]?.detail ?? "", /none but that queue gets them/);
+      // Another queue that passes messages on by the same exchange.
+      assert.deepEqual(await judged([...steps, feeding("v", "in", key)]), ["loss", "unroutable-lost"]);
+      assert.deepEqual(await judged([...steps, bound("create", "in -> q")]), ["safe"]);
+    }
+    const cycle = [exchange("in"), feeding("w", "in"), bound("same", "in -> w"), queue("q")];
+    assert.deepEqual(await judged([...cycle, bound("create", "in -> q", "a")]), ["safe"], "it was one before");
+    const published = [leading("in", "spare"), exchange("spare"), exchange("out"), feeding("w", "in")];
+    const taken = [...published, bound("same", "spare -> w"), bound("create", "in => out")];
+    assert.deepEqual(await judged(taken), ["loss", "unroutable-lost"], "what is published came to the queue");
+  });
+
+  // Each was safe: nobody can tell by which headers messages come.
+  it("says that nobody can tell whether a way remains by headers, or to what is in no plan", async () => {
+    const kept = [exchange("spare", { type: "fanout" }), queue("q"), bound("same", "spare -> q"), exchange("out")];
+    const headers = leading("in", "spare", { type: "headers" });
+    for (const [source, made, why] of [
+      [headers, bound("create", "in => out", ""), /which messages exchange in routes/],
+      [leading("in", "spare"), bound("create", "in => theirs"), /exchange theirs is not in this plan/],
+    ] as const) {
+      const { verdict, findings } = await reviewed([...kept, source, made]);
+      assert.deepEqual([verdict, ...findings.map(({ rule }) => rule)], ["care", "unroutable-lost"]);
+      assert.match(findings[0]?.detail ?? "", why);
+    }
+    assert.deepEqual(await judged([...kept, headers, bound("create", "in -> q", "")]), ["safe"]);
   });
 });

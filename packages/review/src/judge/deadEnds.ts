@@ -2,7 +2,7 @@ import type { EntityChange } from "../preview/entityChange";
 import { withoutSecrets } from "../redact";
 import { takesBindingsAlong } from "./bindingsLeftOut";
 import { sampleKeys } from "./sampleKeys";
-import { Place, Places, Ways } from "./ways";
+import { Place, Places, End as WayEnd, Ways } from "./ways";
 
 /** A way of messages that ended in a queue before the update, and ends nowhere after it. */
 export interface DeadEnd {
@@ -10,18 +10,29 @@ export interface DeadEnd {
   change: EntityChange;
   /** The way, in words. */
   detail: string;
+  /** Whether it is known that the way ends nowhere. */
+  isSure: boolean;
 }
 
-/** Whether a change is known as a loss already, and whether somebody lets its dangers pass. */
+/** What other findings tell of a change, and whether somebody lets its dangers pass. */
 export interface Told {
+  isTold: (change: EntityChange) => boolean;
   isLost: (change: EntityChange) => boolean;
   isAccepted: (change: EntityChange) => boolean;
 }
 
 /** A place where messages come from. */
 interface Start extends Place {
-  /** The messages, in words. */
-  words: string;
+  /** Queues that pass the messages on; none for messages that are published. */
+  queues: ReadonlySet<string>;
+  /** Whether messages are published there too. */
+  isPublished: boolean;
+}
+
+/** How messages end after the update that came to a queue before it. */
+interface End extends Pick<DeadEnd, "detail" | "isSure"> {
+  /** All changes along the way. */
+  along: EntityChange[];
 }
 
 /**
@@ -34,15 +45,64 @@ export function deadEnds(changes: readonly EntityChange[], asked: ReadonlySet<st
   const own = changes.filter(({ kind }) => KINDS.includes(kind));
   if (own.every(({ action }) => action === "same")) return [];
   const [before, after] = [new Ways(own, "before", asked), new Ways(own, "after", asked)];
+  const all = startsOf(before, after).flatMap((start) => endOf(start, before, after) ?? []);
   const found = new Map<EntityChange, DeadEnd>();
-  for (const start of startsOf(before, after)) {
-    const touched = new Set<EntityChange>();
-    if (before.follow(start, touched) !== "queue" || after.follow(start, touched) !== "nowhere") continue;
-    const along = [...touched].filter(({ action }) => action !== "same");
-    const change = toTell(along, told);
-    if (change !== undefined && !found.has(change)) found.set(change, { change, detail: start.words });
-  }
+  for (const isSure of [true, false])
+    for (const { along, ...end } of all) {
+      if (end.isSure !== isSure) continue;
+      // A doubt adds nothing to what is told of the same way.
+      if (!isSure && along.some((one) => found.has(one) || told.isTold(one))) continue;
+      const change = toTell(along, told);
+      if (change !== undefined && !found.has(change)) found.set(change, { change, ...end });
+    }
   return [...found.values()];
+}
+
+/** Returns how messages from one place end: undefined if they came to no queue, or still come to one. */
+function endOf(start: Start, before: Ways, after: Ways): End | undefined {
+  const changes = new Set<EntityChange>();
+  const doubts: string[] = [];
+  const follow = (ways: Ways): { end: WayEnd; queues: ReadonlySet<string> } => {
+    const queues = new Set<string>();
+    return { end: ways.follow(start, { changes, queues, doubts }), queues };
+  };
+  const [is, was] = [follow(after), follow(before)];
+  const along = [...changes].filter(({ action }) => action !== "same");
+  const { queues, isPublished, exchange, key } = start;
+  // The broker drops a message that expired in a queue, and comes back to the same queue.
+  const [own] = is.end === "queue" && is.queues.size === 1 ? is.queues : [];
+  const isBack = own !== undefined && queues.has(own);
+  const cameElsewhere = (name: string): boolean => was.queues.size !== 1 || !was.queues.has(name);
+  const feeder = isBack ? own : firstOf(queues, cameElsewhere);
+  const isCycle = isBack ? !cameElsewhere(own) : feeder === undefined && !isPublished;
+  const [from, to] = [isCycle ? "nowhere" : was.end, isBack ? "nowhere" : is.end];
+  if (along.length === 0 || from === "nowhere" || to === "queue" || (from === "unknown" && to === "unknown"))
+    return undefined;
+  const way = `to ${nameOf(exchange)} by ${shown(key)}`;
+  const words =
+    feeder === undefined ? `What is published ${way}` : `queue ${feeder}, which stays, passes messages on ${way}`;
+  if (from !== "queue" || to !== "nowhere")
+    return {
+      along,
+      isSure: false,
+      detail: `${words}: nobody can tell whether a queue still gets it, because ${doubts[0]}.`,
+    };
+  if (isBack)
+    return {
+      along,
+      isSure: true,
+      detail: `${words}: none but that queue gets them, and the broker drops those that expired there.`,
+    };
+  const detail =
+    feeder === undefined
+      ? `${words} came to a queue, and comes to none any more.`
+      : `${words}: no queue gets them any more.`;
+  return { along, isSure: true, detail };
+}
+
+function firstOf(names: ReadonlySet<string>, isWanted: (name: string) => boolean): string | undefined {
+  for (const name of names) if (isWanted(name)) return name;
+  return undefined;
 }
 
 /** Kinds of what ways consist of; by those first, a way most often ends. */
@@ -77,29 +137,39 @@ function startsOf(before: Ways, after: Ways): Start[] {
     return found;
   };
   const starts = new Map<string, Start>();
-  const add = (start: Start): void => {
-    const id = JSON.stringify([start.vhost, start.exchange, start.key]);
-    if (!starts.has(id)) starts.set(id, start);
+  const add = (place: Place, queues?: ReadonlySet<string>): void => {
+    const id = JSON.stringify([place.vhost, place.exchange, place.key]);
+    const same = starts.get(id);
+    starts.set(id, {
+      ...place,
+      queues: same === undefined ? (queues ?? new Set()) : new Set([...same.queues, ...(queues ?? [])]),
+      isPublished: queues === undefined || same?.isPublished === true,
+    });
   };
+  /** Queues that pass each message on by its own key, by the exchange. */
+  const passing = new Map<string, Set<string>>();
   for (const there of before.queues.values()) {
     const { change, values } = there;
     const target = after.hasStill(there) && !takesBindingsAlong(change) ? before.deadLettersOf(values) : undefined;
     if (target === undefined) continue;
     const { exchange, key } = target;
     const vhost = String(values.vhost);
-    const keys = key === undefined ? (change.partOf === undefined ? samplesAt(vhost, exchange) : []) : [key];
-    for (const one of keys) {
-      const words = `queue ${String(values.name)}, which stays, passes messages on to ${nameOf(exchange)} by ${shown(one)}: no queue gets them any more.`;
-      add({ vhost, exchange, key: one, words });
+    const name = String(values.name);
+    if (key !== undefined) add({ vhost, exchange, key }, new Set([name]));
+    else if (change.partOf === undefined) {
+      const id = JSON.stringify([vhost, exchange]);
+      passing.set(id, (passing.get(id) ?? new Set()).add(name));
     }
+  }
+  for (const [id, queues] of passing) {
+    const [vhost, exchange] = JSON.parse(id) as [string, string];
+    for (const key of samplesAt(vhost, exchange)) add({ vhost, exchange, key }, queues);
   }
   for (const there of before.exchanges.values()) {
     const { name, vhost } = there.values;
     if (!after.hasStill(there) || before.alternatesOf(there.values).length === 0) continue;
-    for (const key of samplesAt(String(vhost), String(name))) {
-      const words = `What is published to ${nameOf(String(name))} by ${shown(key)} came to a queue, and comes to none any more.`;
-      add({ vhost: String(vhost), exchange: String(name), key, words });
-    }
+    for (const key of samplesAt(String(vhost), String(name)))
+      add({ vhost: String(vhost), exchange: String(name), key });
   }
   return [...starts.values()];
 }

@@ -6,7 +6,7 @@ import type { Preview } from "../preview/preview";
 import { LeftOut, bindingsLeftOut } from "./bindingsLeftOut";
 import { Same, judge, judgeOtherProvider, metadataOf } from "./changeFindings";
 import { Clash, clashesOf } from "./clashes";
-import { DeadEnd, deadEnds } from "./deadEnds";
+import { DeadEnd, Told, deadEnds } from "./deadEnds";
 import { Finding, find } from "./finding";
 import { MissingTarget, OnBroker, missingTargets } from "./missingTargets";
 import { Policies } from "./policyFindings";
@@ -46,11 +46,17 @@ export function findingsOf(
     const policies = new Policies(all, preview.hasSames, routing, found);
     const isOwn = ({ change }: { change: EntityChange }): boolean => own.has(change);
     const alone = [...own].flatMap((change) => judge(change, { ...common, routing, policies }));
-    const isLost = (change: EntityChange): boolean =>
-      alone.some(({ urn, severity, queue }) => urn === change.urn && severity === "loss" && queue === undefined);
+    const urnsOf = (some: Finding[]): Set<string> => new Set(some.map(({ urn }) => urn));
+    const lost = urnsOf(alone.filter(({ severity, queue }) => severity === "loss" && queue === undefined));
+    const warned = urnsOf(alone.filter(({ severity }) => severity !== "note"));
+    const told: Told = {
+      isTold: ({ urn }) => warned.has(urn),
+      isLost: ({ urn }) => lost.has(urn),
+      isAccepted,
+    };
     const isKnown = preview.hasSames || found.vhosts.size > 0;
-    const ends = isKnown ? deadEnds(all, found.vhosts, { isLost, isAccepted }).filter(isOwn) : [];
-    const dead = new Map(ends.map(({ change, detail }) => [change.urn, detail]));
+    const ends = isKnown ? deadEnds(all, found.vhosts, told).filter(isOwn) : [];
+    const dead = new Map(ends.filter(({ isSure }) => isSure).map(({ change, detail }) => [change.urn, detail]));
     const isWorse = ({ rule, urn }: Finding): boolean => WAYS.includes(rule) && dead.has(urn);
     const worse = new Set(alone.filter(isWorse).map(({ urn }) => urn));
     return [
@@ -173,8 +179,9 @@ function findShortcut({ change, detail }: Shortcut): Finding {
 /** Rules of what leaves messages without one way, of several. */
 const WAYS: RuleName[] = ["binding-gone", "endpoint-unbound"];
 
-function findDeadEnd({ change, detail }: DeadEnd): Finding {
-  return { ...find("unroutable-lost", change, detail), queue: undefined };
+function findDeadEnd({ change, detail, isSure }: DeadEnd): Finding {
+  const found = { ...find("unroutable-lost", change, detail), queue: undefined };
+  return isSure ? found : { ...found, severity: "care" };
 }
 
 function findMissingTarget({ change, detail, isSure }: MissingTarget): Finding {

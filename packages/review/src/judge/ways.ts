@@ -12,7 +12,7 @@ export interface Place {
 }
 
 /** The end of a message: a queue gets it, none does, or nobody can tell. */
-type End = "queue" | "nowhere" | "unknown";
+export type End = "queue" | "nowhere" | "unknown";
 
 /** Settings by which it is decided what becomes of a queue's dead letters. */
 const DEAD_LETTERS = ["dead-letter-exchange", "dead-letter-routing-key", "dead-letter-strategy", "overflow"];
@@ -21,6 +21,15 @@ const DEAD_LETTERS = ["dead-letter-exchange", "dead-letter-routing-key", "dead-l
 interface There {
   change: EntityChange;
   values: Record<string, unknown>;
+}
+
+/** What one message meets on its way. */
+export interface Met {
+  changes: Set<EntityChange>;
+  /** Queues that get the message, or may get it. */
+  queues: Set<string>;
+  /** Why nobody can tell its end, in words. */
+  doubts: string[];
 }
 
 /** Everything that messages may meet on their ways. */
@@ -116,49 +125,75 @@ export class Ways {
     }
   }
 
-  /** @param touched gets all changes that the message meets */
-  follow({ vhost, exchange, key }: Place, touched: Set<EntityChange>, seen = new Set<string>()): End {
-    if (exchange === "") return this.endOf("queue", vhost, key, touched);
+  /** @param met gets what the message meets */
+  follow({ vhost, exchange, key }: Place, met: Met, known = new Map<string, End>()): End {
+    if (exchange === "") return this.endOf(vhost, key, met);
     const id = keyOf("exchange", { vhost, name: exchange });
-    if (seen.has(id)) return "nowhere";
-    seen.add(id);
-    const there = this.exchanges.get(id);
-    if (there === undefined) return this.missing("exchange", vhost, exchange);
-    touched.add(there.change);
-    const type = typeOf(there);
-    const taking = (this.bindings.get(id)?.near(type, key) ?? []).filter(({ values }) =>
-      mayTake(type, values.routingKey, key),
-    );
-    for (const { change } of taking) touched.add(change);
-    if (taking.length === 0) {
-      const ends = this.alternatesOf(there.values).map(({ name, policy }): End => {
-        if (policy !== undefined) touched.add(policy);
-        if (name === undefined) return "nowhere";
-        return isReadable(name) ? this.follow({ vhost, exchange: name, key }, touched, seen) : "unknown";
-      });
-      return ends.length > 0 && new Set(ends).size > 1 ? "unknown" : (ends[0] ?? "nowhere");
-    }
-    const ends = taking.map(({ values: { destination, destinationType } }): End => {
-      if (!isReadable(destination)) return "unknown";
-      return destinationType === "queue"
-        ? this.endOf("queue", vhost, destination, touched)
-        : this.follow({ vhost, exchange: destination, key }, touched, seen);
-    });
-    const isSure = taking.some(({ values }) => surelyTakes(type, values.routingKey, key));
-    if (ends.includes("queue")) return isSure ? "queue" : "unknown";
-    return isSure && !ends.includes("unknown") ? "nowhere" : "unknown";
+    // A cycle adds nothing to the other ways of the exchange at which it began.
+    const end = known.get(id);
+    if (end !== undefined) return end;
+    known.set(id, "nowhere");
+    const found = this.followFrom({ vhost, exchange, key }, met, known);
+    known.set(id, found);
+    return found;
   }
 
-  private endOf(kind: "queue", vhost: string, name: string, touched: Set<EntityChange>): End {
-    const there = this.queues.get(keyOf(kind, { vhost, name }));
-    if (there === undefined) return this.missing(kind, vhost, name);
-    touched.add(there.change);
+  private followFrom({ vhost, exchange, key }: Place, met: Met, known: Map<string, End>): End {
+    const id = keyOf("exchange", { vhost, name: exchange });
+    const there = this.exchanges.get(id);
+    if (there === undefined) return this.missing("exchange", vhost, exchange, met);
+    met.changes.add(there.change);
+    const type = typeOf(there);
+    const [sure, possible]: [End[], End[]] = [[], []];
+    for (const { change, values } of this.bindings.get(id)?.near(type, key) ?? []) {
+      const { destination, destinationType, routingKey } = values;
+      if (!mayTake(type, routingKey, key)) continue;
+      met.changes.add(change);
+      const isQueue = destinationType === "queue";
+      const end = !isReadable(destination)
+        ? doubt(met, `an end of a binding of exchange ${exchange} can't be read`)
+        : isQueue
+          ? this.endOf(vhost, destination, met)
+          : this.follow({ vhost, exchange: destination, key }, met, known);
+      (surelyTakes(type, routingKey, key) ? sure : possible).push(end);
+    }
+    if (sure.includes("queue")) return "queue";
+    const rest =
+      sure.length > 0 ? oneOf(sure) : this.followUnrouted({ vhost, exchange, key }, there.values, met, known);
+    const all = oneOf([...possible, rest]);
+    return possible.length > 0 && all === "unknown"
+      ? doubt(met, `it can't be read which messages exchange ${exchange} routes by its bindings`)
+      : all;
+  }
+
+  /** Follows a message for which an exchange has no binding. */
+  private followUnrouted(
+    { vhost, exchange, key }: Place,
+    values: Record<string, unknown>,
+    met: Met,
+    known: Map<string, End>,
+  ): End {
+    const ends = this.alternatesOf(values).map(({ name, policy }): End => {
+      if (policy !== undefined) met.changes.add(policy);
+      if (name === undefined) return "nowhere";
+      return isReadable(name) ? this.follow({ vhost, exchange: name, key }, met, known) : "unknown";
+    });
+    const end = oneOf(ends);
+    return end === "unknown" ? doubt(met, `the alternate exchange of exchange ${exchange} is not sure`) : end;
+  }
+
+  private endOf(vhost: string, name: string, met: Met): End {
+    const there = this.queues.get(keyOf("queue", { vhost, name }));
+    if (there === undefined) return this.missing("queue", vhost, name, met);
+    met.changes.add(there.change);
+    met.queues.add(name);
     return "queue";
   }
 
   /** Returns the end at something that is not there: in no plan, it may be somebody else's, unless the broker was asked. */
-  private missing(kind: "queue" | "exchange", vhost: string, name: string): End {
-    return this.asked.has(vhost) || this.planned.has(keyOf(kind, { vhost, name })) ? "nowhere" : "unknown";
+  private missing(kind: "queue" | "exchange", vhost: string, name: string, met: Met): End {
+    if (this.asked.has(vhost) || this.planned.has(keyOf(kind, { vhost, name }))) return "nowhere";
+    return doubt(met, `${kind} ${name} is not in this plan`);
   }
 
   /** Policies of which one applies to a target; empty unless one that may apply has one of the keys. */
@@ -228,6 +263,17 @@ class Bindings {
 
 function lastWordOf(key: string): string {
   return key.slice(key.lastIndexOf(".") + 1);
+}
+
+/** The end of a message with several possible ends. */
+function oneOf(ends: End[]): End {
+  const [first = "nowhere"] = ends;
+  return ends.every((end) => end === first) ? first : "unknown";
+}
+
+function doubt({ doubts }: Met, why: string): End {
+  doubts.push(why);
+  return "unknown";
 }
 
 function typeOf({ values }: There): unknown {
