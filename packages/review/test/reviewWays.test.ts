@@ -214,13 +214,25 @@ describe("a review of ways", () => {
       settings: { type: "topic" },
     });
     const own = bound("create", "Sales", "Sales", "queue", "");
+    const sales = (type: string): PreviewStep =>
+      step("same", "rabbitmq:index/exchange:Exchange", "Sales", { name: "Sales", vhost: "/", settings: { type } });
+    const fanout = sales("fanout");
     // The component names the two otherwise.
     const apart = (from: string, into: string): PreviewStep[] => [
       step("create", "rabbitmq:index/binding:Binding", "new", to(into)),
       step("delete", "rabbitmq:index/binding:Binding", "old", to(from)),
     ];
     for (const replaced of [moved, apart]) {
-      assert.deepEqual(await judged([topic, own, ...replaced("queue", "exchange")]), ["safe"]);
+      assert.deepEqual(await judged([topic, fanout, own, ...replaced("queue", "exchange")]), ["safe"]);
+      // Its bindings' keys were ignored: safe, and the broker dropped what the exchange does not take.
+      const others = { direct: "z", topic: "z.#", headers: "" };
+      for (const [type, key] of [...Object.entries(others), ["topic", ""]] as const) {
+        const narrow = bound("same", "Sales", "Sales", "queue", key);
+        const steps = [topic, sales(type), narrow, ...replaced("queue", "exchange")];
+        assert.deepEqual(await judged(steps), ["loss", "unroutable-lost"], `${type} ${key}`);
+      }
+      const wide = bound("same", "Sales", "Sales", "queue", "#.Sales");
+      assert.deepEqual(await judged([topic, sales("topic"), wide, ...replaced("queue", "exchange")]), ["safe"]);
       assert.deepEqual(await judged([topic, { ...own, op: "same" }, ...replaced("exchange", "queue")]), ["safe"]);
     }
     const others = bound("same", "Sales", "archive", "queue", "");

@@ -303,15 +303,37 @@ export class Routing {
     return type === "headers" && has["x-match"] === "any" && isKept;
   }
 
-  /** Whether a queue gets the same messages by the exchange of its name, to which nothing else is bound, as without it. */
-  private isOneQueue({ vhost, destination }: Record<string, unknown>): boolean {
+  /**
+   * Whether a queue gets the same messages by the exchange of its name, to which nothing else is bound, as without it.
+   * @param before the binding that ends; if it leads to the queue itself, the exchange has to take each message of it
+   */
+  private isOneQueue(before: Record<string, unknown>): boolean {
+    const { vhost, destination, destinationType, routingKey = "" } = before;
     const ways = this.bindings
       .flatMap(({ before, after }) => [before, after])
       .filter((values) => values?.vhost === vhost && values?.source === destination);
-    return (
+    const isAlone =
       ways.length > 0 &&
-      ways.every((values) => values?.destinationType === "queue" && values.destination === destination)
-    );
+      ways.every((values) => values?.destinationType === "queue" && values.destination === destination);
+    if (!isAlone || destinationType !== "queue") return isAlone;
+    const [from, to] = [this.typeOf(vhost, before.source), this.typeOf(vhost, destination)];
+    const lasting = this.lasting.get(endsOf({ vhost, source: destination, destination })) ?? [];
+    return lasting.some(({ after }) => {
+      const key = after?.routingKey ?? "";
+      if (to === "fanout" || (to === "topic" && key === "#")) return true;
+      if (!isReadableKey(key) || !isReadableKey(routingKey)) return false;
+      if (to === "topic") return (from === "topic" || from === "direct") && coversPattern(key, routingKey);
+      return to === "direct" && from === "direct" && key === routingKey;
+    });
+  }
+
+  /** The type of an exchange; undefined if no resource declares it. */
+  private typeOf(vhost: unknown, name: unknown): unknown {
+    const { before, after } =
+      this.exchanges.find((one) =>
+        [one.before, one.after].some((values) => values?.vhost === vhost && values?.name === name),
+      ) ?? {};
+    return ((before ?? after)?.settings as { type?: unknown } | undefined)?.type;
   }
 
   /** Whether an end of a binding leaves the program as well, kept or not. */
