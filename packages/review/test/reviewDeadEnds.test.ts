@@ -25,6 +25,12 @@ const bound = (op: string, way: string, routingKey = "#", more: object = {}): Pr
   return step(op, "rabbitmq:index/binding:Binding", `${way} ${routingKey}`, values, more);
 };
 
+const replaced = (from: PreviewStep, to: PreviewStep): PreviewStep => ({
+  ...from,
+  op: "replace",
+  newState: to.newState,
+});
+
 describe("a review of dead ends", () => {
   // The binding whose loss was accepted spoke for the other one: safe, and each message was lost.
   it("lets an accepted loss hide no other change that takes a way", async () => {
@@ -106,5 +112,15 @@ describe("a review of dead ends", () => {
       assert.match(findings[0]?.detail ?? "", why);
     }
     assert.deepEqual(await judged([...kept, headers, bound("create", "in -> q", "")]), ["safe"]);
+  });
+
+  // The old side of a kept binding counted as made anew with its new side: care, and the message was lost.
+  it("knows that a kept binding is not back with its queue", async () => {
+    const steps = [exchange("in"), feeding("w", "in", "a")];
+    const [old, now] = ["a", "b"].map((key) => bound("same", "in -> q", key, { retainOnDelete: true }));
+    const binding = replaced(old as PreviewStep, now as PreviewStep);
+    assert.deepEqual(await judged([...steps, queue("q"), binding]), ["care", "binding-kept"]);
+    const told = await judged([...steps, replaced(queue("q"), queue("q", { "x-max-length": 5 })), binding]);
+    assert.deepEqual(told, ["loss", "queue-replaced", "unroutable-lost", "binding-kept"]);
   });
 });

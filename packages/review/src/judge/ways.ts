@@ -210,7 +210,7 @@ export class Ways {
   /** Whether a binding is there: it goes with its ends, and is not back with them unless it is made anew. */
   private isBound({ change, values }: There, ending: ReadonlySet<string>): boolean {
     const { vhost, source, destination, destinationType } = values;
-    const isMade = change.action === "create" || change.action === "replace";
+    const isMade = (change.action === "create" || change.action === "replace") && values === change.after;
     return [
       keyOf("exchange", { vhost, name: source }),
       keyOf(String(destinationType), { vhost, name: destination }),
