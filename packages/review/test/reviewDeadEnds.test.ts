@@ -123,4 +123,13 @@ describe("a review of dead ends", () => {
     const told = await judged([...steps, replaced(queue("q"), queue("q", { "x-max-length": 5 })), binding]);
     assert.deepEqual(told, ["loss", "queue-replaced", "unroutable-lost", "binding-kept"]);
   });
+
+  // Only a deletion was compared with what passes messages on by their own keys.
+  it("finds the old name of a renamed queue that gets messages by their own keys", async () => {
+    const renamed = replaced(queue("q"), queue("q2"));
+    for (const key of ["q", "#"]) {
+      const steps = [exchange("src"), feeding("w", ""), bound("same", "src -> w", key), renamed];
+      assert.deepEqual(await judged(steps), ["loss", "queue-replaced", "unroutable-lost"], key);
+    }
+  });
 });

@@ -242,19 +242,26 @@ function riskOf(change: EntityChange): Finding[] {
 }
 
 function judgeQueue(change: EntityChange, isStaying: boolean, routing: Routing): Finding[] {
-  const { action, isRetained } = change;
+  const { action } = change;
   if (action === "update") return unknownUpdate(change);
   if (isLeftBehind(change)) return isStaying ? [] : [find(isOfProcess(change) ? "intake-kept" : "queue-kept", change)];
-  if (action === "delete") {
-    const feeder = routing.feederOfQueue(change.before?.vhost, change.before?.name);
-    const unroutable =
-      feeder === undefined ? [] : [{ ...find("unroutable-lost", change, passesOn(feeder)), queue: undefined }];
-    return [find("queue-deleted", change), ...unroutable];
-  }
+  const feeder =
+    action === "delete" || isRenamed(change)
+      ? routing.feederOfQueue(change.before?.vhost, change.before?.name)
+      : undefined;
+  const unroutable =
+    feeder === undefined ? [] : [{ ...find("unroutable-lost", change, passesOn(feeder)), queue: undefined }];
+  return [find(replacementRule(change), change), ...unroutable];
+}
+
+/** The rule of a queue that is deleted, or declared anew. */
+function replacementRule(change: EntityChange): RuleName {
+  const { action, isRetained } = change;
+  if (action === "delete") return "queue-deleted";
   const [from, to] = [queueArguments(change.before), queueArguments(change.after)];
-  if (matchingChangeOf(from, to) !== undefined) return [find("matching-changed", change)];
-  if (!isRetained && isTypeLeftOut(change)) return [find("queue-type-left-out", change)];
-  return [find(isRetained ? "queue-kept-and-replaced" : "queue-replaced", change)];
+  if (matchingChangeOf(from, to) !== undefined) return "matching-changed";
+  if (!isRetained && isTypeLeftOut(change)) return "queue-type-left-out";
+  return isRetained ? "queue-kept-and-replaced" : "queue-replaced";
 }
 
 /** Whether the only difference is the type that the broker has given the queue by itself. */
