@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import type { BrokerAnswers } from "../dist/broker/brokerAnswers";
 import type { PreviewStep } from "../dist/preview/preview";
 import { parsePreview } from "../dist/preview/preview";
 import { reviewOf } from "../dist/review";
@@ -131,5 +132,37 @@ describe("a review of dead ends", () => {
       const steps = [exchange("src"), feeding("w", ""), bound("same", "src -> w", key), renamed];
       assert.deepEqual(await judged(steps), ["loss", "queue-replaced", "unroutable-lost"], key);
     }
+  });
+
+  // It was deleted by hand, and counted as what takes the messages of the one that goes: care, and they were lost.
+  it("lets no binding that the broker lacks stand for one that goes", async () => {
+    const own = { durable: true, auto_delete: false, messages: 0, consumers: 1, state: "running" };
+    const argumentsOf = { "x-dead-letter-exchange": "in", "x-dead-letter-routing-key": "k" };
+    const ends = { source: "in", destination: "q", destination_type: "queue", arguments: {} };
+    const judgedWith = async (keys: string[]): Promise<string[]> => {
+      const answers: Record<string, unknown> = {
+        overview: { rabbitmq_version: "4.3.6" },
+        "queues/%2F": ["q", "w"].map((name) => ({
+          ...{ ...own, name },
+          arguments: { "x-queue-type": "quorum", ...(name === "w" ? argumentsOf : {}) },
+        })),
+        "exchanges/%2F": [{ ...own, name: "in", type: "topic", internal: false, arguments: {} }],
+        "bindings/%2F": keys.map((routing_key) => ({ ...ends, routing_key })),
+        "policies/%2F": [],
+        "operator-policies/%2F": [],
+      };
+      const broker: BrokerAnswers = {
+        managementUrl: "http://127.0.0.1:15672",
+        get: <T>(path: string) => Promise.resolve(answers[path.split("?")[0] as string] as T),
+      };
+      const kept = [exchange("in"), queue("q"), feeding("w", "in", "k"), bound("same", "in -> q", "#")];
+      const steps = [...kept, bound("delete", "in -> q", "k")];
+      const { verdict, findings } = await reviewOf(parsePreview(JSON.stringify({ steps }), "test"), { broker });
+      return [verdict, ...findings.map(({ rule, entity }) => `${rule}: ${entity}`)];
+    };
+    const missing = "missing-on-broker: binding in → q";
+    assert.deepEqual(await judgedWith(["k"]), ["loss", "unroutable-lost: binding in → q", missing]);
+    assert.deepEqual(await judgedWith(["#", "k"]), ["safe"]);
+    assert.deepEqual((await judgedWith(["#"]))[0], "safe", "the one that goes is gone already");
   });
 });

@@ -21,7 +21,7 @@ import { bindingsOfOthers } from "./bindingsOfOthers";
 import type { OnBroker } from "../judge/missingTargets";
 import { driftOf } from "./drift";
 import { withLiveAlternate } from "./liveAlternate";
-import { lostByRefresh, withLivePolicy } from "./livePolicies";
+import { lostByRefresh, withLiveValues } from "./livePolicies";
 import { onBrokerAlone } from "./onBrokerAlone";
 import { stillBound } from "./stillBound";
 import { LiveVhosts, readVhosts } from "./liveVhosts";
@@ -53,7 +53,7 @@ export async function addBrokerState(
   const version = await versionOf(broker);
   const queues = await askForQueues(here, broker);
   const live = await readVhosts(here, broker);
-  const known = changes.map((change) => (isElsewhere(change.urn) ? change : withLivePolicy(change, live)));
+  const known = changes.map((change) => (isElsewhere(change.urn) ? change : withLiveValues(change, live)));
   const onBroker: OnBroker = {
     entities: onBrokerAlone(here, live),
     vhosts: new Set(live.keys()),

@@ -33,6 +33,11 @@ export function driftOf(changes: readonly EntityChange[], live: LiveVhosts): Fin
 
 const ABSENT = "it is not on the broker";
 
+/** Whether the broker lacks what the state has. */
+export function isAbsent(change: EntityChange, vhost: VhostContent): boolean {
+  return differenceOf(change, change.before, vhost) === ABSENT;
+}
+
 /** Returns how the broker's entity differs from one side of a change, in words. */
 export function differenceOf(
   change: EntityChange,

@@ -4,15 +4,19 @@ import type { OnBroker } from "../judge/missingTargets";
 import { viewOn } from "../judge/policiesInForce";
 import { EntityChange, isReadable } from "../preview/entityChange";
 import type { Preview } from "../preview/preview";
-import { differenceOf } from "./drift";
+import { differenceOf, isAbsent } from "./drift";
 import { SECRET } from "../redact";
 import type { LiveVhosts } from "./liveVhosts";
 import { valuesOfPolicy } from "./onBrokerAlone";
 
-/** Returns a change with the values that the broker has, if it is a policy's and the broker's policy differs from the state's. */
-export function withLivePolicy(change: EntityChange, live: LiveVhosts): EntityChange {
+/**
+ * Returns a change with the values that the broker has: of a policy that differs from the state's, and of anything that the broker lacks.
+ */
+export function withLiveValues(change: EntityChange, live: LiveVhosts): EntityChange {
   const { kind, before } = change;
   const vhost = isReadable(before?.vhost) ? live.get(before.vhost) : undefined;
+  if (["queue", "exchange", "binding"].includes(kind) && before !== undefined && vhost !== undefined)
+    return isAbsent(change, vhost) ? { ...change, live: {} } : change;
   const view = kind === "policy" ? viewOn(change, "before") : undefined;
   const policies = view?.isOperators === true ? vhost?.operatorPolicies : vhost?.policies;
   if (vhost === undefined || view === undefined || policies === undefined) return change;
@@ -29,7 +33,8 @@ export function withLivePolicy(change: EntityChange, live: LiveVhosts): EntityCh
 
 /** Finds what would be lost by policies that this update leaves as the broker has them, and `--refresh` would declare. */
 export function lostByRefresh(preview: Preview, changes: EntityChange[], onBroker: OnBroker): Finding[] {
-  const isLeft = ({ action, live }: EntityChange): boolean => action === "same" && live !== undefined;
+  const isLeft = ({ kind, action, live }: EntityChange): boolean =>
+    kind === "policy" && action === "same" && live !== undefined;
   const left = new Set(changes.filter(isLeft).map(({ urn }) => urn));
   if (left.size === 0) return [];
   const declared = changes.map((change): EntityChange => (isLeft(change) ? { ...change, action: "update" } : change));

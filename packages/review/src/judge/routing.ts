@@ -4,6 +4,7 @@ import {
   bindingArguments,
   bindingIdentity,
   brokerName,
+  isMissing,
   isReadable,
   isRenamed,
   queueArguments,
@@ -58,7 +59,10 @@ export class Routing {
     this.policies = policies.map((change) => ({ ...change, live: undefined }));
     this.exchanges = changes.filter(({ kind }) => kind === "exchange");
     this.bindings = changes.filter(({ kind }) => kind === "binding");
-    for (const binding of this.bindings.filter(({ action }) => action === "same" || action === "create")) {
+    const lasting = this.bindings.filter(
+      (binding) => binding.action === "create" || (binding.action === "same" && !isMissing(binding)),
+    );
+    for (const binding of lasting) {
       const ends = endsOf(binding.after);
       this.lasting.set(ends, [...(this.lasting.get(ends) ?? []), binding]);
     }
@@ -233,7 +237,7 @@ export class Routing {
       .map(({ before, after }) => after ?? before)
       .find((values) => values?.vhost === vhost && values?.name === exchange);
     const ways = this.bindings.flatMap((change) => {
-      const values = isGone(change) ? {} : (change.after ?? change.before ?? {});
+      const values = isGone(change) || isMissing(change) ? {} : (change.after ?? change.before ?? {});
       const { source, destination, destinationType, routingKey } = values;
       if (values.vhost !== vhost || source !== exchange) return [];
       if (this.isDeleted(destinationType, vhost, destination)) return [];

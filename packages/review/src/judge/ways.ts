@@ -1,5 +1,5 @@
 import { topicMatches } from "@rabbitmq-delay/topology/stack";
-import { EntityChange, isReadable, queueArguments } from "../preview/entityChange";
+import { EntityChange, isMissing, isReadable, queueArguments } from "../preview/entityChange";
 import { takesBindingsAlong } from "./bindingsLeftOut";
 import { InForce, PolicyTarget, Side, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { waitsForConfirm } from "./routing";
@@ -282,9 +282,10 @@ function typeOf({ values }: There): unknown {
 
 /** An entity's values on one side of the update: after it, a kept one has those of before, too. */
 function thereOn(side: Side, change: EntityChange): There[] {
-  const { before, after, action, isRetained } = change;
+  const { after, action, isRetained, live } = change;
+  const before = live === undefined ? change.before : live.values;
   const kept = isRetained && (action === "delete" || action === "replace") ? before : undefined;
-  return (side === "before" ? [before] : [kept, after])
+  return (side === "before" ? [before] : [kept, isMissing(change) ? undefined : after])
     .filter((values) => values !== undefined)
     .map((values) => ({ change, values }));
 }

@@ -298,6 +298,11 @@ export function brokerIdentity(change: EntityChange, side: "before" | "after"): 
   }
 }
 
+/** Whether the broker lacks an entity of the state, and the update leaves it so. */
+export function isMissing({ action, live }: EntityChange): boolean {
+  return (action === "same" || action === "update") && live !== undefined && live.values === undefined;
+}
+
 /** Whether the new side of a replacement is another entity on the broker than the old side. */
 export function isRenamed(change: EntityChange): boolean {
   return change.action === "replace" && brokerIdentity(change, "before") !== brokerIdentity(change, "after");
