@@ -165,4 +165,22 @@ describe("a review of dead ends", () => {
     assert.deepEqual(await judgedWith(["#", "k"]), ["safe"]);
     assert.deepEqual((await judgedWith(["#"]))[0], "safe", "the one that goes is gone already");
   });
+
+  // Each queue of the plan was one to which the other may pass messages on.
+  it("alarms at no deleted queue whose name is no key of what passes messages on", async () => {
+    const gone = queue("z", {}, "delete");
+    const lost = ["loss", "queue-deleted", "unroutable-lost"];
+    for (const [type, key, told] of [
+      ["topic", "q", ["loss", "queue-deleted"]],
+      ["direct", "#", ["loss", "queue-deleted"]],
+      ["topic", "z", lost],
+      ["topic", "#", lost],
+      ["fanout", "q", lost],
+      ["headers", "q", lost],
+    ] as const) {
+      const steps = [exchange("src", { type }), feeding("w", ""), queue("q"), bound("same", "src -> w", key), gone];
+      assert.deepEqual(await judged(steps), told, `${type} ${key}`);
+    }
+    assert.deepEqual(await judged([feeding("w", ""), gone]), lost, "nobody knows what is bound to it");
+  });
 });

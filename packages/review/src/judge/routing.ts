@@ -12,6 +12,7 @@ import {
 } from "../preview/entityChange";
 import { PolicyView, mayBeFor, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { nameOf, typeOf } from "../preview/urn";
+import { mayTake } from "./taking";
 
 const ALTERNATE = "alternate-exchange";
 const DEAD_LETTERS = "x-dead-letter-exchange";
@@ -110,26 +111,27 @@ export class Routing {
   /** What stays, and dead-letters to a queue by the default exchange without waiting for its confirm, in words. */
   feederOfQueue(vhost: unknown, queue: unknown): string | undefined {
     if (!isReadable(queue)) return undefined;
-    // Without a key of its own, a queue passes each message on by that message's key, to any queue. If each queue of others counted, each
-    // deletion would be a loss: the keys of its bindings tell which ones count.
-    const passing = (this.feeders.get(keyOf(vhost, "")) ?? []).filter(
-      ({ change }) => change.urn !== "" || this.isBoundBy(change, queue),
-    );
+    // Without a key of its own, a queue passes each message on by that message's key, to any queue. If each queue counted, each deletion would
+    // be a loss: the keys of its bindings tell which ones count.
+    const passing = (this.feeders.get(keyOf(vhost, "")) ?? []).filter(({ change }) => this.mayGet(change, queue));
     return losing([...(this.feeders.get(keyOf(vhost, toQueue(queue))) ?? []), ...passing]);
   }
 
-  /** Whether a binding leads messages with a key to a queue; `#` alone tells nothing of keys. */
-  private isBoundBy({ before }: EntityChange, key: string): boolean {
-    return this.bindings.some((change) =>
-      [change.before, change.after].some(
+  /**
+   * Whether bindings lead messages with a key to a queue, or may do so. Of others' queues, only a key tells that: all keys come to many of them.
+   */
+  private mayGet({ urn, before }: EntityChange, key: string): boolean {
+    const ways = this.bindings
+      .flatMap((change) => [change.before, change.after])
+      .filter(
         (values) =>
-          values?.destinationType === "queue" &&
-          values.vhost === before?.vhost &&
-          values.destination === before?.name &&
-          values.routingKey !== "#" &&
-          topicMatches(text(values.routingKey), key),
-      ),
-    );
+          values?.destinationType === "queue" && values.vhost === before?.vhost && values.destination === before?.name,
+      );
+    if (urn === "")
+      return ways.some((values) => values?.routingKey !== "#" && topicMatches(text(values?.routingKey), key));
+    // What a service has bound itself shows on the broker alone.
+    if (ways.length === 0) return !this.asked.has(String(before?.vhost));
+    return ways.some((values) => mayTake(this.typeOf(values?.vhost, values?.source), values?.routingKey, key));
   }
 
   /** Whether its own component leads messages on from an exchange, which others do from one that is delivered to. */

@@ -1,8 +1,8 @@
-import { topicMatches } from "@rabbitmq-delay/topology/stack";
 import { EntityChange, isMissing, isReadable, queueArguments } from "../preview/entityChange";
 import { takesBindingsAlong } from "./bindingsLeftOut";
 import { InForce, PolicyTarget, Side, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { waitsForConfirm } from "./routing";
+import { mayTake, surelyTakes } from "./taking";
 
 /** A message at an exchange. */
 export interface Place {
@@ -288,23 +288,6 @@ function thereOn(side: Side, change: EntityChange): There[] {
   return (side === "before" ? [before] : [kept, isMissing(change) ? undefined : after])
     .filter((values) => values !== undefined)
     .map((values) => ({ change, values }));
-}
-
-/** Whether an exchange of a type may route a message by a binding; what can't be read, and headers, may let it through. */
-function mayTake(type: unknown, pattern: unknown, key: string): boolean {
-  return !isKnown(type, pattern) || surelyTakes(type, pattern, key);
-}
-
-function surelyTakes(type: unknown, pattern: unknown, key: string): boolean {
-  if (!isKnown(type, pattern)) return false;
-  if (type === "fanout") return true;
-  return type === "direct" ? (pattern ?? "") === key : topicMatches(String(pattern ?? ""), key);
-}
-
-function isKnown(type: unknown, pattern: unknown): boolean {
-  return (
-    type === "fanout" || (["direct", "topic"].includes(String(type)) && ((pattern ?? "") === "" || isReadable(pattern)))
-  );
 }
 
 function keyOf(kind: string, values: { vhost?: unknown; name?: unknown } = {}): string {
