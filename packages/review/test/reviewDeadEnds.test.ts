@@ -29,7 +29,7 @@ const bound = (op: string, way: string, routingKey = "#", more: object = {}): Pr
 const replaced = (from: PreviewStep, to: PreviewStep): PreviewStep => ({
   ...from,
   op: "replace",
-  newState: to.newState,
+  newState: { ...to.newState, urn: from.urn } as PreviewStep["newState"],
 });
 
 describe("a review of dead ends", () => {
@@ -182,5 +182,28 @@ describe("a review of dead ends", () => {
       assert.deepEqual(await judged(steps), told, `${type} ${key}`);
     }
     assert.deepEqual(await judged([feeding("w", ""), gone]), lost, "nobody knows what is bound to it");
+  });
+
+  // The update failed half-way, the exchange was gone, and the review said care.
+  it("finds an exchange that deletes itself before its new binding comes", async () => {
+    const spare = [exchange("spare", { type: "fanout" }), queue("s"), bound("same", "spare -> s")];
+    const source = [...spare, leading("in", "spare", { autoDelete: true })];
+    const binding = bound("same", "in -> q", "a");
+    const again = (isFirst: boolean, one = replaced(binding, bound("same", "in -> q", "b"))): PreviewStep[] => {
+      const ops = ["create-replacement", "replace"];
+      return (isFirst ? ["delete-replaced", ...ops] : [...ops, "delete-replaced"]).map((op) => ({ ...one, op }));
+    };
+    const anew = again(true, replaced(queue("q"), queue("q", { "x-message-ttl": 5000 })));
+    const worst = async (...steps: PreviewStep[]): Promise<string | undefined> => {
+      const { findings } = await reviewed([...source, ...steps]);
+      const told = findings.find(({ detail }) => detail?.startsWith("Exchange in deletes itself") === true);
+      return told === undefined ? undefined : `${told.severity} ${told.entity}`;
+    };
+    assert.equal(await worst(...anew, ...again(true, replaced(binding, binding))), "loss binding in → q");
+    assert.equal(await worst(queue("q"), ...again(true)), "loss binding in → q");
+    assert.equal(await worst(queue("q"), ...again(false)), undefined);
+    assert.equal(await worst(queue("q"), replaced(binding, bound("same", "in -> q", "b"))), "care binding in → q");
+    assert.equal(await worst(queue("q"), ...again(true), queue("z"), bound("same", "in -> z", "z")), undefined);
+    assert.equal(await worst(queue("q"), bound("create", "in -> q", "new")), undefined, "nothing was bound to it");
   });
 });

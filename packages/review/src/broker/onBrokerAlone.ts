@@ -46,8 +46,10 @@ export function onBrokerAlone(changes: readonly EntityChange[], live: LiveVhosts
         toChange("queue", TYPES.queue, { name, vhost, settings: { argumentsJson: JSON.stringify(values) } }),
       ),
       // The default exchange has no name, and nobody can change what is bound to it.
-      ...[...exchanges.values()].flatMap(({ name, type, arguments: values }) =>
-        name === "" ? [] : toChange("exchange", TYPES.exchange, { name, vhost, settings: { type, arguments: values } }),
+      ...[...exchanges.values()].flatMap(({ name, type, auto_delete: autoDelete, arguments: values }) =>
+        name === ""
+          ? []
+          : toChange("exchange", TYPES.exchange, { name, vhost, settings: { type, autoDelete, arguments: values } }),
       ),
       ...bindings.flatMap((binding) =>
         binding.source === "" ? [] : toChange("binding", TYPES.binding, { ...binding }),

@@ -2,6 +2,7 @@ import type { EntityChange } from "../preview/entityChange";
 import { withoutSecrets } from "../redact";
 import { takesBindingsAlong } from "./bindingsLeftOut";
 import { sampleKeys } from "./sampleKeys";
+import { selfDeleting } from "./selfDeleting";
 import { Place, Places, End as WayEnd, Ways } from "./ways";
 
 /** A way of messages that ended in a queue before the update, and ends nowhere after it. */
@@ -55,6 +56,8 @@ export function deadEnds(changes: readonly EntityChange[], asked: ReadonlySet<st
       const change = toTell(along, told);
       if (change !== undefined && !found.has(change)) found.set(change, { change, ...end });
     }
+  for (const end of selfDeleting(own))
+    if (!told.isLost(end.change) && !found.has(end.change)) found.set(end.change, end);
   return [...found.values()];
 }
 

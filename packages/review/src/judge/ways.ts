@@ -1,4 +1,4 @@
-import { EntityChange, isMissing, isReadable, queueArguments } from "../preview/entityChange";
+import { EntityChange, isAutoDelete, isMissing, isReadable, queueArguments } from "../preview/entityChange";
 import { takesBindingsAlong } from "./bindingsLeftOut";
 import { InForce, PolicyTarget, Side, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { waitsForConfirm } from "./routing";
@@ -70,9 +70,10 @@ export class Ways {
     const ending = new Set(
       side === "after" ? changes.filter(takesBindingsAlong).map(({ kind, before }) => keyOf(kind, before)) : [],
     );
-    for (const there of of("binding").flatMap((change) => thereOn(side, change)))
-      if (this.isBound(there, ending)) this.bind(there);
-    if (side === "after") this.deleteUnused(of("binding"));
+    const bound = of("binding")
+      .flatMap((change) => thereOn(side, change))
+      .filter((there) => this.isBound(there, ending));
+    for (const there of side === "after" ? this.withoutUnused(bound, of("binding")) : bound) this.bind(there);
   }
 
   hasStill({ change, values }: There): boolean {
@@ -228,14 +229,25 @@ export class Ways {
     this.bindings.set(id, same);
   }
 
-  /** An exchange that deletes itself goes with its last binding. */
-  private deleteUnused(bindings: EntityChange[]): void {
-    for (const [id, { values }] of this.exchanges) {
-      const { autoDelete } = (values.settings ?? {}) as { autoDelete?: unknown };
-      const wasBound = ({ before }: EntityChange): boolean =>
-        before?.vhost === values.vhost && before?.source === values.name;
-      if (autoDelete === true && !this.bindings.has(id) && bindings.some(wasBound)) this.exchanges.delete(id);
-    }
+  /** An exchange that deletes itself goes with its last binding, and bindings to it go with it. */
+  private withoutUnused(bound: There[], bindings: EntityChange[]): There[] {
+    const isFrom = (binding: Record<string, unknown> | undefined, { vhost, name }: Record<string, unknown>): boolean =>
+      binding?.vhost === vhost && binding?.source === name;
+    const unused = [...this.exchanges].find(
+      ([, { values }]) =>
+        isAutoDelete(values) &&
+        !bound.some((binding) => isFrom(binding.values, values)) &&
+        bindings.some(({ before }) => isFrom(before, values)),
+    );
+    if (unused === undefined) return bound;
+    const [id, { values }] = unused;
+    this.exchanges.delete(id);
+    const isTo = ({ vhost, destination, destinationType }: Record<string, unknown>): boolean =>
+      vhost === values.vhost && destinationType === "exchange" && destination === values.name;
+    return this.withoutUnused(
+      bound.filter((binding) => !isTo(binding.values)),
+      bindings,
+    );
   }
 }
 

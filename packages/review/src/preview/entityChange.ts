@@ -322,6 +322,11 @@ export function queueArguments(values: Record<string, unknown> | undefined): Rec
   return { ...plain, ...opened };
 }
 
+/** Whether an exchange deletes itself with its last binding. */
+export function isAutoDelete(values: Record<string, unknown> | undefined): boolean {
+  return (values?.settings as { autoDelete?: unknown } | undefined)?.autoDelete === true;
+}
+
 /** What a binding binds, in one form for a state's and the broker's; undefined if a part of it can't be read. */
 export function bindingIdentity(values: Record<string, unknown> | undefined): string | undefined {
   const { vhost, source, destination, destinationType, routingKey = "" } = values ?? {};
