@@ -14,6 +14,7 @@ const exchange = (name: string, settings: object = {}, opts = {}): Resource => (
 const fanout = (name: string): Resource => exchange(name, { type: "fanout" });
 const leading = (name: string, alternate: string, more: object = {}, opts = {}): Resource =>
   exchange(name, { arguments: { "alternate-exchange": alternate }, ...more }, opts);
+const BINDINGS = "urn:pulumi:test::plain::rabbitmq:index/binding:Binding::";
 const DELETED_FIRST = { replaceOnChanges: ["settings"], deleteBeforeReplace: true };
 /** Binds a queue to an exchange, `in -> q`, or an exchange, `in => out`. */
 const bound = (way: string, routingKey = "#", opts = {}): Resource => {
@@ -34,11 +35,17 @@ interface Edit {
   told: string;
   /** The queue to which its messages came before. */
   end: string;
-  /** The queue of which they come, besides its dead-letter exchange. */
-  feeder?: { to: string; more?: object };
-  /** A binding made by hand, as a path of the management API. */
+  /** The queue of which they come, besides its dead-letter exchange; `via` an exchange if they come to it by the key of their end. */
+  feeder?: { to: string; more?: object; via?: string };
+  /** A binding made by hand, or deleted, as a path of the management API. */
   byHand?: string;
+  unboundByHand?: string;
+  /** The logical name of a binding whose loss is accepted. */
+  accepted?: string;
 }
+
+/** Leaves each message its own key: that of the queue to which it was sent. */
+const OWN_KEY = { "x-dead-letter-routing-key": undefined };
 
 /** Each has names of its own, so that all are one update. */
 const edits: Record<string, Edit> = {
@@ -112,6 +119,55 @@ const edits: Record<string, Edit> = {
     told: "unroutable-lost: exchange j",
     end: "j.q",
   },
+  "a new binding takes a key that only an unchanged binding names": {
+    kept: [
+      ...[exchange("k.spare", { type: "direct" }), queue("k.q"), bound("k.spare -> k.q", "k.feeder")],
+      ...[leading("k", "k.spare"), exchange("k.out")],
+    ],
+    made: [bound("k => k.out")],
+    told: "unroutable-lost: binding k → k.out",
+    end: "k.q",
+    feeder: { to: "k", more: OWN_KEY },
+  },
+  "the exchange of the queue's name takes less than the queue got": {
+    kept: [exchange("l"), exchange("l.q"), queue("l.q"), bound("l.q -> l.q", "z")],
+    gone: [bound("l -> l.q")],
+    made: [bound("l => l.q")],
+    told: "unroutable-lost: binding l → l.q",
+    end: "l.q",
+  },
+  "a new binding leads back to the queue from which messages come": {
+    kept: [exchange("m.spare"), queue("m.q"), bound("m.spare -> m.q"), leading("m", "m.spare")],
+    made: [bound("m -> m.feeder")],
+    told: "unroutable-lost: binding m → m.feeder",
+    end: "m.q",
+  },
+  "a queue gets another name, and messages by their own keys": {
+    kept: [exchange("n.src"), bound("n.src -> n.feeder")],
+    gone: [queue("n.q")],
+    made: [{ ...queue("n.other"), name: "n.q" }],
+    told: "unroutable-lost: queue n.q",
+    end: "n.q",
+    feeder: { to: "", more: OWN_KEY, via: "n.src" },
+  },
+  "a binding goes beside a wider one, which somebody deleted": {
+    kept: [exchange("o"), queue("o.q"), bound("o -> o.q")],
+    gone: [{ ...bound("o -> o.q", "k"), name: "o.narrow" }],
+    told: "unroutable-lost: binding o → o.q",
+    end: "o.q",
+    unboundByHand: "o/q/o.q/%23",
+  },
+  "a binding at the alternate exchange goes, which is accepted": {
+    kept: [
+      ...[fanout("p.spare"), queue("p.q"), queue("p.q2"), bound("p.spare -> p.q"), leading("p", "p.spare")],
+      exchange("p.out"),
+    ],
+    gone: [bound("p.spare -> p.q2")],
+    made: [bound("p => p.out")],
+    told: "unroutable-lost: binding p → p.out",
+    end: "p.q",
+    accepted: "p.spare -> p.q2",
+  },
 };
 
 /** Edits by which each message still comes to a queue, `endAfter`. */
@@ -145,10 +201,14 @@ describe("a review of ways", () => {
       for (const { byHand } of all)
         if (byHand !== undefined)
           await management.call("POST", `bindings/${vhost}/e/${byHand}`, { routing_key: "#", arguments: {} });
+      for (const { unboundByHand } of all)
+        if (unboundByHand !== undefined) await management.call("DELETE", `bindings/${vhost}/e/${unboundByHand}`);
       const channel = await openChannel(broker(), vhost);
       const passOn = async (): Promise<void> => {
-        for (const { name } of feeders) {
-          channel.sendToQueue(name, Buffer.from(name), { persistent: true });
+        for (const [index, { name }] of feeders.entries()) {
+          const { end, feeder } = all[index] as Edit;
+          const [via, key] = feeder?.via === undefined ? ["", name] : [feeder.via, end];
+          channel.publish(via, key, Buffer.from(name), { persistent: true });
           await channel.waitForConfirms();
           const found = await channel.get(name);
           assert.ok(found, name);
@@ -166,9 +226,14 @@ describe("a review of ways", () => {
       declare("made");
       const { report, output } = await stack.review(
         ...["--management", management.url, "--amqp", `${node.amqpUrl}/${vhost}`],
+        ...all.flatMap(({ accepted }) => (accepted === undefined ? [] : ["--accept", `${BINDINGS}${accepted}`])),
+        ...["--because", "it is drained"],
       );
       assert.equal(report?.verdict, "loss", output);
-      const told = report.findings.filter(({ severity, queue: own }) => severity === "loss" && own === undefined);
+      const told = report.findings.filter(
+        ({ severity, queue: own, accepted }) => severity === "loss" && own === undefined && accepted === undefined,
+      );
+      assert.equal(report.findings.filter(({ accepted }) => accepted !== undefined).length, 1, output);
       const named = told.map(({ rule, entity }) => `${rule}: ${entity}`);
       assert.deepEqual(
         named.sort(),
