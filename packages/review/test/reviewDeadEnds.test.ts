@@ -32,6 +32,39 @@ const replaced = (from: PreviewStep, to: PreviewStep): PreviewStep => ({
   newState: { ...to.newState, urn: from.urn } as PreviewStep["newState"],
 });
 
+/** Judges a plan beside a broker that has all of its state but one entity. */
+const judgedOnBroker = async (steps: PreviewStep[], missing?: PreviewStep): Promise<string[]> => {
+  type Inputs = Record<string, unknown> & { settings?: { type?: string; argumentsJson?: string; arguments?: object } };
+  const stateOf = (type: string): Inputs[] => {
+    const there = steps.filter((one) => one !== missing && one.oldState?.type === `rabbitmq:index/${type}`);
+    return [...new Map(there.map(({ urn, oldState }) => [urn, oldState?.inputs as Inputs])).values()];
+  };
+  const own = { durable: true, auto_delete: false, messages: 0, consumers: 1, state: "running" };
+  const answers: Record<string, unknown> = {
+    overview: { rabbitmq_version: "4.3.6" },
+    "queues/%2F": stateOf("queue:Queue").map(({ name, settings }) => ({
+      ...{ ...own, name },
+      arguments: JSON.parse(settings?.argumentsJson ?? "{}") as object,
+    })),
+    "exchanges/%2F": stateOf("exchange:Exchange").map(({ name, settings }) => ({
+      ...{ ...own, name, type: settings?.type, internal: false },
+      arguments: settings?.arguments ?? {},
+    })),
+    "bindings/%2F": stateOf("binding:Binding").map(({ source, destination, destinationType, routingKey }) => ({
+      ...{ source, destination, destination_type: destinationType, routing_key: routingKey },
+      arguments: {},
+    })),
+    "policies/%2F": [],
+    "operator-policies/%2F": [],
+  };
+  const broker: BrokerAnswers = {
+    managementUrl: "http://127.0.0.1:15672",
+    get: <T>(path: string) => Promise.resolve(answers[path.split("?")[0] as string] as T),
+  };
+  const { verdict, findings } = await reviewOf(parsePreview(JSON.stringify({ steps }), "test"), { broker });
+  return [verdict, ...findings.map(({ rule, entity }) => `${rule}: ${entity}`)];
+};
+
 describe("a review of dead ends", () => {
   // The binding whose loss was accepted spoke for the other one: safe, and each message was lost.
   it("lets an accepted loss hide no other change that takes a way", async () => {
@@ -136,34 +169,33 @@ describe("a review of dead ends", () => {
 
   // It was deleted by hand, and counted as what takes the messages of the one that goes: care, and they were lost.
   it("lets no binding that the broker lacks stand for one that goes", async () => {
-    const own = { durable: true, auto_delete: false, messages: 0, consumers: 1, state: "running" };
-    const argumentsOf = { "x-dead-letter-exchange": "in", "x-dead-letter-routing-key": "k" };
-    const ends = { source: "in", destination: "q", destination_type: "queue", arguments: {} };
-    const judgedWith = async (keys: string[]): Promise<string[]> => {
-      const answers: Record<string, unknown> = {
-        overview: { rabbitmq_version: "4.3.6" },
-        "queues/%2F": ["q", "w"].map((name) => ({
-          ...{ ...own, name },
-          arguments: { "x-queue-type": "quorum", ...(name === "w" ? argumentsOf : {}) },
-        })),
-        "exchanges/%2F": [{ ...own, name: "in", type: "topic", internal: false, arguments: {} }],
-        "bindings/%2F": keys.map((routing_key) => ({ ...ends, routing_key })),
-        "policies/%2F": [],
-        "operator-policies/%2F": [],
-      };
-      const broker: BrokerAnswers = {
-        managementUrl: "http://127.0.0.1:15672",
-        get: <T>(path: string) => Promise.resolve(answers[path.split("?")[0] as string] as T),
-      };
-      const kept = [exchange("in"), queue("q"), feeding("w", "in", "k"), bound("same", "in -> q", "#")];
-      const steps = [...kept, bound("delete", "in -> q", "k")];
-      const { verdict, findings } = await reviewOf(parsePreview(JSON.stringify({ steps }), "test"), { broker });
-      return [verdict, ...findings.map(({ rule, entity }) => `${rule}: ${entity}`)];
-    };
+    const [wide, narrow] = [bound("same", "in -> q", "#"), bound("delete", "in -> q", "k")];
+    const steps = [exchange("in"), queue("q"), feeding("w", "in", "k"), wide, narrow];
     const missing = "missing-on-broker: binding in → q";
-    assert.deepEqual(await judgedWith(["k"]), ["loss", "unroutable-lost: binding in → q", missing]);
-    assert.deepEqual(await judgedWith(["#", "k"]), ["safe"]);
-    assert.deepEqual((await judgedWith(["#"]))[0], "safe", "the one that goes is gone already");
+    assert.deepEqual(await judgedOnBroker(steps, wide), ["loss", "unroutable-lost: binding in → q", missing]);
+    assert.deepEqual(await judgedOnBroker(steps), ["safe"]);
+    assert.deepEqual(await judgedOnBroker(steps, narrow), ["safe"], "the one that goes is gone already");
+  });
+
+  // Both were losses, and the broker routed each message.
+  it("lets a binding go that dead letters don't need, by their key", async () => {
+    const dropped = ["care", "binding-gone: binding in → q"];
+    const lost = ["loss", "unroutable-lost: binding in → q"];
+    const direct = [exchange("in", { type: "direct" }), queue("q"), queue("z"), bound("same", "in -> z", "a")];
+    const gone = bound("delete", "in -> q", "b");
+    assert.deepEqual(await judgedOnBroker([...direct, feeding("w", "in", "a"), gone]), dropped);
+    assert.deepEqual(await judgedOnBroker([...direct, feeding("w", "in", "b"), gone]), lost);
+    assert.deepEqual(await judgedOnBroker([...direct, feeding("w", "in"), gone]), lost);
+    const split = [exchange("in"), queue("q"), bound("create", "in -> q", "a"), bound("delete", "in -> q", "#")];
+    assert.deepEqual(await judgedOnBroker([...split, feeding("w", "in", "a")]), dropped);
+    assert.deepEqual(await judgedOnBroker([...split, feeding("w", "in", "b")]), lost);
+    const back = [exchange("in"), queue("q"), bound("create", "in -> z", "a"), bound("delete", "in -> q", "#")];
+    assert.deepEqual(await judgedOnBroker([...back, feeding("z", "in", "a")]), lost, "only to itself");
+    const first = bound("same", "in -> z", "a");
+    const between = ["delete-replaced", "replace", "create-replacement"].map((op) => ({ ...first, op }));
+    const meanwhile = [exchange("in"), queue("q"), queue("z"), ...between, bound("delete", "in -> q", "#")];
+    const [verdict, ...told] = await judgedOnBroker([...meanwhile, feeding("w", "in", "a")]);
+    assert.deepEqual([verdict, told.includes(lost[1] as string)], ["loss", true]);
   });
 
   // Each queue of the plan was one to which the other may pass messages on.

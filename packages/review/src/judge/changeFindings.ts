@@ -322,7 +322,7 @@ function judgeBinding(change: EntityChange, isStaying: boolean, routing: Routing
   const source = String(before?.source);
   // The exchange has a finding of its own.
   if (routing.isDeleted("exchange", before?.vhost, source)) return [];
-  const fate = routing.unroutable(before?.vhost, source, change.dependencies);
+  const fate = routing.unroutable(change);
   const told = fate === "parked" && networkOfDelivery(source) === undefined ? PASSED_ON : fates[fate];
   if (fate === "lost") return [find("unroutable-lost", change)];
   const parked = fate === "parked" ? { isParked: true } : {};

@@ -12,7 +12,10 @@ import {
 } from "../preview/entityChange";
 import { PolicyView, mayBeFor, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { nameOf, typeOf } from "../preview/urn";
+import { isAt, takesBindingsAlong } from "./bindingsLeftOut";
+import { waitsForConfirm } from "./confirms";
 import { mayTake } from "./taking";
+import { Ways } from "./ways";
 
 const ALTERNATE = "alternate-exchange";
 const DEAD_LETTERS = "x-dead-letter-exchange";
@@ -28,6 +31,8 @@ interface Feeder {
   change: EntityChange;
   /** Whether it waits for the confirm, so that nothing is lost in between. */
   isSafe: boolean;
+  /** The key by which they go, if the queue or its policy gives one. */
+  key?: unknown;
 }
 
 /** What a preview tells about the broker as it is before the update, and about the policies that it will have. */
@@ -44,6 +49,9 @@ export class Routing {
   private readonly leaving: Set<string>;
   /** Queues whose new side, of another name, comes before the old one goes. */
   private readonly renamed: Set<string>;
+  private readonly replaced: EntityChange[];
+  /** What routes messages during the whole update, once the new bindings are there. */
+  private lastingWays?: Ways;
 
   /**
    * @param changes of all resources that the preview lists
@@ -51,7 +59,7 @@ export class Routing {
    * @param asked vhosts that the broker was asked about, so that `changes` has all their exchanges and bindings
    */
   constructor(
-    changes: EntityChange[],
+    private readonly changes: EntityChange[],
     private readonly isWhole: boolean,
     private readonly asked: ReadonlySet<string> = new Set(),
   ) {
@@ -77,18 +85,44 @@ export class Routing {
     const keysOf = (some: EntityChange[]): Set<string> =>
       new Set(some.map(({ kind, before }) => nameKey(kind, before?.vhost, before?.name)));
     this.deleted = keysOf(changes.filter(isGone));
+    this.replaced = changes.filter((change) => change.action === "replace" && takesBindingsAlong(change));
     this.leaving = keysOf(changes.filter(({ action }) => action === "delete"));
     this.renamed = keysOf(queues.filter((change) => isMadeEarly(change) && isRenamed(change)));
   }
 
-  /** What becomes of a message for which `exchange` has no binding, once the update has begun. */
-  unroutable(vhost: unknown, exchange: string, dependencies: string[]): Unroutable {
-    const parking = this.parking(vhost, exchange, dependencies);
+  /** What becomes of a message for which an exchange has no binding without this one, once the update has begun. */
+  unroutable(binding: EntityChange): Unroutable {
+    const vhost = binding.before?.vhost;
+    const exchange = String(binding.before?.source);
+    const parking = this.parking(vhost, exchange, binding.dependencies);
     if (parking === "yes") return "parked";
-    if (this.losingFeeder(vhost, exchange) !== undefined) return "lost";
-    if (this.feeders.has(keyOf(vhost, exchange))) return "held";
+    const feeders = (this.feeders.get(keyOf(vhost, exchange)) ?? []).filter(
+      (feeder) => !this.staysRouted(binding, feeder),
+    );
+    if (losing(feeders) !== undefined) return "lost";
+    if (feeders.length > 0) return "held";
     if (this.isPublishedToAlone(vhost, exchange)) return "dropped";
     return parking === "no" && this.isWhole ? "lost" : "unknown";
+  }
+
+  /** Whether a queue's dead letters come to another queue without a binding, at each moment of the update. */
+  private staysRouted(binding: EntityChange, { change, key }: Feeder): boolean {
+    const { vhost, source } = binding.before ?? {};
+    const isLast = binding.action === "delete" || binding.isDeletedFirst === false;
+    if (!isLast || !isReadable(key) || !isReadable(vhost) || !isReadable(source)) return false;
+    // What is replaced takes its bindings along before new ones come.
+    if (this.replaced.some((change) => isAt(binding.before, change))) return false;
+    if (this.policies.some(({ action }) => action !== "same")) return false;
+    this.lastingWays ??= new Ways(
+      this.changes.filter(
+        ({ kind, action, isDeletedFirst }) => action !== "replace" || (kind === "binding" && isDeletedFirst === false),
+      ),
+      "after",
+      this.asked,
+    );
+    const met = { changes: new Set<EntityChange>(), queues: new Set<string>(), doubts: [] };
+    const end = this.lastingWays.follow({ vhost, exchange: source, key }, met);
+    return end === "queue" && [...met.queues].some((name) => name !== change.before?.name);
   }
 
   /** Whether the broker has nothing that passes messages on to an exchange that is nobody's network. */
@@ -178,7 +212,7 @@ export class Routing {
     for (const definition of definitions as Record<string, unknown>[]) {
       const { "dead-letter-exchange": to, "dead-letter-routing-key": by } = definition;
       const isSafe = waitsForConfirm(values, definition);
-      this.addFeeder(before.vhost, targetOf(exchange ?? to, key ?? by), { change, isSafe });
+      this.addFeeder(before.vhost, targetOf(exchange ?? to, key ?? by), { change, isSafe, key: key ?? by });
     }
   }
 
@@ -355,22 +389,6 @@ export class Routing {
   isDeleted(kind: unknown, vhost: unknown, name: unknown): boolean {
     return isReadable(name) && this.deleted.has(nameKey(kind, vhost, name));
   }
-}
-
-/**
- * Whether a queue keeps its dead letters until a queue has confirmed them: one that is quorum, dead-letters at least once, and refuses what is
- * published beyond its length (https://www.rabbitmq.com/docs/quorum-queues#activating-at-least-once-dead-lettering; measured on 3.10.8 and 4.3.6).
- */
-export function waitsForConfirm(
-  queueArguments: Record<string, unknown>,
-  definition: Record<string, unknown> = {},
-): boolean {
-  const effective = (key: string): unknown => queueArguments[`x-${key}`] ?? definition[key];
-  return (
-    queueArguments["x-queue-type"] === "quorum" &&
-    effective("dead-letter-strategy") === "at-least-once" &&
-    effective("overflow") === "reject-publish"
-  );
 }
 
 /** The first of some feeders that stays and does not wait for a confirm, in words. */

@@ -1,7 +1,7 @@
 import { EntityChange, isAutoDelete, isMissing, isReadable, queueArguments } from "../preview/entityChange";
 import { takesBindingsAlong } from "./bindingsLeftOut";
 import { InForce, PolicyTarget, Side, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
-import { waitsForConfirm } from "./routing";
+import { waitsForConfirm } from "./confirms";
 import { mayTake, surelyTakes } from "./taking";
 
 /** A message at an exchange. */
