@@ -238,4 +238,19 @@ describe("a review of dead ends", () => {
     assert.equal(await worst(queue("q"), ...again(true), queue("z"), bound("same", "in -> z", "z")), undefined);
     assert.equal(await worst(queue("q"), bound("create", "in -> q", "new")), undefined, "nothing was bound to it");
   });
+
+  // It was a loss: the exchange goes with its last binding, and the binding to it with the exchange.
+  it("follows messages past an exchange that deletes itself", async () => {
+    const spare = [exchange("spare", { type: "fanout" }), queue("q"), bound("same", "spare -> q")];
+    const middle = [exchange("mid", { autoDelete: true }), queue("z"), bound("same", "in => mid", "k")];
+    const gone = bound("delete", "mid -> z", "k");
+    const told = ["care", "binding-gone"];
+    assert.deepEqual(await judged([...spare, leading("in", "spare"), ...middle, gone]), told);
+    assert.equal((await judged([...spare, exchange("in"), ...middle, gone]))[0], "loss");
+    const kept = bound("delete", "mid -> z", "other", { retainOnDelete: true });
+    assert.equal((await judged([...spare, leading("in", "spare"), ...middle, gone, kept]))[0], "loss");
+    assert.equal((await judged([...spare, leading("in", "spare"), ...middle, feeding("w", "mid"), gone]))[0], "loss");
+    const lasting = [exchange("mid"), ...middle.slice(1), gone];
+    assert.equal((await judged([...spare, leading("in", "spare"), ...lasting]))[0], "loss");
+  });
 });

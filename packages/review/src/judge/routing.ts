@@ -4,6 +4,7 @@ import {
   bindingArguments,
   bindingIdentity,
   brokerName,
+  isAutoDelete,
   isMissing,
   isReadable,
   isRenamed,
@@ -101,8 +102,26 @@ export class Routing {
     );
     if (losing(feeders) !== undefined) return "lost";
     if (feeders.length > 0) return "held";
+    if (this.goesAndLeavesRouted(vhost, exchange)) return "dropped";
     if (this.isPublishedToAlone(vhost, exchange)) return "dropped";
     return parking === "no" && this.isWhole ? "lost" : "unknown";
+  }
+
+  /** Whether an exchange deletes itself with its last binding, and alternate exchanges then take what other exchanges led to it. */
+  private goesAndLeavesRouted(vhost: unknown, exchange: string): boolean {
+    const own = this.exchanges.find(({ after }) => after?.vhost === vhost && after?.name === exchange);
+    const staying = this.bindings.filter(({ after }) => after?.vhost === vhost);
+    const isBound = this.bindings.some(({ before, after, isRetained }) =>
+      [after, isRetained ? before : undefined].some((one) => one?.vhost === vhost && one?.source === exchange),
+    );
+    if (!isAutoDelete(own?.after) || isBound) return false;
+    const leading = staying.filter(
+      ({ after }) => after?.destinationType === "exchange" && after.destination === exchange,
+    );
+    return (
+      leading.length > 0 &&
+      leading.every(({ after, dependencies }) => this.parking(vhost, String(after?.source), dependencies) === "yes")
+    );
   }
 
   /** Whether a queue's dead letters come to another queue without a binding, at each moment of the update. */
