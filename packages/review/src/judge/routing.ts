@@ -53,6 +53,8 @@ export class Routing {
   private readonly replaced: EntityChange[];
   /** What routes messages during the whole update, once the new bindings are there. */
   private lastingWays?: Ways;
+  /** Feeders whose dead letters come to no other queue by these, by their exchanges. */
+  private readonly unrouted = new Map<string, Feeder[]>();
 
   /**
    * @param changes of all resources that the preview lists
@@ -97,9 +99,7 @@ export class Routing {
     const exchange = String(binding.before?.source);
     const parking = this.parking(vhost, exchange, binding.dependencies);
     if (parking === "yes") return "parked";
-    const feeders = (this.feeders.get(keyOf(vhost, exchange)) ?? []).filter(
-      (feeder) => !this.staysRouted(binding, feeder),
-    );
+    const feeders = this.feedersOf(binding, vhost, exchange);
     if (losing(feeders) !== undefined) return "lost";
     if (feeders.length > 0) return "held";
     if (this.goesAndLeavesRouted(vhost, exchange)) return "dropped";
@@ -110,11 +110,12 @@ export class Routing {
   /** Whether an exchange deletes itself with its last binding, and alternate exchanges then take what other exchanges led to it. */
   private goesAndLeavesRouted(vhost: unknown, exchange: string): boolean {
     const own = this.exchanges.find(({ after }) => after?.vhost === vhost && after?.name === exchange);
+    if (!isAutoDelete(own?.after)) return false;
     const staying = this.bindings.filter(({ after }) => after?.vhost === vhost);
     const isBound = this.bindings.some(({ before, after, isRetained }) =>
       [after, isRetained ? before : undefined].some((one) => one?.vhost === vhost && one?.source === exchange),
     );
-    if (!isAutoDelete(own?.after) || isBound) return false;
+    if (isBound) return false;
     const leading = staying.filter(
       ({ after }) => after?.destinationType === "exchange" && after.destination === exchange,
     );
@@ -124,14 +125,22 @@ export class Routing {
     );
   }
 
-  /** Whether a queue's dead letters come to another queue without a binding, at each moment of the update. */
-  private staysRouted(binding: EntityChange, { change, key }: Feeder): boolean {
-    const { vhost, source } = binding.before ?? {};
+  /** Returns feeders of an exchange whose dead letters come to no other queue without a binding, or may come to none during the update. */
+  private feedersOf(binding: EntityChange, vhost: unknown, exchange: string): Feeder[] {
+    const id = keyOf(vhost, exchange);
+    const all = this.feeders.get(id) ?? [];
     const isLast = binding.action === "delete" || binding.isDeletedFirst === false;
-    if (!isLast || !isReadable(key) || !isReadable(vhost) || !isReadable(source)) return false;
     // What is replaced takes its bindings along before new ones come.
-    if (this.replaced.some((change) => isAt(binding.before, change))) return false;
-    if (this.policies.some(({ action }) => action !== "same")) return false;
+    const isEarly = !isLast || this.replaced.some((change) => isAt(binding.before, change));
+    if (isEarly || this.policies.some(({ action }) => action !== "same")) return all;
+    const known = this.unrouted.get(id) ?? all.filter((feeder) => !this.staysRouted(vhost, exchange, feeder));
+    this.unrouted.set(id, known);
+    return known;
+  }
+
+  /** Whether a queue's dead letters come to another queue at each moment of the update. */
+  private staysRouted(vhost: unknown, exchange: string, { change, key }: Feeder): boolean {
+    if (!isReadable(key) || !isReadable(vhost)) return false;
     this.lastingWays ??= new Ways(
       this.changes.filter(
         ({ kind, action, isDeletedFirst }) => action !== "replace" || (kind === "binding" && isDeletedFirst === false),
@@ -140,7 +149,7 @@ export class Routing {
       this.asked,
     );
     const met = { changes: new Set<EntityChange>(), queues: new Set<string>(), doubts: [] };
-    const end = this.lastingWays.follow({ vhost, exchange: source, key }, met);
+    const end = this.lastingWays.follow({ vhost, exchange, key }, met);
     return end === "queue" && [...met.queues].some((name) => name !== change.before?.name);
   }
 
