@@ -142,7 +142,7 @@ describe("a review of dead ends", () => {
       [leading("in", "spare"), bound("create", "in => theirs"), /exchange theirs is not in this plan/],
     ] as const) {
       const { verdict, findings } = await reviewed([...kept, source, made]);
-      assert.deepEqual([verdict, ...findings.map(({ rule }) => rule)], ["care", "unroutable-lost"]);
+      assert.deepEqual([verdict, ...findings.map(({ rule }) => rule)], ["care", "way-in-doubt"]);
       assert.match(findings[0]?.detail ?? "", why);
     }
     assert.deepEqual(await judged([...kept, headers, bound("create", "in -> q", "")]), ["safe"]);

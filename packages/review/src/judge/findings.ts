@@ -180,8 +180,7 @@ function findShortcut({ change, detail }: Shortcut): Finding {
 const WAYS: RuleName[] = ["binding-gone", "endpoint-unbound"];
 
 function findDeadEnd({ change, detail, isSure }: DeadEnd): Finding {
-  const found = { ...find("unroutable-lost", change, detail), queue: undefined };
-  return isSure ? found : { ...found, severity: "care" };
+  return { ...find(isSure ? "unroutable-lost" : "way-in-doubt", change, detail), queue: undefined };
 }
 
 function findMissingTarget({ change, detail, isSure }: MissingTarget): Finding {

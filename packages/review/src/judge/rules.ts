@@ -31,6 +31,7 @@ const RETAIN: Step = {
 };
 const IMPORTED =
   "Write a queue's arguments as `arguments` if all of them are texts, and as `argumentsJson` otherwise: the engine refuses to import another writing.";
+const LOOK = "Review with `--management`, or declare the exchange in the same program.";
 const PARKED =
   "What the network parks meanwhile is in its parking queue: move it back by hand, or with a shovel that ends (`src-delete-after: queue-length`).";
 
@@ -247,7 +248,13 @@ export const rules = {
     severity: "care",
     title: "% would lead messages to an exchange that may not exist",
     consequence: "The broker drops what is led to a missing exchange, and nobody looked whether it is there.",
-    wayOut: ["Review with `--management`, or declare the exchange in the same program."],
+    wayOut: [LOOK],
+  },
+  "way-in-doubt": {
+    severity: "care",
+    title: "% may leave messages without a way",
+    consequence: "Messages came to a queue before the update, and nobody can tell whether they still do after it.",
+    wayOut: [LOOK, "Apply it while nothing is due."],
   },
   "taken-over": {
     severity: "care",
