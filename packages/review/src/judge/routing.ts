@@ -346,12 +346,6 @@ export class Routing {
     );
   }
 
-  /** Type of an exchange as it is before the update. */
-  private typeOf(vhost: unknown, name: unknown): unknown {
-    const exchange = this.exchanges.find(({ before }) => before?.vhost === vhost && before?.name === name);
-    return (exchange?.before?.settings as { type?: unknown } | undefined)?.type;
-  }
-
   /** Whether a binding routes each message that another one does, to the same end. */
   private covers(after: Record<string, unknown> | undefined, before: Record<string, unknown> | undefined): boolean {
     if (before === undefined || after === undefined) return false;

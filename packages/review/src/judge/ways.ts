@@ -154,7 +154,7 @@ export class Ways {
       const end = !isReadable(destination)
         ? doubt(met, `an end of a binding of exchange ${exchange} can't be read`)
         : isQueue
-          ? this.endOf(vhost, destination, met)
+          ? this.endOf(vhost, destination, met, true)
           : this.follow({ vhost, exchange: destination, key }, met, known);
       (surelyTakes(type, routingKey, key) ? sure : possible).push(end);
     }
@@ -183,10 +183,12 @@ export class Ways {
     return end === "unknown" ? doubt(met, `the alternate exchange of exchange ${exchange} is not sure`) : end;
   }
 
-  private endOf(vhost: string, name: string, met: Met): End {
+  /** @param isBound whether a binding leads there, which is only there with its queue, e.g. one that a service declares */
+  private endOf(vhost: string, name: string, met: Met, isBound = false): End {
     const there = this.queues.get(keyOf("queue", { vhost, name }));
-    if (there === undefined) return this.missing("queue", vhost, name, met);
-    met.changes.add(there.change);
+    const isElsewhere = !this.asked.has(vhost) && !this.planned.has(keyOf("queue", { vhost, name }));
+    if (there === undefined && !(isBound && isElsewhere)) return this.missing("queue", vhost, name, met);
+    if (there !== undefined) met.changes.add(there.change);
     met.queues.add(name);
     return "queue";
   }
