@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import { mock } from "node:test";
 import { Breaker, BreakerName, FrequentFailures, LastingFailures, SteadyClock } from "@rabbitmq-delay/store/testing";
 import { watchConsumer } from "../dist/resilience/breaker";
 import { Pace } from "../dist/resilience/pace";
@@ -265,6 +266,8 @@ describe("SteadyClock, from which delays count", () => {
 });
 
 describe("a watched consumer", () => {
+  afterEach(() => mock.timers.reset());
+
   // One message that its handler fails with stopped all others, and the health was green whenever the consumer started again.
   it("has not recovered when it starts, where it failed with a batch in hand, but when it has handled one", async () => {
     const breaker = new Breaker("consume", new LastingFailures(0));
@@ -277,12 +280,24 @@ describe("a watched consumer", () => {
     watched.onHandled?.();
     await settled();
     assert.equal(breaker.isTriggered, false);
-    watched.onFault?.(new Error("no"), false);
+  });
+
+  // A message with which the library fails before it delivers it stopped all others, and the health was green for the same reason.
+  it("has recovered once it has consumed for a second, where nothing was in hand, and not if it fails before", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const breaker = new Breaker("consume", new LastingFailures(0));
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const watched = watchConsumer(breaker);
+    for (let round = 0; round < 3; round++) {
+      watched.onFault?.(new Error("no"), false);
+      watched.onConsuming?.();
+      mock.timers.tick(999);
+      await settled();
+      assert.equal(breaker.isTriggered, true);
+    }
+    mock.timers.tick(1);
     await settled();
-    assert.equal(breaker.isTriggered, true);
-    watched.onConsuming?.();
-    await settled();
-    assert.equal(breaker.isTriggered, false, "where nothing was in hand, nothing has to come");
+    assert.equal(breaker.isTriggered, false);
   });
 });
 

@@ -30,6 +30,7 @@ export class BrokerConnection {
   private readonly url: string;
   private current: Promise<amqp.ChannelModel> | undefined;
   private isOpen = false;
+  private failure: Error | undefined;
   private blocked: string | undefined;
   private version: string | undefined;
   private cluster: string | undefined;
@@ -55,6 +56,11 @@ export class BrokerConnection {
   /** Why the broker accepts no messages at the moment; undefined if it does. The broker reports it only after the first message. */
   get blockedReason(): string | undefined {
     return this.blocked;
+  }
+
+  /** The error that ended the last connection; undefined while there is one, or if it ended without an error. */
+  get lastFailure(): Error | undefined {
+    return this.failure;
   }
 
   /** The vhost that the address names. */
@@ -148,9 +154,9 @@ export class BrokerConnection {
       });
     this.version = readServerProperty(connection, "version");
     this.cluster = readServerProperty(connection, "cluster_name");
-    let failure: Error | undefined;
     let isGone = false;
-    connection.on("error", (error: Error) => (failure = error));
+    this.failure = undefined;
+    connection.on("error", (error: Error) => (this.failure = error));
     connection.on("close", () => {
       isGone = true;
       // Unsent data that nobody reads would keep the socket, and with it the process, open.
@@ -158,7 +164,7 @@ export class BrokerConnection {
       this.current = undefined;
       this.isOpen = false;
       this.blocked = undefined;
-      if (!this.isClosed) this.events.onDisconnected?.(failure);
+      if (!this.isClosed) this.events.onDisconnected?.(this.failure);
     });
     connection.on("blocked", (reason: string) => this.block(reason));
     connection.on("unblocked", () => this.block(undefined));
@@ -168,7 +174,7 @@ export class BrokerConnection {
       await connection.close().catch(() => undefined);
       throw error;
     }
-    if (isGone) throw failure ?? new Error("the connection was closed");
+    if (isGone) throw this.failure ?? new Error("the connection was closed");
     this.isOpen = true;
     this.events.onConnected?.();
     return connection;

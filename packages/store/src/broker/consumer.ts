@@ -148,7 +148,11 @@ async function consumeOnce(
     roundTrip: () => port.prefetch(prefetch),
   };
   channel.on("error", lose);
-  port.onClose(() => lose(new Error(`the channel that consumes ${queue} closed`)));
+  port.onClose(() => {
+    const { lastFailure } = connection;
+    const cause = lastFailure === undefined ? "" : ` (${lastFailure.message})`;
+    lose(new Error(`the channel that consumes ${queue} closed${cause}`));
+  });
   signal.addEventListener("abort", stop);
   try {
     if (signal.aborted) return;

@@ -84,16 +84,21 @@ export class Breaker {
   }
 }
 
+/** How long a consumer lasts before it counts as working without having handled a batch, in milliseconds. */
+const LASTING_MS = 1000;
+
 /**
- * Watches a consumer. After a failure, it counts as failed until it consumes again; after a failure with a batch in hand, which comes again
- * at once, until it has handled a batch.
+ * Watches a consumer. After a failure, it counts as failed until it has consumed for a moment, because the failure may come again with its
+ * first message; after a failure with a batch in hand, which comes again at once, until it has handled a batch.
  */
 export function watchConsumer(breaker: Breaker, events: ConsumerEvents = {}): ConsumerEvents {
   let hasFailedInHand = false;
+  let lasting: NodeJS.Timeout | undefined;
   const succeed = (): void => void breaker.execute(() => Promise.resolve());
   return {
     onConsuming: () => {
-      if (!hasFailedInHand) succeed();
+      clearTimeout(lasting);
+      if (!hasFailedInHand) lasting = setTimeout(succeed, LASTING_MS).unref();
       events.onConsuming?.();
     },
     onHandled: () => {
@@ -103,6 +108,7 @@ export function watchConsumer(breaker: Breaker, events: ConsumerEvents = {}): Co
     },
     onFault: (error, isInHand = false) => {
       hasFailedInHand = isInHand;
+      clearTimeout(lasting);
       breaker.execute(() => Promise.reject(error as Error)).catch(() => undefined);
       events.onFault?.(error, isInHand);
     },
