@@ -11,9 +11,31 @@ export function withoutUtf8(bytes: Uint8Array): Buffer {
 
 /** Has the connection of a channel send such bytes for each {@link MARK} from now on. */
 export function sendWithoutUtf8(channel: Channel): void {
+  changeSent(channel, withoutUtf8);
+}
+
+const DEEP = "so deep";
+
+/** Headers with lists in so many levels that amqplib writes them only as bytes; see {@link sendDeepLists}. */
+export function deepLists(levels: number): Record<string, Buffer> {
+  const lists = Buffer.alloc(5 * levels);
+  for (let at = 0; at < lists.length; at += 5) {
+    lists.write("A", at);
+    lists.writeUInt32BE(lists.length - at - 5, at + 1);
+  }
+  return { [DEEP]: lists };
+}
+
+/** Has the connection of a channel send {@link deepLists} as lists from now on. */
+export function sendDeepLists(channel: Channel): void {
+  const toList = (text: string): string => text.replaceAll(`${DEEP}x`, `${DEEP}A`);
+  changeSent(channel, (bytes) => Buffer.from(toList(Buffer.from(bytes).toString("latin1")), "latin1"));
+}
+
+function changeSent(channel: Channel, change: (bytes: Uint8Array) => Uint8Array): void {
   const stream = socketOf(channel);
   const write = stream.write.bind(stream);
-  stream.write = (chunk: Uint8Array) => write(withoutUtf8(chunk));
+  stream.write = (chunk: Uint8Array) => write(change(chunk));
 }
 
 /** Returns the chunks of bytes that the connection of a channel gets from now on. */

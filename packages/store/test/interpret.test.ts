@@ -235,13 +235,10 @@ describe("interpret", () => {
   });
 
   it("refuses texts whose bytes amqplib has not kept, wherever they stand", () => {
-    const prototype = Object.create({ a: 1 }) as Record<string, unknown>;
     const lost: [Record<string, unknown>, Partial<Delivery>, RegExp][] = [
       [{ a: "\uFFFD" }, {}, /^headers\.a: .*not UTF-8/],
       [{ "\uFFFD": 1 }, {}, /^headers\.\uFFFD: /],
       [{ a: ["x", { b: ["\uFFFD"] }] }, {}, /^headers\.a: /],
-      [{ a: prototype }, {}, /^headers\.a: /],
-      [prototype, {}, /^headers\.__proto__: /],
       [{}, { properties: { correlationId: "\uFFFD" } }, /^correlationId: /],
       [{}, { routingKey: "\uFFFD" }, /^routingKey: /],
     ];

@@ -4,6 +4,7 @@ import * as amqp from "amqplib";
 import { explainOpening } from "@rabbitmq-delay/publish/parts";
 import { hasStrayAt, showProtocol } from "../address";
 import { StoreMismatchError } from "../errors";
+import { hideHeaders } from "./hiddenHeaders";
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A broker that vanished silently is noticed after about this time; the broker's default is a minute. */
@@ -152,6 +153,7 @@ export class BrokerConnection {
       .catch(async (error: unknown) => {
         throw await explainOpening(this.url, error, this.ca);
       });
+    hideHeaders(connection);
     this.version = readServerProperty(connection, "version");
     this.cluster = readServerProperty(connection, "cluster_name");
     let isGone = false;

@@ -3,6 +3,7 @@ import { OpenDelivery } from "@rabbitmq-delay/publish/parts";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import { ConsumerEvents, ConsumerSession, consumeBatches } from "../broker/consumer";
 import type { DelayedMessageStore } from "../delayedMessageStore";
+import { lostBytes } from "../intake/lostBytes";
 import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
 import { Pace } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
@@ -61,8 +62,12 @@ export class Control {
   }
 
   /** @returns undefined if the session ends before the store could be asked */
-  private async replyTo({ body, properties }: OpenDelivery, closing: AbortSignal): Promise<Reply | undefined> {
+  private async replyTo(delivery: OpenDelivery, closing: AbortSignal): Promise<Reply | undefined> {
     const { events } = this.parts;
+    const { body, properties } = delivery;
+    // The deadline may be among the headers that can't be read.
+    const lost = lostBytes(delivery);
+    if (lost !== undefined) return { ok: false, error: `${lost} of the request can't be read; it was not done` };
     if (isTooLate(properties, Date.now())) {
       return {
         ok: false,

@@ -62,7 +62,7 @@ export function interpret(
   if (lost !== undefined) {
     throw new MessageRefusedError(
       lost,
-      "it has bytes that are not UTF-8, or a name that can't be read, and would arrive changed",
+      "it has bytes that are not UTF-8, a field named __proto__ or too many levels, and would arrive changed",
     );
   }
   const { properties } = delivery;
