@@ -424,13 +424,14 @@ describe("a gateway", function () {
       const odd: Record<string, Record<string, unknown>> = {
         "no texts": { CC: [1] },
         "too large": { large: "x".repeat(50_100) },
+        "too many": { list: Array<string>(12_800).fill("") },
         "too deep": { nested },
         "a replacement character": { text: "J\uFFFDrgen" },
       };
       for (const [body, headers] of Object.entries(odd))
         await publish(channel, "work", body, { ...delayed(5000, headers), correlationId: "c", expiration: "600000" });
       const receiver = await Receiver.on(channel, ["work", "gateway.error"]);
-      for (const { queue, message } of (await receiver.until(4)).slice()) {
+      for (const { queue, message } of (await receiver.until(Object.keys(odd).length)).slice()) {
         const body = message.content.toString();
         const { headers = {}, correlationId } = message.properties;
         const [death] = headers["x-death"] ?? [];

@@ -105,6 +105,8 @@ describe("rabbitmq-delay store run", () => {
         // The broker itself moves what can't be sent again.
         const moved: [string, Record<string, unknown>][] = [
           ["large", { large: "x".repeat(55_000) }],
+          ["empty texts", { list: Array<string>(12_800).fill("") }],
+          ["fractions", { list: Array<number>(7000).fill(0.5) }],
           ["no texts", { CC: [1] }],
           ["too deep", { nested }],
         ];

@@ -46,6 +46,13 @@ export function isInt32(value: unknown): value is { "!": string; value: number }
   return isTable(value) && Object.hasOwn(value, "!") && (value["!"] === "int32" || value["!"] === "int");
 }
 
+/** The largest size of headers in bytes with which amqplib writes them, without the broker's own. */
+export function amqplibBytes(headers: Record<string, unknown>): number {
+  const copy = new FieldCopy({ name: "amqplib", maximumPropertiesBytes: Number.POSITIVE_INFINITY });
+  copy.headers(headers);
+  return copy.bytes;
+}
+
 /** Copies one message's headers, checks that a library can encode them, and counts their bytes. */
 export class FieldCopy {
   /** Their size in bytes on the wire; for values in amqplib's notation, the upper limit. */
@@ -190,7 +197,7 @@ function bytesOf(value: number): number {
  * Whether a value is a plain object or one of a class, but not a Date, a Map or the like, which both libraries would send as an empty
  * table.
  */
-function isTable(value: unknown): value is Record<string, unknown> {
+export function isTable(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   if (Object.getPrototypeOf(value) === Object.prototype) return true;
   return Object.prototype.toString.call(value) === "[object Object]";

@@ -11,7 +11,7 @@ export { delayHeaders } from "./headers";
 export { toBuffer } from "./body";
 export { isBrokerHeader, recountHeaders, withoutBrokerHeaders } from "./brokerHeaders";
 export { errorHeaders, failureHeaders } from "./retry/failure";
-export { deepestTable } from "./headerFields";
+export { amqplibBytes, deepestTable, isTable } from "./headerFields";
 export { isShortString, shortStringProperties } from "./shortStrings";
 
 // Addresses of brokers.
