@@ -228,6 +228,15 @@ describe("rabbitmq-delay store run", () => {
           await new Promise((resolve) => setTimeout(resolve, 20));
       });
 
+      // Zod dropped the first condition, so the filter selected all messages.
+      it("refuses filters by headers that no message has under these names", async () => {
+        const { channel, name } = await start();
+        const ask = (headers: Record<string, string>): Promise<unknown> =>
+          askStore(channel, `${name}.control`, { operation: "list", filter: { headers } });
+        await assert.rejects(ask({ ["__proto__"]: "x" }), /filter\.headers\.__proto__: no stored message/);
+        await assert.rejects(ask({ "!": "rabbitmq-delay.entries" }), /filter\.headers\.!: values that begin with/);
+      });
+
       it("counts what could not be delivered, which is in the error queue, for those who ask", async () => {
         const { channel, url, address, name } = await start();
         for (const queue of ["wrok", "wrok", ""]) {

@@ -261,9 +261,11 @@ const tests: Record<string, (bench: Bench) => Promise<void>> = {
       message("c", 3, { headers: { tenant: 'y"; --', size: 1 } }),
       message("d", 4, { routingKey: "other", exchange: "e" }),
       message("e", 5),
+      message("f", 6, { headers: { tenant: "z", value: "v", "a\0b": 1, "!": "rabbitmq-delay.bytes" } }),
     ];
     await store.storeAll(given);
     assert.equal(await store.cancel("nobody"), 0);
+    assert.equal(await store.cancelAll({ headers: { tenant: "z", value: "v" } }), 1, "whatever names are beside it");
     assert.equal(await store.cancel("a"), 1);
     assert.equal(await store.cancelAll({ headers: { tenant: "x", size: 1 } }), 0, "all conditions together");
     assert.equal(await store.cancelAll({ headers: { tenant: "x", urgent: true } }), 0);

@@ -13,9 +13,15 @@ export function propertiesFromJson(json: unknown): DeliveryProperties {
   return unwrap(typeof json === "string" ? (JSON.parse(json) as unknown) : json) as DeliveryProperties;
 }
 
-const TAG = "!";
+/** Name of the field with the kind of a value. */
+export const TAG = "!";
 const OWN = "rabbitmq-delay.";
 const own = { bytes: `${OWN}bytes`, text: `${OWN}text`, number: `${OWN}number`, entries: `${OWN}entries` };
+
+/** Whether a kind is one of those that only this package writes. */
+export function isOwnTag(kind: unknown): boolean {
+  return String(kind).startsWith(OWN);
+}
 
 /** Whether PostgreSQL's jsonb accepts a text: no NUL, no unpaired surrogate. */
 function isPlain(text: string): boolean {
@@ -36,14 +42,19 @@ function wrap(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
   // A publisher's table that looks like one of these must not be mistaken for it.
-  const looksOwn = String((value as Record<string, unknown>)[TAG]).startsWith(OWN);
-  if (looksOwn || !entries.every(([key]) => isPlain(key) && key !== "__proto__")) {
-    return tag(
-      own.entries,
-      entries.map(([key, part]) => [wrap(key), wrap(part)]),
-    );
-  }
-  return Object.fromEntries(entries.map(([key, part]) => [key, wrap(part)]));
+  const isOdd = isOwnTag((value as Record<string, unknown>)[TAG]) || entries.some(([key]) => isOddName(key));
+  const isApart = ([key]: [string, unknown]): boolean => isOdd && (isOddName(key) || [TAG, own.entries].includes(key));
+  const wrapped = Object.fromEntries(
+    entries.filter((entry) => !isApart(entry)).map(([key, part]) => [key, wrap(part)]),
+  );
+  if (!isOdd) return wrapped;
+  // Filters look for the other fields by their names.
+  const apart = entries.filter(isApart).map(([key, part]) => [wrap(key), wrap(part)]);
+  return { ...wrapped, [TAG]: own.entries, [own.entries]: apart };
+}
+
+function isOddName(name: string): boolean {
+  return !isPlain(name) || name === "__proto__";
 }
 
 function tag(kind: string, value: unknown): Record<string, unknown> {
@@ -61,8 +72,13 @@ function unwrap(value: unknown): unknown {
       return Buffer.from(inner as string, "base64").toString("utf16le");
     case own.number:
       return (inner as string).endsWith("n") ? BigInt((inner as string).slice(0, -1)) : Number(inner);
-    case own.entries:
-      return Object.fromEntries((inner as [unknown, unknown][]).map(([key, part]) => [unwrap(key), unwrap(part)]));
+    case own.entries: {
+      const { [own.entries]: apart, ...others } = value as Record<string, unknown>;
+      const fields = Object.entries(others).filter(([key]) => key !== TAG);
+      // Earlier releases wrote all fields as the value.
+      const entries = apart === undefined ? inner : [...fields, ...(apart as [unknown, unknown][])];
+      return Object.fromEntries((entries as [unknown, unknown][]).map(([key, part]) => [unwrap(key), unwrap(part)]));
+    }
     default:
       return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, unwrap(part)]));
   }

@@ -4,7 +4,7 @@ import { propertiesFromJson, propertiesToJson } from "../dist/messageProperties"
 
 const text = fc.oneof(
   fc.string({ unit: "binary" }),
-  fc.constantFrom("\0", "a\0b", "\ud800", "!", "rabbitmq-delay.bytes", "__proto__"),
+  fc.constantFrom("\0", "a\0b", "\ud800", "!", "rabbitmq-delay.bytes", "rabbitmq-delay.entries", "value", "__proto__"),
 );
 const leaf = fc.oneof(
   text,
@@ -38,6 +38,16 @@ describe("propertiesToJson", () => {
     for (const value of [-0, NaN, Infinity, -Infinity, 2n ** 70n]) {
       assert.deepStrictEqual(propertiesFromJson(propertiesToJson({ headers: { value } })).headers, { value });
     }
+  });
+
+  it("reads what earlier releases wrote of names that PostgreSQL does not take", () => {
+    const name = { "!": "rabbitmq-delay.text", value: Buffer.from("a\0", "utf16le").toString("base64") };
+    const entries = [
+      [name, 1],
+      ["value", { "!": "rabbitmq-delay.number", value: "-0" }],
+    ];
+    const json = { headers: { "!": "rabbitmq-delay.entries", value: entries } };
+    assert.deepStrictEqual(propertiesFromJson(json).headers, { "a\0": 1, value: -0 });
   });
 
   it("does not take a publisher's table for one of its own", () => {

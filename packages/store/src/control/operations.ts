@@ -8,7 +8,8 @@ import type {
   MessageFilter,
 } from "../delayedMessageStore";
 import { checkSettings } from "../dispatch/settings";
-import { propertiesToJson } from "../messageProperties";
+import { StoreMismatchError } from "../errors";
+import { TAG, isOwnTag, propertiesToJson } from "../messageProperties";
 import { LARGEST_PAGE } from "../sql/page";
 
 const time = z.iso.datetime({ offset: true, error: "it must be an ISO-8601 time with its zone" });
@@ -61,7 +62,9 @@ export interface ErrorQueueCount {
  * The answers, as JSON. `errorQueue` is left out if nobody could count it: if only the store's database was asked, or without the queue.
  */
 export interface StoreAnswers {
-  /** `errorQueue` when failed messages were asked for: messages that used up their tries are there, and no longer in the store. */
+  /**
+   * `errorQueue` when failed messages were asked for: messages that used up their tries are there, and no longer in the store.
+   */
   list: { messages: ListedJson[]; next?: string; errorQueue?: ErrorQueueCount };
   /** `inDoubt` if it is not 0: messages that were deleted, too, but which the broker may have. */
   cancel: { count: number; inDoubt?: number };
@@ -88,6 +91,7 @@ export async function perform<R extends StoreRequest>(
   countErrors: () => Promise<ErrorQueueCount | undefined> = () => Promise.resolve(undefined),
 ): Promise<StoreAnswer<R>> {
   const asked = checkSettings(request, given);
+  if ("filter" in given) checkHeaders(given.filter?.headers);
   const answer = async (): Promise<StoreAnswers[keyof StoreAnswers]> => {
     switch (asked.operation) {
       case "list": {
@@ -118,6 +122,14 @@ export async function perform<R extends StoreRequest>(
     }
   };
   return (await answer()) as StoreAnswer<R>;
+}
+
+/** Refuses conditions that select other messages than they say: Zod drops this name, and stores write this value themselves. */
+function checkHeaders(headers: FilterRequest["headers"] = {}): void {
+  if (Object.hasOwn(headers, "__proto__"))
+    throw new StoreMismatchError("filter.headers.__proto__", "no stored message has a header of this name");
+  if (isOwnTag(headers[TAG]))
+    throw new StoreMismatchError(`filter.headers.${TAG}`, "values that begin with rabbitmq-delay. can't be looked for");
 }
 
 /** Cancels messages. A store that does not record doubts has none. */
