@@ -8,7 +8,7 @@ import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resil
 import { Pace } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { isTooLate } from "./deadline";
-import { ErrorQueueCount, StoreRequest, perform } from "./operations";
+import { ErrorQueueCount, StoreAnswers, StoreRequest, perform } from "./operations";
 
 /** The parts that a control works with. */
 export interface ControlParts {
@@ -94,7 +94,9 @@ export class Control {
     const { store, clock, maximumDelayMs, onRescheduled } = this.parts;
     try {
       const request = parse(body);
-      const answer = await perform(store, request, maximumDelayMs, clock.now(), () => this.countErrors());
+      const ask = (given: StoreRequest): Promise<StoreAnswers[keyof StoreAnswers]> =>
+        perform(store, given, maximumDelayMs, clock.now(), () => this.countErrors());
+      const answer = await shorten(request, await ask(request), ask);
       if (request.operation === "reschedule") onRescheduled?.(new Date(request.at));
       return { ok: true, answer };
     } catch (error) {
@@ -139,6 +141,21 @@ function ending(closing: AbortSignal): Promise<void> {
     if (closing.aborted) resolve();
     else closing.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** RabbitMQ 4 takes messages of 16 MiB by default. */
+const LARGEST_ANSWER_BYTES = 15 << 20;
+
+/** Lists fewer messages where the answer is too large for the broker; its `next` leads to the others. */
+async function shorten<A>(request: StoreRequest, first: A, ask: (request: StoreRequest) => Promise<A>): Promise<A> {
+  for (let answer = first; ;) {
+    const bytes = Buffer.byteLength(JSON.stringify(answer));
+    if (request.operation !== "list" || bytes <= LARGEST_ANSWER_BYTES) return answer;
+    const { messages } = answer as StoreAnswers["list"];
+    const limit = Math.floor((messages.length * LARGEST_ANSWER_BYTES) / bytes);
+    answer = await ask({ ...request, limit: Math.max(1, limit) });
+    if (limit <= 1) return answer;
+  }
 }
 
 /** Whether repeating a request would not help. PostgreSQL's manual, error codes, lists the classes of errors about values. */

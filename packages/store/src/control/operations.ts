@@ -63,6 +63,7 @@ export interface ErrorQueueCount {
  */
 export interface StoreAnswers {
   /**
+   * Fewer messages than `limit` where more would be too large for one answer of a running store; `next` selects the page after them.
    * `errorQueue` when failed messages were asked for: messages that used up their tries are there, and no longer in the store.
    */
   list: { messages: ListedJson[]; next?: string; errorQueue?: ErrorQueueCount };
