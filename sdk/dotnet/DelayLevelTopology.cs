@@ -69,7 +69,7 @@ namespace RabbitMqDelay.Infrastructure
         public string? BrokerVersion { get; set; }
 
         /// <summary>
-        /// Number of levels; `custom` only, default as many as a year needs.
+        /// Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
         /// </summary>
         [Input("levels")]
         public double? Levels { get; set; }

@@ -83,7 +83,7 @@ export interface DelayLevelTopologyArgs {
      */
     brokerVersion?: string;
     /**
-     * Number of levels; `custom` only, default as many as a year needs.
+     * Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
      */
     levels?: number;
     /**

@@ -46,7 +46,7 @@ type delayLevelTopologyArgs struct {
 	// queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
 	// (2,147,483,647) that no message reaches it, which brokers of all versions take.
 	BrokerVersion *string `pulumi:"brokerVersion"`
-	// Number of levels; `custom` only, default as many as a year needs.
+	// Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
 	Levels *float64 `pulumi:"levels"`
 	// `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
 	Matching *Matching `pulumi:"matching"`
@@ -79,7 +79,7 @@ type DelayLevelTopologyArgs struct {
 	// queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
 	// (2,147,483,647) that no message reaches it, which brokers of all versions take.
 	BrokerVersion *string
-	// Number of levels; `custom` only, default as many as a year needs.
+	// Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
 	Levels *float64
 	// `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
 	Matching *Matching

@@ -41,7 +41,7 @@ class DelayLevelTopologyArgs:
         :param _builtins.str broker_version: The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
-        :param _builtins.float levels: Number of levels; `custom` only, default as many as a year needs.
+        :param _builtins.float levels: Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
         :param 'Matching' matching: `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
         :param _builtins.bool parking: Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level.
         :param _builtins.str prefix: Start of all names; needed for `custom`, optional for `celery`, fixed for the others.
@@ -120,7 +120,7 @@ class DelayLevelTopologyArgs:
     @pulumi.getter
     def levels(self) -> Optional[_builtins.float]:
         """
-        Number of levels; `custom` only, default as many as a year needs.
+        Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
         """
         return pulumi.get(self, "levels")
 
@@ -258,7 +258,7 @@ class DelayLevelTopology(pulumi.ComponentResource):
         :param _builtins.str broker_version: The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
-        :param _builtins.float levels: Number of levels; `custom` only, default as many as a year needs.
+        :param _builtins.float levels: Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
         :param 'Matching' matching: `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
         :param _builtins.bool parking: Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level.
         :param _builtins.str prefix: Start of all names; needed for `custom`, optional for `celery`, fixed for the others.
