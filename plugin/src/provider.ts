@@ -1,6 +1,5 @@
-import { ComponentResourceOptions, InputPropertiesError, Inputs } from "@pulumi/pulumi";
+import { ComponentResourceOptions, InputPropertiesError, Inputs, RunError } from "@pulumi/pulumi";
 import { ConstructResult, Provider } from "@pulumi/pulumi/provider";
-import { DelayTopologyError } from "@rabbitmq-delay/topology";
 import { ComponentClass } from "./components";
 import { PackageSchema } from "./packageSchema";
 
@@ -41,7 +40,7 @@ function makeChecked<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    if (!(error instanceof DelayTopologyError)) throw error;
+    if (!RunError.isInstance(error)) throw error;
     // The engine prints the value of a property that it is told of, also a secret one; the message has what may be shown.
     throw new InputPropertiesError({ message: error.message, errors: [] });
   }
