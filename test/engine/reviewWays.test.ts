@@ -143,7 +143,7 @@ const edits: Record<string, Edit> = {
     end: "m.q",
   },
   "a queue gets another name, and messages by their own keys": {
-    kept: [exchange("n.src"), bound("n.src -> n.feeder")],
+    kept: [exchange("n.src"), bound("n.src -> n.feeder", "n.q")],
     gone: [queue("n.q")],
     made: [{ ...queue("n.other"), name: "n.q" }],
     told: "unroutable-lost: queue n.q",

@@ -16,6 +16,6 @@ export async function differencesOf({ node }: TestBroker, vhost: string, network
   }[];
   return findings
     .filter(({ rule, severity }) => severity === "error" && rule !== "stalled")
-    .filter(({ message }) => !message.includes("-delivery-limit has no effect"))
+    .filter(({ message }) => !/-delivery-limit (has no effect|is not on the broker)/.test(message))
     .map(({ message }) => message);
 }

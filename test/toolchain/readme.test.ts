@@ -14,9 +14,10 @@ describe("README and the guide for starting", () => {
   const readme = `${read("README.md")}\n${read("docs/start.md")}`;
   const own = endpointsOf(read("Pulumi.dev.yaml"));
 
-  it("publishes, in its first sample, to an endpoint that make up declares", () => {
-    const [, destination] = /publisher\.publish\("([^"]+)"/.exec(readme) ?? [];
-    assert.ok(own.includes(destination as string), destination);
+  it("publish, in their first samples, to an endpoint that their program or make up declares", () => {
+    const destinationIn = (page: string): string => /publisher\.publish\("([^"]+)"/.exec(read(page))?.[1] ?? "";
+    assert.ok(read("README.md").includes(`endpoint: "${destinationIn("README.md")}"`));
+    assert.ok(own.includes(destinationIn("docs/start.md")), destinationIn("docs/start.md"));
   });
 
   it("adds an endpoint that no stack of the guides has", () => {
