@@ -3,7 +3,7 @@ export { DelayReading, hasDueTime, interpret } from "./intake/interpret";
 export { Intake, IntakeEvents, IntakeParts } from "./intake/intake";
 export { BrokerConnection, ConnectionEvents } from "./broker/brokerConnection";
 export { Bodies, bodyBytesOf, copyWith, withBodyOf } from "./broker/bodies";
-export { consumeBatches } from "./broker/consumer";
+export { ConsumerSession, consumeBatches } from "./broker/consumer";
 export { declarePlan } from "./broker/declarePlan";
 export { BatchPublisher, BrokerFaultError } from "./dispatch/batchPublisher";
 export { Outcome } from "./dispatch/outcomes";

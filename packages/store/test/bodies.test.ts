@@ -12,6 +12,7 @@ import {
   BatchPublisher,
   Bodies,
   BrokerConnection,
+  ConsumerSession,
   bodyBytesOf,
   consumeBatches,
   copyWith,
@@ -119,6 +120,53 @@ describe("bodies in hand", () => {
     const { inFiles, told, open } = JSON.parse(stdout) as { inFiles: number; told: string[]; open: number };
     assert.ok(inFiles > 50 && inFiles <= 150 && open <= 152, stdout);
     assert.deepEqual(told, ["250 files may be open, and the last 100 are for connections"]);
+  });
+
+  // The last of them was taken off the count twice, so that each batch let more bodies into memory than the limit.
+  it("are each dropped once where all in hand is acknowledged at once", async () => {
+    let deliver: (message: object) => void = () => undefined;
+    const acknowledged: [number, boolean][] = [];
+    const channel = Object.assign(new EventEmitter(), {
+      waitForConfirms: () => undefined,
+      prefetch: () => Promise.resolve(),
+      consume: (_queue: string, onMessage: typeof deliver) => {
+        deliver = onMessage;
+        return Promise.resolve({ consumerTag: "t" });
+      },
+      cancel: () => Promise.resolve(),
+      ack: ({ fields }: { fields: { deliveryTag: number } }, isForEarlier: boolean) =>
+        acknowledged.push([fields.deliveryTag, isForEarlier]),
+      nack: () => undefined,
+      close: () => Promise.resolve(),
+    });
+    const connection = { channel: () => Promise.resolve(channel) } as unknown as BrokerConnection;
+    const ending = new AbortController();
+    const send = (...tags: number[]): void => {
+      for (const deliveryTag of tags)
+        deliver({ content: Buffer.from("8 bytes."), fields: { deliveryTag }, properties: {} });
+    };
+    const inMemory: boolean[][] = [];
+    const handle = (batch: OpenDelivery[], session: ConsumerSession): Promise<void> => {
+      inMemory.push(batch.map(isInMemory));
+      if (inMemory.length === 1) session.acknowledge(batch.slice(1));
+      session.acknowledge(inMemory.length === 1 ? batch.slice(0, 1) : batch);
+      if (inMemory.length < 3) send(...[1, 2, 3].map((tag) => tag + 3 * inMemory.length));
+      else ending.abort();
+      return Promise.resolve();
+    };
+    const limits = { prefetch: 3, batchSize: 3, bodyMemoryBytes: 20 };
+    await consumeBatches(connection, "q", limits, { handle }, ending.signal, { onConsuming: () => send(1, 2, 3) });
+    assert.deepEqual(
+      inMemory,
+      Array.from({ length: 3 }, () => [true, true, false]),
+    );
+    assert.deepEqual(acknowledged, [
+      [2, false],
+      [3, false],
+      [1, true],
+      [6, true],
+      [9, true],
+    ]);
   });
 
   // A message in a file was left out while later ones, in memory, were sent, and came after them.

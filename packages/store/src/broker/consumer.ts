@@ -133,8 +133,8 @@ async function consumeOnce(
   const acknowledge = (deliveries: readonly OpenDelivery[]): void => {
     const last = [...unsettled.keys()].at(-1);
     if (last === undefined || deliveries.length < unsettled.size) return deliveries.forEach((one) => one.acknowledge());
-    for (const drop of unsettled.values()) drop();
     last.acknowledge(true);
+    for (const drop of unsettled.values()) drop();
     unsettled.clear();
   };
   const session: ConsumerSession = {
