@@ -59,9 +59,11 @@ export class PostgresReceipts implements IntakeReceipts {
       const { unknown, known, waitMs } = recognize(open, others, isPatient);
       if (waitMs > 0) return Math.ceil(waitMs);
       const { receipts } = this.parts.table();
-      const dropped = known.map(({ receipt }) => receipt.messageId);
-      if (dropped.length > 0)
-        await client.query(`DELETE FROM ${receipts} WHERE message_id = ANY ($1::text[])`, [dropped]);
+      if (known.length > 0) {
+        await client.query(`DELETE FROM ${receipts} WHERE message_id = ANY ($1::text[])`, [
+          known.map(({ receipt }) => receipt.messageId),
+        ]);
+      }
       if (unknown.length > 0)
         await this.parts.insert(
           client,

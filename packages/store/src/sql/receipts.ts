@@ -62,8 +62,7 @@ export function recognize(taken: readonly TakenMessage[], others: readonly Recei
     const most = Math.max(...fitting.map(({ earlierDeliveries }) => earlierDeliveries));
     const theirs = receipts.filter((receipt) => leastOf(receipt) <= most);
     // They are acknowledged at once. Where others come than were stored, some of them were in hand and not stored yet.
-    if (fitting.length > theirs.length || (theirs.length > 1 && fitting.length < theirs.length))
-      left.delete(fingerprint);
+    if (fitting.length !== theirs.length) left.delete(fingerprint);
   }
   const result: Recognized = { unknown: [], known: [], waitMs: 0 };
   // Messages that came most often choose last, because they fit more receipts than the others do.
