@@ -217,7 +217,7 @@ function plainOrDescriptor(network: JoinedNetwork): pulumi.Input<DelayNetworkDes
   return knownNetwork(network)?.network ?? (network === undefined ? network : descriptorOf(network));
 }
 
-/** What is read beside the gateway's shape. */
+/** Names of the arguments that are read beside the gateway's shape. */
 const BESIDE_SHAPE = [
   "network",
   "furtherNetworks",

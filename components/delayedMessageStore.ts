@@ -154,7 +154,7 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
   }
 }
 
-/** What is read beside the store's shape. */
+/** Names of the arguments that are read beside the store's shape. */
 const BESIDE_SHAPE = [
   "vhost",
   "removal",

@@ -5,7 +5,7 @@ import { delayNetwork } from "@rabbitmq-delay/topology";
 
 const network = delayNetwork({ preset: "celery" });
 
-/** What this test reads of plugin/schema.json. */
+/** Parts of plugin/schema.json that this test reads. */
 interface PackageSchema {
   resources: Record<string, { isComponent?: boolean; inputProperties: object }>;
 }

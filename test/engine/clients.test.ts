@@ -253,7 +253,7 @@ describe("a stack of a team that runs NServiceBus without installers", () => {
       await isSilent();
       await start("Europe.Sales");
 
-      // Of permissions, the broker tells administrators alone.
+      // Permissions are told to administrators alone.
       await management.call("PUT", path, { ...rights, configure: `^(?:${types.join("|")})$`, read: ".*", write: ".*" });
       const { password } = login("Europe.Sales");
       await management.call("PUT", `users/${user}`, { password, tags: "monitoring" });

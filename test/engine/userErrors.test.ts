@@ -6,7 +6,7 @@ import { root } from "../../toolchain/dist/paths";
 import { pulumiIn } from "../support/pulumiFolder";
 import { temporaryFolder } from "../support/temporaryFolder";
 
-/** What a preview of a program prints that ends in an error. */
+/** Previews a program, which ends in an error. @returns the output */
 async function refusedPreview(files: Record<string, string>): Promise<string> {
   const [cwd, { folder, variables }] = [temporaryFolder(), await findYamlHost(() => undefined)];
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);

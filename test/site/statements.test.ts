@@ -26,7 +26,7 @@ function promisesRetries(sentence: string): boolean {
   );
 }
 
-/** Which components lead, by imports of values, to Pulumi's `random`. */
+/** Names of the components that lead, by imports of values, to Pulumi's `random`. */
 function componentsWithRandom(): string[] {
   const imports = (file: string): string[] =>
     [...readFileSync(file, "utf8").matchAll(/^import (?!type )[^;]*? from "(.+)";/gm)].map(([, name = ""]) => name);

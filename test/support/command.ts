@@ -31,7 +31,7 @@ export function runCommand(args: string[], environment: NodeJS.ProcessEnv = {}, 
   return end;
 }
 
-/** What `check` finds of rights that logins of a vhost lack. */
+/** Findings of `check` about rights that logins of a vhost lack. */
 export async function missingRights(managementUrl: string, vhost: string): Promise<string[]> {
   const { out, err } = await runCommand(["check", "--management", managementUrl, "--vhost", vhost, "--json"]);
   assert.equal(err, "");

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { findEngine } from "../../toolchain/dist/engine";
 
-/** What a run of `pulumi` printed, and how it ended. */
+/** Output and exit code of a run of `pulumi`. */
 export interface PulumiEnd {
   code: number | string;
   output: string;

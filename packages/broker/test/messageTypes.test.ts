@@ -30,7 +30,7 @@ function vhostWith(
   return { exchanges: exchanges.map((name) => ({ name })), queues: [{ name: endpoint }], bindings };
 }
 
-/** What is said of a login, as the exchanges that it may not declare and the way out. */
+/** Sentence about a login: the exchanges that it may not declare, and the way out. */
 function lacking(found: ReturnType<typeof vhostWith>, login: Login): [string[], string | undefined][] {
   return auditMessageTypes({ ...found, logins: [login] }).map(({ rule, severity, subject, message }) => {
     assert.deepEqual([rule, severity, subject], ["missing-right", "warning", "login sales"]);

@@ -55,7 +55,7 @@ export class DelayTopologyError extends Error {
 /** Starts what is allowed where somebody wrote a property that nobody reads; its value is not shown. */
 const KNOWN = "known properties are ";
 
-/** What is allowed in place of a property that nobody reads: the known ones, and which of them was meant where one is near. */
+/** Says what is allowed in place of a property that nobody reads: the known ones, and which was meant where one is near. */
 export function knownProperties(known: readonly string[], written?: string): string {
   const meant = written === undefined ? undefined : nearest(written, known);
   return `${KNOWN}${known.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`;

@@ -15,7 +15,7 @@ export interface DeadEnd {
   isSure: boolean;
 }
 
-/** What other findings tell of a change, and whether somebody lets its dangers pass. */
+/** Answers of other findings about a change, and whether somebody lets its dangers pass. */
 export interface Told {
   isTold: (change: EntityChange) => boolean;
   isLost: (change: EntityChange) => boolean;
@@ -30,7 +30,7 @@ interface Start extends Place {
   isPublished: boolean;
 }
 
-/** How messages end after the update that came to a queue before it. */
+/** End, after the update, of messages that came to a queue before it. */
 interface End extends Pick<DeadEnd, "detail" | "isSure"> {
   /** All changes along the way. */
   along: EntityChange[];

@@ -51,7 +51,7 @@ export class Routing {
   /** Queues whose new side, of another name, comes before the old one goes. */
   private readonly renamed: Set<string>;
   private readonly replaced: EntityChange[];
-  /** What routes messages during the whole update, once the new bindings are there. */
+  /** Ways of messages during the whole update, once the new bindings are there. */
   private lastingWays?: Ways;
   /** Feeders whose dead letters come to no other queue by these, by their exchanges. */
   private readonly unrouted = new Map<string, Feeder[]>();
@@ -93,7 +93,7 @@ export class Routing {
     this.renamed = keysOf(queues.filter((change) => isMadeEarly(change) && isRenamed(change)));
   }
 
-  /** What becomes of a message for which an exchange has no binding without this one, once the update has begun. */
+  /** Tells the fate of a message for which an exchange has no binding without this one, once the update has begun. */
   unroutable(binding: EntityChange): Unroutable {
     const vhost = binding.before?.vhost;
     const exchange = String(binding.before?.source);
@@ -130,7 +130,7 @@ export class Routing {
     const id = keyOf(vhost, exchange);
     const all = this.feeders.get(id) ?? [];
     const isLast = binding.action === "delete" || binding.isDeletedFirst === false;
-    // What is replaced takes its bindings along before new ones come.
+    // An entity that is replaced takes its bindings along before new ones come.
     const isEarly = !isLast || this.replaced.some((change) => isAt(binding.before, change));
     if (isEarly || this.policies.some(({ action }) => action !== "same")) return all;
     const known = this.unrouted.get(id) ?? all.filter((feeder) => !this.staysRouted(vhost, exchange, feeder));
@@ -191,7 +191,7 @@ export class Routing {
       );
     if (urn === "")
       return ways.some((values) => values?.routingKey !== "#" && topicMatches(text(values?.routingKey), key));
-    // What a service has bound itself shows on the broker alone.
+    // Bindings that a service made itself show on the broker alone.
     if (ways.length === 0) return !this.asked.has(String(before?.vhost));
     return ways.some((values) => mayTake(this.typeOf(values?.vhost, values?.source), values?.routingKey, key));
   }

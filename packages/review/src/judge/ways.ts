@@ -23,12 +23,12 @@ interface There {
   values: Record<string, unknown>;
 }
 
-/** What one message meets on its way. */
+/** Changes, queues and doubts that one message meets on its way. */
 export interface Met {
   changes: Set<EntityChange>;
   /** Queues that get the message, or may get it. */
   queues: Set<string>;
-  /** Why nobody can tell its end, in words. */
+  /** Reasons why nobody can tell its end, in words. */
   doubts: string[];
 }
 

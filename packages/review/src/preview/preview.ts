@@ -15,7 +15,7 @@ export interface PreviewState {
   /** URN and id of the provider that declares it. */
   provider?: string;
   retainOnDelete?: boolean;
-  /** What the provider knows it by. */
+  /** Id by which the provider knows it. */
   id?: string;
   /** The id in its option `import`, also of an update before. */
   importID?: string;

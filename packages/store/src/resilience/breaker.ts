@@ -49,7 +49,7 @@ export class Breaker {
     return this.isTriggered || this.hasWaiting();
   }
 
-  /** Why it is unhealthy, by the last failure; undefined if it is not. */
+  /** Reason why it is unhealthy, by the last failure; undefined if it is not. */
   get reason(): string | undefined {
     return this.isUnhealthy ? (this.lastFailure as Error | undefined)?.message : undefined;
   }
@@ -84,7 +84,7 @@ export class Breaker {
   }
 }
 
-/** How long a consumer lasts before it counts as working without having handled a batch, in milliseconds. */
+/** Milliseconds that a consumer lasts before it counts as working without having handled a batch. */
 const LASTING_MS = 1000;
 
 /**
