@@ -30,6 +30,32 @@ function isInMemory(message: object): boolean {
   return Object.getOwnPropertyDescriptor(message, "body")?.get === undefined;
 }
 
+/** A channel that is consumed, whose messages the test delivers, and the acknowledgements that it gets. */
+function consumedChannel(): {
+  channel: EventEmitter;
+  connection: BrokerConnection;
+  acknowledged: [tag: number, isForEarlier: boolean][];
+  deliver: (message: object) => void;
+} {
+  let onMessage: (message: object) => void = () => undefined;
+  const acknowledged: [number, boolean][] = [];
+  const channel = Object.assign(new EventEmitter(), {
+    waitForConfirms: () => undefined,
+    prefetch: () => Promise.resolve(),
+    consume: (_queue: string, listener: typeof onMessage) => {
+      onMessage = listener;
+      return Promise.resolve({ consumerTag: "t" });
+    },
+    cancel: () => Promise.resolve(),
+    ack: ({ fields }: { fields: { deliveryTag: number } }, isForEarlier: boolean) =>
+      acknowledged.push([fields.deliveryTag, isForEarlier]),
+    nack: () => undefined,
+    close: () => Promise.resolve(),
+  });
+  const connection = { channel: () => Promise.resolve(channel) } as unknown as BrokerConnection;
+  return { channel, connection, acknowledged, deliver: (message) => onMessage(message) };
+}
+
 describe("bodies in hand", () => {
   it("wait in files beyond the limit, under no name, and are the same in each copy of their message", () => {
     const bodies = new Bodies(10);
@@ -124,22 +150,7 @@ describe("bodies in hand", () => {
 
   // The last of them was taken off the count twice, so that each batch let more bodies into memory than the limit.
   it("are each dropped once where all in hand is acknowledged at once", async () => {
-    let deliver: (message: object) => void = () => undefined;
-    const acknowledged: [number, boolean][] = [];
-    const channel = Object.assign(new EventEmitter(), {
-      waitForConfirms: () => undefined,
-      prefetch: () => Promise.resolve(),
-      consume: (_queue: string, onMessage: typeof deliver) => {
-        deliver = onMessage;
-        return Promise.resolve({ consumerTag: "t" });
-      },
-      cancel: () => Promise.resolve(),
-      ack: ({ fields }: { fields: { deliveryTag: number } }, isForEarlier: boolean) =>
-        acknowledged.push([fields.deliveryTag, isForEarlier]),
-      nack: () => undefined,
-      close: () => Promise.resolve(),
-    });
-    const connection = { channel: () => Promise.resolve(channel) } as unknown as BrokerConnection;
+    const { connection, acknowledged, deliver } = consumedChannel();
     const ending = new AbortController();
     const send = (...tags: number[]): void => {
       for (const deliveryTag of tags)
@@ -171,19 +182,7 @@ describe("bodies in hand", () => {
 
   // A message in a file was left out while later ones, in memory, were sent, and came after them.
   it("can be read while something of a lost channel is being sent, and not any more then", async () => {
-    let deliver: (message: object) => void = () => undefined;
-    const channel = Object.assign(new EventEmitter(), {
-      waitForConfirms: () => undefined,
-      prefetch: () => Promise.resolve(),
-      consume: (_queue: string, onMessage: typeof deliver) => {
-        deliver = onMessage;
-        return Promise.resolve({ consumerTag: "t" });
-      },
-      cancel: () => Promise.resolve(),
-      nack: () => undefined,
-      close: () => Promise.resolve(),
-    });
-    const connection = { channel: () => Promise.resolve(channel) } as unknown as BrokerConnection;
+    const { channel, connection, deliver } = consumedChannel();
     const ending = new AbortController();
     let end: () => void = () => undefined;
     const sending = new Promise<void>((resolve) => (end = resolve));
