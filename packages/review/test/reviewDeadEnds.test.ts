@@ -17,8 +17,11 @@ const queue = (name: string, values: object = {}, op = "same"): PreviewStep =>
     ...{ name, vhost: "/" },
     settings: { durable: true, argumentsJson: JSON.stringify({ "x-queue-type": "quorum", ...values }) },
   });
-const feeding = (name: string, to: string, key?: string): PreviewStep =>
-  queue(name, { "x-dead-letter-exchange": to, ...(key === undefined ? {} : { "x-dead-letter-routing-key": key }) });
+const deadLetters = (to: string, key?: string): object => ({
+  ...{ "x-dead-letter-exchange": to },
+  ...(key === undefined ? {} : { "x-dead-letter-routing-key": key }),
+});
+const feeding = (name: string, to: string, key?: string): PreviewStep => queue(name, deadLetters(to, key));
 /** Binds a queue to an exchange, `in -> q`, or an exchange, `in => out`. */
 const bound = (op: string, way: string, routingKey = "#", more: object = {}): PreviewStep => {
   const [source, sign, destination] = way.split(" ");
@@ -252,5 +255,29 @@ describe("a review of dead ends", () => {
     assert.equal((await judged([...spare, leading("in", "spare"), ...middle, feeding("w", "mid"), gone]))[0], "loss");
     const lasting = [exchange("mid"), ...middle.slice(1), gone];
     assert.equal((await judged([...spare, leading("in", "spare"), ...lasting]))[0], "loss");
+  });
+
+  // It was care once the queue was counted empty, and each message was dropped from then on.
+  it("finds that a queue is declared anew with dead letters that lead nowhere", async () => {
+    const kept = [exchange("old"), exchange("new"), queue("q"), bound("same", "old -> q")];
+    const anew = (to: string, key?: string, from = feeding("w", "old", "k")): Promise<string[]> =>
+      judgedOnBroker([...kept, bound("same", "new -> q", "other"), replaced(from, feeding("w", to, key))]);
+    const lost = ["loss", "unroutable-lost: queue w", "queue-replaced: queue w"];
+    const care = ["care", "queue-replaced: queue w"];
+    assert.deepEqual(await anew("new", "k"), lost);
+    assert.deepEqual(await anew("new", "other"), care);
+    assert.deepEqual(await anew("old", "k2"), care);
+    assert.deepEqual(await anew("", "gone"), lost, "the default exchange knows no such queue");
+    assert.deepEqual(await anew("", "q"), care);
+    assert.deepEqual(await anew("", "w"), lost, "only to itself");
+    assert.deepEqual(await anew("new", undefined, feeding("w", "old")), lost, "by each message's own key");
+    assert.deepEqual(await anew("new", "k", feeding("w", "new", "k2")), care, "they led nowhere before");
+    const { findings } = await reviewed([...kept, replaced(feeding("w", "old", "k"), feeding("w", "new", "k"))]);
+    const told = findings.find(({ rule }) => rule === "unroutable-lost")?.detail;
+    assert.match(told ?? "", /^queue w, which is declared anew, passes messages on to exchange new by "k"/);
+    // With the same dead letters, a queue that is declared anew passes messages on like one that stays.
+    const longer = replaced(feeding("w", "old", "k"), queue("w", { ...deadLetters("old", "k"), "x-max-length": 5 }));
+    const steps = [exchange("old"), queue("q"), bound("delete", "old -> q"), longer];
+    assert.ok((await judgedOnBroker(steps)).includes("unroutable-lost: binding old → q"));
   });
 });

@@ -28,6 +28,8 @@ interface Start extends Place {
   queues: ReadonlySet<string>;
   /** Whether messages are published there too. */
   isPublished: boolean;
+  /** The exchange to which a queue that is declared anew leads the messages from then on, and the queue's change. */
+  later?: { place: Place; change: EntityChange };
 }
 
 /** End, after the update, of messages that came to a queue before it. */
@@ -63,15 +65,18 @@ export function deadEnds(changes: readonly EntityChange[], asked: ReadonlySet<st
 
 /** Returns how messages from one place end: undefined if they came to no queue, or still come to one. */
 function endOf(start: Start, before: Ways, after: Ways): End | undefined {
-  const changes = new Set<EntityChange>();
+  const { later } = start;
+  const changes = new Set<EntityChange>(later === undefined ? [] : [later.change]);
   const doubts: string[] = [];
-  const follow = (ways: Ways): { end: WayEnd; queues: ReadonlySet<string> } => {
+  const follow = (ways: Ways, place: Place, met = changes): { end: WayEnd; queues: ReadonlySet<string> } => {
     const queues = new Set<string>();
-    return { end: ways.follow(start, { changes, queues, doubts }), queues };
+    return { end: ways.follow(place, { changes: met, queues, doubts }), queues };
   };
-  const [is, was] = [follow(after), follow(before)];
+  // Nothing comes by the old way of a queue that leads messages elsewhere from then on.
+  const [is, was] = [follow(after, later?.place ?? start), follow(before, start, later && new Set())];
   const along = [...changes].filter(({ action }) => action !== "same");
-  const { queues, isPublished, exchange, key } = start;
+  const { queues, isPublished } = start;
+  const { exchange, key } = later?.place ?? start;
   // The broker drops a message that expired in a queue, and comes back to the same queue.
   const [own] = is.end === "queue" && is.queues.size === 1 ? is.queues : [];
   const isBack = own !== undefined && queues.has(own);
@@ -83,7 +88,9 @@ function endOf(start: Start, before: Ways, after: Ways): End | undefined {
     return undefined;
   const way = `to ${nameOf(exchange)} by ${shown(key)}`;
   const words =
-    feeder === undefined ? `What is published ${way}` : `queue ${feeder}, which stays, passes messages on ${way}`;
+    feeder === undefined
+      ? `What is published ${way}`
+      : `queue ${feeder}, which ${later === undefined ? "stays" : "is declared anew"}, passes messages on ${way}`;
   if (from !== "queue" || to !== "nowhere")
     return {
       along,
@@ -129,22 +136,23 @@ function toTell(along: EntityChange[], { isLost, isAccepted }: Told): EntityChan
 /** Returns where messages come from before the update, and still come from after it. */
 function startsOf(before: Ways, after: Ways): Start[] {
   const samples = new Map<string, string[]>();
-  const samplesAt = (vhost: string, exchange: string): string[] => {
-    const id = JSON.stringify([vhost, exchange]);
+  const samplesAt = (vhost: string, exchanges: string[], change?: EntityChange): string[] => {
+    const id = JSON.stringify([vhost, exchanges, change?.urn]);
     const known = samples.get(id);
     if (known !== undefined) return known;
-    const places: Places = { bindings: [], changes: new Set() };
-    for (const ways of [before, after]) ways.addPlaces(vhost, exchange, places);
+    const places: Places = { bindings: [], changes: new Set(change && [change]) };
+    for (const ways of [before, after]) for (const exchange of exchanges) ways.addPlaces(vhost, exchange, places);
     const found = sampleKeys(places);
     samples.set(id, found);
     return found;
   };
   const starts = new Map<string, Start>();
-  const add = (place: Place, queues?: ReadonlySet<string>): void => {
-    const id = JSON.stringify([place.vhost, place.exchange, place.key]);
+  const add = (place: Place, queues?: ReadonlySet<string>, later?: Start["later"]): void => {
+    const id = JSON.stringify([place.vhost, place.exchange, place.key, later?.place, later?.change.urn]);
     const same = starts.get(id);
     starts.set(id, {
       ...place,
+      ...(later === undefined ? {} : { later }),
       queues: same === undefined ? (queues ?? new Set()) : new Set([...same.queues, ...(queues ?? [])]),
       isPublished: queues === undefined || same?.isPublished === true,
     });
@@ -153,25 +161,34 @@ function startsOf(before: Ways, after: Ways): Start[] {
   const passing = new Map<string, Set<string>>();
   for (const there of before.queues.values()) {
     const { change, values } = there;
-    const target = after.hasStill(there) && !takesBindingsAlong(change) ? before.deadLettersOf(values) : undefined;
-    if (target === undefined) continue;
+    const still = after.stillOf(there);
+    const target = still === undefined ? undefined : before.deadLettersOf(values);
+    if (still === undefined || target === undefined) continue;
     const { exchange, key } = target;
     const vhost = String(values.vhost);
     const name = String(values.name);
-    if (key !== undefined) add({ vhost, exchange, key }, new Set([name]));
-    else if (change.partOf === undefined) {
+    const now = takesBindingsAlong(change) ? after.deadLettersOf(still.values) : target;
+    if (now === undefined || (key === undefined && change.partOf !== undefined)) continue;
+    if (now.exchange !== exchange || now.key !== key) {
+      const isByKey = key !== undefined && now.key !== undefined;
+      for (const sample of isByKey ? [key] : samplesAt(vhost, [exchange, now.exchange], change)) {
+        const place = { vhost, exchange: now.exchange, key: now.key ?? sample };
+        add({ vhost, exchange, key: key ?? sample }, new Set([name]), { place, change });
+      }
+    } else if (key !== undefined) add({ vhost, exchange, key }, new Set([name]));
+    else {
       const id = JSON.stringify([vhost, exchange]);
       passing.set(id, (passing.get(id) ?? new Set()).add(name));
     }
   }
   for (const [id, queues] of passing) {
     const [vhost, exchange] = JSON.parse(id) as [string, string];
-    for (const key of samplesAt(vhost, exchange)) add({ vhost, exchange, key }, queues);
+    for (const key of samplesAt(vhost, [exchange])) add({ vhost, exchange, key }, queues);
   }
   for (const there of before.exchanges.values()) {
     const { name, vhost } = there.values;
-    if (!after.hasStill(there) || before.alternatesOf(there.values).length === 0) continue;
-    for (const key of samplesAt(String(vhost), String(name)))
+    if (after.stillOf(there) === undefined || before.alternatesOf(there.values).length === 0) continue;
+    for (const key of samplesAt(String(vhost), [String(name)]))
       add({ vhost: String(vhost), exchange: String(name), key });
   }
   return [...starts.values()];

@@ -76,8 +76,9 @@ export class Ways {
     for (const there of side === "after" ? this.withoutUnused(bound, of("binding")) : bound) this.bind(there);
   }
 
-  hasStill({ change, values }: There): boolean {
-    return (change.kind === "queue" ? this.queues : this.exchanges).has(keyOf(change.kind, values));
+  /** Returns a queue or an exchange of the other side as this side has it; undefined if it is gone. */
+  stillOf({ change, values }: There): There | undefined {
+    return (change.kind === "queue" ? this.queues : this.exchanges).get(keyOf(change.kind, values));
   }
 
   /** Returns where a queue's dead letters go; undefined if that is not sure, or if they wait in it for a queue that takes them. */
