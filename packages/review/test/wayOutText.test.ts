@@ -39,6 +39,19 @@ describe("a way out in a report", () => {
     assert.equal(await toldOf("quorum", "stream"), "TYPE");
   });
 
+  // Only findings about queues said in which vhost, and the first queue's vhost stood for all of them.
+  it("names the vhost of its commands, and none where several differ", async () => {
+    const policy = (vhost: string): PreviewStep =>
+      change("delete", "rabbitmq:index/policy:Policy", vhost, {
+        ...{ name: "lazy", vhost },
+        policy: { pattern: "^orders$", applyTo: "queues", definition: { "queue-mode": "lazy" } },
+      });
+    const toldOf = async (...vhosts: string[]): Promise<string | undefined> =>
+      /rabbitmqctl list_policies -p (\S+)`/.exec(await textOf(vhosts.map(policy)))?.[1];
+    assert.equal(await toldOf("sales"), "sales");
+    assert.equal(await toldOf("sales", "billing"), "VHOST");
+  });
+
   // Five copies of two paragraphs, one for each group.
   it("is told once, and referred to by later groups", async () => {
     const groups = ["a", "b", "c"].map((name) => partOf("rabbitmq-delay:index:ErrorQueues", name));

@@ -1,5 +1,5 @@
 import { Cause, showArguments } from "../preview/cause";
-import { EntityChange, brokerName, queueArguments, text } from "../preview/entityChange";
+import { EntityChange, brokerName, isReadable, queueArguments, text } from "../preview/entityChange";
 import type { Unsure } from "./clashes";
 import { RuleName, Severity, rules } from "./rules";
 
@@ -16,6 +16,8 @@ export interface Finding {
   causes: Cause[];
   /** Further words about this case, after the rule's own sentence. */
   detail?: string;
+  /** The vhost of an entity on the broker. */
+  vhost?: string;
   /** The queue whose messages are in question. */
   queue?: { vhost: string; name: string; arguments: Record<string, unknown> };
   /** The alias by which the engine would know a renamed resource, as it stands in a program. */
@@ -32,7 +34,8 @@ export interface Finding {
 
 /** Returns a finding of a rule about one change, with what the rule alone does not say. */
 export function find(rule: RuleName, change: EntityChange, detail?: string): Finding {
-  const { urn, kind, parent, causes, before } = change;
+  const { urn, kind, parent, causes, before, after } = change;
+  const vhost = (before ?? after)?.vhost;
   return {
     rule,
     severity: rules[rule].severity,
@@ -41,6 +44,7 @@ export function find(rule: RuleName, change: EntityChange, detail?: string): Fin
     parent,
     causes,
     ...(detail === undefined ? {} : { detail }),
+    ...(isReadable(vhost) ? { vhost } : {}),
     ...(kind === "queue" && before !== undefined && rule !== "queue-kept-and-replaced"
       ? { queue: queueOf(before) }
       : {}),

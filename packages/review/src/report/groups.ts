@@ -100,7 +100,8 @@ function sentenceOf(step: Exclude<Step, string>, findings: Finding[]): string {
 /** Fills in a command with this change's own names, if they need no quoting. */
 function fillIn(step: string, findings: Finding[]): string {
   const [first] = findings;
-  const vhost = first?.queue?.vhost;
+  const vhosts = new Set(findings.map(({ vhost = "" }) => vhost));
+  const [vhost = ""] = vhosts;
   const isOneAlias = findings.every(({ alias }) => alias === first?.alias);
   const alias = isOneAlias && /^[\w./:$ {}",-]+$/.test(first?.alias ?? "") ? first?.alias : undefined;
   // A queue's type that the program leaves out.
@@ -108,7 +109,7 @@ function fillIn(step: string, findings: Finding[]): string {
   const [type = ""] = types;
   return step
     .replaceAll("TYPE", () => (types.size === 1 && /^[a-z]+$/.test(type) ? type : "TYPE"))
-    .replaceAll("VHOST", () => (vhost !== undefined && /^[\w./-]+$/.test(vhost) ? vhost : "VHOST"))
+    .replaceAll("VHOST", () => (vhosts.size === 1 && /^[\w./-]+$/.test(vhost) ? vhost : "VHOST"))
     .replaceAll("ALIAS", () => alias ?? placeholderOf(findings));
 }
 
