@@ -30,14 +30,18 @@ async function run(
 }
 
 /** A broker whose management API is reached by a way on which something happens before a request goes on. */
-async function interrupted(broker: TestBroker, before: (request: string) => Promise<unknown>): Promise<TestBroker> {
+async function interrupted(
+  broker: TestBroker,
+  before: (request: string) => Promise<unknown>,
+  after: (request: string) => void = () => undefined,
+): Promise<TestBroker> {
   const forward = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const { method = "", url = "", headers } = incoming;
     const body = await text(incoming);
     await before(`${method} ${url} ${body}`);
     const outgoing = request(new URL(url, broker.node.managementUrl), { method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 500, response.headers);
-      response.pipe(answer);
+      response.pipe(answer).on("finish", () => after(`${method} ${url}`));
     });
     outgoing.on("error", () => answer.destroy());
     outgoing.end(body);
@@ -127,6 +131,35 @@ describe("what adopt and enforce advise", () => {
       assert.doesNotMatch(output, /# (left out|differs)/);
       for (const name of ["Claimed", "Both", "All", "Suffix", "Alike", "Other"])
         assert.match(output, new RegExp(`name: ${name}\n`));
+    });
+
+    it("adopt finds nothing that went away while it reads, once it is run again, as it says", async () => {
+      const { management } = broker();
+      const vhost = await management.createVhost();
+      const channel = await openChannel(broker(), vhost);
+      const network = delayNetwork({ preset: "custom", prefix: "orders", radix: 2, levels: 2, unitMs: 10 });
+      await management.declare(vhost, network, ["Stays", "Goes"]);
+      let isFirst = true;
+      let tellBindings = (): void => undefined;
+      const bindingsRead = new Promise<void>((resolve) => (tellBindings = resolve));
+      const way = await interrupted(
+        broker(),
+        async (request) => {
+          if (!isFirst || !request.startsWith("GET /api/queues/")) return;
+          isFirst = false;
+          await bindingsRead;
+          await channel.deleteQueue("Goes");
+        },
+        (request) => {
+          if (request.startsWith("GET /api/bindings/")) tellBindings();
+        },
+      );
+      const output = await followAdvice(
+        () => run(way, ["adopt", "--vhost", vhost]),
+        [{ says: wayOut("adopt-run-again"), of: "queue Goes", deed: () => undefined }],
+      );
+      assert.doesNotMatch(output, /Goes|# (left out|differs)/);
+      assert.match(output, /name: Stays\n/);
     });
 
     it("enforce finds nothing stuck once messages are let out, and ends once statistics are switched on, as it says", async () => {

@@ -5,6 +5,7 @@ import type { ConfirmChannel } from "amqplib";
 import { StoreMismatchError, askStore } from "@rabbitmq-delay/store";
 import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
+import { wayOut } from "../support/waysOut";
 
 const events = ["error", "close", "return"];
 const listenersOf = (channel: ConfirmChannel): number[] => events.map((event) => channel.listenerCount(event));
@@ -12,7 +13,7 @@ const listenersOf = (channel: ConfirmChannel): number[] => events.map((event) =>
 describe("askStore", () => {
   onEachBroker((broker) => {
     /** A channel, and something that answers like a store, each request with its own number. */
-    const open = async (answer: (body: string) => string, vhost?: string): Promise<ConfirmChannel> => {
+    const open = async (answer: (body: string) => string | undefined, vhost?: string): Promise<ConfirmChannel> => {
       vhost ??= await broker().management.createVhost();
       const channel = await openChannel(broker(), vhost);
       await channel.assertExchange("control", "fanout");
@@ -23,9 +24,9 @@ describe("askStore", () => {
         "control",
         (message) => {
           const { replyTo, correlationId } = message?.properties ?? {};
-          server.sendToQueue(replyTo as string, Buffer.from(answer(String(message?.content))), {
-            correlationId: correlationId as string,
-          });
+          const reply = answer(String(message?.content));
+          if (reply === undefined) return;
+          server.sendToQueue(replyTo as string, Buffer.from(reply), { correlationId: correlationId as string });
         },
         { noAck: true },
       );
@@ -84,6 +85,19 @@ describe("askStore", () => {
       } finally {
         process.off("unhandledRejection", note);
       }
+    });
+
+    it("a change without an answer may be done nevertheless, and another look shows that", async () => {
+      const cancelled: string[] = [];
+      const channel = await open((body) => {
+        const { operation, filter } = JSON.parse(body) as { operation: string; filter?: { messageId: string } };
+        if (operation !== "cancel") return JSON.stringify({ ok: true, answer: { cancelled } });
+        cancelled.push(String(filter?.messageId));
+        return undefined;
+      });
+      const cancel = { operation: "cancel", filter: { messageId: "one" } } as const;
+      await assert.rejects(askStore(channel, "control", cancel, 2000), wayOut("refusal-look-again"));
+      assert.deepEqual(await askStore(channel, "control", { operation: "list" }), { cancelled: ["one"] });
     });
 
     it("needs no right but to write to the control exchange", async () => {

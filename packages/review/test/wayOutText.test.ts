@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { renderMarkdown } from "../dist/report/markdown";
 import type { PreviewStep } from "../dist/preview/preview";
-import { change, queueStep, reviewed } from "./steps";
+import { change, queueStep, reviewed, step } from "./steps";
 
 const QUEUE = "rabbitmq:index/queue:Queue";
 
@@ -42,7 +42,7 @@ describe("a way out in a report", () => {
   // Only findings about queues said in which vhost, and the first queue's vhost stood for all of them.
   it("names the vhost of its commands, and none where several differ", async () => {
     const policy = (vhost: string): PreviewStep =>
-      change("delete", "rabbitmq:index/policy:Policy", vhost, {
+      step("delete", "rabbitmq:index/policy:Policy", vhost, {
         ...{ name: "lazy", vhost },
         policy: { pattern: "^orders$", applyTo: "queues", definition: { "queue-mode": "lazy" } },
       });

@@ -32,6 +32,7 @@ describe("the table of ways out", () => {
   it("has for each id a test that does what the text says, or a reason why none does", () => {
     const used = ["engine", "brokers", "kubernetes", "store"]
       .map((room) => join("test", room))
+      .concat(join("components", "test"), join("packages", "broker", "test"))
       .flatMap((room) => readdirSync(join(root, room)).map((name) => join(room, name)))
       .filter((file) => file.endsWith(".test.ts"))
       .flatMap((file) => [...read(file).matchAll(/\bwayOut\(\s*"([^"]+)"/g)].map(([, id = ""]) => id));

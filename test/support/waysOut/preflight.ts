@@ -1,6 +1,7 @@
 /** Excerpts of the ways out that an update, adopt and enforce print, by the file that holds the text and by an id. */
 export const texts = {
   "packages/broker/src/preflight/matchingChange.ts": {
+    "preflight-readable-state": "nothing was made. See that the stack's backend can be read",
     "preflight-enforce": "Run rabbitmq-delay enforce",
     "preflight-enforce-undo": "Or run rabbitmq-delay enforce --undo",
     "preflight-refresh": "Run pulumi refresh first",
@@ -8,6 +9,7 @@ export const texts = {
   },
   "packages/broker/src/preflight/brokerVersion.ts": {
     "preflight-version": ", or leave it out",
+    "preflight-overloaded": "it is overloaded, or a firewall or proxy between swallows the request",
   },
   "packages/broker/src/preflight/checkBroker.ts": {
     "preflight-single-node": "add single-node to allow where that is meant",
@@ -99,6 +101,7 @@ export const texts = {
   },
   "packages/operate/src/adopt/destinations.ts": {
     "adopt-claimed": "if that one is no more, delete exchange ",
+    "adopt-run-again": "went away while the vhost was read; run this again",
   },
   "packages/operate/src/adopt/foundEndpoints.ts": {
     "adopt-unbind-other": "and an endpoint is one of them; unbind the other",

@@ -45,7 +45,14 @@ export const texts = {
     "refusal-unbind-strange": "messages would go that way as well: unbind it",
     "refusal-give-delays": "give delays, rejected or patterns as the broker has them",
   },
+  "components/declare.ts": {
+    "refusal-readable-state": "See that the stack's backend can be read, and run the update again",
+  },
+  "packages/store/src/control/client.ts": {
+    "refusal-look-again": "What was asked for may still be done; look again",
+  },
   "components/oneUrn.ts": {
+    "refusal-readable-backend": "which would end with none; see that the stack's backend can be read",
     "refusal-parent-alias": "aliases: [{ parent: OLD_PARENT }]",
     "refusal-rename-by-alias": "rename a component by aliases",
   },
@@ -109,7 +116,9 @@ export const texts = {
 } as const;
 
 /** Ways out that no test follows, with the reason. */
-export const undone = {};
+export const undone = {
+  "refusal-readable-backend": "says what refusal-readable-state says, which a test follows",
+} as const;
 
 const anothersQueue = "another's queue with an endpoint's name and other arguments, under removal: delete too";
 const ownership = "test/engine/ownership.test.ts";
