@@ -107,6 +107,14 @@ export interface DelayGatewayDescriptor {
  * in front of them, and a user of least rights. Messages with any `x-delay` then wait in the network, without a database.
  * Throws a DelayTopologyError, before anything is made where the network is known by then, that names the refused property, its value and
  * what is allowed.
+ * @example
+ * ```ts
+ * import { DelayGateway, DelayLevelTopology } from "pulumi-rabbitmq-delay";
+ *
+ * const network = new DelayLevelTopology("delay", { preset: "custom", prefix: "orders" });
+ * const gateway = new DelayGateway("gateway", { network, user: "delay-gateway", credentials: [{}] });
+ * export const delayGateway = gateway.delayGateway;
+ * ```
  */
 export class DelayGateway extends pulumi.ComponentResource {
   /** The descriptor, for `rabbitmq-delay gateway run --descriptor`, known when all is there. */

@@ -53,6 +53,13 @@ export interface DelayLevelTopologyArgs {
  * A delay network: the exchanges, TTL queues, dead-letter arguments and bindings that delay a message by what its routing
  * key says, and a parking queue for what nobody takes.
  * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ * @example
+ * ```ts
+ * import { DelayLevelTopology } from "pulumi-rabbitmq-delay";
+ *
+ * const delay = new DelayLevelTopology("delay", { preset: "custom", prefix: "orders" });
+ * export const delayNetwork = delay.network;
+ * ```
  */
 export class DelayLevelTopology extends pulumi.ComponentResource {
   /** The descriptor: export it from the stack, and give it to publishers and to other stacks' `EndpointDelayBinding`. */

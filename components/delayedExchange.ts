@@ -77,6 +77,13 @@ export interface DelayedExchangeDescriptor {
  * queue of that delay, and then goes to the delivery exchange under its own routing key; one with 0 goes there at once. What has another
  * delay, or none, goes where `otherwise` says.
  * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ * @example
+ * ```ts
+ * import { DelayedExchange } from "pulumi-rabbitmq-delay";
+ *
+ * const orders = new DelayedExchange("orders", { exchange: "orders", delays: ["5s", "1m"], type: "topic" });
+ * export const delayedExchange = orders.delayedExchange;
+ * ```
  */
 export class DelayedExchange extends pulumi.ComponentResource {
   /** The descriptor, known when messages can be published and queues be bound. */

@@ -98,6 +98,15 @@ export interface StoreForwardDescriptor {
  * What `rabbitmq-delay store run` needs on the broker: intake, error and control queues with their exchanges, and a user that
  * may consume the first and the last, publish where messages go, and do nothing else.
  * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ * @example
+ * ```ts
+ * import * as pulumi from "@pulumi/pulumi";
+ * import { DelayedMessageStore } from "pulumi-rabbitmq-delay";
+ *
+ * const password = new pulumi.Config().requireSecret("storePassword");
+ * const store = new DelayedMessageStore("store", { user: "delayed-store", credentials: [{ password }] });
+ * export const delayedStore = store.delayedStore;
+ * ```
  */
 export class DelayedMessageStore extends pulumi.ComponentResource {
   /** The descriptor, for `rabbitmq-delay store run --descriptor`. */

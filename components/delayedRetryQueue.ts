@@ -77,6 +77,13 @@ export interface DelayedRetryDescriptor {
  * A quorum queue with RabbitMQ 4.3's delayed retry, and a dead queue for what failed too often.
  * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed; a
  * broker that is too old fails the preview.
+ * @example
+ * ```ts
+ * import { DelayedRetryQueue } from "pulumi-rabbitmq-delay";
+ *
+ * const invoices = new DelayedRetryQueue("invoices", { queue: "invoices", minMs: 10_000, maxMs: 300_000, deliveryLimit: 5 });
+ * export const delayedRetry = invoices.delayedRetry;
+ * ```
  */
 export class DelayedRetryQueue extends pulumi.ComponentResource {
   /** The descriptor, for the service that consumes the queue. */

@@ -137,6 +137,13 @@ export interface EndpointDelayBindingArgs {
  * ones that waited in interval queues.
  * Throws a DelayTopologyError, before anything is made where the network is known by then, for bad arguments and for an
  * endpoint that the network can't tell from another one of the same topology.
+ * @example
+ * ```ts
+ * import { DelayLevelTopology, EndpointDelayBinding } from "pulumi-rabbitmq-delay";
+ *
+ * const network = new DelayLevelTopology("delay", { preset: "custom", prefix: "orders" });
+ * new EndpointDelayBinding("billing", { endpoint: "Billing", createQueue: true, network });
+ * ```
  */
 export class EndpointDelayBinding extends pulumi.ComponentResource {
   /** Name of the bound queue or exchange. */

@@ -68,6 +68,14 @@ export interface EndpointUserArgs {
  * its own retries, and consume its own queues. It sees no other vhost, declares nothing and reads no level queue, unless its
  * `client` can't do without.
  * Throws a DelayTopologyError, before anything is made where values are known by then, that names the refused property.
+ * @example
+ * ```ts
+ * import { DelayLevelTopology, EndpointUser } from "pulumi-rabbitmq-delay";
+ *
+ * const network = new DelayLevelTopology("delay", { preset: "custom", prefix: "orders" });
+ * const billing = new EndpointUser("billing", { user: "billing", credentials: [{}], consumes: ["Billing"], network });
+ * export const passwords = billing.passwords;
+ * ```
  */
 export class EndpointUser extends pulumi.ComponentResource {
   /** Names of the users, in the order of the credentials; known when their permissions are there. */

@@ -29,6 +29,12 @@ export interface ErrorQueuesArgs {
  * Queues that many services share, each behind a fanout exchange of its name, declared once by the broker's stack. Services then leave
  * `errorQueue` out of their `EndpointDelayBinding`, and give it to their `EndpointUser`, which may write to the exchange.
  * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ * @example
+ * ```ts
+ * import { ErrorQueues } from "pulumi-rabbitmq-delay";
+ *
+ * new ErrorQueues("errors", { names: ["error", "audit"] });
+ * ```
  */
 export class ErrorQueues extends pulumi.ComponentResource {
   /** The names, known when exchanges, queues and bindings are there. */

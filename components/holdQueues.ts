@@ -70,6 +70,16 @@ export interface HoldQueuesDescriptor {
  * One hold queue per duration and destination: a message that is published to it, by `holdFor` or by the queue's name, arrives
  * at the destination when the duration is over.
  * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ * @example
+ * ```ts
+ * import { HoldQueues } from "pulumi-rabbitmq-delay";
+ *
+ * const holds = new HoldQueues("holds", {
+ *   delays: ["1h", "1d"],
+ *   destinations: [{ exchange: "orders", routingKey: "reminder.first" }],
+ * });
+ * export const holdQueues = holds.holdQueues;
+ * ```
  */
 export class HoldQueues extends pulumi.ComponentResource {
   /** The descriptor, for `holdFor` and for retries. */

@@ -15,6 +15,16 @@ import { removalOptions } from "./removal";
  * A RabbitMQ cluster on Kubernetes that suits delay networks: quorum queues, spread leaders, room for dead letters, and nodes
  * that end only when no queue needs them.
  * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ * @example
+ * ```ts
+ * import { RabbitMqCluster } from "pulumi-rabbitmq-delay";
+ *
+ * const cluster = new RabbitMqCluster("rabbitmq", {
+ *   namespace: "messaging",
+ *   storage: { className: "fast", sizeGiB: 20 },
+ * });
+ * export const amqpUrl = cluster.amqpUrl;
+ * ```
  */
 export class RabbitMqCluster extends pulumi.ComponentResource {
   /** Where this program reaches the management API; known when all nodes answer there. */

@@ -65,6 +65,13 @@ export interface RetryIntervalsDescriptor {
  * Queues in which failed messages wait for fixed intervals, and the exchange that brings them back, as MassTransit's
  * queue-based redelivery declares them.
  * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ * @example
+ * ```ts
+ * import { EndpointDelayBinding, RetryIntervalQueues } from "pulumi-rabbitmq-delay";
+ *
+ * const { retryIntervals } = new RetryIntervalQueues("retries", { intervals: ["10s", "15m"] });
+ * new EndpointDelayBinding("billing", { endpoint: "Billing", createQueue: true, retryIntervals });
+ * ```
  */
 export class RetryIntervalQueues extends pulumi.ComponentResource {
   /** The descriptor: export it from the stack, and give it to services and to other stacks' `EndpointDelayBinding`. */

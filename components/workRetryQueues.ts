@@ -76,6 +76,13 @@ export interface WorkRetryDescriptor {
  * A work queue with its exchange, a queue for each retry delay that brings messages back under the routing key that they had,
  * and a dead queue for what used up its retries.
  * Throws a DelayTopologyError, before anything is made, that names the refused property, its value and what is allowed.
+ * @example
+ * ```ts
+ * import { WorkRetryQueues } from "pulumi-rabbitmq-delay";
+ *
+ * const work = new WorkRetryQueues("invoices", { queue: "invoices", delays: ["10s", "5m"], maxRetries: 5 });
+ * export const workRetry = work.workRetry;
+ * ```
  */
 export class WorkRetryQueues extends pulumi.ComponentResource {
   /** The descriptor, for the service that consumes the work queue. */
