@@ -1,4 +1,17 @@
-/** The broker did not accept a message, or not for certain. Each subclass is one reason. */
+/**
+ * The broker did not accept a message, or not for certain. Each subclass is one reason.
+ * @example
+ * ```ts
+ * import { DelayPublishError, DelayPublisher } from "@rabbitmq-delay/publish";
+ *
+ * export async function remind(publisher: DelayPublisher): Promise<void> {
+ *   await publisher.publish("Billing", "a reminder", { delayMs: 60_000 }).catch((error: unknown) => {
+ *     if (!(error instanceof DelayPublishError)) throw error;
+ *     console.error(`${error.routingKey} at ${error.exchange}: ${error.message}`);
+ *   });
+ * }
+ * ```
+ */
 export abstract class DelayPublishError extends Error {
   /**
    * @param exchange where the message was published
@@ -14,7 +27,17 @@ export abstract class DelayPublishError extends Error {
   }
 }
 
-/** The message was not published at all: an option would break its delay, or the delay or the destination is impossible. */
+/**
+ * The message was not published at all: an option would break its delay, or the delay or the destination is impossible.
+ * @example
+ * ```ts
+ * import { MessageRefusedError } from "@rabbitmq-delay/publish";
+ *
+ * // The option to correct, because a second attempt would be refused too.
+ * export const refusedOption = (error: unknown): string | undefined =>
+ *   error instanceof MessageRefusedError ? error.property : undefined;
+ * ```
+ */
 export class MessageRefusedError extends Error {
   override readonly name = "MessageRefusedError";
 
@@ -34,6 +57,13 @@ export class MessageRefusedError extends Error {
  * No queue took the message when it was published. A delayed message can only be returned if it has no delay, in a network without parking:
  * with a delay, a level's queue takes and confirms it, and only when it is due does it turn out whether anybody is bound for its
  * destination.
+ * @example
+ * ```ts
+ * import { MessageReturnedError } from "@rabbitmq-delay/publish";
+ *
+ * // Whether the destination needs a queue before a second attempt.
+ * export const hasNoQueue = (error: unknown): boolean => error instanceof MessageReturnedError;
+ * ```
  */
 export class MessageReturnedError extends DelayPublishError {
   constructor(exchange: string, routingKey: string, replyText: string) {
@@ -45,7 +75,16 @@ export class MessageReturnedError extends DelayPublishError {
   }
 }
 
-/** The broker refused the message, e.g. because a queue is full; it can be published again. */
+/**
+ * The broker refused the message, e.g. because a queue is full; it can be published again.
+ * @example
+ * ```ts
+ * import { MessageNackedError } from "@rabbitmq-delay/publish";
+ *
+ * // Whether a second attempt, some time later, makes no copy.
+ * export const isRefusedByQueue = (error: unknown): boolean => error instanceof MessageNackedError;
+ * ```
+ */
 export class MessageNackedError extends DelayPublishError {
   constructor(exchange: string, routingKey: string) {
     super(
@@ -56,7 +95,16 @@ export class MessageNackedError extends DelayPublishError {
   }
 }
 
-/** The channel closed before the broker answered: the message may have been accepted, so publish it again for at least once. */
+/**
+ * The channel closed before the broker answered: the message may have been accepted, so publish it again for at least once.
+ * @example
+ * ```ts
+ * import { ChannelClosedError } from "@rabbitmq-delay/publish";
+ *
+ * // Whether the next attempt needs a publisher on a new channel.
+ * export const needsChannel = (error: unknown): boolean => error instanceof ChannelClosedError;
+ * ```
+ */
 export class ChannelClosedError extends DelayPublishError {
   /** @param reason the channel's own error if it had one, such as the broker's refusal; it becomes the `cause` */
   constructor(exchange: string, routingKey: string, reason?: Error) {
@@ -71,6 +119,13 @@ export class ChannelClosedError extends DelayPublishError {
  * (`wasSent` is false), because the broker accepted nothing on this connection or too many others waited, publishing it again makes no
  * copy. If it was, `answer` settles when the broker answers after all, as `publish` would have done, or with a ChannelClosedError when the channel
  * closes: who waits for it, and only then publishes again, makes no copy while the channel lasts.
+ * @example
+ * ```ts
+ * import { PublishTimeoutError } from "@rabbitmq-delay/publish";
+ *
+ * // Whether a second attempt could make a copy.
+ * export const mayBeDelivered = (error: unknown): boolean => error instanceof PublishTimeoutError && error.wasSent;
+ * ```
  */
 export class PublishTimeoutError extends DelayPublishError {
   constructor(

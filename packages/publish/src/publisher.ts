@@ -38,6 +38,17 @@ export interface DelayPublisher {
  * @param network the descriptor that the broker's stack exports
  * @throws DelayTopologyError for a descriptor of another kind or version, MessageRefusedError for a channel without confirms or an option
  * out of range
+ * @example
+ * ```ts
+ * import { connect } from "amqplib";
+ * import { createDelayPublisher } from "@rabbitmq-delay/publish";
+ *
+ * const connection = await connect("amqp://localhost");
+ * connection.on("error", (error) => console.error(error.message));
+ * const channel = await connection.createConfirmChannel();
+ * const publisher = createDelayPublisher(channel, JSON.parse(process.env.DELAY_NETWORK ?? ""));
+ * await publisher.publish("Billing", { invoice: 4711 }, { delayMs: 10_000 });
+ * ```
  */
 export function createDelayPublisher(
   channel: PublishChannel,

@@ -91,6 +91,16 @@ const ATTEMPTS = 3;
  * @returns when the broker has confirmed the message
  * @throws DelayTopologyError or MessageRefusedError before anything is sent; MessageReturnedError, MessageNackedError, ChannelClosedError
  * or PublishTimeoutError afterwards, also when the confirm came too late to be sure of the lease
+ * @example
+ * ```ts
+ * import { connect } from "amqplib";
+ * import { holdFor } from "@rabbitmq-delay/publish";
+ *
+ * const connection = await connect("amqp://localhost");
+ * connection.on("error", (error) => console.error(error.message));
+ * const channel = await connection.createConfirmChannel();
+ * await holdFor(channel, { delayMs: 90_000, exchange: "", routingKey: "Billing" }, { body: { order: 4711 } });
+ * ```
  */
 export async function holdFor(
   channel: PublishChannel,

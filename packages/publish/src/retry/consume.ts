@@ -60,6 +60,17 @@ interface Received {
  * @throws DelayTopologyError for a delay of the policy that the mechanism's queues don't have, a bad option, or an exchange, a queue or a
  * right that failed messages need and that is missing; MessageRefusedError for another kind of channel; the broker's error when the queue
  * itself is missing, or an Error when it has not answered within `confirmTimeoutMs`
+ * @example
+ * ```ts
+ * import { connect } from "amqplib";
+ * import { RetryPolicy, consumeWithRetries, throughHoldsOnDemand } from "@rabbitmq-delay/publish";
+ *
+ * const channel = await (await connect("amqp://localhost")).createConfirmChannel();
+ * await consumeWithRetries(channel, "Billing", ({ body }) => console.log(JSON.parse(body.toString())), {
+ *   policy: RetryPolicy.immediate(2).intervals(["5s", "1m"]),
+ *   mechanism: throughHoldsOnDemand(),
+ * });
+ * ```
  */
 export async function consumeWithRetries(
   channel: AmqplibConsumerChannel,

@@ -25,7 +25,17 @@ export const originalHeader = "rabbitmq-delay.original";
  */
 export const userIdHeader = "rabbitmq-delay.user-id";
 
-/** A copy's headers are not as this package writes them. */
+/**
+ * A copy's headers are not as this package writes them.
+ * @example
+ * ```ts
+ * import { MalformedCopyError, RetryEvent } from "@rabbitmq-delay/publish";
+ *
+ * export const onFailure = (event: RetryEvent): void => {
+ *   if (event.error instanceof MalformedCopyError) console.error("a copy of another program:", event.error.message);
+ * };
+ * ```
+ */
 export class MalformedCopyError extends Error {
   override readonly name = "MalformedCopyError";
 }

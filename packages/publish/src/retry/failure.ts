@@ -10,7 +10,16 @@ export interface Failure {
   isFinal: boolean;
 }
 
-/** A handler took longer than it may. */
+/**
+ * A handler took longer than it may.
+ * @example
+ * ```ts
+ * import { HandlerTimeoutError, RetryPolicy } from "@rabbitmq-delay/publish";
+ *
+ * // A message whose handler was too slow goes to the error queue at once.
+ * export const policy = RetryPolicy.intervals(["5s", "1m"]).ignore(HandlerTimeoutError);
+ * ```
+ */
 export class HandlerTimeoutError extends Error {
   override readonly name = "HandlerTimeoutError";
 
@@ -19,7 +28,17 @@ export class HandlerTimeoutError extends Error {
   }
 }
 
-/** A function of the policy threw when it was asked about an error, the `cause`, so nobody knows whether to try again. */
+/**
+ * A function of the policy threw when it was asked about an error, the `cause`, so nobody knows whether to try again.
+ * @example
+ * ```ts
+ * import { PolicyError, RetryEvent } from "@rabbitmq-delay/publish";
+ *
+ * export const onFailure = (event: RetryEvent): void => {
+ *   if (event.error instanceof PolicyError) console.error("the retry policy threw", event.error.cause);
+ * };
+ * ```
+ */
 export class PolicyError extends Error {
   override readonly name = "PolicyError";
 

@@ -108,6 +108,13 @@ export interface DelayNetworkRetryOptions {
  * @param options for a delay network only
  * @throws DelayTopologyError for another descriptor, a destination that no routing key can have, or a queue whose delayed retry only
  * applies to messages given back without a failure, which nothing would count
+ * @example
+ * ```ts
+ * import { RetryPolicy, throughDeclared } from "@rabbitmq-delay/publish";
+ *
+ * const workRetry = JSON.parse(process.env.WORK_RETRY ?? "");
+ * export const options = { policy: RetryPolicy.declared(workRetry), mechanism: throughDeclared(workRetry) };
+ * ```
  */
 export function throughDeclared(
   descriptor: RetryDescriptor | DelayNetwork,
@@ -134,6 +141,13 @@ export function throughDeclared(
  * Retries through hold queues that the consumer itself declares, for any delay and without a stack; the broker deletes them when they are
  * no longer used. The user needs the permission to configure them.
  * @param options names and lease; by default `hold` and ten minutes
+ * @example
+ * ```ts
+ * import { RetryPolicy, throughHoldsOnDemand } from "@rabbitmq-delay/publish";
+ *
+ * const mechanism = throughHoldsOnDemand({ leaseMs: 3_600_000 });
+ * export const options = { policy: RetryPolicy.intervals(["5s", "1m"]), mechanism };
+ * ```
  */
 export function throughHoldsOnDemand(options: HoldSettingsOptions = {}): RetryMechanism {
   const settings = holdSettings(options.queueType === "quorum" ? options : { leaseMs: DEFAULT_LEASE_MS, ...options });
@@ -151,6 +165,13 @@ export function throughHoldsOnDemand(options: HoldSettingsOptions = {}): RetryMe
  * it by its own name. The plugin returns each mandatory message, even one that it delivers later, so a copy that no queue takes is lost
  * unnoticed.
  * @param exchange name of the exchange of type `x-delayed-message`
+ * @example
+ * ```ts
+ * import { RetryPolicy, throughDelayedExchange } from "@rabbitmq-delay/publish";
+ *
+ * const mechanism = throughDelayedExchange("orders.delayed");
+ * export const options = { policy: RetryPolicy.intervals(["5s", "1m"]), mechanism };
+ * ```
  */
 export function throughDelayedExchange(exchange: string): RetryMechanism {
   if (typeof exchange !== "string" || exchange === "") {

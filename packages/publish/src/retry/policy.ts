@@ -24,6 +24,12 @@ const NONE: PolicyParts = { immediateTries: 0, delaysMs: [], handled: [], ignore
  * Which failures are tried again, and when: first at once, then after delays. The same policy works with every mechanism.
  * Policies don't change; each method makes a new one, so `RetryPolicy.immediate(3).intervals(["5s", "1m"])` reads as it works.
  * Every method throws a DelayTopologyError that names the argument, its value and what is allowed.
+ * @example
+ * ```ts
+ * import { RetryPolicy } from "@rabbitmq-delay/publish";
+ *
+ * export const policy = RetryPolicy.immediate(3).exponential(5, 1000, 60_000).ignore(SyntaxError);
+ * ```
  */
 export class RetryPolicy {
   /** Tries without a delay after the first, again after each redelivery. */
