@@ -13,6 +13,14 @@ export interface ConformanceTest {
 /**
  * The tests for an implementation of a store, for any test runner: `for (const { name, run } of conformanceTests(open)) it(name, run)`.
  * @param open returns a new instance on the same data each time; tests use different endpoints, and close what they open
+ * @example
+ * ```ts
+ * import { test } from "node:test";
+ * import { SqliteDelayedMessageStore, conformanceTests } from "@rabbitmq-delay/store";
+ *
+ * const open = () => new SqliteDelayedMessageStore({ path: "/tmp/delayed.db" });
+ * for (const { name, run } of conformanceTests(open)) test(name, run);
+ * ```
  */
 export function conformanceTests(open: () => DelayedMessageStore | Promise<DelayedMessageStore>): ConformanceTest[] {
   return Object.entries(tests).map(([name, test]) => ({

@@ -57,6 +57,12 @@ export interface DelayedMessageInput extends DeliveryProperties {
  * @param limits bounds; default {@link defaultLimits}
  * @param nowMs the time, in milliseconds since 1970
  * @throws MessageRefusedError naming the property and what is allowed
+ * @example
+ * ```ts
+ * import { delayedMessage } from "@rabbitmq-delay/store";
+ *
+ * export const message = delayedMessage({ routingKey: "Billing", body: { order: 17 }, delayMs: 900_000 });
+ * ```
  */
 export function delayedMessage(
   input: DelayedMessageInput,

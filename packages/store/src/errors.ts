@@ -1,4 +1,17 @@
-/** This package can't work with the store's tables, its address or an argument; repeating the call doesn't help. */
+/**
+ * This package can't work with the store's tables, its address or an argument; repeating the call doesn't help.
+ * @example
+ * ```ts
+ * import { StoreMismatchError, openStore } from "@rabbitmq-delay/store";
+ *
+ * try {
+ *   openStore(process.env.STORE ?? "");
+ * } catch (error) {
+ *   if (!(error instanceof StoreMismatchError)) throw error;
+ *   console.error(`correct ${error.property}: ${error.message}`);
+ * }
+ * ```
+ */
 export class StoreMismatchError extends Error {
   override readonly name = "StoreMismatchError";
 

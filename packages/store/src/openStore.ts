@@ -20,6 +20,16 @@ export interface OpenStoreOptions {
 /**
  * Opens a store by its address: `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
  * @throws StoreMismatchError that says which part of it is wrong
+ * @example
+ * ```ts
+ * import { delayedMessage, openStore } from "@rabbitmq-delay/store";
+ *
+ * const store = openStore("sqlite:/var/lib/shop/delayed.db");
+ * await store.setUpInfrastructure("delayed");
+ * await store.initialize("delayed");
+ * await store.store(delayedMessage({ routingKey: "Billing", body: { order: 17 }, delayMs: 900_000 }));
+ * await store.close();
+ * ```
  */
 export function openStore(address: string, options: OpenStoreOptions = {}): DelayedMessageStore {
   const { schema, table, mode } = options;

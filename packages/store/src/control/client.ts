@@ -16,6 +16,16 @@ const DIRECT_REPLY = "amq.rabbitmq.reply-to";
  * @param timeoutMs how long to wait, 1 to 2,147,483,647; the store ignores a request that reaches it later
  * @throws Error when nobody answers, which says if the request may nevertheless be done, or with the reason of the store's refusal;
  * StoreMismatchError for an invalid time
+ * @example
+ * ```ts
+ * import { connect } from "amqplib";
+ * import { askStore } from "@rabbitmq-delay/store";
+ *
+ * const channel = await (await connect("amqp://localhost")).createConfirmChannel();
+ * const filter = { headers: { tenant: "acme" } };
+ * const { count } = await askStore(channel, "delayed.control", { operation: "cancel", filter });
+ * console.log(`${count} messages cancelled`);
+ * ```
  */
 export async function askStore<R extends StoreRequest>(
   channel: ConfirmChannel,
@@ -31,7 +41,16 @@ export async function askStore<R extends StoreRequest>(
   return reply.answer as StoreAnswer<R>;
 }
 
-/** The store answered that it refuses the request. */
+/**
+ * The store answered that it refuses the request.
+ * @example
+ * ```ts
+ * import { StoreRefusedError } from "@rabbitmq-delay/store";
+ *
+ * // Whether a second attempt with the same request would be refused too.
+ * export const isFinal = (error: unknown): boolean => error instanceof StoreRefusedError;
+ * ```
+ */
 export class StoreRefusedError extends Error {
   override readonly name = "StoreRefusedError";
 }

@@ -83,6 +83,16 @@ export type StoreAnswer<R extends StoreRequest> = StoreAnswers[R["operation"]];
  * @param nowMs the time, in milliseconds since 1970
  * @param countErrors counts the error queue; returns undefined if that can't be done
  * @throws StoreMismatchError or MessageRefusedError for an invalid request; errors of the store
+ * @example
+ * ```ts
+ * import { defaultLimits, openStore, perform } from "@rabbitmq-delay/store";
+ *
+ * const store = openStore("sqlite:/var/lib/shop/delayed.db");
+ * await store.setUpInfrastructure("delayed");
+ * await store.initialize("delayed");
+ * const { messages } = await perform(store, { operation: "list", limit: 10 }, defaultLimits.maximumDelayMs);
+ * console.log(messages.map(({ messageId, dueAt }) => `${messageId} is due at ${dueAt}`));
+ * ```
  */
 export async function perform<R extends StoreRequest>(
   store: DelayedMessageStore,

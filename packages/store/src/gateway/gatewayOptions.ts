@@ -44,6 +44,13 @@ export type GatewaySettings = Omit<z.output<typeof gatewaySchema>, "descriptor">
 /**
  * Checks options, before anything is opened.
  * @throws StoreMismatchError or DelayTopologyError naming the property and what is allowed, and the value where no password can be in it
+ * @example
+ * ```ts
+ * import { gatewaySettings } from "@rabbitmq-delay/store/gateway";
+ *
+ * const descriptor = JSON.parse(process.env.DELAY_GATEWAY ?? "");
+ * export const settings = gatewaySettings({ amqp: "amqp://localhost", descriptor });
+ * ```
  */
 export function gatewaySettings(options: unknown): GatewaySettings {
   return keepSecrets(options, Object.keys(gatewaySchema.shape), () => {

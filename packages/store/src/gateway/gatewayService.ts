@@ -16,6 +16,15 @@ import { ReturnEvents, Returns } from "./returns";
  * metrics. Resolves when nothing is in hand any more.
  * @param options checked ones
  * @throws StoreMismatchError for what the broker refuses to declare; CriticalError if the options ask for it
+ * @example
+ * ```ts
+ * import { gatewaySettings, runGateway } from "@rabbitmq-delay/store/gateway";
+ *
+ * const ending = new AbortController();
+ * process.once("SIGTERM", () => ending.abort());
+ * const descriptor = JSON.parse(process.env.DELAY_GATEWAY ?? "");
+ * await runGateway(gatewaySettings({ amqp: "amqp://localhost", descriptor }), ending.signal);
+ * ```
  */
 export async function runGateway(options: GatewaySettings, signal: AbortSignal, logger?: Logger): Promise<void> {
   const log = logger ?? pino({ level: options.logLevel, name: "rabbitmq-delay-gateway" });

@@ -72,7 +72,18 @@ const IDLE_TRANSACTION_TIMEOUT_MS = { least: 1000, usual: 120_000, most: 3_600_0
 const KEEP_ALIVES =
   "SET LOCAL tcp_keepalives_idle = 15; SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3";
 
-/** Delayed messages in a PostgreSQL table; several instances share it with row locks, and wake each other. */
+/**
+ * Delayed messages in a PostgreSQL table; several instances share it with row locks, and wake each other.
+ * @example
+ * ```ts
+ * import { PostgresDelayedMessageStore, delayedMessage } from "@rabbitmq-delay/store";
+ *
+ * const store = new PostgresDelayedMessageStore({ connectionString: process.env.DATABASE_URL ?? "" });
+ * await store.setUpInfrastructure("delayed");
+ * await store.initialize("delayed");
+ * await store.store(delayedMessage({ routingKey: "Billing", body: { order: 17 }, delayMs: 900_000 }));
+ * ```
+ */
 export class PostgresDelayedMessageStore extends TableStore<PostgresTable> implements DelayedMessageStore {
   readonly receipts = new PostgresReceipts({
     table: () => this.table,

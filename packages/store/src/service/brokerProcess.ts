@@ -20,7 +20,19 @@ import { LineLimit } from "./lineLimit";
 import type { ProcessMetrics } from "./processMetrics";
 import type { ProcessSettings } from "./processSettings";
 
-/** A breaker has triggered, and the process was told to end then. */
+/**
+ * A breaker has triggered, and the process was told to end then.
+ * @example
+ * ```ts
+ * import { CriticalError, runStoreService, serviceSettings } from "@rabbitmq-delay/store/service";
+ *
+ * const settings = serviceSettings({ store: "sqlite:/var/lib/shop/delayed.db", amqp: "amqp://localhost" });
+ * await runStoreService(settings, new AbortController().signal).catch((error: unknown) => {
+ *   if (!(error instanceof CriticalError)) throw error;
+ *   process.exitCode = 75; // the supervisor starts the process again
+ * });
+ * ```
+ */
 export class CriticalError extends Error {
   override readonly name = "CriticalError";
 

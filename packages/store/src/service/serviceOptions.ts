@@ -40,6 +40,12 @@ export type ServiceSettings = Omit<z.output<typeof serviceSchema>, "descriptor" 
 /**
  * Checks options, before anything is opened.
  * @throws StoreMismatchError or DelayTopologyError naming the property and what is allowed, and the value where no password can be in it
+ * @example
+ * ```ts
+ * import { serviceSettings } from "@rabbitmq-delay/store/service";
+ *
+ * export const settings = serviceSettings({ store: "sqlite:/var/lib/shop/delayed.db", amqp: "amqp://localhost" });
+ * ```
  */
 export function serviceSettings(options: unknown): ServiceSettings {
   return keepSecrets(options, Object.keys(serviceSchema.shape), () => {

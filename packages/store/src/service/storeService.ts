@@ -25,6 +25,15 @@ const IDS_IN_A_LINE = 20;
  * when nothing is in hand any more.
  * @param options checked ones
  * @throws StoreMismatchError for a mismatch that will not pass; CriticalError if the options ask for it
+ * @example
+ * ```ts
+ * import { runStoreService, serviceSettings } from "@rabbitmq-delay/store/service";
+ *
+ * const ending = new AbortController();
+ * process.once("SIGTERM", () => ending.abort());
+ * const settings = serviceSettings({ store: "sqlite:/var/lib/shop/delayed.db", amqp: "amqp://localhost" });
+ * await runStoreService(settings, ending.signal);
+ * ```
  */
 export async function runStoreService(options: ServiceSettings, signal: AbortSignal, logger?: Logger): Promise<void> {
   const log = logger ?? pino({ level: options.logLevel, name: "rabbitmq-delay-store" });

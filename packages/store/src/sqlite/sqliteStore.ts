@@ -53,7 +53,18 @@ const BUSY_TIMEOUT_MS = 5000;
 /** How many messages a cancel deletes in one transaction. */
 const CANCEL_PART = 1000;
 
-/** Delayed messages in an SQLite file; processes on the same machine take turns with it. */
+/**
+ * Delayed messages in an SQLite file; processes on the same machine take turns with it.
+ * @example
+ * ```ts
+ * import { SqliteDelayedMessageStore, delayedMessage } from "@rabbitmq-delay/store";
+ *
+ * const store = new SqliteDelayedMessageStore({ path: "/var/lib/shop/delayed.db" });
+ * await store.setUpInfrastructure("delayed");
+ * await store.initialize("delayed");
+ * await store.store(delayedMessage({ routingKey: "Billing", body: { order: 17 }, delayMs: 900_000 }));
+ * ```
+ */
 export class SqliteDelayedMessageStore extends TableStore<SqliteTable> implements DelayedMessageStore {
   readonly pollMs = 1000;
   readonly isConcurrent = false;
