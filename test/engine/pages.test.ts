@@ -1,28 +1,24 @@
 import { strict as assert } from "node:assert";
-import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { delayNetwork, planBinding, planEntities } from "@rabbitmq-delay/topology";
-import { root } from "../../toolchain/dist/paths";
-import { run } from "../../toolchain/dist/run";
 import { onEachBroker, ownTestBroker } from "../support/brokers";
 import { codeBlocks } from "../support/codeBlocks";
 import { openChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { bringUpProgram, startService } from "../support/pagePrograms";
 import { Receiver } from "../support/receive";
-import { temporaryFolder } from "../support/temporaryFolder";
+import { checkTypes, folderWithModules } from "../support/typeCheck";
 
 /** The blocks of TypeScript with which a page begins, run as a reader who copies them runs them. */
 describe("the first code of a page works as it stands:", () => {
   it("its types fit", async () => {
-    const folder = withModules();
+    const folder = folderWithModules();
     for (const page of ["README", "docs/retries", "docs/typescript", "docs/holds"])
       for (const [index, lines] of codeBlocks(`${page}.md`, "ts").slice(0, 2).entries())
         writeFileSync(join(folder, `${page.replace("/", "-")}-${index}.mts`), lines);
-    const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", "node"];
-    const files = readdirSync(folder).filter((file) => file.endsWith(".mts"));
-    assert.equal(files.length, 6);
-    await run(join(root, "node_modules", ".bin", "tsc"), [...flags, "--target", "es2022", ...files], { cwd: folder });
+    assert.equal(readdirSync(folder).filter((file) => file.endsWith(".mts")).length, 6);
+    await checkTypes(folder);
   });
 
   onEachBroker((broker, { isNewest }) => {
@@ -32,10 +28,10 @@ describe("the first code of a page works as it stands:", () => {
       const [stack = "", service = ""] = codeBlocks("docs/retries.md", "ts");
       // The program declares in the vhost /, which other tests use on the shared broker.
       const own = await ownTestBroker(broker().node.installation);
-      const { retryIntervals } = await bringUpProgram(withModules(), stack, own);
+      const { retryIntervals } = await bringUpProgram(folderWithModules(), stack, own);
       const channel = await openChannel(own, "%2F");
       const errors = await Receiver.on(channel, ["Billing_error"]);
-      startService(withModules(), service, {
+      startService(folderWithModules(), service, {
         RABBITMQ_URL: own.node.amqpUrl,
         RETRY_INTERVALS: JSON.stringify(retryIntervals),
       });
@@ -68,17 +64,10 @@ describe("the first code of a page works as it stands:", () => {
       };
       for (const page of ["docs/typescript.md", "docs/holds.md"]) {
         const [lines = ""] = codeBlocks(page, "ts");
-        await startService(withModules(), lines, variables)(/^[0-9a-f-]{36} arrives at \d{4}-/m);
+        await startService(folderWithModules(), lines, variables)(/^[0-9a-f-]{36} arrives at \d{4}-/m);
       }
       const [held] = await receiver.until(1);
       assert.deepEqual(JSON.parse(held?.message.content.toString() ?? ""), { order: 4711 });
     });
   });
 });
-
-/** A folder with the packages of this checkout; the README's are packed ones. */
-function withModules(): string {
-  const folder = temporaryFolder();
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  return folder;
-}
