@@ -87,7 +87,7 @@ export function takesTurns(file: string): boolean {
 /** Tests that need more than a single broker that runs all the time, or take long there. */
 const BEYOND_QUICK = [
   /^test\/(engine|store|toolchain)\//,
-  /^test\/site\/reference\.test/,
+  /^test\/site\/(docExamples|reference)\.test/,
   /^test\/brokers\/(adoptAdvice|check|command|enforce(d|Live|Cut)|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart|silence)\.test/,
 ];
 

@@ -1,8 +1,14 @@
 import type { ComponentSchema, ComponentsSchema, PropertySchema, TypeSchema } from "./componentSchema";
 import { inCell, tableOf } from "./markdown";
 
-/** The components with their arguments and outputs, and the types of these, as a page. */
-export function componentsPage({ components, typeDefinitions }: ComponentsSchema): string {
+/**
+ * Writes the page of the components with their arguments and outputs, and the types of these.
+ * @param examples each component's example by its name, as Markdown
+ */
+export function componentsPage(
+  { components, typeDefinitions }: ComponentsSchema,
+  examples: ReadonlyMap<string, string>,
+): string {
   const types = Object.values(typeDefinitions).sort(({ name: one }, { name: other }) => one.localeCompare(other));
   return [
     "# Components and their arguments",
@@ -10,14 +16,14 @@ export function componentsPage({ components, typeDefinitions }: ComponentsSchema
       "[other languages](../languages.md) take them from the provider, under the same names.",
     "An argument without “needed” may be left out. One that is marked † has to be known in a preview, so it can't be an output of a resource " +
       "that is not there yet. The last argument of every component is Pulumi's own resource options, with the provider of the broker.",
-    ...Object.values(components).flatMap(componentParts),
+    ...Object.values(components).flatMap((component) => componentParts(component, examples.get(component.name))),
     "## Types of arguments and outputs",
     ...types.flatMap(typeParts),
     "",
   ].join("\n\n");
 }
 
-function componentParts({ name, description = "", inputs, outputs }: ComponentSchema): string[] {
+function componentParts({ name, description = "", inputs, outputs }: ComponentSchema, example = ""): string[] {
   const rows = Object.entries(inputs).map(([key, property]) => [
     `\`${key}\`${property.plain === true ? " †" : ""}${property.optional === true ? "" : " (needed)"}`,
     typeOf(property),
@@ -26,6 +32,7 @@ function componentParts({ name, description = "", inputs, outputs }: ComponentSc
   return [
     `## ${name}`,
     paragraph(description),
+    ...(example === "" ? [] : [example]),
     tableOf(["argument", "type", "meaning"], rows),
     ...(Object.keys(outputs).length > 0 ? [tableOf(["output", "type", "meaning"], rowsOf(outputs))] : []),
   ];

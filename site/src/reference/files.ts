@@ -3,7 +3,7 @@ import { format, resolveConfig } from "prettier";
 import { commandPage } from "./commandPage";
 import { componentsPage } from "./componentPages";
 import { componentsSchema } from "./componentSchema";
-import { packagesPage } from "./packagesPage";
+import { packagesPage, publishedNames } from "./packagesPage";
 
 /**
  * The pages that follow from the code: components, packages and the command.
@@ -11,9 +11,13 @@ import { packagesPage } from "./packagesPage";
  * @returns their texts by path
  */
 export async function referencePages(root: string): Promise<Map<string, string>> {
+  const packages = publishedNames(root);
+  const examples = new Map(
+    packages.flatMap(({ exported }) => exported.map(({ name, examples: [example = ""] }) => [name, example] as const)),
+  );
   const texts = {
-    "docs/reference/components.md": componentsPage(componentsSchema(root)),
-    "docs/reference/packages.md": packagesPage(root),
+    "docs/reference/components.md": componentsPage(componentsSchema(root), examples),
+    "docs/reference/packages.md": packagesPage(packages),
     "docs/reference/command.md": commandPage(),
   };
   const formatted = Object.entries(texts).map(async ([name, text]) => {

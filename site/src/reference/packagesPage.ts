@@ -21,34 +21,57 @@ interface PackageJson {
 const KINDS = ["function", "class", "value", "type"] as const;
 type Kind = (typeof KINDS)[number];
 
+/** A name that a package exports, with its doc comment. */
+export interface PublishedName {
+  name: string;
+  kind: Kind;
+  arguments: string;
+  comment: string;
+  /** The `@example` tags, each as Markdown. */
+  examples: string[];
+}
+
+/** An entry point of a package, and the names that it exports. */
+export interface PublishedPackage {
+  name: string;
+  about: string;
+  exported: PublishedName[];
+}
+
 /** Entry points for this project's own tests and documents, which may change with any release. */
 const OWN = ["./testing", "rabbitmq-delay/program"];
 
+/** Writes the page of the names that each published package exports, with the first paragraph of their doc comments. */
+export function packagesPage(packages: PublishedPackage[]): string {
+  return [
+    "# Packages and their names",
+    "This page is written by `make reference` from the doc comments of what each package exports. Your editor shows the whole comment, and the " +
+      "types of all arguments.",
+    ...packages.flatMap(partsOf),
+    "",
+  ].join("\n\n");
+}
+
 /**
- * The names that each published package exports, with the first paragraph of their doc comments, as a page.
+ * Reads the names that each published package exports.
  * @param root folder of the project, compiled
  */
-export function packagesPage(root: string): string {
+export function publishedNames(root: string): PublishedPackage[] {
   const entries = entryPoints(root);
   const program = ts.createProgram(
     entries.map(({ types }) => types),
     { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16, skipLibCheck: true, types: [] },
   );
   const checker = program.getTypeChecker();
-  return [
-    "# Packages and their names",
-    "This page is written by `make reference` from the doc comments of what each package exports. Your editor shows the whole comment, and the " +
-      "types of all arguments.",
-    ...entries.flatMap((entry) => partsOf(entry, program, checker)),
-    "",
-  ].join("\n\n");
+  return entries.map(({ name, about, types }) => {
+    const source = program.getSourceFile(types);
+    const module = source && checker.getSymbolAtLocation(source);
+    if (module === undefined) throw new Error(`${types} exports nothing; is the project compiled?`);
+    return { name, about, exported: checker.getExportsOfModule(module).map((symbol) => describe(symbol, checker)) };
+  });
 }
 
-function partsOf({ name, about, types }: EntryPoint, program: ts.Program, checker: ts.TypeChecker): string[] {
-  const source = program.getSourceFile(types);
-  const module = source && checker.getSymbolAtLocation(source);
-  if (module === undefined) throw new Error(`${types} exports nothing; is the project compiled?`);
-  const exported = checker.getExportsOfModule(module).map((symbol) => describe(symbol, checker));
+function partsOf({ name, about, exported }: PublishedPackage): string[] {
   const rows = KINDS.flatMap((kind) =>
     exported
       .filter((one) => one.kind === kind)
@@ -58,14 +81,18 @@ function partsOf({ name, about, types }: EntryPoint, program: ts.Program, checke
   return [`## ${name}`, about, tableOf(["name", "is a", "about"], rows)];
 }
 
-function describe(
-  symbol: ts.Symbol,
-  checker: ts.TypeChecker,
-): { name: string; kind: Kind; arguments: string; comment: string } {
+function describe(symbol: ts.Symbol, checker: ts.TypeChecker): PublishedName {
   const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
   const kind = kindOf(target);
   const comment = ts.displayPartsToString(target.getDocumentationComment(checker));
-  return { name: symbol.name, kind, arguments: kind === "function" ? argumentsOf(target) : "", comment };
+  const examples = target.getJsDocTags(checker).filter((tag) => tag.name === "example");
+  return {
+    name: symbol.name,
+    kind,
+    arguments: kind === "function" ? argumentsOf(target) : "",
+    comment,
+    examples: examples.map(({ text }) => ts.displayPartsToString(text)),
+  };
 }
 
 function kindOf({ flags }: ts.Symbol): Kind {
