@@ -74,6 +74,19 @@ describe("delay queues of others", () => {
     assert.match(quorum[0] ?? "", /^warning expiring-delay-queue .* a message whose own expiration is longer is lost/);
   });
 
+  // Symfony declares such queues with `daily_delay_queues`: the advice to make them classic was wrong.
+  it("that are quorum queues with an expiry lose messages, unless each is for one day and outlasts it", () => {
+    const dayMs = 24 * 60 * 60 * 1000;
+    const expiring = (name: string, expiresMs: number): string[] =>
+      found({ "x-message-ttl": 5000, "x-expires": expiresMs, ...vhost }, { name, type: "quorum" });
+    assert.deepEqual(expiring("delay_messages__5000_delay_2026-11-28", dayMs + 15_000), []);
+    assert.match(
+      expiring("delay_messages__5000_delay", 15_000)[0] ?? "",
+      /make it classic, or take its expiry away; in Symfony, daily_delay_queues: true/,
+    );
+    assert.equal(expiring("delay_messages__5000_delay_2026-11-28", dayMs).length, 1);
+  });
+
   it("that may be right are not", () => {
     const wait = { "x-message-ttl": 6000, ...vhost };
     assert.deepEqual(found(wait), []);

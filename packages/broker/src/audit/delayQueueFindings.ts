@@ -17,6 +17,13 @@ export function auditDelayQueues(found: VhostOnBroker): AuditFinding[] {
   return found.queues.flatMap((queue) => [...auditExpiry(queue), ...auditTarget(queue, targets)]);
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Whether a queue takes messages on one day alone, as Symfony's `daily_delay_queues` names it, and outlasts the last of them. */
+function isOfOneDay(name: string, ttlMs: number, expiresMs: number): boolean {
+  return /_\d{4}-\d{2}-\d{2}$/.test(name) && expiresMs > ttlMs + DAY_MS;
+}
+
 /** Finds queues that the broker deletes before their messages' time is up; it passes none of these messages on. */
 function auditExpiry(queue: QueueOnBroker): AuditFinding[] {
   const [ttlMs, expiresMs] = [settingOf(queue, "message-ttl"), settingOf(queue, "expires")];
@@ -27,10 +34,11 @@ function auditExpiry(queue: QueueOnBroker): AuditFinding[] {
     { rule: "expiring-delay-queue", severity, subject: `queue ${queue.name}`, message },
   ];
   if (typeof ttlMs === "number" && queue.type === "quorum") {
+    if (isOfOneDay(queue.name, ttlMs, expiresMs)) return [];
     return finding(
       "error",
       `is a quorum queue that ${goes} for ${describeDelay(ttlMs)}: declaring it again does not renew a quorum queue; make it ` +
-        `classic, or take its expiry away`,
+        `classic, or take its expiry away; in Symfony, daily_delay_queues: true declares a queue for each day`,
     );
   }
   if (typeof ttlMs === "number" && isDelaying && expiresMs <= ttlMs) {
