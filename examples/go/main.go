@@ -13,8 +13,8 @@ func main() {
 		delay, err := rabbitmqdelay.NewDelayLevelTopology(ctx, "delay", &rabbitmqdelay.DelayLevelTopologyArgs{
 			Preset:  rabbitmqdelay.PresetCustom,
 			Prefix:  pulumi.StringRef("orders"),
-			Radix:   pulumi.Float64Ref(4),
-			Levels:  pulumi.Float64Ref(4),
+			Radix:   pulumi.IntRef(4),
+			Levels:  pulumi.IntRef(4),
 			Removal: &gone,
 		})
 		if err != nil {

@@ -72,7 +72,7 @@ namespace RabbitMqDelay.Infrastructure
         /// Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
         /// </summary>
         [Input("levels")]
-        public double? Levels { get; set; }
+        public int? Levels { get; set; }
 
         /// <summary>
         /// `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
@@ -108,7 +108,7 @@ namespace RabbitMqDelay.Infrastructure
         /// Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
         /// </summary>
         [Input("radix")]
-        public double? Radix { get; set; }
+        public int? Radix { get; set; }
 
         /// <summary>
         /// What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and

@@ -100,7 +100,7 @@ namespace RabbitMqDelay.Infrastructure
         /// The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`.
         /// </summary>
         [Input("deployment")]
-        public Inputs.StoreDeploymentArgsArgs? Deployment { get; set; }
+        public Inputs.StoreDeploymentArgs? Deployment { get; set; }
 
         [Input("exchanges")]
         private List<string>? _exchanges;
@@ -127,14 +127,14 @@ namespace RabbitMqDelay.Infrastructure
         }
 
         [Input("forwards")]
-        private List<Inputs.StoreForwardArgsArgs>? _forwards;
+        private List<Inputs.StoreForwardArgs>? _forwards;
 
         /// <summary>
         /// Exchanges that stand for a delayed exchange each; default none.
         /// </summary>
-        public List<Inputs.StoreForwardArgsArgs> Forwards
+        public List<Inputs.StoreForwardArgs> Forwards
         {
-            get => _forwards ?? (_forwards = new List<Inputs.StoreForwardArgsArgs>());
+            get => _forwards ?? (_forwards = new List<Inputs.StoreForwardArgs>());
             set => _forwards = value;
         }
 

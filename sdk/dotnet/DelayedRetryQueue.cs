@@ -59,7 +59,7 @@ namespace RabbitMqDelay.Infrastructure
         /// provider of a program in another language, behind a proxy, or with a client's certificate.
         /// </summary>
         [Input("broker")]
-        public Input<Inputs.BrokerAddressArgsArgs>? Broker { get; set; }
+        public Input<Inputs.BrokerAddressArgs>? Broker { get; set; }
 
         /// <summary>
         /// Where messages over the limit go; default: a queue `QUEUE.dead`, which is declared along.
@@ -77,7 +77,7 @@ namespace RabbitMqDelay.Infrastructure
         /// Failures before a message is dead-lettered; default 20.
         /// </summary>
         [Input("deliveryLimit")]
-        public double? DeliveryLimit { get; set; }
+        public int? DeliveryLimit { get; set; }
 
         /// <summary>
         /// Longest delay, in milliseconds; default: `minMs` times `deliveryLimit`.

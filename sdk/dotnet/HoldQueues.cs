@@ -80,14 +80,14 @@ namespace RabbitMqDelay.Infrastructure
         }
 
         [Input("destinations", required: true)]
-        private List<Inputs.HoldDestinationArgsArgs>? _destinations;
+        private List<Inputs.HoldDestinationArgs>? _destinations;
 
         /// <summary>
         /// There is a queue for each of them with each delay.
         /// </summary>
-        public List<Inputs.HoldDestinationArgsArgs> Destinations
+        public List<Inputs.HoldDestinationArgs> Destinations
         {
-            get => _destinations ?? (_destinations = new List<Inputs.HoldDestinationArgsArgs>());
+            get => _destinations ?? (_destinations = new List<Inputs.HoldDestinationArgs>());
             set => _destinations = value;
         }
 

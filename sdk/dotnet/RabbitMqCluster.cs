@@ -85,7 +85,7 @@ namespace RabbitMqDelay.Infrastructure
         /// Who may connect, by namespaces; default the cluster's own namespace.
         /// </summary>
         [Input("access")]
-        public Inputs.ClusterAccessArgsArgs? Access { get; set; }
+        public Inputs.ClusterAccessArgs? Access { get; set; }
 
         /// <summary>
         /// File with the certificate authority in PEM, for this program's own connections; default the system's authorities.
@@ -129,7 +129,7 @@ namespace RabbitMqDelay.Infrastructure
         /// with it, 1.5 s with 128, and 0.6 s with 512 (measured: 4.3.6, three nodes on two processors). Each is in memory on its way.
         /// </summary>
         [Input("deadLetterPrefetch")]
-        public double? DeadLetterPrefetch { get; set; }
+        public int? DeadLetterPrefetch { get; set; }
 
         [Input("erlangCookie")]
         private Input<string>? _erlangCookie;
@@ -157,7 +157,7 @@ namespace RabbitMqDelay.Infrastructure
         /// Way in to the management API from outside; default none.
         /// </summary>
         [Input("ingress")]
-        public Inputs.ClusterIngressArgsArgs? Ingress { get; set; }
+        public Inputs.ClusterIngressArgs? Ingress { get; set; }
 
         /// <summary>
         /// Where this program reaches the management API: the address of an ingress (default where `ingress` is given), that of a
@@ -170,7 +170,7 @@ namespace RabbitMqDelay.Infrastructure
         /// Memory of each node in MiB, requested and limit; default 2048, at least 768 with the default watermark.
         /// </summary>
         [Input("memoryMiB")]
-        public double? MemoryMiB { get; set; }
+        public int? MemoryMiB { get; set; }
 
         /// <summary>
         /// The part of its memory at which a node stops taking messages, from 0.3 to 0.8; default 0.6, as RabbitMQ's own.
@@ -188,7 +188,7 @@ namespace RabbitMqDelay.Infrastructure
         /// What of it is measured, by the Prometheus operator and Grafana; default nothing, though the metrics are there.
         /// </summary>
         [Input("monitoring")]
-        public Inputs.ClusterMonitoringArgsArgs? Monitoring { get; set; }
+        public Inputs.ClusterMonitoringArgs? Monitoring { get; set; }
 
         /// <summary>
         /// The Kubernetes namespace, e.g. `messaging`.
@@ -228,7 +228,7 @@ namespace RabbitMqDelay.Infrastructure
         /// How long to wait for the nodes after an update, in seconds; default 600.
         /// </summary>
         [Input("readyTimeoutSeconds")]
-        public double? ReadyTimeoutSeconds { get; set; }
+        public int? ReadyTimeoutSeconds { get; set; }
 
         /// <summary>
         /// What happens to the cluster when it leaves the program: `retain` (default) or `delete`. A StatefulSet's volumes stay in any
@@ -241,25 +241,25 @@ namespace RabbitMqDelay.Infrastructure
         /// Number of nodes: 1, 3 (default) or 5. Quorum queues need an odd number, and outlive the loss of the lesser half.
         /// </summary>
         [Input("replicas")]
-        public double? Replicas { get; set; }
+        public int? Replicas { get; set; }
 
         /// <summary>
         /// How long a pod that ends waits for queues to be safe without it, in seconds; default 3600.
         /// </summary>
         [Input("shutdownLimitSeconds")]
-        public double? ShutdownLimitSeconds { get; set; }
+        public int? ShutdownLimitSeconds { get; set; }
 
         /// <summary>
         /// The volume of each node.
         /// </summary>
         [Input("storage", required: true)]
-        public Inputs.ClusterStorageArgsArgs Storage { get; set; } = null!;
+        public Inputs.ClusterStorageArgs Storage { get; set; } = null!;
 
         /// <summary>
         /// Encryption towards clients; default none, plain text.
         /// </summary>
         [Input("tls")]
-        public Inputs.ClusterTlsArgsArgs? Tls { get; set; }
+        public Inputs.ClusterTlsArgs? Tls { get; set; }
 
         /// <summary>
         /// Name of the administrator that the cluster is born with; default `administrator`.

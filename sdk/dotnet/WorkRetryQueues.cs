@@ -90,7 +90,7 @@ namespace RabbitMqDelay.Infrastructure
         /// How often a message may come back before it goes to the dead queue; default: once for each delay.
         /// </summary>
         [Input("maxRetries")]
-        public double? MaxRetries { get; set; }
+        public int? MaxRetries { get; set; }
 
         [Input("patterns")]
         private List<string>? _patterns;

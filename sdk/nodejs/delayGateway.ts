@@ -107,7 +107,7 @@ export interface DelayGatewayArgs {
     /**
      * The gateway's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay gateway run`. Needs `user`.
      */
-    deployment?: inputs.GatewayDeploymentArgsArgs;
+    deployment?: inputs.GatewayDeploymentArgs;
     /**
      * Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
      */
@@ -119,7 +119,7 @@ export interface DelayGatewayArgs {
     /**
      * Exchanges that stand for a delayed exchange each; default none.
      */
-    forwards?: inputs.StoreForwardArgsArgs[];
+    forwards?: inputs.StoreForwardArgs[];
     /**
      * Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
      * of the same program or a plain descriptor. Default none.

@@ -100,7 +100,7 @@ export interface DelayedMessageStoreArgs {
     /**
      * The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`.
      */
-    deployment?: inputs.StoreDeploymentArgsArgs;
+    deployment?: inputs.StoreDeploymentArgs;
     /**
      * Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
      */
@@ -112,7 +112,7 @@ export interface DelayedMessageStoreArgs {
     /**
      * Exchanges that stand for a delayed exchange each; default none.
      */
-    forwards?: inputs.StoreForwardArgsArgs[];
+    forwards?: inputs.StoreForwardArgs[];
     /**
      * What happens to exchanges and queues that leave the program: `retain` (default) or `delete`.
      */

@@ -78,7 +78,7 @@ export interface DelayedRetryQueueArgs {
      * without a word and don't delay. Default: that of the component's provider. It has to be given where that can't be asked: for a
      * provider of a program in another language, behind a proxy, or with a client's certificate.
      */
-    broker?: pulumi.Input<inputs.BrokerAddressArgsArgs>;
+    broker?: pulumi.Input<inputs.BrokerAddressArgs>;
     /**
      * Where messages over the limit go; default: a queue `QUEUE.dead`, which is declared along.
      */

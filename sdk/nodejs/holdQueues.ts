@@ -88,7 +88,7 @@ export interface HoldQueuesArgs {
     /**
      * There is a queue for each of them with each delay.
      */
-    destinations: inputs.HoldDestinationArgsArgs[];
+    destinations: inputs.HoldDestinationArgs[];
     /**
      * How long a queue stays after its last declare beyond its delay, in milliseconds; default: for ever.
      * The broker then deletes it **with the messages in it**, without dead-lettering them, so a lease is only for publishers that

@@ -113,7 +113,7 @@ export interface RabbitMqClusterArgs {
     /**
      * Who may connect, by namespaces; default the cluster's own namespace.
      */
-    access?: inputs.ClusterAccessArgsArgs;
+    access?: inputs.ClusterAccessArgs;
     /**
      * File with the certificate authority in PEM, for this program's own connections; default the system's authorities.
      */
@@ -151,7 +151,7 @@ export interface RabbitMqClusterArgs {
     /**
      * Way in to the management API from outside; default none.
      */
-    ingress?: inputs.ClusterIngressArgsArgs;
+    ingress?: inputs.ClusterIngressArgs;
     /**
      * Where this program reaches the management API: the address of an ingress (default where `ingress` is given), that of a
      * port-forward (`https://localhost:15671`), or the Service's own (default), which only pods reach.
@@ -172,7 +172,7 @@ export interface RabbitMqClusterArgs {
     /**
      * What of it is measured, by the Prometheus operator and Grafana; default nothing, though the metrics are there.
      */
-    monitoring?: inputs.ClusterMonitoringArgsArgs;
+    monitoring?: inputs.ClusterMonitoringArgs;
     /**
      * The Kubernetes namespace, e.g. `messaging`.
      */
@@ -205,11 +205,11 @@ export interface RabbitMqClusterArgs {
     /**
      * The volume of each node.
      */
-    storage: inputs.ClusterStorageArgsArgs;
+    storage: inputs.ClusterStorageArgs;
     /**
      * Encryption towards clients; default none, plain text.
      */
-    tls?: inputs.ClusterTlsArgsArgs;
+    tls?: inputs.ClusterTlsArgs;
     /**
      * Name of the administrator that the cluster is born with; default `administrator`.
      */

@@ -1,11 +1,13 @@
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { breakingChanges } from "../../plugin/dist/compareSchemas";
 import { inferSchema } from "../../plugin/dist/inferSchema";
 import { withMetadata } from "../../plugin/dist/metadata";
 import { PackageSchema, ResourceSpec } from "../../plugin/dist/packageSchema";
 import { schemaFile, schemaText } from "../../plugin/dist/schemaFile";
 import { withSecrets } from "../../plugin/dist/secrets";
+import { root } from "../../toolchain/dist/paths";
 
 describe("the package's schema", () => {
   it("is current; make schema writes it anew", async () => {
@@ -25,6 +27,33 @@ describe("the package's schema", () => {
     assert.deepEqual(type?.properties, plain);
   });
 
+  it("names no type of arguments `Args`, because generators append that", () => {
+    const { types } = JSON.parse(readFileSync(schemaFile, "utf8")) as Required<PackageSchema>;
+    assert.deepEqual(
+      Object.keys(types).filter((name) => name.endsWith("Args")),
+      [],
+    );
+  });
+
+  it("has integers wherever the largest allowed number fits into 32 bits, and only there", () => {
+    const { types, resources } = JSON.parse(readFileSync(schemaFile, "utf8")) as Required<PackageSchema>;
+    const config = JSON.parse(readFileSync(join(root, "schemas", "stack.json"), "utf8")) as unknown;
+    const bounds = new Map<string, BoundedNumber>();
+    collectNumbers(config, "", bounds);
+    const properties = [
+      ...Object.values(resources).flatMap(({ inputProperties = {} }) => Object.entries(inputProperties)),
+      ...Object.values(types).flatMap(({ properties: inType = {} }) => Object.entries(inType)),
+    ].filter(([, { type }]) => type === "integer" || type === "number");
+    const bounded = properties.filter(([name]) => bounds.has(name));
+    assert.ok(bounded.length > 20, String(bounded.length));
+    for (const [name, { type }] of bounded) {
+      const { type: wanted, maximum } = bounds.get(name) as BoundedNumber;
+      assert.equal(type, wanted === "integer" && maximum < 2 ** 31 ? "integer" : "number", name);
+    }
+    const others = properties.filter(([name]) => !bounds.has(name)).map(([name, { type }]) => `${name}: ${type}`);
+    assert.deepEqual([...new Set(others)].sort(), ["maximumDelayMs: number", "radix: integer", "version: integer"]);
+  });
+
   it("keeps what was inferred, and adds to each language what it is called there", () => {
     const resources = { "rabbitmq-delay:index:Thing": {} };
     const schema = withMetadata({
@@ -40,6 +69,23 @@ describe("the package's schema", () => {
     assert.deepEqual(schema.language?.java, { respectSchemaVersion: true });
   });
 });
+
+/** A number of the stack's config with its upper bound. */
+interface BoundedNumber {
+  type: string;
+  maximum: number;
+}
+
+/** Adds the numbers of a JSON Schema that have an upper bound, by their names. */
+function collectNumbers(schema: unknown, name: string, found: Map<string, BoundedNumber>): void {
+  if (typeof schema !== "object" || schema === null) return;
+  const { type, maximum } = schema as Partial<BoundedNumber>;
+  if (type !== undefined && maximum !== undefined) {
+    const wider = found.get(name)?.maximum ?? 0;
+    found.set(name, { type, maximum: Math.max(wider, maximum) });
+  }
+  for (const [key, part] of Object.entries(schema)) collectNumbers(part, key, found);
+}
 
 describe("a comparison of two schemas", () => {
   const base = (): PackageSchema => ({

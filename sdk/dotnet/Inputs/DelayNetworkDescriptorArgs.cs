@@ -48,7 +48,7 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         /// Number of levels.
         /// </summary>
         [Input("levels", required: true)]
-        public Input<double> Levels { get; set; } = null!;
+        public Input<int> Levels { get; set; } = null!;
 
         /// <summary>
         /// `exact`, `suffix` or `enforced`.
@@ -96,7 +96,7 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         /// Digits per level: 2, 4, 8 or 16.
         /// </summary>
         [Input("radix", required: true)]
-        public Input<double> Radix { get; set; } = null!;
+        public Input<int> Radix { get; set; } = null!;
 
         /// <summary>
         /// Smallest delay, in milliseconds.
@@ -108,7 +108,7 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         /// Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
         /// </summary>
         [Input("version", required: true)]
-        public Input<double> Version { get; set; } = null!;
+        public Input<int> Version { get; set; } = null!;
 
         /// <summary>
         /// The vhost that it is declared in; a descriptor of version 1 does not say.

@@ -71,7 +71,7 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         /// Version of the descriptor's format, 1.
         /// </summary>
         [Input("version", required: true)]
-        public double Version { get; set; }
+        public int Version { get; set; }
 
         public RetryIntervalsDescriptorArgs()
         {

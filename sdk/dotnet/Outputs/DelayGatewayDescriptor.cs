@@ -57,7 +57,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Version of the descriptor's format, 1.
         /// </summary>
-        public readonly double Version;
+        public readonly int Version;
 
         [OutputConstructor]
         private DelayGatewayDescriptor(
@@ -81,7 +81,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             bool toQueues,
 
-            double version)
+            int version)
         {
             ErrorQueue = errorQueue;
             Exchanges = exchanges;

@@ -34,7 +34,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Number of levels.
         /// </summary>
-        public readonly double Levels;
+        public readonly int Levels;
         /// <summary>
         /// `exact`, `suffix` or `enforced`.
         /// </summary>
@@ -66,7 +66,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Digits per level: 2, 4, 8 or 16.
         /// </summary>
-        public readonly double Radix;
+        public readonly int Radix;
         /// <summary>
         /// Smallest delay, in milliseconds.
         /// </summary>
@@ -74,7 +74,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
         /// </summary>
-        public readonly double Version;
+        public readonly int Version;
         /// <summary>
         /// The vhost that it is declared in; a descriptor of version 1 does not say.
         /// </summary>
@@ -90,7 +90,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             string kind,
 
-            double levels,
+            int levels,
 
             string matching,
 
@@ -106,11 +106,11 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             string queueType,
 
-            double radix,
+            int radix,
 
             double unitMs,
 
-            double version,
+            int version,
 
             string? vhost)
         {

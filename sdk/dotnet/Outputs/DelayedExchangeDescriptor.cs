@@ -53,7 +53,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Version of the descriptor's format, 1.
         /// </summary>
-        public readonly double Version;
+        public readonly int Version;
 
         [OutputConstructor]
         private DelayedExchangeDescriptor(
@@ -75,7 +75,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             string? type,
 
-            double version)
+            int version)
         {
             AtLeastOnce = atLeastOnce;
             DelaysMs = delaysMs;

@@ -29,7 +29,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Failures before a message is dead-lettered.
         /// </summary>
-        public readonly double DeliveryLimit;
+        public readonly int DeliveryLimit;
         /// <summary>
         /// Always `delayed-retry`.
         /// </summary>
@@ -57,7 +57,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Version of the descriptor's format, 1.
         /// </summary>
-        public readonly double Version;
+        public readonly int Version;
 
         [OutputConstructor]
         private DelayedRetryDescriptor(
@@ -67,7 +67,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             string? deadQueue,
 
-            double deliveryLimit,
+            int deliveryLimit,
 
             string kind,
 
@@ -81,7 +81,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             string type,
 
-            double version)
+            int version)
         {
             DeadLetterExchange = deadLetterExchange;
             DeadLetterRoutingKey = deadLetterRoutingKey;

@@ -49,7 +49,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Version of the descriptor's format, 1.
         /// </summary>
-        public readonly double Version;
+        public readonly int Version;
 
         [OutputConstructor]
         private DelayedStoreDescriptor(
@@ -69,7 +69,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             bool toQueues,
 
-            double version)
+            int version)
         {
             ControlQueue = controlQueue;
             ErrorQueue = errorQueue;

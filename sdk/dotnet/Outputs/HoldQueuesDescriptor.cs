@@ -25,7 +25,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// The destinations.
         /// </summary>
-        public readonly ImmutableArray<Outputs.HoldDestinationArgs> Destinations;
+        public readonly ImmutableArray<Outputs.HoldDestination> Destinations;
         /// <summary>
         /// Always `hold-queues`.
         /// </summary>
@@ -45,7 +45,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Version of the descriptor's format, 1.
         /// </summary>
-        public readonly double Version;
+        public readonly int Version;
 
         [OutputConstructor]
         private HoldQueuesDescriptor(
@@ -53,7 +53,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             ImmutableArray<double> delaysMs,
 
-            ImmutableArray<Outputs.HoldDestinationArgs> destinations,
+            ImmutableArray<Outputs.HoldDestination> destinations,
 
             string kind,
 
@@ -63,7 +63,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             string queueType,
 
-            double version)
+            int version)
         {
             AtLeastOnce = atLeastOnce;
             DelaysMs = delaysMs;

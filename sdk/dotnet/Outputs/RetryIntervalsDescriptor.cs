@@ -49,7 +49,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Version of the descriptor's format, 1.
         /// </summary>
-        public readonly double Version;
+        public readonly int Version;
 
         [OutputConstructor]
         private RetryIntervalsDescriptor(
@@ -69,7 +69,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             string returnExchange,
 
-            double version)
+            int version)
         {
             AtLeastOnce = atLeastOnce;
             IntervalsMs = intervalsMs;

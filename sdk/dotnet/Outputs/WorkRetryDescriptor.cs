@@ -33,7 +33,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// How often a message may come back.
         /// </summary>
-        public readonly double MaxRetries;
+        public readonly int MaxRetries;
         /// <summary>
         /// Name of the work queue and of its exchange.
         /// </summary>
@@ -53,7 +53,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
         /// <summary>
         /// Version of the descriptor's format, 1.
         /// </summary>
-        public readonly double Version;
+        public readonly int Version;
 
         [OutputConstructor]
         private WorkRetryDescriptor(
@@ -65,7 +65,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             string kind,
 
-            double maxRetries,
+            int maxRetries,
 
             string name,
 
@@ -75,7 +75,7 @@ namespace RabbitMqDelay.Infrastructure.Outputs
 
             string rejected,
 
-            double version)
+            int version)
         {
             AtLeastOnce = atLeastOnce;
             DeadQueue = deadQueue;

@@ -61,13 +61,13 @@ type delayGatewayArgs struct {
 	// Its login, or two while its password changes; needed with `user`.
 	Credentials []EndpointCredential `pulumi:"credentials"`
 	// The gateway's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay gateway run`. Needs `user`.
-	Deployment *GatewayDeploymentArgs `pulumi:"deployment"`
+	Deployment *GatewayDeployment `pulumi:"deployment"`
 	// Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
 	Exchanges []string `pulumi:"exchanges"`
 	// What this stack was called before, e.g. `orders/prod`: the claims that it made by that name are its own.
 	FormerOwners []string `pulumi:"formerOwners"`
 	// Exchanges that stand for a delayed exchange each; default none.
-	Forwards []StoreForwardArgs `pulumi:"forwards"`
+	Forwards []StoreForward `pulumi:"forwards"`
 	// Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
 	// of the same program or a plain descriptor. Default none.
 	FurtherNetworks []DelayNetworkDescriptor `pulumi:"furtherNetworks"`
@@ -100,13 +100,13 @@ type DelayGatewayArgs struct {
 	// Its login, or two while its password changes; needed with `user`.
 	Credentials []EndpointCredentialArgs
 	// The gateway's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay gateway run`. Needs `user`.
-	Deployment *GatewayDeploymentArgsArgs
+	Deployment *GatewayDeploymentArgs
 	// Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
 	Exchanges []string
 	// What this stack was called before, e.g. `orders/prod`: the claims that it made by that name are its own.
 	FormerOwners []string
 	// Exchanges that stand for a delayed exchange each; default none.
-	Forwards []StoreForwardArgsArgs
+	Forwards []StoreForwardArgs
 	// Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
 	// of the same program or a plain descriptor. Default none.
 	FurtherNetworks []DelayNetworkDescriptorInput

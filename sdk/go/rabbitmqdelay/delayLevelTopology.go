@@ -47,7 +47,7 @@ type delayLevelTopologyArgs struct {
 	// (2,147,483,647) that no message reaches it, which brokers of all versions take.
 	BrokerVersion *string `pulumi:"brokerVersion"`
 	// Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
-	Levels *float64 `pulumi:"levels"`
+	Levels *int `pulumi:"levels"`
 	// `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
 	Matching *Matching `pulumi:"matching"`
 	// Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level.
@@ -59,7 +59,7 @@ type delayLevelTopologyArgs struct {
 	// `quorum` (default) or `classic`; `custom` and `celery` only.
 	QueueType *QueueType `pulumi:"queueType"`
 	// Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
-	Radix *float64 `pulumi:"radix"`
+	Radix *int `pulumi:"radix"`
 	// What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
 	// `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
 	// parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
@@ -80,7 +80,7 @@ type DelayLevelTopologyArgs struct {
 	// (2,147,483,647) that no message reaches it, which brokers of all versions take.
 	BrokerVersion *string
 	// Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
-	Levels *float64
+	Levels *int
 	// `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
 	Matching *Matching
 	// Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level.
@@ -92,7 +92,7 @@ type DelayLevelTopologyArgs struct {
 	// `quorum` (default) or `classic`; `custom` and `celery` only.
 	QueueType *QueueType
 	// Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
-	Radix *float64
+	Radix *int
 	// What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
 	// `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
 	// parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.

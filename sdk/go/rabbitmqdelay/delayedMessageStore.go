@@ -56,13 +56,13 @@ type delayedMessageStoreArgs struct {
 	// Its login, or two while its password changes; needed with `user`.
 	Credentials []EndpointCredential `pulumi:"credentials"`
 	// The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`.
-	Deployment *StoreDeploymentArgs `pulumi:"deployment"`
+	Deployment *StoreDeployment `pulumi:"deployment"`
 	// Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
 	Exchanges []string `pulumi:"exchanges"`
 	// What this stack was called before, e.g. `orders/prod`: the claims that it made on its users by that name are its own.
 	FormerOwners []string `pulumi:"formerOwners"`
 	// Exchanges that stand for a delayed exchange each; default none.
-	Forwards []StoreForwardArgs `pulumi:"forwards"`
+	Forwards []StoreForward `pulumi:"forwards"`
 	// What happens to exchanges and queues that leave the program: `retain` (default) or `delete`.
 	Removal *Removal `pulumi:"removal"`
 	// Name of the store and of its intake exchange, default `delayed`; its queues are `NAME.intake`, `NAME.error`, `NAME.control`.
@@ -87,13 +87,13 @@ type DelayedMessageStoreArgs struct {
 	// Its login, or two while its password changes; needed with `user`.
 	Credentials []EndpointCredentialArgs
 	// The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`.
-	Deployment *StoreDeploymentArgsArgs
+	Deployment *StoreDeploymentArgs
 	// Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
 	Exchanges []string
 	// What this stack was called before, e.g. `orders/prod`: the claims that it made on its users by that name are its own.
 	FormerOwners []string
 	// Exchanges that stand for a delayed exchange each; default none.
-	Forwards []StoreForwardArgsArgs
+	Forwards []StoreForwardArgs
 	// What happens to exchanges and queues that leave the program: `retain` (default) or `delete`.
 	Removal *Removal
 	// Name of the store and of its intake exchange, default `delayed`; its queues are `NAME.intake`, `NAME.error`, `NAME.control`.

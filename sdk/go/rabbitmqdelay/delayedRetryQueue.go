@@ -42,13 +42,13 @@ type delayedRetryQueueArgs struct {
 	// The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
 	// without a word and don't delay. Default: that of the component's provider. It has to be given where that can't be asked: for a
 	// provider of a program in another language, behind a proxy, or with a client's certificate.
-	Broker *BrokerAddressArgs `pulumi:"broker"`
+	Broker *BrokerAddress `pulumi:"broker"`
 	// Where messages over the limit go; default: a queue `QUEUE.dead`, which is declared along.
 	DeadLetterExchange *string `pulumi:"deadLetterExchange"`
 	// The key that they get there; default: the one they have.
 	DeadLetterRoutingKey *string `pulumi:"deadLetterRoutingKey"`
 	// Failures before a message is dead-lettered; default 20.
-	DeliveryLimit *float64 `pulumi:"deliveryLimit"`
+	DeliveryLimit *int `pulumi:"deliveryLimit"`
 	// Longest delay, in milliseconds; default: `minMs` times `deliveryLimit`.
 	MaxMs *float64 `pulumi:"maxMs"`
 	// Delay of the first redelivery, in milliseconds; the nth is n times as long.
@@ -70,13 +70,13 @@ type DelayedRetryQueueArgs struct {
 	// The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
 	// without a word and don't delay. Default: that of the component's provider. It has to be given where that can't be asked: for a
 	// provider of a program in another language, behind a proxy, or with a client's certificate.
-	Broker BrokerAddressArgsPtrInput
+	Broker BrokerAddressPtrInput
 	// Where messages over the limit go; default: a queue `QUEUE.dead`, which is declared along.
 	DeadLetterExchange *string
 	// The key that they get there; default: the one they have.
 	DeadLetterRoutingKey *string
 	// Failures before a message is dead-lettered; default 20.
-	DeliveryLimit *float64
+	DeliveryLimit *int
 	// Longest delay, in milliseconds; default: `minMs` times `deliveryLimit`.
 	MaxMs *float64
 	// Delay of the first redelivery, in milliseconds; the nth is n times as long.

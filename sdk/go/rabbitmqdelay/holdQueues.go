@@ -54,7 +54,7 @@ type holdQueuesArgs struct {
 	// Texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
 	Delays []interface{} `pulumi:"delays"`
 	// There is a queue for each of them with each delay.
-	Destinations []HoldDestinationArgs `pulumi:"destinations"`
+	Destinations []HoldDestination `pulumi:"destinations"`
 	// How long a queue stays after its last declare beyond its delay, in milliseconds; default: for ever.
 	// The broker then deletes it **with the messages in it**, without dead-lettering them, so a lease is only for publishers that
 	// declare the queue before each message, as `holdFor` does; any other publisher would lose messages. A refresh shows queues
@@ -81,7 +81,7 @@ type HoldQueuesArgs struct {
 	// Texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
 	Delays []pulumi.Input
 	// There is a queue for each of them with each delay.
-	Destinations []HoldDestinationArgsArgs
+	Destinations []HoldDestinationArgs
 	// How long a queue stays after its last declare beyond its delay, in milliseconds; default: for ever.
 	// The broker then deletes it **with the messages in it**, without dead-lettering them, so a lease is only for publishers that
 	// declare the queue before each message, as `holdFor` does; any other publisher would lose messages. A refresh shows queues

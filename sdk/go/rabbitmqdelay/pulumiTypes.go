@@ -13,6 +13,30 @@ import (
 
 var _ = internal.GetEnvOrDefault
 
+type BrokerAddress struct {
+	// File with the certificate authority of an `https` address, in PEM.
+	CaCertFile *string `pulumi:"caCertFile"`
+	// Whether a certificate that can't be verified is accepted; default false.
+	Insecure *bool `pulumi:"insecure"`
+	// e.g. `http://127.0.0.1:15672` or `https://rabbit.example.com`.
+	ManagementUrl string `pulumi:"managementUrl"`
+	// Its password.
+	Password string `pulumi:"password"`
+	// A user with the tag `management`.
+	Username string `pulumi:"username"`
+}
+
+// BrokerAddressInput is an input type that accepts BrokerAddressArgs and BrokerAddressOutput values.
+// You can construct a concrete instance of `BrokerAddressInput` via:
+//
+//	BrokerAddressArgs{...}
+type BrokerAddressInput interface {
+	pulumi.Input
+
+	ToBrokerAddressOutput() BrokerAddressOutput
+	ToBrokerAddressOutputWithContext(context.Context) BrokerAddressOutput
+}
+
 type BrokerAddressArgs struct {
 	// File with the certificate authority of an `https` address, in PEM.
 	CaCertFile *string `pulumi:"caCertFile"`
@@ -26,159 +50,135 @@ type BrokerAddressArgs struct {
 	Username string `pulumi:"username"`
 }
 
-// BrokerAddressArgsInput is an input type that accepts BrokerAddressArgsArgs and BrokerAddressArgsOutput values.
-// You can construct a concrete instance of `BrokerAddressArgsInput` via:
+func (BrokerAddressArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*BrokerAddress)(nil)).Elem()
+}
+
+func (i BrokerAddressArgs) ToBrokerAddressOutput() BrokerAddressOutput {
+	return i.ToBrokerAddressOutputWithContext(context.Background())
+}
+
+func (i BrokerAddressArgs) ToBrokerAddressOutputWithContext(ctx context.Context) BrokerAddressOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(BrokerAddressOutput)
+}
+
+func (i BrokerAddressArgs) ToBrokerAddressPtrOutput() BrokerAddressPtrOutput {
+	return i.ToBrokerAddressPtrOutputWithContext(context.Background())
+}
+
+func (i BrokerAddressArgs) ToBrokerAddressPtrOutputWithContext(ctx context.Context) BrokerAddressPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(BrokerAddressOutput).ToBrokerAddressPtrOutputWithContext(ctx)
+}
+
+// BrokerAddressPtrInput is an input type that accepts BrokerAddressArgs, BrokerAddressPtr and BrokerAddressPtrOutput values.
+// You can construct a concrete instance of `BrokerAddressPtrInput` via:
 //
-//	BrokerAddressArgsArgs{...}
-type BrokerAddressArgsInput interface {
-	pulumi.Input
-
-	ToBrokerAddressArgsOutput() BrokerAddressArgsOutput
-	ToBrokerAddressArgsOutputWithContext(context.Context) BrokerAddressArgsOutput
-}
-
-type BrokerAddressArgsArgs struct {
-	// File with the certificate authority of an `https` address, in PEM.
-	CaCertFile *string `pulumi:"caCertFile"`
-	// Whether a certificate that can't be verified is accepted; default false.
-	Insecure *bool `pulumi:"insecure"`
-	// e.g. `http://127.0.0.1:15672` or `https://rabbit.example.com`.
-	ManagementUrl string `pulumi:"managementUrl"`
-	// Its password.
-	Password string `pulumi:"password"`
-	// A user with the tag `management`.
-	Username string `pulumi:"username"`
-}
-
-func (BrokerAddressArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*BrokerAddressArgs)(nil)).Elem()
-}
-
-func (i BrokerAddressArgsArgs) ToBrokerAddressArgsOutput() BrokerAddressArgsOutput {
-	return i.ToBrokerAddressArgsOutputWithContext(context.Background())
-}
-
-func (i BrokerAddressArgsArgs) ToBrokerAddressArgsOutputWithContext(ctx context.Context) BrokerAddressArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(BrokerAddressArgsOutput)
-}
-
-func (i BrokerAddressArgsArgs) ToBrokerAddressArgsPtrOutput() BrokerAddressArgsPtrOutput {
-	return i.ToBrokerAddressArgsPtrOutputWithContext(context.Background())
-}
-
-func (i BrokerAddressArgsArgs) ToBrokerAddressArgsPtrOutputWithContext(ctx context.Context) BrokerAddressArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(BrokerAddressArgsOutput).ToBrokerAddressArgsPtrOutputWithContext(ctx)
-}
-
-// BrokerAddressArgsPtrInput is an input type that accepts BrokerAddressArgsArgs, BrokerAddressArgsPtr and BrokerAddressArgsPtrOutput values.
-// You can construct a concrete instance of `BrokerAddressArgsPtrInput` via:
-//
-//	        BrokerAddressArgsArgs{...}
+//	        BrokerAddressArgs{...}
 //
 //	or:
 //
 //	        nil
-type BrokerAddressArgsPtrInput interface {
+type BrokerAddressPtrInput interface {
 	pulumi.Input
 
-	ToBrokerAddressArgsPtrOutput() BrokerAddressArgsPtrOutput
-	ToBrokerAddressArgsPtrOutputWithContext(context.Context) BrokerAddressArgsPtrOutput
+	ToBrokerAddressPtrOutput() BrokerAddressPtrOutput
+	ToBrokerAddressPtrOutputWithContext(context.Context) BrokerAddressPtrOutput
 }
 
-type brokerAddressArgsPtrType BrokerAddressArgsArgs
+type brokerAddressPtrType BrokerAddressArgs
 
-func BrokerAddressArgsPtr(v *BrokerAddressArgsArgs) BrokerAddressArgsPtrInput {
-	return (*brokerAddressArgsPtrType)(v)
+func BrokerAddressPtr(v *BrokerAddressArgs) BrokerAddressPtrInput {
+	return (*brokerAddressPtrType)(v)
 }
 
-func (*brokerAddressArgsPtrType) ElementType() reflect.Type {
-	return reflect.TypeOf((**BrokerAddressArgs)(nil)).Elem()
+func (*brokerAddressPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**BrokerAddress)(nil)).Elem()
 }
 
-func (i *brokerAddressArgsPtrType) ToBrokerAddressArgsPtrOutput() BrokerAddressArgsPtrOutput {
-	return i.ToBrokerAddressArgsPtrOutputWithContext(context.Background())
+func (i *brokerAddressPtrType) ToBrokerAddressPtrOutput() BrokerAddressPtrOutput {
+	return i.ToBrokerAddressPtrOutputWithContext(context.Background())
 }
 
-func (i *brokerAddressArgsPtrType) ToBrokerAddressArgsPtrOutputWithContext(ctx context.Context) BrokerAddressArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(BrokerAddressArgsPtrOutput)
+func (i *brokerAddressPtrType) ToBrokerAddressPtrOutputWithContext(ctx context.Context) BrokerAddressPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(BrokerAddressPtrOutput)
 }
 
-type BrokerAddressArgsOutput struct{ *pulumi.OutputState }
+type BrokerAddressOutput struct{ *pulumi.OutputState }
 
-func (BrokerAddressArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*BrokerAddressArgs)(nil)).Elem()
+func (BrokerAddressOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*BrokerAddress)(nil)).Elem()
 }
 
-func (o BrokerAddressArgsOutput) ToBrokerAddressArgsOutput() BrokerAddressArgsOutput {
+func (o BrokerAddressOutput) ToBrokerAddressOutput() BrokerAddressOutput {
 	return o
 }
 
-func (o BrokerAddressArgsOutput) ToBrokerAddressArgsOutputWithContext(ctx context.Context) BrokerAddressArgsOutput {
+func (o BrokerAddressOutput) ToBrokerAddressOutputWithContext(ctx context.Context) BrokerAddressOutput {
 	return o
 }
 
-func (o BrokerAddressArgsOutput) ToBrokerAddressArgsPtrOutput() BrokerAddressArgsPtrOutput {
-	return o.ToBrokerAddressArgsPtrOutputWithContext(context.Background())
+func (o BrokerAddressOutput) ToBrokerAddressPtrOutput() BrokerAddressPtrOutput {
+	return o.ToBrokerAddressPtrOutputWithContext(context.Background())
 }
 
-func (o BrokerAddressArgsOutput) ToBrokerAddressArgsPtrOutputWithContext(ctx context.Context) BrokerAddressArgsPtrOutput {
-	return o.ApplyTWithContext(ctx, func(_ context.Context, v BrokerAddressArgs) *BrokerAddressArgs {
+func (o BrokerAddressOutput) ToBrokerAddressPtrOutputWithContext(ctx context.Context) BrokerAddressPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v BrokerAddress) *BrokerAddress {
 		return &v
-	}).(BrokerAddressArgsPtrOutput)
+	}).(BrokerAddressPtrOutput)
 }
 
 // File with the certificate authority of an `https` address, in PEM.
-func (o BrokerAddressArgsOutput) CaCertFile() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v BrokerAddressArgs) *string { return v.CaCertFile }).(pulumi.StringPtrOutput)
+func (o BrokerAddressOutput) CaCertFile() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v BrokerAddress) *string { return v.CaCertFile }).(pulumi.StringPtrOutput)
 }
 
 // Whether a certificate that can't be verified is accepted; default false.
-func (o BrokerAddressArgsOutput) Insecure() pulumi.BoolPtrOutput {
-	return o.ApplyT(func(v BrokerAddressArgs) *bool { return v.Insecure }).(pulumi.BoolPtrOutput)
+func (o BrokerAddressOutput) Insecure() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v BrokerAddress) *bool { return v.Insecure }).(pulumi.BoolPtrOutput)
 }
 
 // e.g. `http://127.0.0.1:15672` or `https://rabbit.example.com`.
-func (o BrokerAddressArgsOutput) ManagementUrl() pulumi.StringOutput {
-	return o.ApplyT(func(v BrokerAddressArgs) string { return v.ManagementUrl }).(pulumi.StringOutput)
+func (o BrokerAddressOutput) ManagementUrl() pulumi.StringOutput {
+	return o.ApplyT(func(v BrokerAddress) string { return v.ManagementUrl }).(pulumi.StringOutput)
 }
 
 // Its password.
-func (o BrokerAddressArgsOutput) Password() pulumi.StringOutput {
-	return o.ApplyT(func(v BrokerAddressArgs) string { return v.Password }).(pulumi.StringOutput)
+func (o BrokerAddressOutput) Password() pulumi.StringOutput {
+	return o.ApplyT(func(v BrokerAddress) string { return v.Password }).(pulumi.StringOutput)
 }
 
 // A user with the tag `management`.
-func (o BrokerAddressArgsOutput) Username() pulumi.StringOutput {
-	return o.ApplyT(func(v BrokerAddressArgs) string { return v.Username }).(pulumi.StringOutput)
+func (o BrokerAddressOutput) Username() pulumi.StringOutput {
+	return o.ApplyT(func(v BrokerAddress) string { return v.Username }).(pulumi.StringOutput)
 }
 
-type BrokerAddressArgsPtrOutput struct{ *pulumi.OutputState }
+type BrokerAddressPtrOutput struct{ *pulumi.OutputState }
 
-func (BrokerAddressArgsPtrOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((**BrokerAddressArgs)(nil)).Elem()
+func (BrokerAddressPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**BrokerAddress)(nil)).Elem()
 }
 
-func (o BrokerAddressArgsPtrOutput) ToBrokerAddressArgsPtrOutput() BrokerAddressArgsPtrOutput {
+func (o BrokerAddressPtrOutput) ToBrokerAddressPtrOutput() BrokerAddressPtrOutput {
 	return o
 }
 
-func (o BrokerAddressArgsPtrOutput) ToBrokerAddressArgsPtrOutputWithContext(ctx context.Context) BrokerAddressArgsPtrOutput {
+func (o BrokerAddressPtrOutput) ToBrokerAddressPtrOutputWithContext(ctx context.Context) BrokerAddressPtrOutput {
 	return o
 }
 
-func (o BrokerAddressArgsPtrOutput) Elem() BrokerAddressArgsOutput {
-	return o.ApplyT(func(v *BrokerAddressArgs) BrokerAddressArgs {
+func (o BrokerAddressPtrOutput) Elem() BrokerAddressOutput {
+	return o.ApplyT(func(v *BrokerAddress) BrokerAddress {
 		if v != nil {
 			return *v
 		}
-		var ret BrokerAddressArgs
+		var ret BrokerAddress
 		return ret
-	}).(BrokerAddressArgsOutput)
+	}).(BrokerAddressOutput)
 }
 
 // File with the certificate authority of an `https` address, in PEM.
-func (o BrokerAddressArgsPtrOutput) CaCertFile() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *BrokerAddressArgs) *string {
+func (o BrokerAddressPtrOutput) CaCertFile() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *BrokerAddress) *string {
 		if v == nil {
 			return nil
 		}
@@ -187,8 +187,8 @@ func (o BrokerAddressArgsPtrOutput) CaCertFile() pulumi.StringPtrOutput {
 }
 
 // Whether a certificate that can't be verified is accepted; default false.
-func (o BrokerAddressArgsPtrOutput) Insecure() pulumi.BoolPtrOutput {
-	return o.ApplyT(func(v *BrokerAddressArgs) *bool {
+func (o BrokerAddressPtrOutput) Insecure() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v *BrokerAddress) *bool {
 		if v == nil {
 			return nil
 		}
@@ -197,8 +197,8 @@ func (o BrokerAddressArgsPtrOutput) Insecure() pulumi.BoolPtrOutput {
 }
 
 // e.g. `http://127.0.0.1:15672` or `https://rabbit.example.com`.
-func (o BrokerAddressArgsPtrOutput) ManagementUrl() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *BrokerAddressArgs) *string {
+func (o BrokerAddressPtrOutput) ManagementUrl() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *BrokerAddress) *string {
 		if v == nil {
 			return nil
 		}
@@ -207,8 +207,8 @@ func (o BrokerAddressArgsPtrOutput) ManagementUrl() pulumi.StringPtrOutput {
 }
 
 // Its password.
-func (o BrokerAddressArgsPtrOutput) Password() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *BrokerAddressArgs) *string {
+func (o BrokerAddressPtrOutput) Password() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *BrokerAddress) *string {
 		if v == nil {
 			return nil
 		}
@@ -217,13 +217,33 @@ func (o BrokerAddressArgsPtrOutput) Password() pulumi.StringPtrOutput {
 }
 
 // A user with the tag `management`.
-func (o BrokerAddressArgsPtrOutput) Username() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *BrokerAddressArgs) *string {
+func (o BrokerAddressPtrOutput) Username() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *BrokerAddress) *string {
 		if v == nil {
 			return nil
 		}
 		return &v.Username
 	}).(pulumi.StringPtrOutput)
+}
+
+type ClusterAccess struct {
+	// Namespaces of services.
+	ClientNamespaces []string `pulumi:"clientNamespaces"`
+	// Namespaces of what uses the management API: an ingress controller, a CI runner.
+	ManagementNamespaces []string `pulumi:"managementNamespaces"`
+	// Namespaces of what reads the metrics.
+	MonitoringNamespaces []string `pulumi:"monitoringNamespaces"`
+}
+
+// ClusterAccessInput is an input type that accepts ClusterAccessArgs and ClusterAccessOutput values.
+// You can construct a concrete instance of `ClusterAccessInput` via:
+//
+//	ClusterAccessArgs{...}
+type ClusterAccessInput interface {
+	pulumi.Input
+
+	ToClusterAccessOutput() ClusterAccessOutput
+	ToClusterAccessOutputWithContext(context.Context) ClusterAccessOutput
 }
 
 type ClusterAccessArgs struct {
@@ -235,145 +255,125 @@ type ClusterAccessArgs struct {
 	MonitoringNamespaces []string `pulumi:"monitoringNamespaces"`
 }
 
-// ClusterAccessArgsInput is an input type that accepts ClusterAccessArgsArgs and ClusterAccessArgsOutput values.
-// You can construct a concrete instance of `ClusterAccessArgsInput` via:
+func (ClusterAccessArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterAccess)(nil)).Elem()
+}
+
+func (i ClusterAccessArgs) ToClusterAccessOutput() ClusterAccessOutput {
+	return i.ToClusterAccessOutputWithContext(context.Background())
+}
+
+func (i ClusterAccessArgs) ToClusterAccessOutputWithContext(ctx context.Context) ClusterAccessOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterAccessOutput)
+}
+
+func (i ClusterAccessArgs) ToClusterAccessPtrOutput() ClusterAccessPtrOutput {
+	return i.ToClusterAccessPtrOutputWithContext(context.Background())
+}
+
+func (i ClusterAccessArgs) ToClusterAccessPtrOutputWithContext(ctx context.Context) ClusterAccessPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterAccessOutput).ToClusterAccessPtrOutputWithContext(ctx)
+}
+
+// ClusterAccessPtrInput is an input type that accepts ClusterAccessArgs, ClusterAccessPtr and ClusterAccessPtrOutput values.
+// You can construct a concrete instance of `ClusterAccessPtrInput` via:
 //
-//	ClusterAccessArgsArgs{...}
-type ClusterAccessArgsInput interface {
-	pulumi.Input
-
-	ToClusterAccessArgsOutput() ClusterAccessArgsOutput
-	ToClusterAccessArgsOutputWithContext(context.Context) ClusterAccessArgsOutput
-}
-
-type ClusterAccessArgsArgs struct {
-	// Namespaces of services.
-	ClientNamespaces []string `pulumi:"clientNamespaces"`
-	// Namespaces of what uses the management API: an ingress controller, a CI runner.
-	ManagementNamespaces []string `pulumi:"managementNamespaces"`
-	// Namespaces of what reads the metrics.
-	MonitoringNamespaces []string `pulumi:"monitoringNamespaces"`
-}
-
-func (ClusterAccessArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterAccessArgs)(nil)).Elem()
-}
-
-func (i ClusterAccessArgsArgs) ToClusterAccessArgsOutput() ClusterAccessArgsOutput {
-	return i.ToClusterAccessArgsOutputWithContext(context.Background())
-}
-
-func (i ClusterAccessArgsArgs) ToClusterAccessArgsOutputWithContext(ctx context.Context) ClusterAccessArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterAccessArgsOutput)
-}
-
-func (i ClusterAccessArgsArgs) ToClusterAccessArgsPtrOutput() ClusterAccessArgsPtrOutput {
-	return i.ToClusterAccessArgsPtrOutputWithContext(context.Background())
-}
-
-func (i ClusterAccessArgsArgs) ToClusterAccessArgsPtrOutputWithContext(ctx context.Context) ClusterAccessArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterAccessArgsOutput).ToClusterAccessArgsPtrOutputWithContext(ctx)
-}
-
-// ClusterAccessArgsPtrInput is an input type that accepts ClusterAccessArgsArgs, ClusterAccessArgsPtr and ClusterAccessArgsPtrOutput values.
-// You can construct a concrete instance of `ClusterAccessArgsPtrInput` via:
-//
-//	        ClusterAccessArgsArgs{...}
+//	        ClusterAccessArgs{...}
 //
 //	or:
 //
 //	        nil
-type ClusterAccessArgsPtrInput interface {
+type ClusterAccessPtrInput interface {
 	pulumi.Input
 
-	ToClusterAccessArgsPtrOutput() ClusterAccessArgsPtrOutput
-	ToClusterAccessArgsPtrOutputWithContext(context.Context) ClusterAccessArgsPtrOutput
+	ToClusterAccessPtrOutput() ClusterAccessPtrOutput
+	ToClusterAccessPtrOutputWithContext(context.Context) ClusterAccessPtrOutput
 }
 
-type clusterAccessArgsPtrType ClusterAccessArgsArgs
+type clusterAccessPtrType ClusterAccessArgs
 
-func ClusterAccessArgsPtr(v *ClusterAccessArgsArgs) ClusterAccessArgsPtrInput {
-	return (*clusterAccessArgsPtrType)(v)
+func ClusterAccessPtr(v *ClusterAccessArgs) ClusterAccessPtrInput {
+	return (*clusterAccessPtrType)(v)
 }
 
-func (*clusterAccessArgsPtrType) ElementType() reflect.Type {
-	return reflect.TypeOf((**ClusterAccessArgs)(nil)).Elem()
+func (*clusterAccessPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**ClusterAccess)(nil)).Elem()
 }
 
-func (i *clusterAccessArgsPtrType) ToClusterAccessArgsPtrOutput() ClusterAccessArgsPtrOutput {
-	return i.ToClusterAccessArgsPtrOutputWithContext(context.Background())
+func (i *clusterAccessPtrType) ToClusterAccessPtrOutput() ClusterAccessPtrOutput {
+	return i.ToClusterAccessPtrOutputWithContext(context.Background())
 }
 
-func (i *clusterAccessArgsPtrType) ToClusterAccessArgsPtrOutputWithContext(ctx context.Context) ClusterAccessArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterAccessArgsPtrOutput)
+func (i *clusterAccessPtrType) ToClusterAccessPtrOutputWithContext(ctx context.Context) ClusterAccessPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterAccessPtrOutput)
 }
 
-type ClusterAccessArgsOutput struct{ *pulumi.OutputState }
+type ClusterAccessOutput struct{ *pulumi.OutputState }
 
-func (ClusterAccessArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterAccessArgs)(nil)).Elem()
+func (ClusterAccessOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterAccess)(nil)).Elem()
 }
 
-func (o ClusterAccessArgsOutput) ToClusterAccessArgsOutput() ClusterAccessArgsOutput {
+func (o ClusterAccessOutput) ToClusterAccessOutput() ClusterAccessOutput {
 	return o
 }
 
-func (o ClusterAccessArgsOutput) ToClusterAccessArgsOutputWithContext(ctx context.Context) ClusterAccessArgsOutput {
+func (o ClusterAccessOutput) ToClusterAccessOutputWithContext(ctx context.Context) ClusterAccessOutput {
 	return o
 }
 
-func (o ClusterAccessArgsOutput) ToClusterAccessArgsPtrOutput() ClusterAccessArgsPtrOutput {
-	return o.ToClusterAccessArgsPtrOutputWithContext(context.Background())
+func (o ClusterAccessOutput) ToClusterAccessPtrOutput() ClusterAccessPtrOutput {
+	return o.ToClusterAccessPtrOutputWithContext(context.Background())
 }
 
-func (o ClusterAccessArgsOutput) ToClusterAccessArgsPtrOutputWithContext(ctx context.Context) ClusterAccessArgsPtrOutput {
-	return o.ApplyTWithContext(ctx, func(_ context.Context, v ClusterAccessArgs) *ClusterAccessArgs {
+func (o ClusterAccessOutput) ToClusterAccessPtrOutputWithContext(ctx context.Context) ClusterAccessPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v ClusterAccess) *ClusterAccess {
 		return &v
-	}).(ClusterAccessArgsPtrOutput)
+	}).(ClusterAccessPtrOutput)
 }
 
 // Namespaces of services.
-func (o ClusterAccessArgsOutput) ClientNamespaces() pulumi.StringArrayOutput {
-	return o.ApplyT(func(v ClusterAccessArgs) []string { return v.ClientNamespaces }).(pulumi.StringArrayOutput)
+func (o ClusterAccessOutput) ClientNamespaces() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v ClusterAccess) []string { return v.ClientNamespaces }).(pulumi.StringArrayOutput)
 }
 
 // Namespaces of what uses the management API: an ingress controller, a CI runner.
-func (o ClusterAccessArgsOutput) ManagementNamespaces() pulumi.StringArrayOutput {
-	return o.ApplyT(func(v ClusterAccessArgs) []string { return v.ManagementNamespaces }).(pulumi.StringArrayOutput)
+func (o ClusterAccessOutput) ManagementNamespaces() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v ClusterAccess) []string { return v.ManagementNamespaces }).(pulumi.StringArrayOutput)
 }
 
 // Namespaces of what reads the metrics.
-func (o ClusterAccessArgsOutput) MonitoringNamespaces() pulumi.StringArrayOutput {
-	return o.ApplyT(func(v ClusterAccessArgs) []string { return v.MonitoringNamespaces }).(pulumi.StringArrayOutput)
+func (o ClusterAccessOutput) MonitoringNamespaces() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v ClusterAccess) []string { return v.MonitoringNamespaces }).(pulumi.StringArrayOutput)
 }
 
-type ClusterAccessArgsPtrOutput struct{ *pulumi.OutputState }
+type ClusterAccessPtrOutput struct{ *pulumi.OutputState }
 
-func (ClusterAccessArgsPtrOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((**ClusterAccessArgs)(nil)).Elem()
+func (ClusterAccessPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**ClusterAccess)(nil)).Elem()
 }
 
-func (o ClusterAccessArgsPtrOutput) ToClusterAccessArgsPtrOutput() ClusterAccessArgsPtrOutput {
+func (o ClusterAccessPtrOutput) ToClusterAccessPtrOutput() ClusterAccessPtrOutput {
 	return o
 }
 
-func (o ClusterAccessArgsPtrOutput) ToClusterAccessArgsPtrOutputWithContext(ctx context.Context) ClusterAccessArgsPtrOutput {
+func (o ClusterAccessPtrOutput) ToClusterAccessPtrOutputWithContext(ctx context.Context) ClusterAccessPtrOutput {
 	return o
 }
 
-func (o ClusterAccessArgsPtrOutput) Elem() ClusterAccessArgsOutput {
-	return o.ApplyT(func(v *ClusterAccessArgs) ClusterAccessArgs {
+func (o ClusterAccessPtrOutput) Elem() ClusterAccessOutput {
+	return o.ApplyT(func(v *ClusterAccess) ClusterAccess {
 		if v != nil {
 			return *v
 		}
-		var ret ClusterAccessArgs
+		var ret ClusterAccess
 		return ret
-	}).(ClusterAccessArgsOutput)
+	}).(ClusterAccessOutput)
 }
 
 // Namespaces of services.
-func (o ClusterAccessArgsPtrOutput) ClientNamespaces() pulumi.StringArrayOutput {
-	return o.ApplyT(func(v *ClusterAccessArgs) []string {
+func (o ClusterAccessPtrOutput) ClientNamespaces() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v *ClusterAccess) []string {
 		if v == nil {
 			return nil
 		}
@@ -382,8 +382,8 @@ func (o ClusterAccessArgsPtrOutput) ClientNamespaces() pulumi.StringArrayOutput 
 }
 
 // Namespaces of what uses the management API: an ingress controller, a CI runner.
-func (o ClusterAccessArgsPtrOutput) ManagementNamespaces() pulumi.StringArrayOutput {
-	return o.ApplyT(func(v *ClusterAccessArgs) []string {
+func (o ClusterAccessPtrOutput) ManagementNamespaces() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v *ClusterAccess) []string {
 		if v == nil {
 			return nil
 		}
@@ -392,8 +392,8 @@ func (o ClusterAccessArgsPtrOutput) ManagementNamespaces() pulumi.StringArrayOut
 }
 
 // Namespaces of what reads the metrics.
-func (o ClusterAccessArgsPtrOutput) MonitoringNamespaces() pulumi.StringArrayOutput {
-	return o.ApplyT(func(v *ClusterAccessArgs) []string {
+func (o ClusterAccessPtrOutput) MonitoringNamespaces() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v *ClusterAccess) []string {
 		if v == nil {
 			return nil
 		}
@@ -401,7 +401,7 @@ func (o ClusterAccessArgsPtrOutput) MonitoringNamespaces() pulumi.StringArrayOut
 	}).(pulumi.StringArrayOutput)
 }
 
-type ClusterIngressArgs struct {
+type ClusterIngress struct {
 	// Annotations, e.g. that the controller shall speak TLS to the Service.
 	Annotations map[string]string `pulumi:"annotations"`
 	// Name of the IngressClass.
@@ -412,18 +412,18 @@ type ClusterIngressArgs struct {
 	TlsSecretName string `pulumi:"tlsSecretName"`
 }
 
-// ClusterIngressArgsInput is an input type that accepts ClusterIngressArgsArgs and ClusterIngressArgsOutput values.
-// You can construct a concrete instance of `ClusterIngressArgsInput` via:
+// ClusterIngressInput is an input type that accepts ClusterIngressArgs and ClusterIngressOutput values.
+// You can construct a concrete instance of `ClusterIngressInput` via:
 //
-//	ClusterIngressArgsArgs{...}
-type ClusterIngressArgsInput interface {
+//	ClusterIngressArgs{...}
+type ClusterIngressInput interface {
 	pulumi.Input
 
-	ToClusterIngressArgsOutput() ClusterIngressArgsOutput
-	ToClusterIngressArgsOutputWithContext(context.Context) ClusterIngressArgsOutput
+	ToClusterIngressOutput() ClusterIngressOutput
+	ToClusterIngressOutputWithContext(context.Context) ClusterIngressOutput
 }
 
-type ClusterIngressArgsArgs struct {
+type ClusterIngressArgs struct {
 	// Annotations, e.g. that the controller shall speak TLS to the Service.
 	Annotations map[string]pulumi.StringInput `pulumi:"annotations"`
 	// Name of the IngressClass.
@@ -434,130 +434,130 @@ type ClusterIngressArgsArgs struct {
 	TlsSecretName string `pulumi:"tlsSecretName"`
 }
 
-func (ClusterIngressArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterIngressArgs)(nil)).Elem()
+func (ClusterIngressArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterIngress)(nil)).Elem()
 }
 
-func (i ClusterIngressArgsArgs) ToClusterIngressArgsOutput() ClusterIngressArgsOutput {
-	return i.ToClusterIngressArgsOutputWithContext(context.Background())
+func (i ClusterIngressArgs) ToClusterIngressOutput() ClusterIngressOutput {
+	return i.ToClusterIngressOutputWithContext(context.Background())
 }
 
-func (i ClusterIngressArgsArgs) ToClusterIngressArgsOutputWithContext(ctx context.Context) ClusterIngressArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterIngressArgsOutput)
+func (i ClusterIngressArgs) ToClusterIngressOutputWithContext(ctx context.Context) ClusterIngressOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterIngressOutput)
 }
 
-func (i ClusterIngressArgsArgs) ToClusterIngressArgsPtrOutput() ClusterIngressArgsPtrOutput {
-	return i.ToClusterIngressArgsPtrOutputWithContext(context.Background())
+func (i ClusterIngressArgs) ToClusterIngressPtrOutput() ClusterIngressPtrOutput {
+	return i.ToClusterIngressPtrOutputWithContext(context.Background())
 }
 
-func (i ClusterIngressArgsArgs) ToClusterIngressArgsPtrOutputWithContext(ctx context.Context) ClusterIngressArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterIngressArgsOutput).ToClusterIngressArgsPtrOutputWithContext(ctx)
+func (i ClusterIngressArgs) ToClusterIngressPtrOutputWithContext(ctx context.Context) ClusterIngressPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterIngressOutput).ToClusterIngressPtrOutputWithContext(ctx)
 }
 
-// ClusterIngressArgsPtrInput is an input type that accepts ClusterIngressArgsArgs, ClusterIngressArgsPtr and ClusterIngressArgsPtrOutput values.
-// You can construct a concrete instance of `ClusterIngressArgsPtrInput` via:
+// ClusterIngressPtrInput is an input type that accepts ClusterIngressArgs, ClusterIngressPtr and ClusterIngressPtrOutput values.
+// You can construct a concrete instance of `ClusterIngressPtrInput` via:
 //
-//	        ClusterIngressArgsArgs{...}
+//	        ClusterIngressArgs{...}
 //
 //	or:
 //
 //	        nil
-type ClusterIngressArgsPtrInput interface {
+type ClusterIngressPtrInput interface {
 	pulumi.Input
 
-	ToClusterIngressArgsPtrOutput() ClusterIngressArgsPtrOutput
-	ToClusterIngressArgsPtrOutputWithContext(context.Context) ClusterIngressArgsPtrOutput
+	ToClusterIngressPtrOutput() ClusterIngressPtrOutput
+	ToClusterIngressPtrOutputWithContext(context.Context) ClusterIngressPtrOutput
 }
 
-type clusterIngressArgsPtrType ClusterIngressArgsArgs
+type clusterIngressPtrType ClusterIngressArgs
 
-func ClusterIngressArgsPtr(v *ClusterIngressArgsArgs) ClusterIngressArgsPtrInput {
-	return (*clusterIngressArgsPtrType)(v)
+func ClusterIngressPtr(v *ClusterIngressArgs) ClusterIngressPtrInput {
+	return (*clusterIngressPtrType)(v)
 }
 
-func (*clusterIngressArgsPtrType) ElementType() reflect.Type {
-	return reflect.TypeOf((**ClusterIngressArgs)(nil)).Elem()
+func (*clusterIngressPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**ClusterIngress)(nil)).Elem()
 }
 
-func (i *clusterIngressArgsPtrType) ToClusterIngressArgsPtrOutput() ClusterIngressArgsPtrOutput {
-	return i.ToClusterIngressArgsPtrOutputWithContext(context.Background())
+func (i *clusterIngressPtrType) ToClusterIngressPtrOutput() ClusterIngressPtrOutput {
+	return i.ToClusterIngressPtrOutputWithContext(context.Background())
 }
 
-func (i *clusterIngressArgsPtrType) ToClusterIngressArgsPtrOutputWithContext(ctx context.Context) ClusterIngressArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterIngressArgsPtrOutput)
+func (i *clusterIngressPtrType) ToClusterIngressPtrOutputWithContext(ctx context.Context) ClusterIngressPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterIngressPtrOutput)
 }
 
-type ClusterIngressArgsOutput struct{ *pulumi.OutputState }
+type ClusterIngressOutput struct{ *pulumi.OutputState }
 
-func (ClusterIngressArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterIngressArgs)(nil)).Elem()
+func (ClusterIngressOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterIngress)(nil)).Elem()
 }
 
-func (o ClusterIngressArgsOutput) ToClusterIngressArgsOutput() ClusterIngressArgsOutput {
+func (o ClusterIngressOutput) ToClusterIngressOutput() ClusterIngressOutput {
 	return o
 }
 
-func (o ClusterIngressArgsOutput) ToClusterIngressArgsOutputWithContext(ctx context.Context) ClusterIngressArgsOutput {
+func (o ClusterIngressOutput) ToClusterIngressOutputWithContext(ctx context.Context) ClusterIngressOutput {
 	return o
 }
 
-func (o ClusterIngressArgsOutput) ToClusterIngressArgsPtrOutput() ClusterIngressArgsPtrOutput {
-	return o.ToClusterIngressArgsPtrOutputWithContext(context.Background())
+func (o ClusterIngressOutput) ToClusterIngressPtrOutput() ClusterIngressPtrOutput {
+	return o.ToClusterIngressPtrOutputWithContext(context.Background())
 }
 
-func (o ClusterIngressArgsOutput) ToClusterIngressArgsPtrOutputWithContext(ctx context.Context) ClusterIngressArgsPtrOutput {
-	return o.ApplyTWithContext(ctx, func(_ context.Context, v ClusterIngressArgs) *ClusterIngressArgs {
+func (o ClusterIngressOutput) ToClusterIngressPtrOutputWithContext(ctx context.Context) ClusterIngressPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v ClusterIngress) *ClusterIngress {
 		return &v
-	}).(ClusterIngressArgsPtrOutput)
+	}).(ClusterIngressPtrOutput)
 }
 
 // Annotations, e.g. that the controller shall speak TLS to the Service.
-func (o ClusterIngressArgsOutput) Annotations() pulumi.StringMapOutput {
-	return o.ApplyT(func(v ClusterIngressArgs) map[string]string { return v.Annotations }).(pulumi.StringMapOutput)
+func (o ClusterIngressOutput) Annotations() pulumi.StringMapOutput {
+	return o.ApplyT(func(v ClusterIngress) map[string]string { return v.Annotations }).(pulumi.StringMapOutput)
 }
 
 // Name of the IngressClass.
-func (o ClusterIngressArgsOutput) ClassName() pulumi.StringOutput {
-	return o.ApplyT(func(v ClusterIngressArgs) string { return v.ClassName }).(pulumi.StringOutput)
+func (o ClusterIngressOutput) ClassName() pulumi.StringOutput {
+	return o.ApplyT(func(v ClusterIngress) string { return v.ClassName }).(pulumi.StringOutput)
 }
 
 // Host name, e.g. `rabbitmq.example.com`.
-func (o ClusterIngressArgsOutput) Host() pulumi.StringOutput {
-	return o.ApplyT(func(v ClusterIngressArgs) string { return v.Host }).(pulumi.StringOutput)
+func (o ClusterIngressOutput) Host() pulumi.StringOutput {
+	return o.ApplyT(func(v ClusterIngress) string { return v.Host }).(pulumi.StringOutput)
 }
 
 // Secret with the host's certificate.
-func (o ClusterIngressArgsOutput) TlsSecretName() pulumi.StringOutput {
-	return o.ApplyT(func(v ClusterIngressArgs) string { return v.TlsSecretName }).(pulumi.StringOutput)
+func (o ClusterIngressOutput) TlsSecretName() pulumi.StringOutput {
+	return o.ApplyT(func(v ClusterIngress) string { return v.TlsSecretName }).(pulumi.StringOutput)
 }
 
-type ClusterIngressArgsPtrOutput struct{ *pulumi.OutputState }
+type ClusterIngressPtrOutput struct{ *pulumi.OutputState }
 
-func (ClusterIngressArgsPtrOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((**ClusterIngressArgs)(nil)).Elem()
+func (ClusterIngressPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**ClusterIngress)(nil)).Elem()
 }
 
-func (o ClusterIngressArgsPtrOutput) ToClusterIngressArgsPtrOutput() ClusterIngressArgsPtrOutput {
+func (o ClusterIngressPtrOutput) ToClusterIngressPtrOutput() ClusterIngressPtrOutput {
 	return o
 }
 
-func (o ClusterIngressArgsPtrOutput) ToClusterIngressArgsPtrOutputWithContext(ctx context.Context) ClusterIngressArgsPtrOutput {
+func (o ClusterIngressPtrOutput) ToClusterIngressPtrOutputWithContext(ctx context.Context) ClusterIngressPtrOutput {
 	return o
 }
 
-func (o ClusterIngressArgsPtrOutput) Elem() ClusterIngressArgsOutput {
-	return o.ApplyT(func(v *ClusterIngressArgs) ClusterIngressArgs {
+func (o ClusterIngressPtrOutput) Elem() ClusterIngressOutput {
+	return o.ApplyT(func(v *ClusterIngress) ClusterIngress {
 		if v != nil {
 			return *v
 		}
-		var ret ClusterIngressArgs
+		var ret ClusterIngress
 		return ret
-	}).(ClusterIngressArgsOutput)
+	}).(ClusterIngressOutput)
 }
 
 // Annotations, e.g. that the controller shall speak TLS to the Service.
-func (o ClusterIngressArgsPtrOutput) Annotations() pulumi.StringMapOutput {
-	return o.ApplyT(func(v *ClusterIngressArgs) map[string]string {
+func (o ClusterIngressPtrOutput) Annotations() pulumi.StringMapOutput {
+	return o.ApplyT(func(v *ClusterIngress) map[string]string {
 		if v == nil {
 			return nil
 		}
@@ -566,8 +566,8 @@ func (o ClusterIngressArgsPtrOutput) Annotations() pulumi.StringMapOutput {
 }
 
 // Name of the IngressClass.
-func (o ClusterIngressArgsPtrOutput) ClassName() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *ClusterIngressArgs) *string {
+func (o ClusterIngressPtrOutput) ClassName() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *ClusterIngress) *string {
 		if v == nil {
 			return nil
 		}
@@ -576,8 +576,8 @@ func (o ClusterIngressArgsPtrOutput) ClassName() pulumi.StringPtrOutput {
 }
 
 // Host name, e.g. `rabbitmq.example.com`.
-func (o ClusterIngressArgsPtrOutput) Host() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *ClusterIngressArgs) *string {
+func (o ClusterIngressPtrOutput) Host() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *ClusterIngress) *string {
 		if v == nil {
 			return nil
 		}
@@ -586,8 +586,8 @@ func (o ClusterIngressArgsPtrOutput) Host() pulumi.StringPtrOutput {
 }
 
 // Secret with the host's certificate.
-func (o ClusterIngressArgsPtrOutput) TlsSecretName() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *ClusterIngressArgs) *string {
+func (o ClusterIngressPtrOutput) TlsSecretName() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *ClusterIngress) *string {
 		if v == nil {
 			return nil
 		}
@@ -595,7 +595,7 @@ func (o ClusterIngressArgsPtrOutput) TlsSecretName() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-type ClusterMonitoringArgs struct {
+type ClusterMonitoring struct {
 	// Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
 	Dashboard *bool `pulumi:"dashboard"`
 	// Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
@@ -604,18 +604,18 @@ type ClusterMonitoringArgs struct {
 	ServiceMonitor *bool `pulumi:"serviceMonitor"`
 }
 
-// ClusterMonitoringArgsInput is an input type that accepts ClusterMonitoringArgsArgs and ClusterMonitoringArgsOutput values.
-// You can construct a concrete instance of `ClusterMonitoringArgsInput` via:
+// ClusterMonitoringInput is an input type that accepts ClusterMonitoringArgs and ClusterMonitoringOutput values.
+// You can construct a concrete instance of `ClusterMonitoringInput` via:
 //
-//	ClusterMonitoringArgsArgs{...}
-type ClusterMonitoringArgsInput interface {
+//	ClusterMonitoringArgs{...}
+type ClusterMonitoringInput interface {
 	pulumi.Input
 
-	ToClusterMonitoringArgsOutput() ClusterMonitoringArgsOutput
-	ToClusterMonitoringArgsOutputWithContext(context.Context) ClusterMonitoringArgsOutput
+	ToClusterMonitoringOutput() ClusterMonitoringOutput
+	ToClusterMonitoringOutputWithContext(context.Context) ClusterMonitoringOutput
 }
 
-type ClusterMonitoringArgsArgs struct {
+type ClusterMonitoringArgs struct {
 	// Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
 	Dashboard *bool `pulumi:"dashboard"`
 	// Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
@@ -624,125 +624,125 @@ type ClusterMonitoringArgsArgs struct {
 	ServiceMonitor *bool `pulumi:"serviceMonitor"`
 }
 
-func (ClusterMonitoringArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterMonitoringArgs)(nil)).Elem()
+func (ClusterMonitoringArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterMonitoring)(nil)).Elem()
 }
 
-func (i ClusterMonitoringArgsArgs) ToClusterMonitoringArgsOutput() ClusterMonitoringArgsOutput {
-	return i.ToClusterMonitoringArgsOutputWithContext(context.Background())
+func (i ClusterMonitoringArgs) ToClusterMonitoringOutput() ClusterMonitoringOutput {
+	return i.ToClusterMonitoringOutputWithContext(context.Background())
 }
 
-func (i ClusterMonitoringArgsArgs) ToClusterMonitoringArgsOutputWithContext(ctx context.Context) ClusterMonitoringArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterMonitoringArgsOutput)
+func (i ClusterMonitoringArgs) ToClusterMonitoringOutputWithContext(ctx context.Context) ClusterMonitoringOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterMonitoringOutput)
 }
 
-func (i ClusterMonitoringArgsArgs) ToClusterMonitoringArgsPtrOutput() ClusterMonitoringArgsPtrOutput {
-	return i.ToClusterMonitoringArgsPtrOutputWithContext(context.Background())
+func (i ClusterMonitoringArgs) ToClusterMonitoringPtrOutput() ClusterMonitoringPtrOutput {
+	return i.ToClusterMonitoringPtrOutputWithContext(context.Background())
 }
 
-func (i ClusterMonitoringArgsArgs) ToClusterMonitoringArgsPtrOutputWithContext(ctx context.Context) ClusterMonitoringArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterMonitoringArgsOutput).ToClusterMonitoringArgsPtrOutputWithContext(ctx)
+func (i ClusterMonitoringArgs) ToClusterMonitoringPtrOutputWithContext(ctx context.Context) ClusterMonitoringPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterMonitoringOutput).ToClusterMonitoringPtrOutputWithContext(ctx)
 }
 
-// ClusterMonitoringArgsPtrInput is an input type that accepts ClusterMonitoringArgsArgs, ClusterMonitoringArgsPtr and ClusterMonitoringArgsPtrOutput values.
-// You can construct a concrete instance of `ClusterMonitoringArgsPtrInput` via:
+// ClusterMonitoringPtrInput is an input type that accepts ClusterMonitoringArgs, ClusterMonitoringPtr and ClusterMonitoringPtrOutput values.
+// You can construct a concrete instance of `ClusterMonitoringPtrInput` via:
 //
-//	        ClusterMonitoringArgsArgs{...}
+//	        ClusterMonitoringArgs{...}
 //
 //	or:
 //
 //	        nil
-type ClusterMonitoringArgsPtrInput interface {
+type ClusterMonitoringPtrInput interface {
 	pulumi.Input
 
-	ToClusterMonitoringArgsPtrOutput() ClusterMonitoringArgsPtrOutput
-	ToClusterMonitoringArgsPtrOutputWithContext(context.Context) ClusterMonitoringArgsPtrOutput
+	ToClusterMonitoringPtrOutput() ClusterMonitoringPtrOutput
+	ToClusterMonitoringPtrOutputWithContext(context.Context) ClusterMonitoringPtrOutput
 }
 
-type clusterMonitoringArgsPtrType ClusterMonitoringArgsArgs
+type clusterMonitoringPtrType ClusterMonitoringArgs
 
-func ClusterMonitoringArgsPtr(v *ClusterMonitoringArgsArgs) ClusterMonitoringArgsPtrInput {
-	return (*clusterMonitoringArgsPtrType)(v)
+func ClusterMonitoringPtr(v *ClusterMonitoringArgs) ClusterMonitoringPtrInput {
+	return (*clusterMonitoringPtrType)(v)
 }
 
-func (*clusterMonitoringArgsPtrType) ElementType() reflect.Type {
-	return reflect.TypeOf((**ClusterMonitoringArgs)(nil)).Elem()
+func (*clusterMonitoringPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**ClusterMonitoring)(nil)).Elem()
 }
 
-func (i *clusterMonitoringArgsPtrType) ToClusterMonitoringArgsPtrOutput() ClusterMonitoringArgsPtrOutput {
-	return i.ToClusterMonitoringArgsPtrOutputWithContext(context.Background())
+func (i *clusterMonitoringPtrType) ToClusterMonitoringPtrOutput() ClusterMonitoringPtrOutput {
+	return i.ToClusterMonitoringPtrOutputWithContext(context.Background())
 }
 
-func (i *clusterMonitoringArgsPtrType) ToClusterMonitoringArgsPtrOutputWithContext(ctx context.Context) ClusterMonitoringArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterMonitoringArgsPtrOutput)
+func (i *clusterMonitoringPtrType) ToClusterMonitoringPtrOutputWithContext(ctx context.Context) ClusterMonitoringPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterMonitoringPtrOutput)
 }
 
-type ClusterMonitoringArgsOutput struct{ *pulumi.OutputState }
+type ClusterMonitoringOutput struct{ *pulumi.OutputState }
 
-func (ClusterMonitoringArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterMonitoringArgs)(nil)).Elem()
+func (ClusterMonitoringOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterMonitoring)(nil)).Elem()
 }
 
-func (o ClusterMonitoringArgsOutput) ToClusterMonitoringArgsOutput() ClusterMonitoringArgsOutput {
+func (o ClusterMonitoringOutput) ToClusterMonitoringOutput() ClusterMonitoringOutput {
 	return o
 }
 
-func (o ClusterMonitoringArgsOutput) ToClusterMonitoringArgsOutputWithContext(ctx context.Context) ClusterMonitoringArgsOutput {
+func (o ClusterMonitoringOutput) ToClusterMonitoringOutputWithContext(ctx context.Context) ClusterMonitoringOutput {
 	return o
 }
 
-func (o ClusterMonitoringArgsOutput) ToClusterMonitoringArgsPtrOutput() ClusterMonitoringArgsPtrOutput {
-	return o.ToClusterMonitoringArgsPtrOutputWithContext(context.Background())
+func (o ClusterMonitoringOutput) ToClusterMonitoringPtrOutput() ClusterMonitoringPtrOutput {
+	return o.ToClusterMonitoringPtrOutputWithContext(context.Background())
 }
 
-func (o ClusterMonitoringArgsOutput) ToClusterMonitoringArgsPtrOutputWithContext(ctx context.Context) ClusterMonitoringArgsPtrOutput {
-	return o.ApplyTWithContext(ctx, func(_ context.Context, v ClusterMonitoringArgs) *ClusterMonitoringArgs {
+func (o ClusterMonitoringOutput) ToClusterMonitoringPtrOutputWithContext(ctx context.Context) ClusterMonitoringPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v ClusterMonitoring) *ClusterMonitoring {
 		return &v
-	}).(ClusterMonitoringArgsPtrOutput)
+	}).(ClusterMonitoringPtrOutput)
 }
 
 // Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
-func (o ClusterMonitoringArgsOutput) Dashboard() pulumi.BoolPtrOutput {
-	return o.ApplyT(func(v ClusterMonitoringArgs) *bool { return v.Dashboard }).(pulumi.BoolPtrOutput)
+func (o ClusterMonitoringOutput) Dashboard() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v ClusterMonitoring) *bool { return v.Dashboard }).(pulumi.BoolPtrOutput)
 }
 
 // Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
-func (o ClusterMonitoringArgsOutput) Labels() pulumi.StringMapOutput {
-	return o.ApplyT(func(v ClusterMonitoringArgs) map[string]string { return v.Labels }).(pulumi.StringMapOutput)
+func (o ClusterMonitoringOutput) Labels() pulumi.StringMapOutput {
+	return o.ApplyT(func(v ClusterMonitoring) map[string]string { return v.Labels }).(pulumi.StringMapOutput)
 }
 
 // Whether to make a ServiceMonitor for the Prometheus operator; default false.
-func (o ClusterMonitoringArgsOutput) ServiceMonitor() pulumi.BoolPtrOutput {
-	return o.ApplyT(func(v ClusterMonitoringArgs) *bool { return v.ServiceMonitor }).(pulumi.BoolPtrOutput)
+func (o ClusterMonitoringOutput) ServiceMonitor() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v ClusterMonitoring) *bool { return v.ServiceMonitor }).(pulumi.BoolPtrOutput)
 }
 
-type ClusterMonitoringArgsPtrOutput struct{ *pulumi.OutputState }
+type ClusterMonitoringPtrOutput struct{ *pulumi.OutputState }
 
-func (ClusterMonitoringArgsPtrOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((**ClusterMonitoringArgs)(nil)).Elem()
+func (ClusterMonitoringPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**ClusterMonitoring)(nil)).Elem()
 }
 
-func (o ClusterMonitoringArgsPtrOutput) ToClusterMonitoringArgsPtrOutput() ClusterMonitoringArgsPtrOutput {
+func (o ClusterMonitoringPtrOutput) ToClusterMonitoringPtrOutput() ClusterMonitoringPtrOutput {
 	return o
 }
 
-func (o ClusterMonitoringArgsPtrOutput) ToClusterMonitoringArgsPtrOutputWithContext(ctx context.Context) ClusterMonitoringArgsPtrOutput {
+func (o ClusterMonitoringPtrOutput) ToClusterMonitoringPtrOutputWithContext(ctx context.Context) ClusterMonitoringPtrOutput {
 	return o
 }
 
-func (o ClusterMonitoringArgsPtrOutput) Elem() ClusterMonitoringArgsOutput {
-	return o.ApplyT(func(v *ClusterMonitoringArgs) ClusterMonitoringArgs {
+func (o ClusterMonitoringPtrOutput) Elem() ClusterMonitoringOutput {
+	return o.ApplyT(func(v *ClusterMonitoring) ClusterMonitoring {
 		if v != nil {
 			return *v
 		}
-		var ret ClusterMonitoringArgs
+		var ret ClusterMonitoring
 		return ret
-	}).(ClusterMonitoringArgsOutput)
+	}).(ClusterMonitoringOutput)
 }
 
 // Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
-func (o ClusterMonitoringArgsPtrOutput) Dashboard() pulumi.BoolPtrOutput {
-	return o.ApplyT(func(v *ClusterMonitoringArgs) *bool {
+func (o ClusterMonitoringPtrOutput) Dashboard() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v *ClusterMonitoring) *bool {
 		if v == nil {
 			return nil
 		}
@@ -751,8 +751,8 @@ func (o ClusterMonitoringArgsPtrOutput) Dashboard() pulumi.BoolPtrOutput {
 }
 
 // Labels of both, where Prometheus or Grafana select by them; a dashboard has `grafana_dashboard: "1"` anyhow.
-func (o ClusterMonitoringArgsPtrOutput) Labels() pulumi.StringMapOutput {
-	return o.ApplyT(func(v *ClusterMonitoringArgs) map[string]string {
+func (o ClusterMonitoringPtrOutput) Labels() pulumi.StringMapOutput {
+	return o.ApplyT(func(v *ClusterMonitoring) map[string]string {
 		if v == nil {
 			return nil
 		}
@@ -761,8 +761,8 @@ func (o ClusterMonitoringArgsPtrOutput) Labels() pulumi.StringMapOutput {
 }
 
 // Whether to make a ServiceMonitor for the Prometheus operator; default false.
-func (o ClusterMonitoringArgsPtrOutput) ServiceMonitor() pulumi.BoolPtrOutput {
-	return o.ApplyT(func(v *ClusterMonitoringArgs) *bool {
+func (o ClusterMonitoringPtrOutput) ServiceMonitor() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v *ClusterMonitoring) *bool {
 		if v == nil {
 			return nil
 		}
@@ -770,65 +770,87 @@ func (o ClusterMonitoringArgsPtrOutput) ServiceMonitor() pulumi.BoolPtrOutput {
 	}).(pulumi.BoolPtrOutput)
 }
 
+type ClusterStorage struct {
+	// Name of the StorageClass. Take one that can grow volumes, and whose reclaim policy is `Retain`.
+	ClassName string `pulumi:"className"`
+	// Size of each node's volume in GiB, 4 to 16,384; default 20.
+	SizeGiB *int `pulumi:"sizeGiB"`
+}
+
+// ClusterStorageInput is an input type that accepts ClusterStorageArgs and ClusterStorageOutput values.
+// You can construct a concrete instance of `ClusterStorageInput` via:
+//
+//	ClusterStorageArgs{...}
+type ClusterStorageInput interface {
+	pulumi.Input
+
+	ToClusterStorageOutput() ClusterStorageOutput
+	ToClusterStorageOutputWithContext(context.Context) ClusterStorageOutput
+}
+
 type ClusterStorageArgs struct {
 	// Name of the StorageClass. Take one that can grow volumes, and whose reclaim policy is `Retain`.
 	ClassName string `pulumi:"className"`
 	// Size of each node's volume in GiB, 4 to 16,384; default 20.
-	SizeGiB *float64 `pulumi:"sizeGiB"`
+	SizeGiB *int `pulumi:"sizeGiB"`
 }
 
-// ClusterStorageArgsInput is an input type that accepts ClusterStorageArgsArgs and ClusterStorageArgsOutput values.
-// You can construct a concrete instance of `ClusterStorageArgsInput` via:
-//
-//	ClusterStorageArgsArgs{...}
-type ClusterStorageArgsInput interface {
-	pulumi.Input
-
-	ToClusterStorageArgsOutput() ClusterStorageArgsOutput
-	ToClusterStorageArgsOutputWithContext(context.Context) ClusterStorageArgsOutput
+func (ClusterStorageArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterStorage)(nil)).Elem()
 }
 
-type ClusterStorageArgsArgs struct {
-	// Name of the StorageClass. Take one that can grow volumes, and whose reclaim policy is `Retain`.
-	ClassName string `pulumi:"className"`
-	// Size of each node's volume in GiB, 4 to 16,384; default 20.
-	SizeGiB *float64 `pulumi:"sizeGiB"`
+func (i ClusterStorageArgs) ToClusterStorageOutput() ClusterStorageOutput {
+	return i.ToClusterStorageOutputWithContext(context.Background())
 }
 
-func (ClusterStorageArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterStorageArgs)(nil)).Elem()
+func (i ClusterStorageArgs) ToClusterStorageOutputWithContext(ctx context.Context) ClusterStorageOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterStorageOutput)
 }
 
-func (i ClusterStorageArgsArgs) ToClusterStorageArgsOutput() ClusterStorageArgsOutput {
-	return i.ToClusterStorageArgsOutputWithContext(context.Background())
+type ClusterStorageOutput struct{ *pulumi.OutputState }
+
+func (ClusterStorageOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterStorage)(nil)).Elem()
 }
 
-func (i ClusterStorageArgsArgs) ToClusterStorageArgsOutputWithContext(ctx context.Context) ClusterStorageArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterStorageArgsOutput)
-}
-
-type ClusterStorageArgsOutput struct{ *pulumi.OutputState }
-
-func (ClusterStorageArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterStorageArgs)(nil)).Elem()
-}
-
-func (o ClusterStorageArgsOutput) ToClusterStorageArgsOutput() ClusterStorageArgsOutput {
+func (o ClusterStorageOutput) ToClusterStorageOutput() ClusterStorageOutput {
 	return o
 }
 
-func (o ClusterStorageArgsOutput) ToClusterStorageArgsOutputWithContext(ctx context.Context) ClusterStorageArgsOutput {
+func (o ClusterStorageOutput) ToClusterStorageOutputWithContext(ctx context.Context) ClusterStorageOutput {
 	return o
 }
 
 // Name of the StorageClass. Take one that can grow volumes, and whose reclaim policy is `Retain`.
-func (o ClusterStorageArgsOutput) ClassName() pulumi.StringOutput {
-	return o.ApplyT(func(v ClusterStorageArgs) string { return v.ClassName }).(pulumi.StringOutput)
+func (o ClusterStorageOutput) ClassName() pulumi.StringOutput {
+	return o.ApplyT(func(v ClusterStorage) string { return v.ClassName }).(pulumi.StringOutput)
 }
 
 // Size of each node's volume in GiB, 4 to 16,384; default 20.
-func (o ClusterStorageArgsOutput) SizeGiB() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v ClusterStorageArgs) *float64 { return v.SizeGiB }).(pulumi.Float64PtrOutput)
+func (o ClusterStorageOutput) SizeGiB() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v ClusterStorage) *int { return v.SizeGiB }).(pulumi.IntPtrOutput)
+}
+
+type ClusterTls struct {
+	// Names in the certificate beside those of the Services, `localhost`, and the host of `managementUrl`.
+	DnsNames []string `pulumi:"dnsNames"`
+	// A cert-manager issuer.
+	Issuer *string `pulumi:"issuer"`
+	// `ClusterIssuer` (default) or `Issuer`.
+	IssuerKind *IssuerKind `pulumi:"issuerKind"`
+	// Secret of type `kubernetes.io/tls`, with `ca.crt` where a ServiceMonitor is made; with `issuer` the one to make, by default `NAME-tls`.
+	SecretName *string `pulumi:"secretName"`
+}
+
+// ClusterTlsInput is an input type that accepts ClusterTlsArgs and ClusterTlsOutput values.
+// You can construct a concrete instance of `ClusterTlsInput` via:
+//
+//	ClusterTlsArgs{...}
+type ClusterTlsInput interface {
+	pulumi.Input
+
+	ToClusterTlsOutput() ClusterTlsOutput
+	ToClusterTlsOutputWithContext(context.Context) ClusterTlsOutput
 }
 
 type ClusterTlsArgs struct {
@@ -842,152 +864,130 @@ type ClusterTlsArgs struct {
 	SecretName *string `pulumi:"secretName"`
 }
 
-// ClusterTlsArgsInput is an input type that accepts ClusterTlsArgsArgs and ClusterTlsArgsOutput values.
-// You can construct a concrete instance of `ClusterTlsArgsInput` via:
+func (ClusterTlsArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterTls)(nil)).Elem()
+}
+
+func (i ClusterTlsArgs) ToClusterTlsOutput() ClusterTlsOutput {
+	return i.ToClusterTlsOutputWithContext(context.Background())
+}
+
+func (i ClusterTlsArgs) ToClusterTlsOutputWithContext(ctx context.Context) ClusterTlsOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterTlsOutput)
+}
+
+func (i ClusterTlsArgs) ToClusterTlsPtrOutput() ClusterTlsPtrOutput {
+	return i.ToClusterTlsPtrOutputWithContext(context.Background())
+}
+
+func (i ClusterTlsArgs) ToClusterTlsPtrOutputWithContext(ctx context.Context) ClusterTlsPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterTlsOutput).ToClusterTlsPtrOutputWithContext(ctx)
+}
+
+// ClusterTlsPtrInput is an input type that accepts ClusterTlsArgs, ClusterTlsPtr and ClusterTlsPtrOutput values.
+// You can construct a concrete instance of `ClusterTlsPtrInput` via:
 //
-//	ClusterTlsArgsArgs{...}
-type ClusterTlsArgsInput interface {
-	pulumi.Input
-
-	ToClusterTlsArgsOutput() ClusterTlsArgsOutput
-	ToClusterTlsArgsOutputWithContext(context.Context) ClusterTlsArgsOutput
-}
-
-type ClusterTlsArgsArgs struct {
-	// Names in the certificate beside those of the Services, `localhost`, and the host of `managementUrl`.
-	DnsNames []string `pulumi:"dnsNames"`
-	// A cert-manager issuer.
-	Issuer *string `pulumi:"issuer"`
-	// `ClusterIssuer` (default) or `Issuer`.
-	IssuerKind *IssuerKind `pulumi:"issuerKind"`
-	// Secret of type `kubernetes.io/tls`, with `ca.crt` where a ServiceMonitor is made; with `issuer` the one to make, by default `NAME-tls`.
-	SecretName *string `pulumi:"secretName"`
-}
-
-func (ClusterTlsArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterTlsArgs)(nil)).Elem()
-}
-
-func (i ClusterTlsArgsArgs) ToClusterTlsArgsOutput() ClusterTlsArgsOutput {
-	return i.ToClusterTlsArgsOutputWithContext(context.Background())
-}
-
-func (i ClusterTlsArgsArgs) ToClusterTlsArgsOutputWithContext(ctx context.Context) ClusterTlsArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterTlsArgsOutput)
-}
-
-func (i ClusterTlsArgsArgs) ToClusterTlsArgsPtrOutput() ClusterTlsArgsPtrOutput {
-	return i.ToClusterTlsArgsPtrOutputWithContext(context.Background())
-}
-
-func (i ClusterTlsArgsArgs) ToClusterTlsArgsPtrOutputWithContext(ctx context.Context) ClusterTlsArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterTlsArgsOutput).ToClusterTlsArgsPtrOutputWithContext(ctx)
-}
-
-// ClusterTlsArgsPtrInput is an input type that accepts ClusterTlsArgsArgs, ClusterTlsArgsPtr and ClusterTlsArgsPtrOutput values.
-// You can construct a concrete instance of `ClusterTlsArgsPtrInput` via:
-//
-//	        ClusterTlsArgsArgs{...}
+//	        ClusterTlsArgs{...}
 //
 //	or:
 //
 //	        nil
-type ClusterTlsArgsPtrInput interface {
+type ClusterTlsPtrInput interface {
 	pulumi.Input
 
-	ToClusterTlsArgsPtrOutput() ClusterTlsArgsPtrOutput
-	ToClusterTlsArgsPtrOutputWithContext(context.Context) ClusterTlsArgsPtrOutput
+	ToClusterTlsPtrOutput() ClusterTlsPtrOutput
+	ToClusterTlsPtrOutputWithContext(context.Context) ClusterTlsPtrOutput
 }
 
-type clusterTlsArgsPtrType ClusterTlsArgsArgs
+type clusterTlsPtrType ClusterTlsArgs
 
-func ClusterTlsArgsPtr(v *ClusterTlsArgsArgs) ClusterTlsArgsPtrInput {
-	return (*clusterTlsArgsPtrType)(v)
+func ClusterTlsPtr(v *ClusterTlsArgs) ClusterTlsPtrInput {
+	return (*clusterTlsPtrType)(v)
 }
 
-func (*clusterTlsArgsPtrType) ElementType() reflect.Type {
-	return reflect.TypeOf((**ClusterTlsArgs)(nil)).Elem()
+func (*clusterTlsPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**ClusterTls)(nil)).Elem()
 }
 
-func (i *clusterTlsArgsPtrType) ToClusterTlsArgsPtrOutput() ClusterTlsArgsPtrOutput {
-	return i.ToClusterTlsArgsPtrOutputWithContext(context.Background())
+func (i *clusterTlsPtrType) ToClusterTlsPtrOutput() ClusterTlsPtrOutput {
+	return i.ToClusterTlsPtrOutputWithContext(context.Background())
 }
 
-func (i *clusterTlsArgsPtrType) ToClusterTlsArgsPtrOutputWithContext(ctx context.Context) ClusterTlsArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(ClusterTlsArgsPtrOutput)
+func (i *clusterTlsPtrType) ToClusterTlsPtrOutputWithContext(ctx context.Context) ClusterTlsPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ClusterTlsPtrOutput)
 }
 
-type ClusterTlsArgsOutput struct{ *pulumi.OutputState }
+type ClusterTlsOutput struct{ *pulumi.OutputState }
 
-func (ClusterTlsArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*ClusterTlsArgs)(nil)).Elem()
+func (ClusterTlsOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*ClusterTls)(nil)).Elem()
 }
 
-func (o ClusterTlsArgsOutput) ToClusterTlsArgsOutput() ClusterTlsArgsOutput {
+func (o ClusterTlsOutput) ToClusterTlsOutput() ClusterTlsOutput {
 	return o
 }
 
-func (o ClusterTlsArgsOutput) ToClusterTlsArgsOutputWithContext(ctx context.Context) ClusterTlsArgsOutput {
+func (o ClusterTlsOutput) ToClusterTlsOutputWithContext(ctx context.Context) ClusterTlsOutput {
 	return o
 }
 
-func (o ClusterTlsArgsOutput) ToClusterTlsArgsPtrOutput() ClusterTlsArgsPtrOutput {
-	return o.ToClusterTlsArgsPtrOutputWithContext(context.Background())
+func (o ClusterTlsOutput) ToClusterTlsPtrOutput() ClusterTlsPtrOutput {
+	return o.ToClusterTlsPtrOutputWithContext(context.Background())
 }
 
-func (o ClusterTlsArgsOutput) ToClusterTlsArgsPtrOutputWithContext(ctx context.Context) ClusterTlsArgsPtrOutput {
-	return o.ApplyTWithContext(ctx, func(_ context.Context, v ClusterTlsArgs) *ClusterTlsArgs {
+func (o ClusterTlsOutput) ToClusterTlsPtrOutputWithContext(ctx context.Context) ClusterTlsPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v ClusterTls) *ClusterTls {
 		return &v
-	}).(ClusterTlsArgsPtrOutput)
+	}).(ClusterTlsPtrOutput)
 }
 
 // Names in the certificate beside those of the Services, `localhost`, and the host of `managementUrl`.
-func (o ClusterTlsArgsOutput) DnsNames() pulumi.StringArrayOutput {
-	return o.ApplyT(func(v ClusterTlsArgs) []string { return v.DnsNames }).(pulumi.StringArrayOutput)
+func (o ClusterTlsOutput) DnsNames() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v ClusterTls) []string { return v.DnsNames }).(pulumi.StringArrayOutput)
 }
 
 // A cert-manager issuer.
-func (o ClusterTlsArgsOutput) Issuer() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v ClusterTlsArgs) *string { return v.Issuer }).(pulumi.StringPtrOutput)
+func (o ClusterTlsOutput) Issuer() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v ClusterTls) *string { return v.Issuer }).(pulumi.StringPtrOutput)
 }
 
 // `ClusterIssuer` (default) or `Issuer`.
-func (o ClusterTlsArgsOutput) IssuerKind() IssuerKindPtrOutput {
-	return o.ApplyT(func(v ClusterTlsArgs) *IssuerKind { return v.IssuerKind }).(IssuerKindPtrOutput)
+func (o ClusterTlsOutput) IssuerKind() IssuerKindPtrOutput {
+	return o.ApplyT(func(v ClusterTls) *IssuerKind { return v.IssuerKind }).(IssuerKindPtrOutput)
 }
 
 // Secret of type `kubernetes.io/tls`, with `ca.crt` where a ServiceMonitor is made; with `issuer` the one to make, by default `NAME-tls`.
-func (o ClusterTlsArgsOutput) SecretName() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v ClusterTlsArgs) *string { return v.SecretName }).(pulumi.StringPtrOutput)
+func (o ClusterTlsOutput) SecretName() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v ClusterTls) *string { return v.SecretName }).(pulumi.StringPtrOutput)
 }
 
-type ClusterTlsArgsPtrOutput struct{ *pulumi.OutputState }
+type ClusterTlsPtrOutput struct{ *pulumi.OutputState }
 
-func (ClusterTlsArgsPtrOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((**ClusterTlsArgs)(nil)).Elem()
+func (ClusterTlsPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**ClusterTls)(nil)).Elem()
 }
 
-func (o ClusterTlsArgsPtrOutput) ToClusterTlsArgsPtrOutput() ClusterTlsArgsPtrOutput {
+func (o ClusterTlsPtrOutput) ToClusterTlsPtrOutput() ClusterTlsPtrOutput {
 	return o
 }
 
-func (o ClusterTlsArgsPtrOutput) ToClusterTlsArgsPtrOutputWithContext(ctx context.Context) ClusterTlsArgsPtrOutput {
+func (o ClusterTlsPtrOutput) ToClusterTlsPtrOutputWithContext(ctx context.Context) ClusterTlsPtrOutput {
 	return o
 }
 
-func (o ClusterTlsArgsPtrOutput) Elem() ClusterTlsArgsOutput {
-	return o.ApplyT(func(v *ClusterTlsArgs) ClusterTlsArgs {
+func (o ClusterTlsPtrOutput) Elem() ClusterTlsOutput {
+	return o.ApplyT(func(v *ClusterTls) ClusterTls {
 		if v != nil {
 			return *v
 		}
-		var ret ClusterTlsArgs
+		var ret ClusterTls
 		return ret
-	}).(ClusterTlsArgsOutput)
+	}).(ClusterTlsOutput)
 }
 
 // Names in the certificate beside those of the Services, `localhost`, and the host of `managementUrl`.
-func (o ClusterTlsArgsPtrOutput) DnsNames() pulumi.StringArrayOutput {
-	return o.ApplyT(func(v *ClusterTlsArgs) []string {
+func (o ClusterTlsPtrOutput) DnsNames() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v *ClusterTls) []string {
 		if v == nil {
 			return nil
 		}
@@ -996,8 +996,8 @@ func (o ClusterTlsArgsPtrOutput) DnsNames() pulumi.StringArrayOutput {
 }
 
 // A cert-manager issuer.
-func (o ClusterTlsArgsPtrOutput) Issuer() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *ClusterTlsArgs) *string {
+func (o ClusterTlsPtrOutput) Issuer() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *ClusterTls) *string {
 		if v == nil {
 			return nil
 		}
@@ -1006,8 +1006,8 @@ func (o ClusterTlsArgsPtrOutput) Issuer() pulumi.StringPtrOutput {
 }
 
 // `ClusterIssuer` (default) or `Issuer`.
-func (o ClusterTlsArgsPtrOutput) IssuerKind() IssuerKindPtrOutput {
-	return o.ApplyT(func(v *ClusterTlsArgs) *IssuerKind {
+func (o ClusterTlsPtrOutput) IssuerKind() IssuerKindPtrOutput {
+	return o.ApplyT(func(v *ClusterTls) *IssuerKind {
 		if v == nil {
 			return nil
 		}
@@ -1016,8 +1016,8 @@ func (o ClusterTlsArgsPtrOutput) IssuerKind() IssuerKindPtrOutput {
 }
 
 // Secret of type `kubernetes.io/tls`, with `ca.crt` where a ServiceMonitor is made; with `issuer` the one to make, by default `NAME-tls`.
-func (o ClusterTlsArgsPtrOutput) SecretName() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *ClusterTlsArgs) *string {
+func (o ClusterTlsPtrOutput) SecretName() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *ClusterTls) *string {
 		if v == nil {
 			return nil
 		}
@@ -1047,7 +1047,7 @@ type DelayGatewayDescriptor struct {
 	// Whether messages may go to queues, by the default exchange.
 	ToQueues bool `pulumi:"toQueues"`
 	// Version of the descriptor's format, 1.
-	Version float64 `pulumi:"version"`
+	Version int `pulumi:"version"`
 }
 
 // DelayGatewayDescriptorInput is an input type that accepts DelayGatewayDescriptorArgs and DelayGatewayDescriptorOutput values.
@@ -1083,7 +1083,7 @@ type DelayGatewayDescriptorArgs struct {
 	// Whether messages may go to queues, by the default exchange.
 	ToQueues pulumi.BoolInput `pulumi:"toQueues"`
 	// Version of the descriptor's format, 1.
-	Version pulumi.Float64Input `pulumi:"version"`
+	Version pulumi.IntInput `pulumi:"version"`
 }
 
 func (DelayGatewayDescriptorArgs) ElementType() reflect.Type {
@@ -1163,8 +1163,8 @@ func (o DelayGatewayDescriptorOutput) ToQueues() pulumi.BoolOutput {
 }
 
 // Version of the descriptor's format, 1.
-func (o DelayGatewayDescriptorOutput) Version() pulumi.Float64Output {
-	return o.ApplyT(func(v DelayGatewayDescriptor) float64 { return v.Version }).(pulumi.Float64Output)
+func (o DelayGatewayDescriptorOutput) Version() pulumi.IntOutput {
+	return o.ApplyT(func(v DelayGatewayDescriptor) int { return v.Version }).(pulumi.IntOutput)
 }
 
 type DelayNetworkDescriptor struct {
@@ -1178,7 +1178,7 @@ type DelayNetworkDescriptor struct {
 	// Always `delay-network`.
 	Kind string `pulumi:"kind"`
 	// Number of levels.
-	Levels float64 `pulumi:"levels"`
+	Levels int `pulumi:"levels"`
 	// `exact`, `suffix` or `enforced`.
 	Matching string `pulumi:"matching"`
 	// The longest delay, in milliseconds.
@@ -1194,11 +1194,11 @@ type DelayNetworkDescriptor struct {
 	// `quorum` or `classic`.
 	QueueType string `pulumi:"queueType"`
 	// Digits per level: 2, 4, 8 or 16.
-	Radix float64 `pulumi:"radix"`
+	Radix int `pulumi:"radix"`
 	// Smallest delay, in milliseconds.
 	UnitMs float64 `pulumi:"unitMs"`
 	// Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
-	Version float64 `pulumi:"version"`
+	Version int `pulumi:"version"`
 	// The vhost that it is declared in; a descriptor of version 1 does not say.
 	Vhost *string `pulumi:"vhost"`
 }
@@ -1225,7 +1225,7 @@ type DelayNetworkDescriptorArgs struct {
 	// Always `delay-network`.
 	Kind pulumi.StringInput `pulumi:"kind"`
 	// Number of levels.
-	Levels pulumi.Float64Input `pulumi:"levels"`
+	Levels pulumi.IntInput `pulumi:"levels"`
 	// `exact`, `suffix` or `enforced`.
 	Matching pulumi.StringInput `pulumi:"matching"`
 	// The longest delay, in milliseconds.
@@ -1241,11 +1241,11 @@ type DelayNetworkDescriptorArgs struct {
 	// `quorum` or `classic`.
 	QueueType pulumi.StringInput `pulumi:"queueType"`
 	// Digits per level: 2, 4, 8 or 16.
-	Radix pulumi.Float64Input `pulumi:"radix"`
+	Radix pulumi.IntInput `pulumi:"radix"`
 	// Smallest delay, in milliseconds.
 	UnitMs pulumi.Float64Input `pulumi:"unitMs"`
 	// Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
-	Version pulumi.Float64Input `pulumi:"version"`
+	Version pulumi.IntInput `pulumi:"version"`
 	// The vhost that it is declared in; a descriptor of version 1 does not say.
 	Vhost pulumi.StringPtrInput `pulumi:"vhost"`
 }
@@ -1374,8 +1374,8 @@ func (o DelayNetworkDescriptorOutput) Kind() pulumi.StringOutput {
 }
 
 // Number of levels.
-func (o DelayNetworkDescriptorOutput) Levels() pulumi.Float64Output {
-	return o.ApplyT(func(v DelayNetworkDescriptor) float64 { return v.Levels }).(pulumi.Float64Output)
+func (o DelayNetworkDescriptorOutput) Levels() pulumi.IntOutput {
+	return o.ApplyT(func(v DelayNetworkDescriptor) int { return v.Levels }).(pulumi.IntOutput)
 }
 
 // `exact`, `suffix` or `enforced`.
@@ -1414,8 +1414,8 @@ func (o DelayNetworkDescriptorOutput) QueueType() pulumi.StringOutput {
 }
 
 // Digits per level: 2, 4, 8 or 16.
-func (o DelayNetworkDescriptorOutput) Radix() pulumi.Float64Output {
-	return o.ApplyT(func(v DelayNetworkDescriptor) float64 { return v.Radix }).(pulumi.Float64Output)
+func (o DelayNetworkDescriptorOutput) Radix() pulumi.IntOutput {
+	return o.ApplyT(func(v DelayNetworkDescriptor) int { return v.Radix }).(pulumi.IntOutput)
 }
 
 // Smallest delay, in milliseconds.
@@ -1424,8 +1424,8 @@ func (o DelayNetworkDescriptorOutput) UnitMs() pulumi.Float64Output {
 }
 
 // Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
-func (o DelayNetworkDescriptorOutput) Version() pulumi.Float64Output {
-	return o.ApplyT(func(v DelayNetworkDescriptor) float64 { return v.Version }).(pulumi.Float64Output)
+func (o DelayNetworkDescriptorOutput) Version() pulumi.IntOutput {
+	return o.ApplyT(func(v DelayNetworkDescriptor) int { return v.Version }).(pulumi.IntOutput)
 }
 
 // The vhost that it is declared in; a descriptor of version 1 does not say.
@@ -1499,13 +1499,13 @@ func (o DelayNetworkDescriptorPtrOutput) Kind() pulumi.StringPtrOutput {
 }
 
 // Number of levels.
-func (o DelayNetworkDescriptorPtrOutput) Levels() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v *DelayNetworkDescriptor) *float64 {
+func (o DelayNetworkDescriptorPtrOutput) Levels() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *DelayNetworkDescriptor) *int {
 		if v == nil {
 			return nil
 		}
 		return &v.Levels
-	}).(pulumi.Float64PtrOutput)
+	}).(pulumi.IntPtrOutput)
 }
 
 // `exact`, `suffix` or `enforced`.
@@ -1579,13 +1579,13 @@ func (o DelayNetworkDescriptorPtrOutput) QueueType() pulumi.StringPtrOutput {
 }
 
 // Digits per level: 2, 4, 8 or 16.
-func (o DelayNetworkDescriptorPtrOutput) Radix() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v *DelayNetworkDescriptor) *float64 {
+func (o DelayNetworkDescriptorPtrOutput) Radix() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *DelayNetworkDescriptor) *int {
 		if v == nil {
 			return nil
 		}
 		return &v.Radix
-	}).(pulumi.Float64PtrOutput)
+	}).(pulumi.IntPtrOutput)
 }
 
 // Smallest delay, in milliseconds.
@@ -1599,13 +1599,13 @@ func (o DelayNetworkDescriptorPtrOutput) UnitMs() pulumi.Float64PtrOutput {
 }
 
 // Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
-func (o DelayNetworkDescriptorPtrOutput) Version() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v *DelayNetworkDescriptor) *float64 {
+func (o DelayNetworkDescriptorPtrOutput) Version() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *DelayNetworkDescriptor) *int {
 		if v == nil {
 			return nil
 		}
 		return &v.Version
-	}).(pulumi.Float64PtrOutput)
+	}).(pulumi.IntPtrOutput)
 }
 
 // The vhost that it is declared in; a descriptor of version 1 does not say.
@@ -1658,7 +1658,7 @@ type DelayedExchangeDescriptor struct {
 	// Type of the delivery exchange, where it is declared along.
 	Type *string `pulumi:"type"`
 	// Version of the descriptor's format, 1.
-	Version float64 `pulumi:"version"`
+	Version int `pulumi:"version"`
 }
 
 // DelayedExchangeDescriptorInput is an input type that accepts DelayedExchangeDescriptorArgs and DelayedExchangeDescriptorOutput values.
@@ -1692,7 +1692,7 @@ type DelayedExchangeDescriptorArgs struct {
 	// Type of the delivery exchange, where it is declared along.
 	Type pulumi.StringPtrInput `pulumi:"type"`
 	// Version of the descriptor's format, 1.
-	Version pulumi.Float64Input `pulumi:"version"`
+	Version pulumi.IntInput `pulumi:"version"`
 }
 
 func (DelayedExchangeDescriptorArgs) ElementType() reflect.Type {
@@ -1767,8 +1767,8 @@ func (o DelayedExchangeDescriptorOutput) Type() pulumi.StringPtrOutput {
 }
 
 // Version of the descriptor's format, 1.
-func (o DelayedExchangeDescriptorOutput) Version() pulumi.Float64Output {
-	return o.ApplyT(func(v DelayedExchangeDescriptor) float64 { return v.Version }).(pulumi.Float64Output)
+func (o DelayedExchangeDescriptorOutput) Version() pulumi.IntOutput {
+	return o.ApplyT(func(v DelayedExchangeDescriptor) int { return v.Version }).(pulumi.IntOutput)
 }
 
 type DelayedRetryDescriptor struct {
@@ -1779,7 +1779,7 @@ type DelayedRetryDescriptor struct {
 	// The dead queue that was declared along.
 	DeadQueue *string `pulumi:"deadQueue"`
 	// Failures before a message is dead-lettered.
-	DeliveryLimit float64 `pulumi:"deliveryLimit"`
+	DeliveryLimit int `pulumi:"deliveryLimit"`
 	// Always `delayed-retry`.
 	Kind string `pulumi:"kind"`
 	// Longest delay, in milliseconds.
@@ -1793,7 +1793,7 @@ type DelayedRetryDescriptor struct {
 	// `failed`, `returned` or `all`.
 	Type string `pulumi:"type"`
 	// Version of the descriptor's format, 1.
-	Version float64 `pulumi:"version"`
+	Version int `pulumi:"version"`
 }
 
 // DelayedRetryDescriptorInput is an input type that accepts DelayedRetryDescriptorArgs and DelayedRetryDescriptorOutput values.
@@ -1815,7 +1815,7 @@ type DelayedRetryDescriptorArgs struct {
 	// The dead queue that was declared along.
 	DeadQueue pulumi.StringPtrInput `pulumi:"deadQueue"`
 	// Failures before a message is dead-lettered.
-	DeliveryLimit pulumi.Float64Input `pulumi:"deliveryLimit"`
+	DeliveryLimit pulumi.IntInput `pulumi:"deliveryLimit"`
 	// Always `delayed-retry`.
 	Kind pulumi.StringInput `pulumi:"kind"`
 	// Longest delay, in milliseconds.
@@ -1829,7 +1829,7 @@ type DelayedRetryDescriptorArgs struct {
 	// `failed`, `returned` or `all`.
 	Type pulumi.StringInput `pulumi:"type"`
 	// Version of the descriptor's format, 1.
-	Version pulumi.Float64Input `pulumi:"version"`
+	Version pulumi.IntInput `pulumi:"version"`
 }
 
 func (DelayedRetryDescriptorArgs) ElementType() reflect.Type {
@@ -1874,8 +1874,8 @@ func (o DelayedRetryDescriptorOutput) DeadQueue() pulumi.StringPtrOutput {
 }
 
 // Failures before a message is dead-lettered.
-func (o DelayedRetryDescriptorOutput) DeliveryLimit() pulumi.Float64Output {
-	return o.ApplyT(func(v DelayedRetryDescriptor) float64 { return v.DeliveryLimit }).(pulumi.Float64Output)
+func (o DelayedRetryDescriptorOutput) DeliveryLimit() pulumi.IntOutput {
+	return o.ApplyT(func(v DelayedRetryDescriptor) int { return v.DeliveryLimit }).(pulumi.IntOutput)
 }
 
 // Always `delayed-retry`.
@@ -1909,8 +1909,8 @@ func (o DelayedRetryDescriptorOutput) Type() pulumi.StringOutput {
 }
 
 // Version of the descriptor's format, 1.
-func (o DelayedRetryDescriptorOutput) Version() pulumi.Float64Output {
-	return o.ApplyT(func(v DelayedRetryDescriptor) float64 { return v.Version }).(pulumi.Float64Output)
+func (o DelayedRetryDescriptorOutput) Version() pulumi.IntOutput {
+	return o.ApplyT(func(v DelayedRetryDescriptor) int { return v.Version }).(pulumi.IntOutput)
 }
 
 type DelayedStoreDescriptor struct {
@@ -1931,7 +1931,7 @@ type DelayedStoreDescriptor struct {
 	// Whether messages may go to queues, by the default exchange.
 	ToQueues bool `pulumi:"toQueues"`
 	// Version of the descriptor's format, 1.
-	Version float64 `pulumi:"version"`
+	Version int `pulumi:"version"`
 }
 
 // DelayedStoreDescriptorInput is an input type that accepts DelayedStoreDescriptorArgs and DelayedStoreDescriptorOutput values.
@@ -1963,7 +1963,7 @@ type DelayedStoreDescriptorArgs struct {
 	// Whether messages may go to queues, by the default exchange.
 	ToQueues pulumi.BoolInput `pulumi:"toQueues"`
 	// Version of the descriptor's format, 1.
-	Version pulumi.Float64Input `pulumi:"version"`
+	Version pulumi.IntInput `pulumi:"version"`
 }
 
 func (DelayedStoreDescriptorArgs) ElementType() reflect.Type {
@@ -2033,8 +2033,8 @@ func (o DelayedStoreDescriptorOutput) ToQueues() pulumi.BoolOutput {
 }
 
 // Version of the descriptor's format, 1.
-func (o DelayedStoreDescriptorOutput) Version() pulumi.Float64Output {
-	return o.ApplyT(func(v DelayedStoreDescriptor) float64 { return v.Version }).(pulumi.Float64Output)
+func (o DelayedStoreDescriptorOutput) Version() pulumi.IntOutput {
+	return o.ApplyT(func(v DelayedStoreDescriptor) int { return v.Version }).(pulumi.IntOutput)
 }
 
 type EndpointCredential struct {
@@ -2143,7 +2143,7 @@ func (o EndpointCredentialArrayOutput) Index(i pulumi.IntInput) EndpointCredenti
 	}).(EndpointCredentialOutput)
 }
 
-type GatewayDeploymentArgs struct {
+type GatewayDeployment struct {
 	// The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
 	AmqpUrl string `pulumi:"amqpUrl"`
 	// Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
@@ -2151,25 +2151,25 @@ type GatewayDeploymentArgs struct {
 	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
 	// Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-	MemoryMiB *float64 `pulumi:"memoryMiB"`
+	MemoryMiB *int `pulumi:"memoryMiB"`
 	// Namespace, which exists.
 	Namespace string `pulumi:"namespace"`
 	// Instances side by side, 1 to 10; default 2.
-	Replicas *float64 `pulumi:"replicas"`
+	Replicas *int `pulumi:"replicas"`
 }
 
-// GatewayDeploymentArgsInput is an input type that accepts GatewayDeploymentArgsArgs and GatewayDeploymentArgsOutput values.
-// You can construct a concrete instance of `GatewayDeploymentArgsInput` via:
+// GatewayDeploymentInput is an input type that accepts GatewayDeploymentArgs and GatewayDeploymentOutput values.
+// You can construct a concrete instance of `GatewayDeploymentInput` via:
 //
-//	GatewayDeploymentArgsArgs{...}
-type GatewayDeploymentArgsInput interface {
+//	GatewayDeploymentArgs{...}
+type GatewayDeploymentInput interface {
 	pulumi.Input
 
-	ToGatewayDeploymentArgsOutput() GatewayDeploymentArgsOutput
-	ToGatewayDeploymentArgsOutputWithContext(context.Context) GatewayDeploymentArgsOutput
+	ToGatewayDeploymentOutput() GatewayDeploymentOutput
+	ToGatewayDeploymentOutputWithContext(context.Context) GatewayDeploymentOutput
 }
 
-type GatewayDeploymentArgsArgs struct {
+type GatewayDeploymentArgs struct {
 	// The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
 	AmqpUrl pulumi.StringInput `pulumi:"amqpUrl"`
 	// Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
@@ -2177,147 +2177,147 @@ type GatewayDeploymentArgsArgs struct {
 	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
 	// Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-	MemoryMiB *float64 `pulumi:"memoryMiB"`
+	MemoryMiB *int `pulumi:"memoryMiB"`
 	// Namespace, which exists.
 	Namespace string `pulumi:"namespace"`
 	// Instances side by side, 1 to 10; default 2.
-	Replicas *float64 `pulumi:"replicas"`
+	Replicas *int `pulumi:"replicas"`
 }
 
-func (GatewayDeploymentArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*GatewayDeploymentArgs)(nil)).Elem()
+func (GatewayDeploymentArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*GatewayDeployment)(nil)).Elem()
 }
 
-func (i GatewayDeploymentArgsArgs) ToGatewayDeploymentArgsOutput() GatewayDeploymentArgsOutput {
-	return i.ToGatewayDeploymentArgsOutputWithContext(context.Background())
+func (i GatewayDeploymentArgs) ToGatewayDeploymentOutput() GatewayDeploymentOutput {
+	return i.ToGatewayDeploymentOutputWithContext(context.Background())
 }
 
-func (i GatewayDeploymentArgsArgs) ToGatewayDeploymentArgsOutputWithContext(ctx context.Context) GatewayDeploymentArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(GatewayDeploymentArgsOutput)
+func (i GatewayDeploymentArgs) ToGatewayDeploymentOutputWithContext(ctx context.Context) GatewayDeploymentOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(GatewayDeploymentOutput)
 }
 
-func (i GatewayDeploymentArgsArgs) ToGatewayDeploymentArgsPtrOutput() GatewayDeploymentArgsPtrOutput {
-	return i.ToGatewayDeploymentArgsPtrOutputWithContext(context.Background())
+func (i GatewayDeploymentArgs) ToGatewayDeploymentPtrOutput() GatewayDeploymentPtrOutput {
+	return i.ToGatewayDeploymentPtrOutputWithContext(context.Background())
 }
 
-func (i GatewayDeploymentArgsArgs) ToGatewayDeploymentArgsPtrOutputWithContext(ctx context.Context) GatewayDeploymentArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(GatewayDeploymentArgsOutput).ToGatewayDeploymentArgsPtrOutputWithContext(ctx)
+func (i GatewayDeploymentArgs) ToGatewayDeploymentPtrOutputWithContext(ctx context.Context) GatewayDeploymentPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(GatewayDeploymentOutput).ToGatewayDeploymentPtrOutputWithContext(ctx)
 }
 
-// GatewayDeploymentArgsPtrInput is an input type that accepts GatewayDeploymentArgsArgs, GatewayDeploymentArgsPtr and GatewayDeploymentArgsPtrOutput values.
-// You can construct a concrete instance of `GatewayDeploymentArgsPtrInput` via:
+// GatewayDeploymentPtrInput is an input type that accepts GatewayDeploymentArgs, GatewayDeploymentPtr and GatewayDeploymentPtrOutput values.
+// You can construct a concrete instance of `GatewayDeploymentPtrInput` via:
 //
-//	        GatewayDeploymentArgsArgs{...}
+//	        GatewayDeploymentArgs{...}
 //
 //	or:
 //
 //	        nil
-type GatewayDeploymentArgsPtrInput interface {
+type GatewayDeploymentPtrInput interface {
 	pulumi.Input
 
-	ToGatewayDeploymentArgsPtrOutput() GatewayDeploymentArgsPtrOutput
-	ToGatewayDeploymentArgsPtrOutputWithContext(context.Context) GatewayDeploymentArgsPtrOutput
+	ToGatewayDeploymentPtrOutput() GatewayDeploymentPtrOutput
+	ToGatewayDeploymentPtrOutputWithContext(context.Context) GatewayDeploymentPtrOutput
 }
 
-type gatewayDeploymentArgsPtrType GatewayDeploymentArgsArgs
+type gatewayDeploymentPtrType GatewayDeploymentArgs
 
-func GatewayDeploymentArgsPtr(v *GatewayDeploymentArgsArgs) GatewayDeploymentArgsPtrInput {
-	return (*gatewayDeploymentArgsPtrType)(v)
+func GatewayDeploymentPtr(v *GatewayDeploymentArgs) GatewayDeploymentPtrInput {
+	return (*gatewayDeploymentPtrType)(v)
 }
 
-func (*gatewayDeploymentArgsPtrType) ElementType() reflect.Type {
-	return reflect.TypeOf((**GatewayDeploymentArgs)(nil)).Elem()
+func (*gatewayDeploymentPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**GatewayDeployment)(nil)).Elem()
 }
 
-func (i *gatewayDeploymentArgsPtrType) ToGatewayDeploymentArgsPtrOutput() GatewayDeploymentArgsPtrOutput {
-	return i.ToGatewayDeploymentArgsPtrOutputWithContext(context.Background())
+func (i *gatewayDeploymentPtrType) ToGatewayDeploymentPtrOutput() GatewayDeploymentPtrOutput {
+	return i.ToGatewayDeploymentPtrOutputWithContext(context.Background())
 }
 
-func (i *gatewayDeploymentArgsPtrType) ToGatewayDeploymentArgsPtrOutputWithContext(ctx context.Context) GatewayDeploymentArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(GatewayDeploymentArgsPtrOutput)
+func (i *gatewayDeploymentPtrType) ToGatewayDeploymentPtrOutputWithContext(ctx context.Context) GatewayDeploymentPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(GatewayDeploymentPtrOutput)
 }
 
-type GatewayDeploymentArgsOutput struct{ *pulumi.OutputState }
+type GatewayDeploymentOutput struct{ *pulumi.OutputState }
 
-func (GatewayDeploymentArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*GatewayDeploymentArgs)(nil)).Elem()
+func (GatewayDeploymentOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*GatewayDeployment)(nil)).Elem()
 }
 
-func (o GatewayDeploymentArgsOutput) ToGatewayDeploymentArgsOutput() GatewayDeploymentArgsOutput {
+func (o GatewayDeploymentOutput) ToGatewayDeploymentOutput() GatewayDeploymentOutput {
 	return o
 }
 
-func (o GatewayDeploymentArgsOutput) ToGatewayDeploymentArgsOutputWithContext(ctx context.Context) GatewayDeploymentArgsOutput {
+func (o GatewayDeploymentOutput) ToGatewayDeploymentOutputWithContext(ctx context.Context) GatewayDeploymentOutput {
 	return o
 }
 
-func (o GatewayDeploymentArgsOutput) ToGatewayDeploymentArgsPtrOutput() GatewayDeploymentArgsPtrOutput {
-	return o.ToGatewayDeploymentArgsPtrOutputWithContext(context.Background())
+func (o GatewayDeploymentOutput) ToGatewayDeploymentPtrOutput() GatewayDeploymentPtrOutput {
+	return o.ToGatewayDeploymentPtrOutputWithContext(context.Background())
 }
 
-func (o GatewayDeploymentArgsOutput) ToGatewayDeploymentArgsPtrOutputWithContext(ctx context.Context) GatewayDeploymentArgsPtrOutput {
-	return o.ApplyTWithContext(ctx, func(_ context.Context, v GatewayDeploymentArgs) *GatewayDeploymentArgs {
+func (o GatewayDeploymentOutput) ToGatewayDeploymentPtrOutputWithContext(ctx context.Context) GatewayDeploymentPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v GatewayDeployment) *GatewayDeployment {
 		return &v
-	}).(GatewayDeploymentArgsPtrOutput)
+	}).(GatewayDeploymentPtrOutput)
 }
 
 // The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
-func (o GatewayDeploymentArgsOutput) AmqpUrl() pulumi.StringOutput {
-	return o.ApplyT(func(v GatewayDeploymentArgs) string { return v.AmqpUrl }).(pulumi.StringOutput)
+func (o GatewayDeploymentOutput) AmqpUrl() pulumi.StringOutput {
+	return o.ApplyT(func(v GatewayDeployment) string { return v.AmqpUrl }).(pulumi.StringOutput)
 }
 
 // Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
-func (o GatewayDeploymentArgsOutput) CaSecret() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v GatewayDeploymentArgs) *string { return v.CaSecret }).(pulumi.StringPtrOutput)
+func (o GatewayDeploymentOutput) CaSecret() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v GatewayDeployment) *string { return v.CaSecret }).(pulumi.StringPtrOutput)
 }
 
 // Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
-func (o GatewayDeploymentArgsOutput) Image() pulumi.StringOutput {
-	return o.ApplyT(func(v GatewayDeploymentArgs) string { return v.Image }).(pulumi.StringOutput)
+func (o GatewayDeploymentOutput) Image() pulumi.StringOutput {
+	return o.ApplyT(func(v GatewayDeployment) string { return v.Image }).(pulumi.StringOutput)
 }
 
 // Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-func (o GatewayDeploymentArgsOutput) MemoryMiB() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v GatewayDeploymentArgs) *float64 { return v.MemoryMiB }).(pulumi.Float64PtrOutput)
+func (o GatewayDeploymentOutput) MemoryMiB() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v GatewayDeployment) *int { return v.MemoryMiB }).(pulumi.IntPtrOutput)
 }
 
 // Namespace, which exists.
-func (o GatewayDeploymentArgsOutput) Namespace() pulumi.StringOutput {
-	return o.ApplyT(func(v GatewayDeploymentArgs) string { return v.Namespace }).(pulumi.StringOutput)
+func (o GatewayDeploymentOutput) Namespace() pulumi.StringOutput {
+	return o.ApplyT(func(v GatewayDeployment) string { return v.Namespace }).(pulumi.StringOutput)
 }
 
 // Instances side by side, 1 to 10; default 2.
-func (o GatewayDeploymentArgsOutput) Replicas() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v GatewayDeploymentArgs) *float64 { return v.Replicas }).(pulumi.Float64PtrOutput)
+func (o GatewayDeploymentOutput) Replicas() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v GatewayDeployment) *int { return v.Replicas }).(pulumi.IntPtrOutput)
 }
 
-type GatewayDeploymentArgsPtrOutput struct{ *pulumi.OutputState }
+type GatewayDeploymentPtrOutput struct{ *pulumi.OutputState }
 
-func (GatewayDeploymentArgsPtrOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((**GatewayDeploymentArgs)(nil)).Elem()
+func (GatewayDeploymentPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**GatewayDeployment)(nil)).Elem()
 }
 
-func (o GatewayDeploymentArgsPtrOutput) ToGatewayDeploymentArgsPtrOutput() GatewayDeploymentArgsPtrOutput {
+func (o GatewayDeploymentPtrOutput) ToGatewayDeploymentPtrOutput() GatewayDeploymentPtrOutput {
 	return o
 }
 
-func (o GatewayDeploymentArgsPtrOutput) ToGatewayDeploymentArgsPtrOutputWithContext(ctx context.Context) GatewayDeploymentArgsPtrOutput {
+func (o GatewayDeploymentPtrOutput) ToGatewayDeploymentPtrOutputWithContext(ctx context.Context) GatewayDeploymentPtrOutput {
 	return o
 }
 
-func (o GatewayDeploymentArgsPtrOutput) Elem() GatewayDeploymentArgsOutput {
-	return o.ApplyT(func(v *GatewayDeploymentArgs) GatewayDeploymentArgs {
+func (o GatewayDeploymentPtrOutput) Elem() GatewayDeploymentOutput {
+	return o.ApplyT(func(v *GatewayDeployment) GatewayDeployment {
 		if v != nil {
 			return *v
 		}
-		var ret GatewayDeploymentArgs
+		var ret GatewayDeployment
 		return ret
-	}).(GatewayDeploymentArgsOutput)
+	}).(GatewayDeploymentOutput)
 }
 
 // The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
-func (o GatewayDeploymentArgsPtrOutput) AmqpUrl() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *GatewayDeploymentArgs) *string {
+func (o GatewayDeploymentPtrOutput) AmqpUrl() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *GatewayDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -2326,8 +2326,8 @@ func (o GatewayDeploymentArgsPtrOutput) AmqpUrl() pulumi.StringPtrOutput {
 }
 
 // Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
-func (o GatewayDeploymentArgsPtrOutput) CaSecret() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *GatewayDeploymentArgs) *string {
+func (o GatewayDeploymentPtrOutput) CaSecret() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *GatewayDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -2336,8 +2336,8 @@ func (o GatewayDeploymentArgsPtrOutput) CaSecret() pulumi.StringPtrOutput {
 }
 
 // Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
-func (o GatewayDeploymentArgsPtrOutput) Image() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *GatewayDeploymentArgs) *string {
+func (o GatewayDeploymentPtrOutput) Image() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *GatewayDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -2346,18 +2346,18 @@ func (o GatewayDeploymentArgsPtrOutput) Image() pulumi.StringPtrOutput {
 }
 
 // Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-func (o GatewayDeploymentArgsPtrOutput) MemoryMiB() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v *GatewayDeploymentArgs) *float64 {
+func (o GatewayDeploymentPtrOutput) MemoryMiB() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *GatewayDeployment) *int {
 		if v == nil {
 			return nil
 		}
 		return v.MemoryMiB
-	}).(pulumi.Float64PtrOutput)
+	}).(pulumi.IntPtrOutput)
 }
 
 // Namespace, which exists.
-func (o GatewayDeploymentArgsPtrOutput) Namespace() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *GatewayDeploymentArgs) *string {
+func (o GatewayDeploymentPtrOutput) Namespace() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *GatewayDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -2366,13 +2366,31 @@ func (o GatewayDeploymentArgsPtrOutput) Namespace() pulumi.StringPtrOutput {
 }
 
 // Instances side by side, 1 to 10; default 2.
-func (o GatewayDeploymentArgsPtrOutput) Replicas() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v *GatewayDeploymentArgs) *float64 {
+func (o GatewayDeploymentPtrOutput) Replicas() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *GatewayDeployment) *int {
 		if v == nil {
 			return nil
 		}
 		return v.Replicas
-	}).(pulumi.Float64PtrOutput)
+	}).(pulumi.IntPtrOutput)
+}
+
+type HoldDestination struct {
+	// An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.
+	Exchange string `pulumi:"exchange"`
+	// The routing key that messages get; on the default exchange, a queue's name.
+	RoutingKey string `pulumi:"routingKey"`
+}
+
+// HoldDestinationInput is an input type that accepts HoldDestinationArgs and HoldDestinationOutput values.
+// You can construct a concrete instance of `HoldDestinationInput` via:
+//
+//	HoldDestinationArgs{...}
+type HoldDestinationInput interface {
+	pulumi.Input
+
+	ToHoldDestinationOutput() HoldDestinationOutput
+	ToHoldDestinationOutputWithContext(context.Context) HoldDestinationOutput
 }
 
 type HoldDestinationArgs struct {
@@ -2382,103 +2400,85 @@ type HoldDestinationArgs struct {
 	RoutingKey string `pulumi:"routingKey"`
 }
 
-// HoldDestinationArgsInput is an input type that accepts HoldDestinationArgsArgs and HoldDestinationArgsOutput values.
-// You can construct a concrete instance of `HoldDestinationArgsInput` via:
+func (HoldDestinationArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*HoldDestination)(nil)).Elem()
+}
+
+func (i HoldDestinationArgs) ToHoldDestinationOutput() HoldDestinationOutput {
+	return i.ToHoldDestinationOutputWithContext(context.Background())
+}
+
+func (i HoldDestinationArgs) ToHoldDestinationOutputWithContext(ctx context.Context) HoldDestinationOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(HoldDestinationOutput)
+}
+
+// HoldDestinationArrayInput is an input type that accepts HoldDestinationArray and HoldDestinationArrayOutput values.
+// You can construct a concrete instance of `HoldDestinationArrayInput` via:
 //
-//	HoldDestinationArgsArgs{...}
-type HoldDestinationArgsInput interface {
+//	HoldDestinationArray{ HoldDestinationArgs{...} }
+type HoldDestinationArrayInput interface {
 	pulumi.Input
 
-	ToHoldDestinationArgsOutput() HoldDestinationArgsOutput
-	ToHoldDestinationArgsOutputWithContext(context.Context) HoldDestinationArgsOutput
+	ToHoldDestinationArrayOutput() HoldDestinationArrayOutput
+	ToHoldDestinationArrayOutputWithContext(context.Context) HoldDestinationArrayOutput
 }
 
-type HoldDestinationArgsArgs struct {
-	// An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.
-	Exchange string `pulumi:"exchange"`
-	// The routing key that messages get; on the default exchange, a queue's name.
-	RoutingKey string `pulumi:"routingKey"`
+type HoldDestinationArray []HoldDestinationInput
+
+func (HoldDestinationArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]HoldDestination)(nil)).Elem()
 }
 
-func (HoldDestinationArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*HoldDestinationArgs)(nil)).Elem()
+func (i HoldDestinationArray) ToHoldDestinationArrayOutput() HoldDestinationArrayOutput {
+	return i.ToHoldDestinationArrayOutputWithContext(context.Background())
 }
 
-func (i HoldDestinationArgsArgs) ToHoldDestinationArgsOutput() HoldDestinationArgsOutput {
-	return i.ToHoldDestinationArgsOutputWithContext(context.Background())
+func (i HoldDestinationArray) ToHoldDestinationArrayOutputWithContext(ctx context.Context) HoldDestinationArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(HoldDestinationArrayOutput)
 }
 
-func (i HoldDestinationArgsArgs) ToHoldDestinationArgsOutputWithContext(ctx context.Context) HoldDestinationArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(HoldDestinationArgsOutput)
+type HoldDestinationOutput struct{ *pulumi.OutputState }
+
+func (HoldDestinationOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*HoldDestination)(nil)).Elem()
 }
 
-// HoldDestinationArgsArrayInput is an input type that accepts HoldDestinationArgsArray and HoldDestinationArgsArrayOutput values.
-// You can construct a concrete instance of `HoldDestinationArgsArrayInput` via:
-//
-//	HoldDestinationArgsArray{ HoldDestinationArgsArgs{...} }
-type HoldDestinationArgsArrayInput interface {
-	pulumi.Input
-
-	ToHoldDestinationArgsArrayOutput() HoldDestinationArgsArrayOutput
-	ToHoldDestinationArgsArrayOutputWithContext(context.Context) HoldDestinationArgsArrayOutput
-}
-
-type HoldDestinationArgsArray []HoldDestinationArgsInput
-
-func (HoldDestinationArgsArray) ElementType() reflect.Type {
-	return reflect.TypeOf((*[]HoldDestinationArgs)(nil)).Elem()
-}
-
-func (i HoldDestinationArgsArray) ToHoldDestinationArgsArrayOutput() HoldDestinationArgsArrayOutput {
-	return i.ToHoldDestinationArgsArrayOutputWithContext(context.Background())
-}
-
-func (i HoldDestinationArgsArray) ToHoldDestinationArgsArrayOutputWithContext(ctx context.Context) HoldDestinationArgsArrayOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(HoldDestinationArgsArrayOutput)
-}
-
-type HoldDestinationArgsOutput struct{ *pulumi.OutputState }
-
-func (HoldDestinationArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*HoldDestinationArgs)(nil)).Elem()
-}
-
-func (o HoldDestinationArgsOutput) ToHoldDestinationArgsOutput() HoldDestinationArgsOutput {
+func (o HoldDestinationOutput) ToHoldDestinationOutput() HoldDestinationOutput {
 	return o
 }
 
-func (o HoldDestinationArgsOutput) ToHoldDestinationArgsOutputWithContext(ctx context.Context) HoldDestinationArgsOutput {
+func (o HoldDestinationOutput) ToHoldDestinationOutputWithContext(ctx context.Context) HoldDestinationOutput {
 	return o
 }
 
 // An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.
-func (o HoldDestinationArgsOutput) Exchange() pulumi.StringOutput {
-	return o.ApplyT(func(v HoldDestinationArgs) string { return v.Exchange }).(pulumi.StringOutput)
+func (o HoldDestinationOutput) Exchange() pulumi.StringOutput {
+	return o.ApplyT(func(v HoldDestination) string { return v.Exchange }).(pulumi.StringOutput)
 }
 
 // The routing key that messages get; on the default exchange, a queue's name.
-func (o HoldDestinationArgsOutput) RoutingKey() pulumi.StringOutput {
-	return o.ApplyT(func(v HoldDestinationArgs) string { return v.RoutingKey }).(pulumi.StringOutput)
+func (o HoldDestinationOutput) RoutingKey() pulumi.StringOutput {
+	return o.ApplyT(func(v HoldDestination) string { return v.RoutingKey }).(pulumi.StringOutput)
 }
 
-type HoldDestinationArgsArrayOutput struct{ *pulumi.OutputState }
+type HoldDestinationArrayOutput struct{ *pulumi.OutputState }
 
-func (HoldDestinationArgsArrayOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*[]HoldDestinationArgs)(nil)).Elem()
+func (HoldDestinationArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]HoldDestination)(nil)).Elem()
 }
 
-func (o HoldDestinationArgsArrayOutput) ToHoldDestinationArgsArrayOutput() HoldDestinationArgsArrayOutput {
+func (o HoldDestinationArrayOutput) ToHoldDestinationArrayOutput() HoldDestinationArrayOutput {
 	return o
 }
 
-func (o HoldDestinationArgsArrayOutput) ToHoldDestinationArgsArrayOutputWithContext(ctx context.Context) HoldDestinationArgsArrayOutput {
+func (o HoldDestinationArrayOutput) ToHoldDestinationArrayOutputWithContext(ctx context.Context) HoldDestinationArrayOutput {
 	return o
 }
 
-func (o HoldDestinationArgsArrayOutput) Index(i pulumi.IntInput) HoldDestinationArgsOutput {
-	return pulumi.All(o, i).ApplyT(func(vs []interface{}) HoldDestinationArgs {
-		return vs[0].([]HoldDestinationArgs)[vs[1].(int)]
-	}).(HoldDestinationArgsOutput)
+func (o HoldDestinationArrayOutput) Index(i pulumi.IntInput) HoldDestinationOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) HoldDestination {
+		return vs[0].([]HoldDestination)[vs[1].(int)]
+	}).(HoldDestinationOutput)
 }
 
 type HoldQueuesDescriptor struct {
@@ -2487,7 +2487,7 @@ type HoldQueuesDescriptor struct {
 	// The durations, in milliseconds, ascending.
 	DelaysMs []float64 `pulumi:"delaysMs"`
 	// The destinations.
-	Destinations []HoldDestinationArgs `pulumi:"destinations"`
+	Destinations []HoldDestination `pulumi:"destinations"`
 	// Always `hold-queues`.
 	Kind string `pulumi:"kind"`
 	// How long a queue stays after its last declare beyond its delay, in milliseconds.
@@ -2497,7 +2497,7 @@ type HoldQueuesDescriptor struct {
 	// `quorum` or `classic`.
 	QueueType string `pulumi:"queueType"`
 	// Version of the descriptor's format, 1.
-	Version float64 `pulumi:"version"`
+	Version int `pulumi:"version"`
 }
 
 // HoldQueuesDescriptorInput is an input type that accepts HoldQueuesDescriptorArgs and HoldQueuesDescriptorOutput values.
@@ -2517,7 +2517,7 @@ type HoldQueuesDescriptorArgs struct {
 	// The durations, in milliseconds, ascending.
 	DelaysMs pulumi.Float64ArrayInput `pulumi:"delaysMs"`
 	// The destinations.
-	Destinations HoldDestinationArgsArrayInput `pulumi:"destinations"`
+	Destinations HoldDestinationArrayInput `pulumi:"destinations"`
 	// Always `hold-queues`.
 	Kind pulumi.StringInput `pulumi:"kind"`
 	// How long a queue stays after its last declare beyond its delay, in milliseconds.
@@ -2527,7 +2527,7 @@ type HoldQueuesDescriptorArgs struct {
 	// `quorum` or `classic`.
 	QueueType pulumi.StringInput `pulumi:"queueType"`
 	// Version of the descriptor's format, 1.
-	Version pulumi.Float64Input `pulumi:"version"`
+	Version pulumi.IntInput `pulumi:"version"`
 }
 
 func (HoldQueuesDescriptorArgs) ElementType() reflect.Type {
@@ -2567,8 +2567,8 @@ func (o HoldQueuesDescriptorOutput) DelaysMs() pulumi.Float64ArrayOutput {
 }
 
 // The destinations.
-func (o HoldQueuesDescriptorOutput) Destinations() HoldDestinationArgsArrayOutput {
-	return o.ApplyT(func(v HoldQueuesDescriptor) []HoldDestinationArgs { return v.Destinations }).(HoldDestinationArgsArrayOutput)
+func (o HoldQueuesDescriptorOutput) Destinations() HoldDestinationArrayOutput {
+	return o.ApplyT(func(v HoldQueuesDescriptor) []HoldDestination { return v.Destinations }).(HoldDestinationArrayOutput)
 }
 
 // Always `hold-queues`.
@@ -2592,8 +2592,8 @@ func (o HoldQueuesDescriptorOutput) QueueType() pulumi.StringOutput {
 }
 
 // Version of the descriptor's format, 1.
-func (o HoldQueuesDescriptorOutput) Version() pulumi.Float64Output {
-	return o.ApplyT(func(v HoldQueuesDescriptor) float64 { return v.Version }).(pulumi.Float64Output)
+func (o HoldQueuesDescriptorOutput) Version() pulumi.IntOutput {
+	return o.ApplyT(func(v HoldQueuesDescriptor) int { return v.Version }).(pulumi.IntOutput)
 }
 
 type RetryIntervalsDescriptor struct {
@@ -2614,7 +2614,7 @@ type RetryIntervalsDescriptor struct {
 	// The direct exchange that brings a message back to the queue whose name is its routing key.
 	ReturnExchange string `pulumi:"returnExchange"`
 	// Version of the descriptor's format, 1.
-	Version float64 `pulumi:"version"`
+	Version int `pulumi:"version"`
 }
 
 // RetryIntervalsDescriptorInput is an input type that accepts RetryIntervalsDescriptorArgs and RetryIntervalsDescriptorOutput values.
@@ -2646,7 +2646,7 @@ type RetryIntervalsDescriptorArgs struct {
 	// The direct exchange that brings a message back to the queue whose name is its routing key.
 	ReturnExchange string `pulumi:"returnExchange"`
 	// Version of the descriptor's format, 1.
-	Version float64 `pulumi:"version"`
+	Version int `pulumi:"version"`
 }
 
 func (RetryIntervalsDescriptorArgs) ElementType() reflect.Type {
@@ -2767,8 +2767,8 @@ func (o RetryIntervalsDescriptorOutput) ReturnExchange() pulumi.StringOutput {
 }
 
 // Version of the descriptor's format, 1.
-func (o RetryIntervalsDescriptorOutput) Version() pulumi.Float64Output {
-	return o.ApplyT(func(v RetryIntervalsDescriptor) float64 { return v.Version }).(pulumi.Float64Output)
+func (o RetryIntervalsDescriptorOutput) Version() pulumi.IntOutput {
+	return o.ApplyT(func(v RetryIntervalsDescriptor) int { return v.Version }).(pulumi.IntOutput)
 }
 
 type RetryIntervalsDescriptorPtrOutput struct{ *pulumi.OutputState }
@@ -2876,16 +2876,16 @@ func (o RetryIntervalsDescriptorPtrOutput) ReturnExchange() pulumi.StringPtrOutp
 }
 
 // Version of the descriptor's format, 1.
-func (o RetryIntervalsDescriptorPtrOutput) Version() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v *RetryIntervalsDescriptor) *float64 {
+func (o RetryIntervalsDescriptorPtrOutput) Version() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *RetryIntervalsDescriptor) *int {
 		if v == nil {
 			return nil
 		}
 		return &v.Version
-	}).(pulumi.Float64PtrOutput)
+	}).(pulumi.IntPtrOutput)
 }
 
-type StoreDeploymentArgs struct {
+type StoreDeployment struct {
 	// The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
 	AmqpUrl string `pulumi:"amqpUrl"`
 	// Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
@@ -2897,25 +2897,25 @@ type StoreDeploymentArgs struct {
 	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
 	// Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-	MemoryMiB *float64 `pulumi:"memoryMiB"`
+	MemoryMiB *int `pulumi:"memoryMiB"`
 	// Namespace, which exists.
 	Namespace string `pulumi:"namespace"`
 	// Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
-	Replicas *float64 `pulumi:"replicas"`
+	Replicas *int `pulumi:"replicas"`
 }
 
-// StoreDeploymentArgsInput is an input type that accepts StoreDeploymentArgsArgs and StoreDeploymentArgsOutput values.
-// You can construct a concrete instance of `StoreDeploymentArgsInput` via:
+// StoreDeploymentInput is an input type that accepts StoreDeploymentArgs and StoreDeploymentOutput values.
+// You can construct a concrete instance of `StoreDeploymentInput` via:
 //
-//	StoreDeploymentArgsArgs{...}
-type StoreDeploymentArgsInput interface {
+//	StoreDeploymentArgs{...}
+type StoreDeploymentInput interface {
 	pulumi.Input
 
-	ToStoreDeploymentArgsOutput() StoreDeploymentArgsOutput
-	ToStoreDeploymentArgsOutputWithContext(context.Context) StoreDeploymentArgsOutput
+	ToStoreDeploymentOutput() StoreDeploymentOutput
+	ToStoreDeploymentOutputWithContext(context.Context) StoreDeploymentOutput
 }
 
-type StoreDeploymentArgsArgs struct {
+type StoreDeploymentArgs struct {
 	// The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
 	AmqpUrl pulumi.StringInput `pulumi:"amqpUrl"`
 	// Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
@@ -2927,157 +2927,157 @@ type StoreDeploymentArgsArgs struct {
 	// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
 	Image string `pulumi:"image"`
 	// Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-	MemoryMiB *float64 `pulumi:"memoryMiB"`
+	MemoryMiB *int `pulumi:"memoryMiB"`
 	// Namespace, which exists.
 	Namespace string `pulumi:"namespace"`
 	// Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
-	Replicas *float64 `pulumi:"replicas"`
+	Replicas *int `pulumi:"replicas"`
 }
 
-func (StoreDeploymentArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*StoreDeploymentArgs)(nil)).Elem()
+func (StoreDeploymentArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*StoreDeployment)(nil)).Elem()
 }
 
-func (i StoreDeploymentArgsArgs) ToStoreDeploymentArgsOutput() StoreDeploymentArgsOutput {
-	return i.ToStoreDeploymentArgsOutputWithContext(context.Background())
+func (i StoreDeploymentArgs) ToStoreDeploymentOutput() StoreDeploymentOutput {
+	return i.ToStoreDeploymentOutputWithContext(context.Background())
 }
 
-func (i StoreDeploymentArgsArgs) ToStoreDeploymentArgsOutputWithContext(ctx context.Context) StoreDeploymentArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(StoreDeploymentArgsOutput)
+func (i StoreDeploymentArgs) ToStoreDeploymentOutputWithContext(ctx context.Context) StoreDeploymentOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(StoreDeploymentOutput)
 }
 
-func (i StoreDeploymentArgsArgs) ToStoreDeploymentArgsPtrOutput() StoreDeploymentArgsPtrOutput {
-	return i.ToStoreDeploymentArgsPtrOutputWithContext(context.Background())
+func (i StoreDeploymentArgs) ToStoreDeploymentPtrOutput() StoreDeploymentPtrOutput {
+	return i.ToStoreDeploymentPtrOutputWithContext(context.Background())
 }
 
-func (i StoreDeploymentArgsArgs) ToStoreDeploymentArgsPtrOutputWithContext(ctx context.Context) StoreDeploymentArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(StoreDeploymentArgsOutput).ToStoreDeploymentArgsPtrOutputWithContext(ctx)
+func (i StoreDeploymentArgs) ToStoreDeploymentPtrOutputWithContext(ctx context.Context) StoreDeploymentPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(StoreDeploymentOutput).ToStoreDeploymentPtrOutputWithContext(ctx)
 }
 
-// StoreDeploymentArgsPtrInput is an input type that accepts StoreDeploymentArgsArgs, StoreDeploymentArgsPtr and StoreDeploymentArgsPtrOutput values.
-// You can construct a concrete instance of `StoreDeploymentArgsPtrInput` via:
+// StoreDeploymentPtrInput is an input type that accepts StoreDeploymentArgs, StoreDeploymentPtr and StoreDeploymentPtrOutput values.
+// You can construct a concrete instance of `StoreDeploymentPtrInput` via:
 //
-//	        StoreDeploymentArgsArgs{...}
+//	        StoreDeploymentArgs{...}
 //
 //	or:
 //
 //	        nil
-type StoreDeploymentArgsPtrInput interface {
+type StoreDeploymentPtrInput interface {
 	pulumi.Input
 
-	ToStoreDeploymentArgsPtrOutput() StoreDeploymentArgsPtrOutput
-	ToStoreDeploymentArgsPtrOutputWithContext(context.Context) StoreDeploymentArgsPtrOutput
+	ToStoreDeploymentPtrOutput() StoreDeploymentPtrOutput
+	ToStoreDeploymentPtrOutputWithContext(context.Context) StoreDeploymentPtrOutput
 }
 
-type storeDeploymentArgsPtrType StoreDeploymentArgsArgs
+type storeDeploymentPtrType StoreDeploymentArgs
 
-func StoreDeploymentArgsPtr(v *StoreDeploymentArgsArgs) StoreDeploymentArgsPtrInput {
-	return (*storeDeploymentArgsPtrType)(v)
+func StoreDeploymentPtr(v *StoreDeploymentArgs) StoreDeploymentPtrInput {
+	return (*storeDeploymentPtrType)(v)
 }
 
-func (*storeDeploymentArgsPtrType) ElementType() reflect.Type {
-	return reflect.TypeOf((**StoreDeploymentArgs)(nil)).Elem()
+func (*storeDeploymentPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**StoreDeployment)(nil)).Elem()
 }
 
-func (i *storeDeploymentArgsPtrType) ToStoreDeploymentArgsPtrOutput() StoreDeploymentArgsPtrOutput {
-	return i.ToStoreDeploymentArgsPtrOutputWithContext(context.Background())
+func (i *storeDeploymentPtrType) ToStoreDeploymentPtrOutput() StoreDeploymentPtrOutput {
+	return i.ToStoreDeploymentPtrOutputWithContext(context.Background())
 }
 
-func (i *storeDeploymentArgsPtrType) ToStoreDeploymentArgsPtrOutputWithContext(ctx context.Context) StoreDeploymentArgsPtrOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(StoreDeploymentArgsPtrOutput)
+func (i *storeDeploymentPtrType) ToStoreDeploymentPtrOutputWithContext(ctx context.Context) StoreDeploymentPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(StoreDeploymentPtrOutput)
 }
 
-type StoreDeploymentArgsOutput struct{ *pulumi.OutputState }
+type StoreDeploymentOutput struct{ *pulumi.OutputState }
 
-func (StoreDeploymentArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*StoreDeploymentArgs)(nil)).Elem()
+func (StoreDeploymentOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*StoreDeployment)(nil)).Elem()
 }
 
-func (o StoreDeploymentArgsOutput) ToStoreDeploymentArgsOutput() StoreDeploymentArgsOutput {
+func (o StoreDeploymentOutput) ToStoreDeploymentOutput() StoreDeploymentOutput {
 	return o
 }
 
-func (o StoreDeploymentArgsOutput) ToStoreDeploymentArgsOutputWithContext(ctx context.Context) StoreDeploymentArgsOutput {
+func (o StoreDeploymentOutput) ToStoreDeploymentOutputWithContext(ctx context.Context) StoreDeploymentOutput {
 	return o
 }
 
-func (o StoreDeploymentArgsOutput) ToStoreDeploymentArgsPtrOutput() StoreDeploymentArgsPtrOutput {
-	return o.ToStoreDeploymentArgsPtrOutputWithContext(context.Background())
+func (o StoreDeploymentOutput) ToStoreDeploymentPtrOutput() StoreDeploymentPtrOutput {
+	return o.ToStoreDeploymentPtrOutputWithContext(context.Background())
 }
 
-func (o StoreDeploymentArgsOutput) ToStoreDeploymentArgsPtrOutputWithContext(ctx context.Context) StoreDeploymentArgsPtrOutput {
-	return o.ApplyTWithContext(ctx, func(_ context.Context, v StoreDeploymentArgs) *StoreDeploymentArgs {
+func (o StoreDeploymentOutput) ToStoreDeploymentPtrOutputWithContext(ctx context.Context) StoreDeploymentPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v StoreDeployment) *StoreDeployment {
 		return &v
-	}).(StoreDeploymentArgsPtrOutput)
+	}).(StoreDeploymentPtrOutput)
 }
 
 // The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
-func (o StoreDeploymentArgsOutput) AmqpUrl() pulumi.StringOutput {
-	return o.ApplyT(func(v StoreDeploymentArgs) string { return v.AmqpUrl }).(pulumi.StringOutput)
+func (o StoreDeploymentOutput) AmqpUrl() pulumi.StringOutput {
+	return o.ApplyT(func(v StoreDeployment) string { return v.AmqpUrl }).(pulumi.StringOutput)
 }
 
 // Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
-func (o StoreDeploymentArgsOutput) CaSecret() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v StoreDeploymentArgs) *string { return v.CaSecret }).(pulumi.StringPtrOutput)
+func (o StoreDeploymentOutput) CaSecret() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v StoreDeployment) *string { return v.CaSecret }).(pulumi.StringPtrOutput)
 }
 
 // Name of the Secret with the address of the database, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
-func (o StoreDeploymentArgsOutput) DatabaseSecret() pulumi.StringOutput {
-	return o.ApplyT(func(v StoreDeploymentArgs) string { return v.DatabaseSecret }).(pulumi.StringOutput)
+func (o StoreDeploymentOutput) DatabaseSecret() pulumi.StringOutput {
+	return o.ApplyT(func(v StoreDeployment) string { return v.DatabaseSecret }).(pulumi.StringOutput)
 }
 
 // Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`).
-func (o StoreDeploymentArgsOutput) DatabaseSecretKey() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v StoreDeploymentArgs) *string { return v.DatabaseSecretKey }).(pulumi.StringPtrOutput)
+func (o StoreDeploymentOutput) DatabaseSecretKey() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v StoreDeployment) *string { return v.DatabaseSecretKey }).(pulumi.StringPtrOutput)
 }
 
 // Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
-func (o StoreDeploymentArgsOutput) Image() pulumi.StringOutput {
-	return o.ApplyT(func(v StoreDeploymentArgs) string { return v.Image }).(pulumi.StringOutput)
+func (o StoreDeploymentOutput) Image() pulumi.StringOutput {
+	return o.ApplyT(func(v StoreDeployment) string { return v.Image }).(pulumi.StringOutput)
 }
 
 // Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-func (o StoreDeploymentArgsOutput) MemoryMiB() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v StoreDeploymentArgs) *float64 { return v.MemoryMiB }).(pulumi.Float64PtrOutput)
+func (o StoreDeploymentOutput) MemoryMiB() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v StoreDeployment) *int { return v.MemoryMiB }).(pulumi.IntPtrOutput)
 }
 
 // Namespace, which exists.
-func (o StoreDeploymentArgsOutput) Namespace() pulumi.StringOutput {
-	return o.ApplyT(func(v StoreDeploymentArgs) string { return v.Namespace }).(pulumi.StringOutput)
+func (o StoreDeploymentOutput) Namespace() pulumi.StringOutput {
+	return o.ApplyT(func(v StoreDeployment) string { return v.Namespace }).(pulumi.StringOutput)
 }
 
 // Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
-func (o StoreDeploymentArgsOutput) Replicas() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v StoreDeploymentArgs) *float64 { return v.Replicas }).(pulumi.Float64PtrOutput)
+func (o StoreDeploymentOutput) Replicas() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v StoreDeployment) *int { return v.Replicas }).(pulumi.IntPtrOutput)
 }
 
-type StoreDeploymentArgsPtrOutput struct{ *pulumi.OutputState }
+type StoreDeploymentPtrOutput struct{ *pulumi.OutputState }
 
-func (StoreDeploymentArgsPtrOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((**StoreDeploymentArgs)(nil)).Elem()
+func (StoreDeploymentPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**StoreDeployment)(nil)).Elem()
 }
 
-func (o StoreDeploymentArgsPtrOutput) ToStoreDeploymentArgsPtrOutput() StoreDeploymentArgsPtrOutput {
+func (o StoreDeploymentPtrOutput) ToStoreDeploymentPtrOutput() StoreDeploymentPtrOutput {
 	return o
 }
 
-func (o StoreDeploymentArgsPtrOutput) ToStoreDeploymentArgsPtrOutputWithContext(ctx context.Context) StoreDeploymentArgsPtrOutput {
+func (o StoreDeploymentPtrOutput) ToStoreDeploymentPtrOutputWithContext(ctx context.Context) StoreDeploymentPtrOutput {
 	return o
 }
 
-func (o StoreDeploymentArgsPtrOutput) Elem() StoreDeploymentArgsOutput {
-	return o.ApplyT(func(v *StoreDeploymentArgs) StoreDeploymentArgs {
+func (o StoreDeploymentPtrOutput) Elem() StoreDeploymentOutput {
+	return o.ApplyT(func(v *StoreDeployment) StoreDeployment {
 		if v != nil {
 			return *v
 		}
-		var ret StoreDeploymentArgs
+		var ret StoreDeployment
 		return ret
-	}).(StoreDeploymentArgsOutput)
+	}).(StoreDeploymentOutput)
 }
 
 // The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
-func (o StoreDeploymentArgsPtrOutput) AmqpUrl() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *StoreDeploymentArgs) *string {
+func (o StoreDeploymentPtrOutput) AmqpUrl() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *StoreDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -3086,8 +3086,8 @@ func (o StoreDeploymentArgsPtrOutput) AmqpUrl() pulumi.StringPtrOutput {
 }
 
 // Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
-func (o StoreDeploymentArgsPtrOutput) CaSecret() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *StoreDeploymentArgs) *string {
+func (o StoreDeploymentPtrOutput) CaSecret() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *StoreDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -3096,8 +3096,8 @@ func (o StoreDeploymentArgsPtrOutput) CaSecret() pulumi.StringPtrOutput {
 }
 
 // Name of the Secret with the address of the database, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
-func (o StoreDeploymentArgsPtrOutput) DatabaseSecret() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *StoreDeploymentArgs) *string {
+func (o StoreDeploymentPtrOutput) DatabaseSecret() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *StoreDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -3106,8 +3106,8 @@ func (o StoreDeploymentArgsPtrOutput) DatabaseSecret() pulumi.StringPtrOutput {
 }
 
 // Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`).
-func (o StoreDeploymentArgsPtrOutput) DatabaseSecretKey() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *StoreDeploymentArgs) *string {
+func (o StoreDeploymentPtrOutput) DatabaseSecretKey() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *StoreDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -3116,8 +3116,8 @@ func (o StoreDeploymentArgsPtrOutput) DatabaseSecretKey() pulumi.StringPtrOutput
 }
 
 // Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
-func (o StoreDeploymentArgsPtrOutput) Image() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *StoreDeploymentArgs) *string {
+func (o StoreDeploymentPtrOutput) Image() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *StoreDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -3126,18 +3126,18 @@ func (o StoreDeploymentArgsPtrOutput) Image() pulumi.StringPtrOutput {
 }
 
 // Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-func (o StoreDeploymentArgsPtrOutput) MemoryMiB() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v *StoreDeploymentArgs) *float64 {
+func (o StoreDeploymentPtrOutput) MemoryMiB() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *StoreDeployment) *int {
 		if v == nil {
 			return nil
 		}
 		return v.MemoryMiB
-	}).(pulumi.Float64PtrOutput)
+	}).(pulumi.IntPtrOutput)
 }
 
 // Namespace, which exists.
-func (o StoreDeploymentArgsPtrOutput) Namespace() pulumi.StringPtrOutput {
-	return o.ApplyT(func(v *StoreDeploymentArgs) *string {
+func (o StoreDeploymentPtrOutput) Namespace() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *StoreDeployment) *string {
 		if v == nil {
 			return nil
 		}
@@ -3146,13 +3146,35 @@ func (o StoreDeploymentArgsPtrOutput) Namespace() pulumi.StringPtrOutput {
 }
 
 // Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
-func (o StoreDeploymentArgsPtrOutput) Replicas() pulumi.Float64PtrOutput {
-	return o.ApplyT(func(v *StoreDeploymentArgs) *float64 {
+func (o StoreDeploymentPtrOutput) Replicas() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *StoreDeployment) *int {
 		if v == nil {
 			return nil
 		}
 		return v.Replicas
-	}).(pulumi.Float64PtrOutput)
+	}).(pulumi.IntPtrOutput)
+}
+
+type StoreForward struct {
+	// Whether both exchanges are declared here; default true. False for those of a `DelayedExchange` whose `otherwise` is the store's intake exchange.
+	Declare *bool `pulumi:"declare"`
+	// Where due messages go, under the routing key that they were published with; bind queues here.
+	Delivery string `pulumi:"delivery"`
+	// What publishers publish to, with the header `x-delay`.
+	Exchange string `pulumi:"exchange"`
+	// Type of the delivery exchange, as `x-delayed-type` was: `topic` (default), `direct`, `fanout` or `headers`.
+	Type *DeliveryType `pulumi:"type"`
+}
+
+// StoreForwardInput is an input type that accepts StoreForwardArgs and StoreForwardOutput values.
+// You can construct a concrete instance of `StoreForwardInput` via:
+//
+//	StoreForwardArgs{...}
+type StoreForwardInput interface {
+	pulumi.Input
+
+	ToStoreForwardOutput() StoreForwardOutput
+	ToStoreForwardOutputWithContext(context.Context) StoreForwardOutput
 }
 
 type StoreForwardArgs struct {
@@ -3166,117 +3188,95 @@ type StoreForwardArgs struct {
 	Type *DeliveryType `pulumi:"type"`
 }
 
-// StoreForwardArgsInput is an input type that accepts StoreForwardArgsArgs and StoreForwardArgsOutput values.
-// You can construct a concrete instance of `StoreForwardArgsInput` via:
+func (StoreForwardArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*StoreForward)(nil)).Elem()
+}
+
+func (i StoreForwardArgs) ToStoreForwardOutput() StoreForwardOutput {
+	return i.ToStoreForwardOutputWithContext(context.Background())
+}
+
+func (i StoreForwardArgs) ToStoreForwardOutputWithContext(ctx context.Context) StoreForwardOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(StoreForwardOutput)
+}
+
+// StoreForwardArrayInput is an input type that accepts StoreForwardArray and StoreForwardArrayOutput values.
+// You can construct a concrete instance of `StoreForwardArrayInput` via:
 //
-//	StoreForwardArgsArgs{...}
-type StoreForwardArgsInput interface {
+//	StoreForwardArray{ StoreForwardArgs{...} }
+type StoreForwardArrayInput interface {
 	pulumi.Input
 
-	ToStoreForwardArgsOutput() StoreForwardArgsOutput
-	ToStoreForwardArgsOutputWithContext(context.Context) StoreForwardArgsOutput
+	ToStoreForwardArrayOutput() StoreForwardArrayOutput
+	ToStoreForwardArrayOutputWithContext(context.Context) StoreForwardArrayOutput
 }
 
-type StoreForwardArgsArgs struct {
-	// Whether both exchanges are declared here; default true. False for those of a `DelayedExchange` whose `otherwise` is the store's intake exchange.
-	Declare *bool `pulumi:"declare"`
-	// Where due messages go, under the routing key that they were published with; bind queues here.
-	Delivery string `pulumi:"delivery"`
-	// What publishers publish to, with the header `x-delay`.
-	Exchange string `pulumi:"exchange"`
-	// Type of the delivery exchange, as `x-delayed-type` was: `topic` (default), `direct`, `fanout` or `headers`.
-	Type *DeliveryType `pulumi:"type"`
+type StoreForwardArray []StoreForwardInput
+
+func (StoreForwardArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]StoreForward)(nil)).Elem()
 }
 
-func (StoreForwardArgsArgs) ElementType() reflect.Type {
-	return reflect.TypeOf((*StoreForwardArgs)(nil)).Elem()
+func (i StoreForwardArray) ToStoreForwardArrayOutput() StoreForwardArrayOutput {
+	return i.ToStoreForwardArrayOutputWithContext(context.Background())
 }
 
-func (i StoreForwardArgsArgs) ToStoreForwardArgsOutput() StoreForwardArgsOutput {
-	return i.ToStoreForwardArgsOutputWithContext(context.Background())
+func (i StoreForwardArray) ToStoreForwardArrayOutputWithContext(ctx context.Context) StoreForwardArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(StoreForwardArrayOutput)
 }
 
-func (i StoreForwardArgsArgs) ToStoreForwardArgsOutputWithContext(ctx context.Context) StoreForwardArgsOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(StoreForwardArgsOutput)
+type StoreForwardOutput struct{ *pulumi.OutputState }
+
+func (StoreForwardOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*StoreForward)(nil)).Elem()
 }
 
-// StoreForwardArgsArrayInput is an input type that accepts StoreForwardArgsArray and StoreForwardArgsArrayOutput values.
-// You can construct a concrete instance of `StoreForwardArgsArrayInput` via:
-//
-//	StoreForwardArgsArray{ StoreForwardArgsArgs{...} }
-type StoreForwardArgsArrayInput interface {
-	pulumi.Input
-
-	ToStoreForwardArgsArrayOutput() StoreForwardArgsArrayOutput
-	ToStoreForwardArgsArrayOutputWithContext(context.Context) StoreForwardArgsArrayOutput
-}
-
-type StoreForwardArgsArray []StoreForwardArgsInput
-
-func (StoreForwardArgsArray) ElementType() reflect.Type {
-	return reflect.TypeOf((*[]StoreForwardArgs)(nil)).Elem()
-}
-
-func (i StoreForwardArgsArray) ToStoreForwardArgsArrayOutput() StoreForwardArgsArrayOutput {
-	return i.ToStoreForwardArgsArrayOutputWithContext(context.Background())
-}
-
-func (i StoreForwardArgsArray) ToStoreForwardArgsArrayOutputWithContext(ctx context.Context) StoreForwardArgsArrayOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(StoreForwardArgsArrayOutput)
-}
-
-type StoreForwardArgsOutput struct{ *pulumi.OutputState }
-
-func (StoreForwardArgsOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*StoreForwardArgs)(nil)).Elem()
-}
-
-func (o StoreForwardArgsOutput) ToStoreForwardArgsOutput() StoreForwardArgsOutput {
+func (o StoreForwardOutput) ToStoreForwardOutput() StoreForwardOutput {
 	return o
 }
 
-func (o StoreForwardArgsOutput) ToStoreForwardArgsOutputWithContext(ctx context.Context) StoreForwardArgsOutput {
+func (o StoreForwardOutput) ToStoreForwardOutputWithContext(ctx context.Context) StoreForwardOutput {
 	return o
 }
 
 // Whether both exchanges are declared here; default true. False for those of a `DelayedExchange` whose `otherwise` is the store's intake exchange.
-func (o StoreForwardArgsOutput) Declare() pulumi.BoolPtrOutput {
-	return o.ApplyT(func(v StoreForwardArgs) *bool { return v.Declare }).(pulumi.BoolPtrOutput)
+func (o StoreForwardOutput) Declare() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v StoreForward) *bool { return v.Declare }).(pulumi.BoolPtrOutput)
 }
 
 // Where due messages go, under the routing key that they were published with; bind queues here.
-func (o StoreForwardArgsOutput) Delivery() pulumi.StringOutput {
-	return o.ApplyT(func(v StoreForwardArgs) string { return v.Delivery }).(pulumi.StringOutput)
+func (o StoreForwardOutput) Delivery() pulumi.StringOutput {
+	return o.ApplyT(func(v StoreForward) string { return v.Delivery }).(pulumi.StringOutput)
 }
 
 // What publishers publish to, with the header `x-delay`.
-func (o StoreForwardArgsOutput) Exchange() pulumi.StringOutput {
-	return o.ApplyT(func(v StoreForwardArgs) string { return v.Exchange }).(pulumi.StringOutput)
+func (o StoreForwardOutput) Exchange() pulumi.StringOutput {
+	return o.ApplyT(func(v StoreForward) string { return v.Exchange }).(pulumi.StringOutput)
 }
 
 // Type of the delivery exchange, as `x-delayed-type` was: `topic` (default), `direct`, `fanout` or `headers`.
-func (o StoreForwardArgsOutput) Type() DeliveryTypePtrOutput {
-	return o.ApplyT(func(v StoreForwardArgs) *DeliveryType { return v.Type }).(DeliveryTypePtrOutput)
+func (o StoreForwardOutput) Type() DeliveryTypePtrOutput {
+	return o.ApplyT(func(v StoreForward) *DeliveryType { return v.Type }).(DeliveryTypePtrOutput)
 }
 
-type StoreForwardArgsArrayOutput struct{ *pulumi.OutputState }
+type StoreForwardArrayOutput struct{ *pulumi.OutputState }
 
-func (StoreForwardArgsArrayOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*[]StoreForwardArgs)(nil)).Elem()
+func (StoreForwardArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]StoreForward)(nil)).Elem()
 }
 
-func (o StoreForwardArgsArrayOutput) ToStoreForwardArgsArrayOutput() StoreForwardArgsArrayOutput {
+func (o StoreForwardArrayOutput) ToStoreForwardArrayOutput() StoreForwardArrayOutput {
 	return o
 }
 
-func (o StoreForwardArgsArrayOutput) ToStoreForwardArgsArrayOutputWithContext(ctx context.Context) StoreForwardArgsArrayOutput {
+func (o StoreForwardArrayOutput) ToStoreForwardArrayOutputWithContext(ctx context.Context) StoreForwardArrayOutput {
 	return o
 }
 
-func (o StoreForwardArgsArrayOutput) Index(i pulumi.IntInput) StoreForwardArgsOutput {
-	return pulumi.All(o, i).ApplyT(func(vs []interface{}) StoreForwardArgs {
-		return vs[0].([]StoreForwardArgs)[vs[1].(int)]
-	}).(StoreForwardArgsOutput)
+func (o StoreForwardArrayOutput) Index(i pulumi.IntInput) StoreForwardOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) StoreForward {
+		return vs[0].([]StoreForward)[vs[1].(int)]
+	}).(StoreForwardOutput)
 }
 
 type StoreForwardDescriptor struct {
@@ -3413,7 +3413,7 @@ type WorkRetryDescriptor struct {
 	// Always `work-retry`.
 	Kind string `pulumi:"kind"`
 	// How often a message may come back.
-	MaxRetries float64 `pulumi:"maxRetries"`
+	MaxRetries int `pulumi:"maxRetries"`
 	// Name of the work queue and of its exchange.
 	Name string `pulumi:"name"`
 	// Binding keys of the work queue at its exchange.
@@ -3423,7 +3423,7 @@ type WorkRetryDescriptor struct {
 	// `dead` or `retry`.
 	Rejected string `pulumi:"rejected"`
 	// Version of the descriptor's format, 1.
-	Version float64 `pulumi:"version"`
+	Version int `pulumi:"version"`
 }
 
 // WorkRetryDescriptorInput is an input type that accepts WorkRetryDescriptorArgs and WorkRetryDescriptorOutput values.
@@ -3447,7 +3447,7 @@ type WorkRetryDescriptorArgs struct {
 	// Always `work-retry`.
 	Kind pulumi.StringInput `pulumi:"kind"`
 	// How often a message may come back.
-	MaxRetries pulumi.Float64Input `pulumi:"maxRetries"`
+	MaxRetries pulumi.IntInput `pulumi:"maxRetries"`
 	// Name of the work queue and of its exchange.
 	Name pulumi.StringInput `pulumi:"name"`
 	// Binding keys of the work queue at its exchange.
@@ -3457,7 +3457,7 @@ type WorkRetryDescriptorArgs struct {
 	// `dead` or `retry`.
 	Rejected pulumi.StringInput `pulumi:"rejected"`
 	// Version of the descriptor's format, 1.
-	Version pulumi.Float64Input `pulumi:"version"`
+	Version pulumi.IntInput `pulumi:"version"`
 }
 
 func (WorkRetryDescriptorArgs) ElementType() reflect.Type {
@@ -3507,8 +3507,8 @@ func (o WorkRetryDescriptorOutput) Kind() pulumi.StringOutput {
 }
 
 // How often a message may come back.
-func (o WorkRetryDescriptorOutput) MaxRetries() pulumi.Float64Output {
-	return o.ApplyT(func(v WorkRetryDescriptor) float64 { return v.MaxRetries }).(pulumi.Float64Output)
+func (o WorkRetryDescriptorOutput) MaxRetries() pulumi.IntOutput {
+	return o.ApplyT(func(v WorkRetryDescriptor) int { return v.MaxRetries }).(pulumi.IntOutput)
 }
 
 // Name of the work queue and of its exchange.
@@ -3532,22 +3532,22 @@ func (o WorkRetryDescriptorOutput) Rejected() pulumi.StringOutput {
 }
 
 // Version of the descriptor's format, 1.
-func (o WorkRetryDescriptorOutput) Version() pulumi.Float64Output {
-	return o.ApplyT(func(v WorkRetryDescriptor) float64 { return v.Version }).(pulumi.Float64Output)
+func (o WorkRetryDescriptorOutput) Version() pulumi.IntOutput {
+	return o.ApplyT(func(v WorkRetryDescriptor) int { return v.Version }).(pulumi.IntOutput)
 }
 
 func init() {
-	pulumi.RegisterInputType(reflect.TypeOf((*BrokerAddressArgsInput)(nil)).Elem(), BrokerAddressArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*BrokerAddressArgsPtrInput)(nil)).Elem(), BrokerAddressArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*ClusterAccessArgsInput)(nil)).Elem(), ClusterAccessArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*ClusterAccessArgsPtrInput)(nil)).Elem(), ClusterAccessArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*ClusterIngressArgsInput)(nil)).Elem(), ClusterIngressArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*ClusterIngressArgsPtrInput)(nil)).Elem(), ClusterIngressArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*ClusterMonitoringArgsInput)(nil)).Elem(), ClusterMonitoringArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*ClusterMonitoringArgsPtrInput)(nil)).Elem(), ClusterMonitoringArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*ClusterStorageArgsInput)(nil)).Elem(), ClusterStorageArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*ClusterTlsArgsInput)(nil)).Elem(), ClusterTlsArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*ClusterTlsArgsPtrInput)(nil)).Elem(), ClusterTlsArgsArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*BrokerAddressInput)(nil)).Elem(), BrokerAddressArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*BrokerAddressPtrInput)(nil)).Elem(), BrokerAddressArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*ClusterAccessInput)(nil)).Elem(), ClusterAccessArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*ClusterAccessPtrInput)(nil)).Elem(), ClusterAccessArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*ClusterIngressInput)(nil)).Elem(), ClusterIngressArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*ClusterIngressPtrInput)(nil)).Elem(), ClusterIngressArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*ClusterMonitoringInput)(nil)).Elem(), ClusterMonitoringArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*ClusterMonitoringPtrInput)(nil)).Elem(), ClusterMonitoringArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*ClusterStorageInput)(nil)).Elem(), ClusterStorageArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*ClusterTlsInput)(nil)).Elem(), ClusterTlsArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*ClusterTlsPtrInput)(nil)).Elem(), ClusterTlsArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayGatewayDescriptorInput)(nil)).Elem(), DelayGatewayDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayNetworkDescriptorInput)(nil)).Elem(), DelayNetworkDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayNetworkDescriptorPtrInput)(nil)).Elem(), DelayNetworkDescriptorArgs{})
@@ -3557,31 +3557,31 @@ func init() {
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayedStoreDescriptorInput)(nil)).Elem(), DelayedStoreDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*EndpointCredentialInput)(nil)).Elem(), EndpointCredentialArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*EndpointCredentialArrayInput)(nil)).Elem(), EndpointCredentialArray{})
-	pulumi.RegisterInputType(reflect.TypeOf((*GatewayDeploymentArgsInput)(nil)).Elem(), GatewayDeploymentArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*GatewayDeploymentArgsPtrInput)(nil)).Elem(), GatewayDeploymentArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*HoldDestinationArgsInput)(nil)).Elem(), HoldDestinationArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*HoldDestinationArgsArrayInput)(nil)).Elem(), HoldDestinationArgsArray{})
+	pulumi.RegisterInputType(reflect.TypeOf((*GatewayDeploymentInput)(nil)).Elem(), GatewayDeploymentArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*GatewayDeploymentPtrInput)(nil)).Elem(), GatewayDeploymentArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*HoldDestinationInput)(nil)).Elem(), HoldDestinationArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*HoldDestinationArrayInput)(nil)).Elem(), HoldDestinationArray{})
 	pulumi.RegisterInputType(reflect.TypeOf((*HoldQueuesDescriptorInput)(nil)).Elem(), HoldQueuesDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*RetryIntervalsDescriptorInput)(nil)).Elem(), RetryIntervalsDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*RetryIntervalsDescriptorPtrInput)(nil)).Elem(), RetryIntervalsDescriptorArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*StoreDeploymentArgsInput)(nil)).Elem(), StoreDeploymentArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*StoreDeploymentArgsPtrInput)(nil)).Elem(), StoreDeploymentArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*StoreForwardArgsInput)(nil)).Elem(), StoreForwardArgsArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*StoreForwardArgsArrayInput)(nil)).Elem(), StoreForwardArgsArray{})
+	pulumi.RegisterInputType(reflect.TypeOf((*StoreDeploymentInput)(nil)).Elem(), StoreDeploymentArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*StoreDeploymentPtrInput)(nil)).Elem(), StoreDeploymentArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*StoreForwardInput)(nil)).Elem(), StoreForwardArgs{})
+	pulumi.RegisterInputType(reflect.TypeOf((*StoreForwardArrayInput)(nil)).Elem(), StoreForwardArray{})
 	pulumi.RegisterInputType(reflect.TypeOf((*StoreForwardDescriptorInput)(nil)).Elem(), StoreForwardDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*StoreForwardDescriptorArrayInput)(nil)).Elem(), StoreForwardDescriptorArray{})
 	pulumi.RegisterInputType(reflect.TypeOf((*WorkRetryDescriptorInput)(nil)).Elem(), WorkRetryDescriptorArgs{})
-	pulumi.RegisterOutputType(BrokerAddressArgsOutput{})
-	pulumi.RegisterOutputType(BrokerAddressArgsPtrOutput{})
-	pulumi.RegisterOutputType(ClusterAccessArgsOutput{})
-	pulumi.RegisterOutputType(ClusterAccessArgsPtrOutput{})
-	pulumi.RegisterOutputType(ClusterIngressArgsOutput{})
-	pulumi.RegisterOutputType(ClusterIngressArgsPtrOutput{})
-	pulumi.RegisterOutputType(ClusterMonitoringArgsOutput{})
-	pulumi.RegisterOutputType(ClusterMonitoringArgsPtrOutput{})
-	pulumi.RegisterOutputType(ClusterStorageArgsOutput{})
-	pulumi.RegisterOutputType(ClusterTlsArgsOutput{})
-	pulumi.RegisterOutputType(ClusterTlsArgsPtrOutput{})
+	pulumi.RegisterOutputType(BrokerAddressOutput{})
+	pulumi.RegisterOutputType(BrokerAddressPtrOutput{})
+	pulumi.RegisterOutputType(ClusterAccessOutput{})
+	pulumi.RegisterOutputType(ClusterAccessPtrOutput{})
+	pulumi.RegisterOutputType(ClusterIngressOutput{})
+	pulumi.RegisterOutputType(ClusterIngressPtrOutput{})
+	pulumi.RegisterOutputType(ClusterMonitoringOutput{})
+	pulumi.RegisterOutputType(ClusterMonitoringPtrOutput{})
+	pulumi.RegisterOutputType(ClusterStorageOutput{})
+	pulumi.RegisterOutputType(ClusterTlsOutput{})
+	pulumi.RegisterOutputType(ClusterTlsPtrOutput{})
 	pulumi.RegisterOutputType(DelayGatewayDescriptorOutput{})
 	pulumi.RegisterOutputType(DelayNetworkDescriptorOutput{})
 	pulumi.RegisterOutputType(DelayNetworkDescriptorPtrOutput{})
@@ -3591,17 +3591,17 @@ func init() {
 	pulumi.RegisterOutputType(DelayedStoreDescriptorOutput{})
 	pulumi.RegisterOutputType(EndpointCredentialOutput{})
 	pulumi.RegisterOutputType(EndpointCredentialArrayOutput{})
-	pulumi.RegisterOutputType(GatewayDeploymentArgsOutput{})
-	pulumi.RegisterOutputType(GatewayDeploymentArgsPtrOutput{})
-	pulumi.RegisterOutputType(HoldDestinationArgsOutput{})
-	pulumi.RegisterOutputType(HoldDestinationArgsArrayOutput{})
+	pulumi.RegisterOutputType(GatewayDeploymentOutput{})
+	pulumi.RegisterOutputType(GatewayDeploymentPtrOutput{})
+	pulumi.RegisterOutputType(HoldDestinationOutput{})
+	pulumi.RegisterOutputType(HoldDestinationArrayOutput{})
 	pulumi.RegisterOutputType(HoldQueuesDescriptorOutput{})
 	pulumi.RegisterOutputType(RetryIntervalsDescriptorOutput{})
 	pulumi.RegisterOutputType(RetryIntervalsDescriptorPtrOutput{})
-	pulumi.RegisterOutputType(StoreDeploymentArgsOutput{})
-	pulumi.RegisterOutputType(StoreDeploymentArgsPtrOutput{})
-	pulumi.RegisterOutputType(StoreForwardArgsOutput{})
-	pulumi.RegisterOutputType(StoreForwardArgsArrayOutput{})
+	pulumi.RegisterOutputType(StoreDeploymentOutput{})
+	pulumi.RegisterOutputType(StoreDeploymentPtrOutput{})
+	pulumi.RegisterOutputType(StoreForwardOutput{})
+	pulumi.RegisterOutputType(StoreForwardArrayOutput{})
 	pulumi.RegisterOutputType(StoreForwardDescriptorOutput{})
 	pulumi.RegisterOutputType(StoreForwardDescriptorArrayOutput{})
 	pulumi.RegisterOutputType(WorkRetryDescriptorOutput{})

@@ -58,7 +58,7 @@ func NewRabbitMqCluster(ctx *pulumi.Context,
 
 type rabbitMqClusterArgs struct {
 	// Who may connect, by namespaces; default the cluster's own namespace.
-	Access *ClusterAccessArgs `pulumi:"access"`
+	Access *ClusterAccess `pulumi:"access"`
 	// File with the certificate authority in PEM, for this program's own connections; default the system's authorities.
 	CaCertFile *string `pulumi:"caCertFile"`
 	// Name of the cluster and of its objects, default the component's name; at most 40 characters, lower case.
@@ -72,24 +72,24 @@ type rabbitMqClusterArgs struct {
 	// How many messages the dead-letter worker of a level queue has on the way at once, 1 to 10,000; default 256. RabbitMQ's own
 	// 32 is for queues where a dead letter is the exception: 10,000 messages that were due within 2 s were up to 3.4 s late
 	// with it, 1.5 s with 128, and 0.6 s with 512 (measured: 4.3.6, three nodes on two processors). Each is in memory on its way.
-	DeadLetterPrefetch *float64 `pulumi:"deadLetterPrefetch"`
+	DeadLetterPrefetch *int `pulumi:"deadLetterPrefetch"`
 	// What the nodes know each other by, a secret of 20 to 200 letters and digits; default: one is generated, once.
 	ErlangCookie *string `pulumi:"erlangCookie"`
 	// The broker's image with a tag of its version, 4.1 or newer; default `rabbitmq:4.3.6`.
 	Image *string `pulumi:"image"`
 	// Way in to the management API from outside; default none.
-	Ingress *ClusterIngressArgs `pulumi:"ingress"`
+	Ingress *ClusterIngress `pulumi:"ingress"`
 	// Where this program reaches the management API: the address of an ingress (default where `ingress` is given), that of a
 	// port-forward (`https://localhost:15671`), or the Service's own (default), which only pods reach.
 	ManagementUrl *string `pulumi:"managementUrl"`
 	// Memory of each node in MiB, requested and limit; default 2048, at least 768 with the default watermark.
-	MemoryMiB *float64 `pulumi:"memoryMiB"`
+	MemoryMiB *int `pulumi:"memoryMiB"`
 	// The part of its memory at which a node stops taking messages, from 0.3 to 0.8; default 0.6, as RabbitMQ's own.
 	MemoryWatermark *float64 `pulumi:"memoryWatermark"`
 	// `statefulset` (default): all objects are made here; `operator`: the RabbitMQ cluster operator makes them of one resource.
 	Mode *ClusterMode `pulumi:"mode"`
 	// What of it is measured, by the Prometheus operator and Grafana; default nothing, though the metrics are there.
-	Monitoring *ClusterMonitoringArgs `pulumi:"monitoring"`
+	Monitoring *ClusterMonitoring `pulumi:"monitoring"`
 	// The Kubernetes namespace, e.g. `messaging`.
 	Namespace string `pulumi:"namespace"`
 	// Its password, a secret of 16 to 200 letters, digits and `. _ ~ -`; default: one is generated, once.
@@ -97,18 +97,18 @@ type rabbitMqClusterArgs struct {
 	// Plugins beside management, Prometheus and peer discovery, e.g. `rabbitmq_shovel`.
 	Plugins []string `pulumi:"plugins"`
 	// How long to wait for the nodes after an update, in seconds; default 600.
-	ReadyTimeoutSeconds *float64 `pulumi:"readyTimeoutSeconds"`
+	ReadyTimeoutSeconds *int `pulumi:"readyTimeoutSeconds"`
 	// What happens to the cluster when it leaves the program: `retain` (default) or `delete`. A StatefulSet's volumes stay in any
 	// case; the operator's go with its resource, whoever deletes that.
 	Removal *Removal `pulumi:"removal"`
 	// Number of nodes: 1, 3 (default) or 5. Quorum queues need an odd number, and outlive the loss of the lesser half.
-	Replicas *float64 `pulumi:"replicas"`
+	Replicas *int `pulumi:"replicas"`
 	// How long a pod that ends waits for queues to be safe without it, in seconds; default 3600.
-	ShutdownLimitSeconds *float64 `pulumi:"shutdownLimitSeconds"`
+	ShutdownLimitSeconds *int `pulumi:"shutdownLimitSeconds"`
 	// The volume of each node.
-	Storage ClusterStorageArgs `pulumi:"storage"`
+	Storage ClusterStorage `pulumi:"storage"`
 	// Encryption towards clients; default none, plain text.
-	Tls *ClusterTlsArgs `pulumi:"tls"`
+	Tls *ClusterTls `pulumi:"tls"`
 	// Name of the administrator that the cluster is born with; default `administrator`.
 	Username *string `pulumi:"username"`
 }
@@ -116,7 +116,7 @@ type rabbitMqClusterArgs struct {
 // The set of arguments for constructing a RabbitMqCluster resource.
 type RabbitMqClusterArgs struct {
 	// Who may connect, by namespaces; default the cluster's own namespace.
-	Access *ClusterAccessArgsArgs
+	Access *ClusterAccessArgs
 	// File with the certificate authority in PEM, for this program's own connections; default the system's authorities.
 	CaCertFile *string
 	// Name of the cluster and of its objects, default the component's name; at most 40 characters, lower case.
@@ -130,24 +130,24 @@ type RabbitMqClusterArgs struct {
 	// How many messages the dead-letter worker of a level queue has on the way at once, 1 to 10,000; default 256. RabbitMQ's own
 	// 32 is for queues where a dead letter is the exception: 10,000 messages that were due within 2 s were up to 3.4 s late
 	// with it, 1.5 s with 128, and 0.6 s with 512 (measured: 4.3.6, three nodes on two processors). Each is in memory on its way.
-	DeadLetterPrefetch *float64
+	DeadLetterPrefetch *int
 	// What the nodes know each other by, a secret of 20 to 200 letters and digits; default: one is generated, once.
 	ErlangCookie pulumi.StringPtrInput
 	// The broker's image with a tag of its version, 4.1 or newer; default `rabbitmq:4.3.6`.
 	Image *string
 	// Way in to the management API from outside; default none.
-	Ingress *ClusterIngressArgsArgs
+	Ingress *ClusterIngressArgs
 	// Where this program reaches the management API: the address of an ingress (default where `ingress` is given), that of a
 	// port-forward (`https://localhost:15671`), or the Service's own (default), which only pods reach.
 	ManagementUrl *string
 	// Memory of each node in MiB, requested and limit; default 2048, at least 768 with the default watermark.
-	MemoryMiB *float64
+	MemoryMiB *int
 	// The part of its memory at which a node stops taking messages, from 0.3 to 0.8; default 0.6, as RabbitMQ's own.
 	MemoryWatermark *float64
 	// `statefulset` (default): all objects are made here; `operator`: the RabbitMQ cluster operator makes them of one resource.
 	Mode *ClusterMode
 	// What of it is measured, by the Prometheus operator and Grafana; default nothing, though the metrics are there.
-	Monitoring *ClusterMonitoringArgsArgs
+	Monitoring *ClusterMonitoringArgs
 	// The Kubernetes namespace, e.g. `messaging`.
 	Namespace string
 	// Its password, a secret of 16 to 200 letters, digits and `. _ ~ -`; default: one is generated, once.
@@ -155,18 +155,18 @@ type RabbitMqClusterArgs struct {
 	// Plugins beside management, Prometheus and peer discovery, e.g. `rabbitmq_shovel`.
 	Plugins []string
 	// How long to wait for the nodes after an update, in seconds; default 600.
-	ReadyTimeoutSeconds *float64
+	ReadyTimeoutSeconds *int
 	// What happens to the cluster when it leaves the program: `retain` (default) or `delete`. A StatefulSet's volumes stay in any
 	// case; the operator's go with its resource, whoever deletes that.
 	Removal *Removal
 	// Number of nodes: 1, 3 (default) or 5. Quorum queues need an odd number, and outlive the loss of the lesser half.
-	Replicas *float64
+	Replicas *int
 	// How long a pod that ends waits for queues to be safe without it, in seconds; default 3600.
-	ShutdownLimitSeconds *float64
+	ShutdownLimitSeconds *int
 	// The volume of each node.
-	Storage ClusterStorageArgsArgs
+	Storage ClusterStorageArgs
 	// Encryption towards clients; default none, plain text.
-	Tls *ClusterTlsArgsArgs
+	Tls *ClusterTlsArgs
 	// Name of the administrator that the cluster is born with; default `administrator`.
 	Username *string
 }

@@ -54,7 +54,7 @@ type workRetryQueuesArgs struct {
 	// Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
 	Delays []interface{} `pulumi:"delays"`
 	// How often a message may come back before it goes to the dead queue; default: once for each delay.
-	MaxRetries *float64 `pulumi:"maxRetries"`
+	MaxRetries *int `pulumi:"maxRetries"`
 	// Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
 	// of yours that is bound to it too would get each retried message again.
 	Patterns []string `pulumi:"patterns"`
@@ -86,7 +86,7 @@ type WorkRetryQueuesArgs struct {
 	// Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
 	Delays []pulumi.Input
 	// How often a message may come back before it goes to the dead queue; default: once for each delay.
-	MaxRetries *float64
+	MaxRetries *int
 	// Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
 	// of yours that is bound to it too would get each retried message again.
 	Patterns []string

@@ -6,7 +6,7 @@ import * as inputs from "../types/input";
 import * as outputs from "../types/output";
 import * as enums from "../types/enums";
 
-export interface BrokerAddressArgsArgs {
+export interface BrokerAddressArgs {
     /**
      * File with the certificate authority of an `https` address, in PEM.
      */
@@ -29,7 +29,7 @@ export interface BrokerAddressArgsArgs {
     username: string;
 }
 
-export interface ClusterAccessArgsArgs {
+export interface ClusterAccessArgs {
     /**
      * Namespaces of services.
      */
@@ -44,7 +44,7 @@ export interface ClusterAccessArgsArgs {
     monitoringNamespaces?: string[];
 }
 
-export interface ClusterIngressArgsArgs {
+export interface ClusterIngressArgs {
     /**
      * Annotations, e.g. that the controller shall speak TLS to the Service.
      */
@@ -63,7 +63,7 @@ export interface ClusterIngressArgsArgs {
     tlsSecretName: string;
 }
 
-export interface ClusterMonitoringArgsArgs {
+export interface ClusterMonitoringArgs {
     /**
      * Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
      */
@@ -78,7 +78,7 @@ export interface ClusterMonitoringArgsArgs {
     serviceMonitor?: boolean;
 }
 
-export interface ClusterStorageArgsArgs {
+export interface ClusterStorageArgs {
     /**
      * Name of the StorageClass. Take one that can grow volumes, and whose reclaim policy is `Retain`.
      */
@@ -89,7 +89,7 @@ export interface ClusterStorageArgsArgs {
     sizeGiB?: number;
 }
 
-export interface ClusterTlsArgsArgs {
+export interface ClusterTlsArgs {
     /**
      * Names in the certificate beside those of the Services, `localhost`, and the host of `managementUrl`.
      */
@@ -187,7 +187,7 @@ export interface EndpointCredentialArgs {
     suffix?: string;
 }
 
-export interface GatewayDeploymentArgsArgs {
+export interface GatewayDeploymentArgs {
     /**
      * The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
      */
@@ -214,7 +214,7 @@ export interface GatewayDeploymentArgsArgs {
     replicas?: number;
 }
 
-export interface HoldDestinationArgsArgs {
+export interface HoldDestinationArgs {
     /**
      * An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.
      */
@@ -264,7 +264,7 @@ export interface RetryIntervalsDescriptorArgs {
     version: number;
 }
 
-export interface StoreDeploymentArgsArgs {
+export interface StoreDeploymentArgs {
     /**
      * The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
      */
@@ -299,7 +299,7 @@ export interface StoreDeploymentArgsArgs {
     replicas?: number;
 }
 
-export interface StoreForwardArgsArgs {
+export interface StoreForwardArgs {
     /**
      * Whether both exchanges are declared here; default true. False for those of a `DelayedExchange` whose `otherwise` is the store's intake exchange.
      */

@@ -250,7 +250,7 @@ export interface DelayedStoreDescriptor {
     version: number;
 }
 
-export interface HoldDestinationArgs {
+export interface HoldDestination {
     /**
      * An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.
      */
@@ -273,7 +273,7 @@ export interface HoldQueuesDescriptor {
     /**
      * The destinations.
      */
-    destinations: outputs.HoldDestinationArgs[];
+    destinations: outputs.HoldDestination[];
     /**
      * Always `hold-queues`.
      */

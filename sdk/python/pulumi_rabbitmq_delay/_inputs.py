@@ -16,35 +16,35 @@ from . import _utilities
 from ._enums import *
 
 __all__ = [
-    'BrokerAddressArgsArgs',
-    'BrokerAddressArgsArgsDict',
-    'ClusterAccessArgsArgs',
-    'ClusterAccessArgsArgsDict',
-    'ClusterIngressArgsArgs',
-    'ClusterIngressArgsArgsDict',
-    'ClusterMonitoringArgsArgs',
-    'ClusterMonitoringArgsArgsDict',
-    'ClusterStorageArgsArgs',
-    'ClusterStorageArgsArgsDict',
-    'ClusterTlsArgsArgs',
-    'ClusterTlsArgsArgsDict',
+    'BrokerAddressArgs',
+    'BrokerAddressArgsDict',
+    'ClusterAccessArgs',
+    'ClusterAccessArgsDict',
+    'ClusterIngressArgs',
+    'ClusterIngressArgsDict',
+    'ClusterMonitoringArgs',
+    'ClusterMonitoringArgsDict',
+    'ClusterStorageArgs',
+    'ClusterStorageArgsDict',
+    'ClusterTlsArgs',
+    'ClusterTlsArgsDict',
     'DelayNetworkDescriptorArgs',
     'DelayNetworkDescriptorArgsDict',
     'EndpointCredentialArgs',
     'EndpointCredentialArgsDict',
-    'GatewayDeploymentArgsArgs',
-    'GatewayDeploymentArgsArgsDict',
-    'HoldDestinationArgsArgs',
-    'HoldDestinationArgsArgsDict',
+    'GatewayDeploymentArgs',
+    'GatewayDeploymentArgsDict',
+    'HoldDestinationArgs',
+    'HoldDestinationArgsDict',
     'RetryIntervalsDescriptorArgs',
     'RetryIntervalsDescriptorArgsDict',
-    'StoreDeploymentArgsArgs',
-    'StoreDeploymentArgsArgsDict',
-    'StoreForwardArgsArgs',
-    'StoreForwardArgsArgsDict',
+    'StoreDeploymentArgs',
+    'StoreDeploymentArgsDict',
+    'StoreForwardArgs',
+    'StoreForwardArgsDict',
 ]
 
-class BrokerAddressArgsArgsDict(TypedDict):
+class BrokerAddressArgsDict(TypedDict):
     management_url: _builtins.str
     """
     e.g. `http://127.0.0.1:15672` or `https://rabbit.example.com`.
@@ -67,7 +67,7 @@ class BrokerAddressArgsArgsDict(TypedDict):
     """
 
 @pulumi.input_type
-class BrokerAddressArgsArgs:
+class BrokerAddressArgs:
     def __init__(__self__, *,
                  management_url: _builtins.str,
                  password: _builtins.str,
@@ -150,7 +150,7 @@ class BrokerAddressArgsArgs:
         pulumi.set(self, "insecure", value)
 
 
-class ClusterAccessArgsArgsDict(TypedDict):
+class ClusterAccessArgsDict(TypedDict):
     client_namespaces: NotRequired[Sequence[_builtins.str]]
     """
     Namespaces of services.
@@ -165,7 +165,7 @@ class ClusterAccessArgsArgsDict(TypedDict):
     """
 
 @pulumi.input_type
-class ClusterAccessArgsArgs:
+class ClusterAccessArgs:
     def __init__(__self__, *,
                  client_namespaces: Optional[Sequence[_builtins.str]] = None,
                  management_namespaces: Optional[Sequence[_builtins.str]] = None,
@@ -219,7 +219,7 @@ class ClusterAccessArgsArgs:
         pulumi.set(self, "monitoring_namespaces", value)
 
 
-class ClusterIngressArgsArgsDict(TypedDict):
+class ClusterIngressArgsDict(TypedDict):
     class_name: _builtins.str
     """
     Name of the IngressClass.
@@ -238,7 +238,7 @@ class ClusterIngressArgsArgsDict(TypedDict):
     """
 
 @pulumi.input_type
-class ClusterIngressArgsArgs:
+class ClusterIngressArgs:
     def __init__(__self__, *,
                  class_name: _builtins.str,
                  host: _builtins.str,
@@ -305,7 +305,7 @@ class ClusterIngressArgsArgs:
         pulumi.set(self, "annotations", value)
 
 
-class ClusterMonitoringArgsArgsDict(TypedDict):
+class ClusterMonitoringArgsDict(TypedDict):
     dashboard: NotRequired[_builtins.bool]
     """
     Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
@@ -320,7 +320,7 @@ class ClusterMonitoringArgsArgsDict(TypedDict):
     """
 
 @pulumi.input_type
-class ClusterMonitoringArgsArgs:
+class ClusterMonitoringArgs:
     def __init__(__self__, *,
                  dashboard: Optional[_builtins.bool] = None,
                  labels: Optional[Mapping[str, pulumi.Input[_builtins.str]]] = None,
@@ -374,24 +374,24 @@ class ClusterMonitoringArgsArgs:
         pulumi.set(self, "service_monitor", value)
 
 
-class ClusterStorageArgsArgsDict(TypedDict):
+class ClusterStorageArgsDict(TypedDict):
     class_name: _builtins.str
     """
     Name of the StorageClass. Take one that can grow volumes, and whose reclaim policy is `Retain`.
     """
-    size_gi_b: NotRequired[_builtins.float]
+    size_gi_b: NotRequired[_builtins.int]
     """
     Size of each node's volume in GiB, 4 to 16,384; default 20.
     """
 
 @pulumi.input_type
-class ClusterStorageArgsArgs:
+class ClusterStorageArgs:
     def __init__(__self__, *,
                  class_name: _builtins.str,
-                 size_gi_b: Optional[_builtins.float] = None):
+                 size_gi_b: Optional[_builtins.int] = None):
         """
         :param _builtins.str class_name: Name of the StorageClass. Take one that can grow volumes, and whose reclaim policy is `Retain`.
-        :param _builtins.float size_gi_b: Size of each node's volume in GiB, 4 to 16,384; default 20.
+        :param _builtins.int size_gi_b: Size of each node's volume in GiB, 4 to 16,384; default 20.
         """
         pulumi.set(__self__, "class_name", class_name)
         if size_gi_b is not None:
@@ -411,18 +411,18 @@ class ClusterStorageArgsArgs:
 
     @_builtins.property
     @pulumi.getter(name="sizeGiB")
-    def size_gi_b(self) -> Optional[_builtins.float]:
+    def size_gi_b(self) -> Optional[_builtins.int]:
         """
         Size of each node's volume in GiB, 4 to 16,384; default 20.
         """
         return pulumi.get(self, "size_gi_b")
 
     @size_gi_b.setter
-    def size_gi_b(self, value: Optional[_builtins.float]):
+    def size_gi_b(self, value: Optional[_builtins.int]):
         pulumi.set(self, "size_gi_b", value)
 
 
-class ClusterTlsArgsArgsDict(TypedDict):
+class ClusterTlsArgsDict(TypedDict):
     dns_names: NotRequired[Sequence[_builtins.str]]
     """
     Names in the certificate beside those of the Services, `localhost`, and the host of `managementUrl`.
@@ -441,7 +441,7 @@ class ClusterTlsArgsArgsDict(TypedDict):
     """
 
 @pulumi.input_type
-class ClusterTlsArgsArgs:
+class ClusterTlsArgs:
     def __init__(__self__, *,
                  dns_names: Optional[Sequence[_builtins.str]] = None,
                  issuer: Optional[_builtins.str] = None,
@@ -524,7 +524,7 @@ class DelayNetworkDescriptorArgsDict(TypedDict):
     """
     Always `delay-network`.
     """
-    levels: pulumi.Input[_builtins.float]
+    levels: pulumi.Input[_builtins.int]
     """
     Number of levels.
     """
@@ -548,7 +548,7 @@ class DelayNetworkDescriptorArgsDict(TypedDict):
     """
     `quorum` or `classic`.
     """
-    radix: pulumi.Input[_builtins.float]
+    radix: pulumi.Input[_builtins.int]
     """
     Digits per level: 2, 4, 8 or 16.
     """
@@ -556,7 +556,7 @@ class DelayNetworkDescriptorArgsDict(TypedDict):
     """
     Smallest delay, in milliseconds.
     """
-    version: pulumi.Input[_builtins.float]
+    version: pulumi.Input[_builtins.int]
     """
     Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
     """
@@ -584,15 +584,15 @@ class DelayNetworkDescriptorArgs:
                  delivery_exchange: pulumi.Input[_builtins.str],
                  entry_exchanges: pulumi.Input[Sequence[pulumi.Input[_builtins.str]]],
                  kind: pulumi.Input[_builtins.str],
-                 levels: pulumi.Input[_builtins.float],
+                 levels: pulumi.Input[_builtins.int],
                  matching: pulumi.Input[_builtins.str],
                  maximum_delay_ms: pulumi.Input[_builtins.float],
                  prefix: pulumi.Input[_builtins.str],
                  preset: pulumi.Input[_builtins.str],
                  queue_type: pulumi.Input[_builtins.str],
-                 radix: pulumi.Input[_builtins.float],
+                 radix: pulumi.Input[_builtins.int],
                  unit_ms: pulumi.Input[_builtins.float],
-                 version: pulumi.Input[_builtins.float],
+                 version: pulumi.Input[_builtins.int],
                  binding_exchange: Optional[pulumi.Input[_builtins.str]] = None,
                  parking_exchange: Optional[pulumi.Input[_builtins.str]] = None,
                  parking_queue: Optional[pulumi.Input[_builtins.str]] = None,
@@ -601,15 +601,15 @@ class DelayNetworkDescriptorArgs:
         :param pulumi.Input[_builtins.str] delivery_exchange: The topic exchange that the vendor's clients know as the end of the network.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] entry_exchanges: The exchange of each level; the index is the level.
         :param pulumi.Input[_builtins.str] kind: Always `delay-network`.
-        :param pulumi.Input[_builtins.float] levels: Number of levels.
+        :param pulumi.Input[_builtins.int] levels: Number of levels.
         :param pulumi.Input[_builtins.str] matching: `exact`, `suffix` or `enforced`.
         :param pulumi.Input[_builtins.float] maximum_delay_ms: The longest delay, in milliseconds.
         :param pulumi.Input[_builtins.str] prefix: What all names of the network start with.
         :param pulumi.Input[_builtins.str] preset: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
         :param pulumi.Input[_builtins.str] queue_type: `quorum` or `classic`.
-        :param pulumi.Input[_builtins.float] radix: Digits per level: 2, 4, 8 or 16.
+        :param pulumi.Input[_builtins.int] radix: Digits per level: 2, 4, 8 or 16.
         :param pulumi.Input[_builtins.float] unit_ms: Smallest delay, in milliseconds.
-        :param pulumi.Input[_builtins.float] version: Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
+        :param pulumi.Input[_builtins.int] version: Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
         :param pulumi.Input[_builtins.str] binding_exchange: The topic exchange that every message reaches when its delay is over, to which endpoints are bound: the delivery exchange, except where
                `matching` is `enforced`. A descriptor of version 1 does not name it.
         :param pulumi.Input[_builtins.str] parking_exchange: The exchange that gets what no binding takes.
@@ -675,14 +675,14 @@ class DelayNetworkDescriptorArgs:
 
     @_builtins.property
     @pulumi.getter
-    def levels(self) -> pulumi.Input[_builtins.float]:
+    def levels(self) -> pulumi.Input[_builtins.int]:
         """
         Number of levels.
         """
         return pulumi.get(self, "levels")
 
     @levels.setter
-    def levels(self, value: pulumi.Input[_builtins.float]):
+    def levels(self, value: pulumi.Input[_builtins.int]):
         pulumi.set(self, "levels", value)
 
     @_builtins.property
@@ -747,14 +747,14 @@ class DelayNetworkDescriptorArgs:
 
     @_builtins.property
     @pulumi.getter
-    def radix(self) -> pulumi.Input[_builtins.float]:
+    def radix(self) -> pulumi.Input[_builtins.int]:
         """
         Digits per level: 2, 4, 8 or 16.
         """
         return pulumi.get(self, "radix")
 
     @radix.setter
-    def radix(self, value: pulumi.Input[_builtins.float]):
+    def radix(self, value: pulumi.Input[_builtins.int]):
         pulumi.set(self, "radix", value)
 
     @_builtins.property
@@ -771,14 +771,14 @@ class DelayNetworkDescriptorArgs:
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> pulumi.Input[_builtins.float]:
+    def version(self) -> pulumi.Input[_builtins.int]:
         """
         Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
         """
         return pulumi.get(self, "version")
 
     @version.setter
-    def version(self, value: pulumi.Input[_builtins.float]):
+    def version(self, value: pulumi.Input[_builtins.int]):
         pulumi.set(self, "version", value)
 
     @_builtins.property
@@ -880,7 +880,7 @@ class EndpointCredentialArgs:
         pulumi.set(self, "suffix", value)
 
 
-class GatewayDeploymentArgsArgsDict(TypedDict):
+class GatewayDeploymentArgsDict(TypedDict):
     amqp_url: pulumi.Input[_builtins.str]
     """
     The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
@@ -897,31 +897,31 @@ class GatewayDeploymentArgsArgsDict(TypedDict):
     """
     Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
     """
-    memory_mi_b: NotRequired[_builtins.float]
+    memory_mi_b: NotRequired[_builtins.int]
     """
     Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
     """
-    replicas: NotRequired[_builtins.float]
+    replicas: NotRequired[_builtins.int]
     """
     Instances side by side, 1 to 10; default 2.
     """
 
 @pulumi.input_type
-class GatewayDeploymentArgsArgs:
+class GatewayDeploymentArgs:
     def __init__(__self__, *,
                  amqp_url: pulumi.Input[_builtins.str],
                  image: _builtins.str,
                  namespace: _builtins.str,
                  ca_secret: Optional[_builtins.str] = None,
-                 memory_mi_b: Optional[_builtins.float] = None,
-                 replicas: Optional[_builtins.float] = None):
+                 memory_mi_b: Optional[_builtins.int] = None,
+                 replicas: Optional[_builtins.int] = None):
         """
         :param pulumi.Input[_builtins.str] amqp_url: The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
         :param _builtins.str image: Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
         :param _builtins.str namespace: Namespace, which exists.
         :param _builtins.str ca_secret: Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
-        :param _builtins.float memory_mi_b: Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-        :param _builtins.float replicas: Instances side by side, 1 to 10; default 2.
+        :param _builtins.int memory_mi_b: Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
+        :param _builtins.int replicas: Instances side by side, 1 to 10; default 2.
         """
         pulumi.set(__self__, "amqp_url", amqp_url)
         pulumi.set(__self__, "image", image)
@@ -983,30 +983,30 @@ class GatewayDeploymentArgsArgs:
 
     @_builtins.property
     @pulumi.getter(name="memoryMiB")
-    def memory_mi_b(self) -> Optional[_builtins.float]:
+    def memory_mi_b(self) -> Optional[_builtins.int]:
         """
         Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
         """
         return pulumi.get(self, "memory_mi_b")
 
     @memory_mi_b.setter
-    def memory_mi_b(self, value: Optional[_builtins.float]):
+    def memory_mi_b(self, value: Optional[_builtins.int]):
         pulumi.set(self, "memory_mi_b", value)
 
     @_builtins.property
     @pulumi.getter
-    def replicas(self) -> Optional[_builtins.float]:
+    def replicas(self) -> Optional[_builtins.int]:
         """
         Instances side by side, 1 to 10; default 2.
         """
         return pulumi.get(self, "replicas")
 
     @replicas.setter
-    def replicas(self, value: Optional[_builtins.float]):
+    def replicas(self, value: Optional[_builtins.int]):
         pulumi.set(self, "replicas", value)
 
 
-class HoldDestinationArgsArgsDict(TypedDict):
+class HoldDestinationArgsDict(TypedDict):
     exchange: _builtins.str
     """
     An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.
@@ -1017,7 +1017,7 @@ class HoldDestinationArgsArgsDict(TypedDict):
     """
 
 @pulumi.input_type
-class HoldDestinationArgsArgs:
+class HoldDestinationArgs:
     def __init__(__self__, *,
                  exchange: _builtins.str,
                  routing_key: _builtins.str):
@@ -1078,7 +1078,7 @@ class RetryIntervalsDescriptorArgsDict(TypedDict):
     """
     The direct exchange that brings a message back to the queue whose name is its routing key.
     """
-    version: _builtins.float
+    version: _builtins.int
     """
     Version of the descriptor's format, 1.
     """
@@ -1100,7 +1100,7 @@ class RetryIntervalsDescriptorArgs:
                  prefix: _builtins.str,
                  queue_type: _builtins.str,
                  return_exchange: _builtins.str,
-                 version: _builtins.float,
+                 version: _builtins.int,
                  parking_exchange: Optional[_builtins.str] = None,
                  parking_queue: Optional[_builtins.str] = None):
         """
@@ -1110,7 +1110,7 @@ class RetryIntervalsDescriptorArgs:
         :param _builtins.str prefix: What all names start with.
         :param _builtins.str queue_type: `quorum` or `classic`.
         :param _builtins.str return_exchange: The direct exchange that brings a message back to the queue whose name is its routing key.
-        :param _builtins.float version: Version of the descriptor's format, 1.
+        :param _builtins.int version: Version of the descriptor's format, 1.
         :param _builtins.str parking_exchange: The exchange that takes what comes back to no queue.
         :param _builtins.str parking_queue: The queue that keeps it.
         """
@@ -1200,14 +1200,14 @@ class RetryIntervalsDescriptorArgs:
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> _builtins.float:
+    def version(self) -> _builtins.int:
         """
         Version of the descriptor's format, 1.
         """
         return pulumi.get(self, "version")
 
     @version.setter
-    def version(self, value: _builtins.float):
+    def version(self, value: _builtins.int):
         pulumi.set(self, "version", value)
 
     @_builtins.property
@@ -1235,7 +1235,7 @@ class RetryIntervalsDescriptorArgs:
         pulumi.set(self, "parking_queue", value)
 
 
-class StoreDeploymentArgsArgsDict(TypedDict):
+class StoreDeploymentArgsDict(TypedDict):
     amqp_url: pulumi.Input[_builtins.str]
     """
     The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
@@ -1260,17 +1260,17 @@ class StoreDeploymentArgsArgsDict(TypedDict):
     """
     Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`).
     """
-    memory_mi_b: NotRequired[_builtins.float]
+    memory_mi_b: NotRequired[_builtins.int]
     """
     Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
     """
-    replicas: NotRequired[_builtins.float]
+    replicas: NotRequired[_builtins.int]
     """
     Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
     """
 
 @pulumi.input_type
-class StoreDeploymentArgsArgs:
+class StoreDeploymentArgs:
     def __init__(__self__, *,
                  amqp_url: pulumi.Input[_builtins.str],
                  database_secret: _builtins.str,
@@ -1278,8 +1278,8 @@ class StoreDeploymentArgsArgs:
                  namespace: _builtins.str,
                  ca_secret: Optional[_builtins.str] = None,
                  database_secret_key: Optional[_builtins.str] = None,
-                 memory_mi_b: Optional[_builtins.float] = None,
-                 replicas: Optional[_builtins.float] = None):
+                 memory_mi_b: Optional[_builtins.int] = None,
+                 replicas: Optional[_builtins.int] = None):
         """
         :param pulumi.Input[_builtins.str] amqp_url: The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
         :param _builtins.str database_secret: Name of the Secret with the address of the database, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
@@ -1287,8 +1287,8 @@ class StoreDeploymentArgsArgs:
         :param _builtins.str namespace: Namespace, which exists.
         :param _builtins.str ca_secret: Secret with the broker's certificate authority as `ca.crt`, where it is a private one; default: none.
         :param _builtins.str database_secret_key: Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`).
-        :param _builtins.float memory_mi_b: Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
-        :param _builtins.float replicas: Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
+        :param _builtins.int memory_mi_b: Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
+        :param _builtins.int replicas: Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
         """
         pulumi.set(__self__, "amqp_url", amqp_url)
         pulumi.set(__self__, "database_secret", database_secret)
@@ -1377,30 +1377,30 @@ class StoreDeploymentArgsArgs:
 
     @_builtins.property
     @pulumi.getter(name="memoryMiB")
-    def memory_mi_b(self) -> Optional[_builtins.float]:
+    def memory_mi_b(self) -> Optional[_builtins.int]:
         """
         Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
         """
         return pulumi.get(self, "memory_mi_b")
 
     @memory_mi_b.setter
-    def memory_mi_b(self, value: Optional[_builtins.float]):
+    def memory_mi_b(self, value: Optional[_builtins.int]):
         pulumi.set(self, "memory_mi_b", value)
 
     @_builtins.property
     @pulumi.getter
-    def replicas(self) -> Optional[_builtins.float]:
+    def replicas(self) -> Optional[_builtins.int]:
         """
         Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
         """
         return pulumi.get(self, "replicas")
 
     @replicas.setter
-    def replicas(self, value: Optional[_builtins.float]):
+    def replicas(self, value: Optional[_builtins.int]):
         pulumi.set(self, "replicas", value)
 
 
-class StoreForwardArgsArgsDict(TypedDict):
+class StoreForwardArgsDict(TypedDict):
     delivery: _builtins.str
     """
     Where due messages go, under the routing key that they were published with; bind queues here.
@@ -1419,7 +1419,7 @@ class StoreForwardArgsArgsDict(TypedDict):
     """
 
 @pulumi.input_type
-class StoreForwardArgsArgs:
+class StoreForwardArgs:
     def __init__(__self__, *,
                  delivery: _builtins.str,
                  exchange: _builtins.str,

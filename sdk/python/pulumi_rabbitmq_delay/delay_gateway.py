@@ -26,10 +26,10 @@ class DelayGatewayArgs:
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  credentials: Optional[Sequence['EndpointCredentialArgs']] = None,
-                 deployment: Optional['GatewayDeploymentArgsArgs'] = None,
+                 deployment: Optional['GatewayDeploymentArgs'] = None,
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
-                 forwards: Optional[Sequence['StoreForwardArgsArgs']] = None,
+                 forwards: Optional[Sequence['StoreForwardArgs']] = None,
                  further_networks: Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]] = None,
                  gateway_name: Optional[_builtins.str] = None,
                  removal: Optional['Removal'] = None,
@@ -46,10 +46,10 @@ class DelayGatewayArgs:
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
         :param Sequence['EndpointCredentialArgs'] credentials: Its login, or two while its password changes; needed with `user`.
-        :param 'GatewayDeploymentArgsArgs' deployment: The gateway's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay gateway run`. Needs `user`.
+        :param 'GatewayDeploymentArgs' deployment: The gateway's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay gateway run`. Needs `user`.
         :param Sequence[_builtins.str] exchanges: Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
         :param Sequence[_builtins.str] former_owners: What this stack was called before, e.g. `orders/prod`: the claims that it made by that name are its own.
-        :param Sequence['StoreForwardArgsArgs'] forwards: Exchanges that stand for a delayed exchange each; default none.
+        :param Sequence['StoreForwardArgs'] forwards: Exchanges that stand for a delayed exchange each; default none.
         :param Sequence[pulumi.Input['DelayNetworkDescriptorArgs']] further_networks: Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
                of the same program or a plain descriptor. Default none.
         :param _builtins.str gateway_name: Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
@@ -143,14 +143,14 @@ class DelayGatewayArgs:
 
     @_builtins.property
     @pulumi.getter
-    def deployment(self) -> Optional['GatewayDeploymentArgsArgs']:
+    def deployment(self) -> Optional['GatewayDeploymentArgs']:
         """
         The gateway's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay gateway run`. Needs `user`.
         """
         return pulumi.get(self, "deployment")
 
     @deployment.setter
-    def deployment(self, value: Optional['GatewayDeploymentArgsArgs']):
+    def deployment(self, value: Optional['GatewayDeploymentArgs']):
         pulumi.set(self, "deployment", value)
 
     @_builtins.property
@@ -179,14 +179,14 @@ class DelayGatewayArgs:
 
     @_builtins.property
     @pulumi.getter
-    def forwards(self) -> Optional[Sequence['StoreForwardArgsArgs']]:
+    def forwards(self) -> Optional[Sequence['StoreForwardArgs']]:
         """
         Exchanges that stand for a delayed exchange each; default none.
         """
         return pulumi.get(self, "forwards")
 
     @forwards.setter
-    def forwards(self, value: Optional[Sequence['StoreForwardArgsArgs']]):
+    def forwards(self, value: Optional[Sequence['StoreForwardArgs']]):
         pulumi.set(self, "forwards", value)
 
     @_builtins.property
@@ -285,10 +285,10 @@ class DelayGateway(pulumi.ComponentResource):
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  credentials: Optional[Sequence[Union['EndpointCredentialArgs', 'EndpointCredentialArgsDict']]] = None,
-                 deployment: Optional[Union['GatewayDeploymentArgsArgs', 'GatewayDeploymentArgsArgsDict']] = None,
+                 deployment: Optional[Union['GatewayDeploymentArgs', 'GatewayDeploymentArgsDict']] = None,
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
-                 forwards: Optional[Sequence[Union['StoreForwardArgsArgs', 'StoreForwardArgsArgsDict']]] = None,
+                 forwards: Optional[Sequence[Union['StoreForwardArgs', 'StoreForwardArgsDict']]] = None,
                  further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]]] = None,
                  gateway_name: Optional[_builtins.str] = None,
                  network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,
@@ -312,10 +312,10 @@ class DelayGateway(pulumi.ComponentResource):
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
         :param Sequence[Union['EndpointCredentialArgs', 'EndpointCredentialArgsDict']] credentials: Its login, or two while its password changes; needed with `user`.
-        :param Union['GatewayDeploymentArgsArgs', 'GatewayDeploymentArgsArgsDict'] deployment: The gateway's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay gateway run`. Needs `user`.
+        :param Union['GatewayDeploymentArgs', 'GatewayDeploymentArgsDict'] deployment: The gateway's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay gateway run`. Needs `user`.
         :param Sequence[_builtins.str] exchanges: Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
         :param Sequence[_builtins.str] former_owners: What this stack was called before, e.g. `orders/prod`: the claims that it made by that name are its own.
-        :param Sequence[Union['StoreForwardArgsArgs', 'StoreForwardArgsArgsDict']] forwards: Exchanges that stand for a delayed exchange each; default none.
+        :param Sequence[Union['StoreForwardArgs', 'StoreForwardArgsDict']] forwards: Exchanges that stand for a delayed exchange each; default none.
         :param Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] further_networks: Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
                of the same program or a plain descriptor. Default none.
         :param _builtins.str gateway_name: Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
@@ -357,10 +357,10 @@ class DelayGateway(pulumi.ComponentResource):
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  credentials: Optional[Sequence[Union['EndpointCredentialArgs', 'EndpointCredentialArgsDict']]] = None,
-                 deployment: Optional[Union['GatewayDeploymentArgsArgs', 'GatewayDeploymentArgsArgsDict']] = None,
+                 deployment: Optional[Union['GatewayDeploymentArgs', 'GatewayDeploymentArgsDict']] = None,
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
-                 forwards: Optional[Sequence[Union['StoreForwardArgsArgs', 'StoreForwardArgsArgsDict']]] = None,
+                 forwards: Optional[Sequence[Union['StoreForwardArgs', 'StoreForwardArgsDict']]] = None,
                  further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]]] = None,
                  gateway_name: Optional[_builtins.str] = None,
                  network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,

@@ -24,12 +24,12 @@ class DelayLevelTopologyArgs:
                  preset: 'Preset',
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
-                 levels: Optional[_builtins.float] = None,
+                 levels: Optional[_builtins.int] = None,
                  matching: Optional['Matching'] = None,
                  parking: Optional[_builtins.bool] = None,
                  prefix: Optional[_builtins.str] = None,
                  queue_type: Optional['QueueType'] = None,
-                 radix: Optional[_builtins.float] = None,
+                 radix: Optional[_builtins.int] = None,
                  removal: Optional['Removal'] = None,
                  unit_ms: Optional[_builtins.float] = None,
                  vhost: Optional[pulumi.Input[_builtins.str]] = None):
@@ -41,12 +41,12 @@ class DelayLevelTopologyArgs:
         :param _builtins.str broker_version: The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
-        :param _builtins.float levels: Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
+        :param _builtins.int levels: Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
         :param 'Matching' matching: `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
         :param _builtins.bool parking: Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level.
         :param _builtins.str prefix: Start of all names; needed for `custom`, optional for `celery`, fixed for the others.
         :param 'QueueType' queue_type: `quorum` (default) or `classic`; `custom` and `celery` only.
-        :param _builtins.float radix: Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
+        :param _builtins.int radix: Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
         :param 'Removal' removal: What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
                `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
                parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
@@ -118,14 +118,14 @@ class DelayLevelTopologyArgs:
 
     @_builtins.property
     @pulumi.getter
-    def levels(self) -> Optional[_builtins.float]:
+    def levels(self) -> Optional[_builtins.int]:
         """
         Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
         """
         return pulumi.get(self, "levels")
 
     @levels.setter
-    def levels(self, value: Optional[_builtins.float]):
+    def levels(self, value: Optional[_builtins.int]):
         pulumi.set(self, "levels", value)
 
     @_builtins.property
@@ -178,14 +178,14 @@ class DelayLevelTopologyArgs:
 
     @_builtins.property
     @pulumi.getter
-    def radix(self) -> Optional[_builtins.float]:
+    def radix(self) -> Optional[_builtins.int]:
         """
         Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
         """
         return pulumi.get(self, "radix")
 
     @radix.setter
-    def radix(self, value: Optional[_builtins.float]):
+    def radix(self, value: Optional[_builtins.int]):
         pulumi.set(self, "radix", value)
 
     @_builtins.property
@@ -235,13 +235,13 @@ class DelayLevelTopology(pulumi.ComponentResource):
                  opts: Optional[pulumi.ResourceOptions] = None,
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
-                 levels: Optional[_builtins.float] = None,
+                 levels: Optional[_builtins.int] = None,
                  matching: Optional['Matching'] = None,
                  parking: Optional[_builtins.bool] = None,
                  prefix: Optional[_builtins.str] = None,
                  preset: Optional['Preset'] = None,
                  queue_type: Optional['QueueType'] = None,
-                 radix: Optional[_builtins.float] = None,
+                 radix: Optional[_builtins.int] = None,
                  removal: Optional['Removal'] = None,
                  unit_ms: Optional[_builtins.float] = None,
                  vhost: Optional[pulumi.Input[_builtins.str]] = None,
@@ -258,13 +258,13 @@ class DelayLevelTopology(pulumi.ComponentResource):
         :param _builtins.str broker_version: The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
-        :param _builtins.float levels: Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
+        :param _builtins.int levels: Number of levels; `custom` only, default as many as a year needs, or as the broker takes if those are fewer.
         :param 'Matching' matching: `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
         :param _builtins.bool parking: Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level.
         :param _builtins.str prefix: Start of all names; needed for `custom`, optional for `celery`, fixed for the others.
         :param 'Preset' preset: Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
         :param 'QueueType' queue_type: `quorum` (default) or `classic`; `custom` and `celery` only.
-        :param _builtins.float radix: Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
+        :param _builtins.int radix: Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
         :param 'Removal' removal: What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and
                `delete` deletes it with its messages. An endpoint of this program leaves the old network with the update, and what waits there for it is
                parked when it is due; an endpoint that joins both (`furtherNetworks`) gets it.
@@ -299,13 +299,13 @@ class DelayLevelTopology(pulumi.ComponentResource):
                  opts: Optional[pulumi.ResourceOptions] = None,
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
-                 levels: Optional[_builtins.float] = None,
+                 levels: Optional[_builtins.int] = None,
                  matching: Optional['Matching'] = None,
                  parking: Optional[_builtins.bool] = None,
                  prefix: Optional[_builtins.str] = None,
                  preset: Optional['Preset'] = None,
                  queue_type: Optional['QueueType'] = None,
-                 radix: Optional[_builtins.float] = None,
+                 radix: Optional[_builtins.int] = None,
                  removal: Optional['Removal'] = None,
                  unit_ms: Optional[_builtins.float] = None,
                  vhost: Optional[pulumi.Input[_builtins.str]] = None,

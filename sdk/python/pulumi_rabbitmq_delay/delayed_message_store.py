@@ -25,10 +25,10 @@ class DelayedMessageStoreArgs:
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  credentials: Optional[Sequence['EndpointCredentialArgs']] = None,
-                 deployment: Optional['StoreDeploymentArgsArgs'] = None,
+                 deployment: Optional['StoreDeploymentArgs'] = None,
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
-                 forwards: Optional[Sequence['StoreForwardArgsArgs']] = None,
+                 forwards: Optional[Sequence['StoreForwardArgs']] = None,
                  removal: Optional['Removal'] = None,
                  store_name: Optional[_builtins.str] = None,
                  to_queues: Optional[_builtins.bool] = None,
@@ -42,10 +42,10 @@ class DelayedMessageStoreArgs:
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
         :param Sequence['EndpointCredentialArgs'] credentials: Its login, or two while its password changes; needed with `user`.
-        :param 'StoreDeploymentArgsArgs' deployment: The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`.
+        :param 'StoreDeploymentArgs' deployment: The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`.
         :param Sequence[_builtins.str] exchanges: Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
         :param Sequence[_builtins.str] former_owners: What this stack was called before, e.g. `orders/prod`: the claims that it made on its users by that name are its own.
-        :param Sequence['StoreForwardArgsArgs'] forwards: Exchanges that stand for a delayed exchange each; default none.
+        :param Sequence['StoreForwardArgs'] forwards: Exchanges that stand for a delayed exchange each; default none.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` (default) or `delete`.
         :param _builtins.str store_name: Name of the store and of its intake exchange, default `delayed`; its queues are `NAME.intake`, `NAME.error`, `NAME.control`.
         :param _builtins.bool to_queues: Whether messages may go to any queue of the vhost, by the default exchange; default true.
@@ -118,14 +118,14 @@ class DelayedMessageStoreArgs:
 
     @_builtins.property
     @pulumi.getter
-    def deployment(self) -> Optional['StoreDeploymentArgsArgs']:
+    def deployment(self) -> Optional['StoreDeploymentArgs']:
         """
         The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`.
         """
         return pulumi.get(self, "deployment")
 
     @deployment.setter
-    def deployment(self, value: Optional['StoreDeploymentArgsArgs']):
+    def deployment(self, value: Optional['StoreDeploymentArgs']):
         pulumi.set(self, "deployment", value)
 
     @_builtins.property
@@ -154,14 +154,14 @@ class DelayedMessageStoreArgs:
 
     @_builtins.property
     @pulumi.getter
-    def forwards(self) -> Optional[Sequence['StoreForwardArgsArgs']]:
+    def forwards(self) -> Optional[Sequence['StoreForwardArgs']]:
         """
         Exchanges that stand for a delayed exchange each; default none.
         """
         return pulumi.get(self, "forwards")
 
     @forwards.setter
-    def forwards(self, value: Optional[Sequence['StoreForwardArgsArgs']]):
+    def forwards(self, value: Optional[Sequence['StoreForwardArgs']]):
         pulumi.set(self, "forwards", value)
 
     @_builtins.property
@@ -234,10 +234,10 @@ class DelayedMessageStore(pulumi.ComponentResource):
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  credentials: Optional[Sequence[Union['EndpointCredentialArgs', 'EndpointCredentialArgsDict']]] = None,
-                 deployment: Optional[Union['StoreDeploymentArgsArgs', 'StoreDeploymentArgsArgsDict']] = None,
+                 deployment: Optional[Union['StoreDeploymentArgs', 'StoreDeploymentArgsDict']] = None,
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
-                 forwards: Optional[Sequence[Union['StoreForwardArgsArgs', 'StoreForwardArgsArgsDict']]] = None,
+                 forwards: Optional[Sequence[Union['StoreForwardArgs', 'StoreForwardArgsDict']]] = None,
                  removal: Optional['Removal'] = None,
                  store_name: Optional[_builtins.str] = None,
                  to_queues: Optional[_builtins.bool] = None,
@@ -257,10 +257,10 @@ class DelayedMessageStore(pulumi.ComponentResource):
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
         :param Sequence[Union['EndpointCredentialArgs', 'EndpointCredentialArgsDict']] credentials: Its login, or two while its password changes; needed with `user`.
-        :param Union['StoreDeploymentArgsArgs', 'StoreDeploymentArgsArgsDict'] deployment: The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`.
+        :param Union['StoreDeploymentArgs', 'StoreDeploymentArgsDict'] deployment: The store's process on Kubernetes; default: it runs elsewhere, by `rabbitmq-delay store run`. Needs `user`.
         :param Sequence[_builtins.str] exchanges: Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
         :param Sequence[_builtins.str] former_owners: What this stack was called before, e.g. `orders/prod`: the claims that it made on its users by that name are its own.
-        :param Sequence[Union['StoreForwardArgsArgs', 'StoreForwardArgsArgsDict']] forwards: Exchanges that stand for a delayed exchange each; default none.
+        :param Sequence[Union['StoreForwardArgs', 'StoreForwardArgsDict']] forwards: Exchanges that stand for a delayed exchange each; default none.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` (default) or `delete`.
         :param _builtins.str store_name: Name of the store and of its intake exchange, default `delayed`; its queues are `NAME.intake`, `NAME.error`, `NAME.control`.
         :param _builtins.bool to_queues: Whether messages may go to any queue of the vhost, by the default exchange; default true.
@@ -296,10 +296,10 @@ class DelayedMessageStore(pulumi.ComponentResource):
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  credentials: Optional[Sequence[Union['EndpointCredentialArgs', 'EndpointCredentialArgsDict']]] = None,
-                 deployment: Optional[Union['StoreDeploymentArgsArgs', 'StoreDeploymentArgsArgsDict']] = None,
+                 deployment: Optional[Union['StoreDeploymentArgs', 'StoreDeploymentArgsDict']] = None,
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
-                 forwards: Optional[Sequence[Union['StoreForwardArgsArgs', 'StoreForwardArgsArgsDict']]] = None,
+                 forwards: Optional[Sequence[Union['StoreForwardArgs', 'StoreForwardArgsDict']]] = None,
                  removal: Optional['Removal'] = None,
                  store_name: Optional[_builtins.str] = None,
                  to_queues: Optional[_builtins.bool] = None,

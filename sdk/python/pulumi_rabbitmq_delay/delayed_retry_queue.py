@@ -24,10 +24,10 @@ class DelayedRetryQueueArgs:
     def __init__(__self__, *,
                  min_ms: _builtins.float,
                  queue: _builtins.str,
-                 broker: Optional[pulumi.Input['BrokerAddressArgsArgs']] = None,
+                 broker: Optional[pulumi.Input['BrokerAddressArgs']] = None,
                  dead_letter_exchange: Optional[_builtins.str] = None,
                  dead_letter_routing_key: Optional[_builtins.str] = None,
-                 delivery_limit: Optional[_builtins.float] = None,
+                 delivery_limit: Optional[_builtins.int] = None,
                  max_ms: Optional[_builtins.float] = None,
                  removal: Optional['Removal'] = None,
                  settings: Optional['DelayedRetrySettings'] = None,
@@ -37,12 +37,12 @@ class DelayedRetryQueueArgs:
         The set of arguments for constructing a DelayedRetryQueue resource.
         :param _builtins.float min_ms: Delay of the first redelivery, in milliseconds; the nth is n times as long.
         :param _builtins.str queue: Name of the queue.
-        :param pulumi.Input['BrokerAddressArgsArgs'] broker: The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
+        :param pulumi.Input['BrokerAddressArgs'] broker: The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
                without a word and don't delay. Default: that of the component's provider. It has to be given where that can't be asked: for a
                provider of a program in another language, behind a proxy, or with a client's certificate.
         :param _builtins.str dead_letter_exchange: Where messages over the limit go; default: a queue `QUEUE.dead`, which is declared along.
         :param _builtins.str dead_letter_routing_key: The key that they get there; default: the one they have.
-        :param _builtins.float delivery_limit: Failures before a message is dead-lettered; default 20.
+        :param _builtins.int delivery_limit: Failures before a message is dead-lettered; default 20.
         :param _builtins.float max_ms: Longest delay, in milliseconds; default: `minMs` times `deliveryLimit`.
         :param 'Removal' removal: What happens to queues that leave the program: `retain` (default) or `delete`.
         :param 'DelayedRetrySettings' settings: `arguments` (default), or `policy`, which can be changed without a new queue, from 4.3.1.
@@ -96,7 +96,7 @@ class DelayedRetryQueueArgs:
 
     @_builtins.property
     @pulumi.getter
-    def broker(self) -> Optional[pulumi.Input['BrokerAddressArgsArgs']]:
+    def broker(self) -> Optional[pulumi.Input['BrokerAddressArgs']]:
         """
         The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
         without a word and don't delay. Default: that of the component's provider. It has to be given where that can't be asked: for a
@@ -105,7 +105,7 @@ class DelayedRetryQueueArgs:
         return pulumi.get(self, "broker")
 
     @broker.setter
-    def broker(self, value: Optional[pulumi.Input['BrokerAddressArgsArgs']]):
+    def broker(self, value: Optional[pulumi.Input['BrokerAddressArgs']]):
         pulumi.set(self, "broker", value)
 
     @_builtins.property
@@ -134,14 +134,14 @@ class DelayedRetryQueueArgs:
 
     @_builtins.property
     @pulumi.getter(name="deliveryLimit")
-    def delivery_limit(self) -> Optional[_builtins.float]:
+    def delivery_limit(self) -> Optional[_builtins.int]:
         """
         Failures before a message is dead-lettered; default 20.
         """
         return pulumi.get(self, "delivery_limit")
 
     @delivery_limit.setter
-    def delivery_limit(self, value: Optional[_builtins.float]):
+    def delivery_limit(self, value: Optional[_builtins.int]):
         pulumi.set(self, "delivery_limit", value)
 
     @_builtins.property
@@ -211,10 +211,10 @@ class DelayedRetryQueue(pulumi.ComponentResource):
     def __init__(__self__,
                  resource_name: str,
                  opts: Optional[pulumi.ResourceOptions] = None,
-                 broker: Optional[pulumi.Input[Union['BrokerAddressArgsArgs', 'BrokerAddressArgsArgsDict']]] = None,
+                 broker: Optional[pulumi.Input[Union['BrokerAddressArgs', 'BrokerAddressArgsDict']]] = None,
                  dead_letter_exchange: Optional[_builtins.str] = None,
                  dead_letter_routing_key: Optional[_builtins.str] = None,
-                 delivery_limit: Optional[_builtins.float] = None,
+                 delivery_limit: Optional[_builtins.int] = None,
                  max_ms: Optional[_builtins.float] = None,
                  min_ms: Optional[_builtins.float] = None,
                  queue: Optional[_builtins.str] = None,
@@ -230,12 +230,12 @@ class DelayedRetryQueue(pulumi.ComponentResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[Union['BrokerAddressArgsArgs', 'BrokerAddressArgsArgsDict']] broker: The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
+        :param pulumi.Input[Union['BrokerAddressArgs', 'BrokerAddressArgsDict']] broker: The broker, which is asked for its version in each preview: those before 4.3.0 (4.3.1 for a policy) take the settings
                without a word and don't delay. Default: that of the component's provider. It has to be given where that can't be asked: for a
                provider of a program in another language, behind a proxy, or with a client's certificate.
         :param _builtins.str dead_letter_exchange: Where messages over the limit go; default: a queue `QUEUE.dead`, which is declared along.
         :param _builtins.str dead_letter_routing_key: The key that they get there; default: the one they have.
-        :param _builtins.float delivery_limit: Failures before a message is dead-lettered; default 20.
+        :param _builtins.int delivery_limit: Failures before a message is dead-lettered; default 20.
         :param _builtins.float max_ms: Longest delay, in milliseconds; default: `minMs` times `deliveryLimit`.
         :param _builtins.float min_ms: Delay of the first redelivery, in milliseconds; the nth is n times as long.
         :param _builtins.str queue: Name of the queue.
@@ -270,10 +270,10 @@ class DelayedRetryQueue(pulumi.ComponentResource):
     def _internal_init(__self__,
                  resource_name: str,
                  opts: Optional[pulumi.ResourceOptions] = None,
-                 broker: Optional[pulumi.Input[Union['BrokerAddressArgsArgs', 'BrokerAddressArgsArgsDict']]] = None,
+                 broker: Optional[pulumi.Input[Union['BrokerAddressArgs', 'BrokerAddressArgsDict']]] = None,
                  dead_letter_exchange: Optional[_builtins.str] = None,
                  dead_letter_routing_key: Optional[_builtins.str] = None,
-                 delivery_limit: Optional[_builtins.float] = None,
+                 delivery_limit: Optional[_builtins.int] = None,
                  max_ms: Optional[_builtins.float] = None,
                  min_ms: Optional[_builtins.float] = None,
                  queue: Optional[_builtins.str] = None,

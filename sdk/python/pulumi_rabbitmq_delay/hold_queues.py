@@ -23,7 +23,7 @@ __all__ = ['HoldQueuesArgs', 'HoldQueues']
 class HoldQueuesArgs:
     def __init__(__self__, *,
                  delays: Sequence[Any],
-                 destinations: Sequence['HoldDestinationArgsArgs'],
+                 destinations: Sequence['HoldDestinationArgs'],
                  at_least_once: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  lease_ms: Optional[_builtins.float] = None,
@@ -34,7 +34,7 @@ class HoldQueuesArgs:
         """
         The set of arguments for constructing a HoldQueues resource.
         :param Sequence[Any] delays: Texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
-        :param Sequence['HoldDestinationArgsArgs'] destinations: There is a queue for each of them with each delay.
+        :param Sequence['HoldDestinationArgs'] destinations: There is a queue for each of them with each delay.
         :param _builtins.bool at_least_once: Whether a message leaves a queue only when the next one has confirmed it; default true for `quorum`, `classic` can't.
         :param _builtins.str broker_version: The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
@@ -79,14 +79,14 @@ class HoldQueuesArgs:
 
     @_builtins.property
     @pulumi.getter
-    def destinations(self) -> Sequence['HoldDestinationArgsArgs']:
+    def destinations(self) -> Sequence['HoldDestinationArgs']:
         """
         There is a queue for each of them with each delay.
         """
         return pulumi.get(self, "destinations")
 
     @destinations.setter
-    def destinations(self, value: Sequence['HoldDestinationArgsArgs']):
+    def destinations(self, value: Sequence['HoldDestinationArgs']):
         pulumi.set(self, "destinations", value)
 
     @_builtins.property
@@ -188,7 +188,7 @@ class HoldQueues(pulumi.ComponentResource):
                  at_least_once: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  delays: Optional[Sequence[Any]] = None,
-                 destinations: Optional[Sequence[Union['HoldDestinationArgsArgs', 'HoldDestinationArgsArgsDict']]] = None,
+                 destinations: Optional[Sequence[Union['HoldDestinationArgs', 'HoldDestinationArgsDict']]] = None,
                  lease_ms: Optional[_builtins.float] = None,
                  prefix: Optional[_builtins.str] = None,
                  queue_type: Optional['QueueType'] = None,
@@ -207,7 +207,7 @@ class HoldQueues(pulumi.ComponentResource):
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
         :param Sequence[Any] delays: Texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
-        :param Sequence[Union['HoldDestinationArgsArgs', 'HoldDestinationArgsArgsDict']] destinations: There is a queue for each of them with each delay.
+        :param Sequence[Union['HoldDestinationArgs', 'HoldDestinationArgsDict']] destinations: There is a queue for each of them with each delay.
         :param _builtins.float lease_ms: How long a queue stays after its last declare beyond its delay, in milliseconds; default: for ever.
                The broker then deletes it **with the messages in it**, without dead-lettering them, so a lease is only for publishers that
                declare the queue before each message, as `holdFor` does; any other publisher would lose messages. A refresh shows queues
@@ -246,7 +246,7 @@ class HoldQueues(pulumi.ComponentResource):
                  at_least_once: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  delays: Optional[Sequence[Any]] = None,
-                 destinations: Optional[Sequence[Union['HoldDestinationArgsArgs', 'HoldDestinationArgsArgsDict']]] = None,
+                 destinations: Optional[Sequence[Union['HoldDestinationArgs', 'HoldDestinationArgsDict']]] = None,
                  lease_ms: Optional[_builtins.float] = None,
                  prefix: Optional[_builtins.str] = None,
                  queue_type: Optional['QueueType'] = None,

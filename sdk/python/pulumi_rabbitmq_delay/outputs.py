@@ -22,7 +22,7 @@ __all__ = [
     'DelayedExchangeDescriptor',
     'DelayedRetryDescriptor',
     'DelayedStoreDescriptor',
-    'HoldDestinationArgs',
+    'HoldDestination',
     'HoldQueuesDescriptor',
     'RetryIntervalsDescriptor',
     'StoreForwardDescriptor',
@@ -67,7 +67,7 @@ class DelayGatewayDescriptor(dict):
                  return_queue: _builtins.str,
                  single_active_consumer: _builtins.bool,
                  to_queues: _builtins.bool,
-                 version: _builtins.float):
+                 version: _builtins.int):
         """
         :param _builtins.str error_queue: The exchange and the queue for what can't be read or delivered.
         :param Sequence[_builtins.str] exchanges: Further exchanges that messages may name.
@@ -79,7 +79,7 @@ class DelayGatewayDescriptor(dict):
         :param _builtins.str return_queue: The queue that messages come back to from the network.
         :param _builtins.bool single_active_consumer: Whether one process at a time takes messages.
         :param _builtins.bool to_queues: Whether messages may go to queues, by the default exchange.
-        :param _builtins.float version: Version of the descriptor's format, 1.
+        :param _builtins.int version: Version of the descriptor's format, 1.
         """
         pulumi.set(__self__, "error_queue", error_queue)
         pulumi.set(__self__, "exchanges", exchanges)
@@ -175,7 +175,7 @@ class DelayGatewayDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> _builtins.float:
+    def version(self) -> _builtins.int:
         """
         Version of the descriptor's format, 1.
         """
@@ -219,15 +219,15 @@ class DelayNetworkDescriptor(dict):
                  delivery_exchange: _builtins.str,
                  entry_exchanges: Sequence[_builtins.str],
                  kind: _builtins.str,
-                 levels: _builtins.float,
+                 levels: _builtins.int,
                  matching: _builtins.str,
                  maximum_delay_ms: _builtins.float,
                  prefix: _builtins.str,
                  preset: _builtins.str,
                  queue_type: _builtins.str,
-                 radix: _builtins.float,
+                 radix: _builtins.int,
                  unit_ms: _builtins.float,
-                 version: _builtins.float,
+                 version: _builtins.int,
                  binding_exchange: Optional[_builtins.str] = None,
                  parking_exchange: Optional[_builtins.str] = None,
                  parking_queue: Optional[_builtins.str] = None,
@@ -236,15 +236,15 @@ class DelayNetworkDescriptor(dict):
         :param _builtins.str delivery_exchange: The topic exchange that the vendor's clients know as the end of the network.
         :param Sequence[_builtins.str] entry_exchanges: The exchange of each level; the index is the level.
         :param _builtins.str kind: Always `delay-network`.
-        :param _builtins.float levels: Number of levels.
+        :param _builtins.int levels: Number of levels.
         :param _builtins.str matching: `exact`, `suffix` or `enforced`.
         :param _builtins.float maximum_delay_ms: The longest delay, in milliseconds.
         :param _builtins.str prefix: What all names of the network start with.
         :param _builtins.str preset: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
         :param _builtins.str queue_type: `quorum` or `classic`.
-        :param _builtins.float radix: Digits per level: 2, 4, 8 or 16.
+        :param _builtins.int radix: Digits per level: 2, 4, 8 or 16.
         :param _builtins.float unit_ms: Smallest delay, in milliseconds.
-        :param _builtins.float version: Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
+        :param _builtins.int version: Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
         :param _builtins.str binding_exchange: The topic exchange that every message reaches when its delay is over, to which endpoints are bound: the delivery exchange, except where
                `matching` is `enforced`. A descriptor of version 1 does not name it.
         :param _builtins.str parking_exchange: The exchange that gets what no binding takes.
@@ -298,7 +298,7 @@ class DelayNetworkDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def levels(self) -> _builtins.float:
+    def levels(self) -> _builtins.int:
         """
         Number of levels.
         """
@@ -346,7 +346,7 @@ class DelayNetworkDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def radix(self) -> _builtins.float:
+    def radix(self) -> _builtins.int:
         """
         Digits per level: 2, 4, 8 or 16.
         """
@@ -362,7 +362,7 @@ class DelayNetworkDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> _builtins.float:
+    def version(self) -> _builtins.int:
         """
         Version of the descriptor's format: 2, or 1 in what an earlier release wrote.
         """
@@ -435,7 +435,7 @@ class DelayedExchangeDescriptor(dict):
                  kind: _builtins.str,
                  parking_queue: _builtins.str,
                  queue_type: _builtins.str,
-                 version: _builtins.float,
+                 version: _builtins.int,
                  otherwise: Optional[_builtins.str] = None,
                  type: Optional[_builtins.str] = None):
         """
@@ -446,7 +446,7 @@ class DelayedExchangeDescriptor(dict):
         :param _builtins.str kind: Always `delayed-exchange`.
         :param _builtins.str parking_queue: The exchange and the queue, of one name, for what nobody takes.
         :param _builtins.str queue_type: `quorum` or `classic`.
-        :param _builtins.float version: Version of the descriptor's format, 1.
+        :param _builtins.int version: Version of the descriptor's format, 1.
         :param _builtins.str otherwise: The exchange of others that gets what has another delay, or none; without one, that is parked.
         :param _builtins.str type: Type of the delivery exchange, where it is declared along.
         """
@@ -521,7 +521,7 @@ class DelayedExchangeDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> _builtins.float:
+    def version(self) -> _builtins.int:
         """
         Version of the descriptor's format, 1.
         """
@@ -575,26 +575,26 @@ class DelayedRetryDescriptor(dict):
 
     def __init__(__self__, *,
                  dead_letter_exchange: _builtins.str,
-                 delivery_limit: _builtins.float,
+                 delivery_limit: _builtins.int,
                  kind: _builtins.str,
                  max_ms: _builtins.float,
                  min_ms: _builtins.float,
                  queue: _builtins.str,
                  settings: _builtins.str,
                  type: _builtins.str,
-                 version: _builtins.float,
+                 version: _builtins.int,
                  dead_letter_routing_key: Optional[_builtins.str] = None,
                  dead_queue: Optional[_builtins.str] = None):
         """
         :param _builtins.str dead_letter_exchange: Where messages over the limit go; empty for the default exchange.
-        :param _builtins.float delivery_limit: Failures before a message is dead-lettered.
+        :param _builtins.int delivery_limit: Failures before a message is dead-lettered.
         :param _builtins.str kind: Always `delayed-retry`.
         :param _builtins.float max_ms: Longest delay, in milliseconds.
         :param _builtins.float min_ms: Delay of the first redelivery, in milliseconds.
         :param _builtins.str queue: Name of the queue.
         :param _builtins.str settings: `arguments` or `policy`.
         :param _builtins.str type: `failed`, `returned` or `all`.
-        :param _builtins.float version: Version of the descriptor's format, 1.
+        :param _builtins.int version: Version of the descriptor's format, 1.
         :param _builtins.str dead_letter_routing_key: The key that they get there.
         :param _builtins.str dead_queue: The dead queue that was declared along.
         """
@@ -622,7 +622,7 @@ class DelayedRetryDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter(name="deliveryLimit")
-    def delivery_limit(self) -> _builtins.float:
+    def delivery_limit(self) -> _builtins.int:
         """
         Failures before a message is dead-lettered.
         """
@@ -678,7 +678,7 @@ class DelayedRetryDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> _builtins.float:
+    def version(self) -> _builtins.int:
         """
         Version of the descriptor's format, 1.
         """
@@ -735,7 +735,7 @@ class DelayedStoreDescriptor(dict):
                  kind: _builtins.str,
                  name: _builtins.str,
                  to_queues: _builtins.bool,
-                 version: _builtins.float):
+                 version: _builtins.int):
         """
         :param _builtins.str control_queue: The exchange and the queue for cancellations and queries.
         :param _builtins.str error_queue: The exchange and the queue for what can't be stored or delivered.
@@ -745,7 +745,7 @@ class DelayedStoreDescriptor(dict):
         :param _builtins.str kind: Always `delayed-store`.
         :param _builtins.str name: Name of the store and of its intake exchange.
         :param _builtins.bool to_queues: Whether messages may go to queues, by the default exchange.
-        :param _builtins.float version: Version of the descriptor's format, 1.
+        :param _builtins.int version: Version of the descriptor's format, 1.
         """
         pulumi.set(__self__, "control_queue", control_queue)
         pulumi.set(__self__, "error_queue", error_queue)
@@ -823,7 +823,7 @@ class DelayedStoreDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> _builtins.float:
+    def version(self) -> _builtins.int:
         """
         Version of the descriptor's format, 1.
         """
@@ -831,7 +831,7 @@ class DelayedStoreDescriptor(dict):
 
 
 @pulumi.output_type
-class HoldDestinationArgs(dict):
+class HoldDestination(dict):
     @staticmethod
     def __key_warning(key: str):
         suggest = None
@@ -839,14 +839,14 @@ class HoldDestinationArgs(dict):
             suggest = "routing_key"
 
         if suggest:
-            pulumi.log.warn(f"Key '{key}' not found in HoldDestinationArgs. Access the value via the '{suggest}' property getter instead.")
+            pulumi.log.warn(f"Key '{key}' not found in HoldDestination. Access the value via the '{suggest}' property getter instead.")
 
     def __getitem__(self, key: str) -> Any:
-        HoldDestinationArgs.__key_warning(key)
+        HoldDestination.__key_warning(key)
         return super().__getitem__(key)
 
     def get(self, key: str, default = None) -> Any:
-        HoldDestinationArgs.__key_warning(key)
+        HoldDestination.__key_warning(key)
         return super().get(key, default)
 
     def __init__(__self__, *,
@@ -904,20 +904,20 @@ class HoldQueuesDescriptor(dict):
     def __init__(__self__, *,
                  at_least_once: _builtins.bool,
                  delays_ms: Sequence[_builtins.float],
-                 destinations: Sequence['outputs.HoldDestinationArgs'],
+                 destinations: Sequence['outputs.HoldDestination'],
                  kind: _builtins.str,
                  prefix: _builtins.str,
                  queue_type: _builtins.str,
-                 version: _builtins.float,
+                 version: _builtins.int,
                  lease_ms: Optional[_builtins.float] = None):
         """
         :param _builtins.bool at_least_once: Whether a message leaves a queue only when the next one has confirmed it.
         :param Sequence[_builtins.float] delays_ms: The durations, in milliseconds, ascending.
-        :param Sequence['HoldDestinationArgs'] destinations: The destinations.
+        :param Sequence['HoldDestination'] destinations: The destinations.
         :param _builtins.str kind: Always `hold-queues`.
         :param _builtins.str prefix: What all names start with.
         :param _builtins.str queue_type: `quorum` or `classic`.
-        :param _builtins.float version: Version of the descriptor's format, 1.
+        :param _builtins.int version: Version of the descriptor's format, 1.
         :param _builtins.float lease_ms: How long a queue stays after its last declare beyond its delay, in milliseconds.
         """
         pulumi.set(__self__, "at_least_once", at_least_once)
@@ -948,7 +948,7 @@ class HoldQueuesDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def destinations(self) -> Sequence['outputs.HoldDestinationArgs']:
+    def destinations(self) -> Sequence['outputs.HoldDestination']:
         """
         The destinations.
         """
@@ -980,7 +980,7 @@ class HoldQueuesDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> _builtins.float:
+    def version(self) -> _builtins.int:
         """
         Version of the descriptor's format, 1.
         """
@@ -1031,7 +1031,7 @@ class RetryIntervalsDescriptor(dict):
                  prefix: _builtins.str,
                  queue_type: _builtins.str,
                  return_exchange: _builtins.str,
-                 version: _builtins.float,
+                 version: _builtins.int,
                  parking_exchange: Optional[_builtins.str] = None,
                  parking_queue: Optional[_builtins.str] = None):
         """
@@ -1041,7 +1041,7 @@ class RetryIntervalsDescriptor(dict):
         :param _builtins.str prefix: What all names start with.
         :param _builtins.str queue_type: `quorum` or `classic`.
         :param _builtins.str return_exchange: The direct exchange that brings a message back to the queue whose name is its routing key.
-        :param _builtins.float version: Version of the descriptor's format, 1.
+        :param _builtins.int version: Version of the descriptor's format, 1.
         :param _builtins.str parking_exchange: The exchange that takes what comes back to no queue.
         :param _builtins.str parking_queue: The queue that keeps it.
         """
@@ -1107,7 +1107,7 @@ class RetryIntervalsDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> _builtins.float:
+    def version(self) -> _builtins.int:
         """
         Version of the descriptor's format, 1.
         """
@@ -1214,23 +1214,23 @@ class WorkRetryDescriptor(dict):
                  dead_queue: _builtins.str,
                  delays_ms: Sequence[_builtins.float],
                  kind: _builtins.str,
-                 max_retries: _builtins.float,
+                 max_retries: _builtins.int,
                  name: _builtins.str,
                  patterns: Sequence[_builtins.str],
                  queue_type: _builtins.str,
                  rejected: _builtins.str,
-                 version: _builtins.float):
+                 version: _builtins.int):
         """
         :param _builtins.bool at_least_once: Whether a message leaves a queue only when the next one has confirmed it.
         :param _builtins.str dead_queue: The queue for what used up its retries.
         :param Sequence[_builtins.float] delays_ms: The retry delays, in milliseconds, ascending.
         :param _builtins.str kind: Always `work-retry`.
-        :param _builtins.float max_retries: How often a message may come back.
+        :param _builtins.int max_retries: How often a message may come back.
         :param _builtins.str name: Name of the work queue and of its exchange.
         :param Sequence[_builtins.str] patterns: Binding keys of the work queue at its exchange.
         :param _builtins.str queue_type: `quorum` or `classic`.
         :param _builtins.str rejected: `dead` or `retry`.
-        :param _builtins.float version: Version of the descriptor's format, 1.
+        :param _builtins.int version: Version of the descriptor's format, 1.
         """
         pulumi.set(__self__, "at_least_once", at_least_once)
         pulumi.set(__self__, "dead_queue", dead_queue)
@@ -1277,7 +1277,7 @@ class WorkRetryDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter(name="maxRetries")
-    def max_retries(self) -> _builtins.float:
+    def max_retries(self) -> _builtins.int:
         """
         How often a message may come back.
         """
@@ -1317,7 +1317,7 @@ class WorkRetryDescriptor(dict):
 
     @_builtins.property
     @pulumi.getter
-    def version(self) -> _builtins.float:
+    def version(self) -> _builtins.int:
         """
         Version of the descriptor's format, 1.
         """

@@ -22,60 +22,60 @@ __all__ = ['RabbitMqClusterArgs', 'RabbitMqCluster']
 class RabbitMqClusterArgs:
     def __init__(__self__, *,
                  namespace: _builtins.str,
-                 storage: 'ClusterStorageArgsArgs',
-                 access: Optional['ClusterAccessArgsArgs'] = None,
+                 storage: 'ClusterStorageArgs',
+                 access: Optional['ClusterAccessArgs'] = None,
                  ca_cert_file: Optional[_builtins.str] = None,
                  cluster_name: Optional[_builtins.str] = None,
                  config: Optional[Mapping[str, _builtins.str]] = None,
                  cpu: Optional[_builtins.str] = None,
                  create_namespace: Optional[_builtins.bool] = None,
-                 dead_letter_prefetch: Optional[_builtins.float] = None,
+                 dead_letter_prefetch: Optional[_builtins.int] = None,
                  erlang_cookie: Optional[pulumi.Input[_builtins.str]] = None,
                  image: Optional[_builtins.str] = None,
-                 ingress: Optional['ClusterIngressArgsArgs'] = None,
+                 ingress: Optional['ClusterIngressArgs'] = None,
                  management_url: Optional[_builtins.str] = None,
-                 memory_mi_b: Optional[_builtins.float] = None,
+                 memory_mi_b: Optional[_builtins.int] = None,
                  memory_watermark: Optional[_builtins.float] = None,
                  mode: Optional['ClusterMode'] = None,
-                 monitoring: Optional['ClusterMonitoringArgsArgs'] = None,
+                 monitoring: Optional['ClusterMonitoringArgs'] = None,
                  password: Optional[pulumi.Input[_builtins.str]] = None,
                  plugins: Optional[Sequence[_builtins.str]] = None,
-                 ready_timeout_seconds: Optional[_builtins.float] = None,
+                 ready_timeout_seconds: Optional[_builtins.int] = None,
                  removal: Optional['Removal'] = None,
-                 replicas: Optional[_builtins.float] = None,
-                 shutdown_limit_seconds: Optional[_builtins.float] = None,
-                 tls: Optional['ClusterTlsArgsArgs'] = None,
+                 replicas: Optional[_builtins.int] = None,
+                 shutdown_limit_seconds: Optional[_builtins.int] = None,
+                 tls: Optional['ClusterTlsArgs'] = None,
                  username: Optional[_builtins.str] = None):
         """
         The set of arguments for constructing a RabbitMqCluster resource.
         :param _builtins.str namespace: The Kubernetes namespace, e.g. `messaging`.
-        :param 'ClusterStorageArgsArgs' storage: The volume of each node.
-        :param 'ClusterAccessArgsArgs' access: Who may connect, by namespaces; default the cluster's own namespace.
+        :param 'ClusterStorageArgs' storage: The volume of each node.
+        :param 'ClusterAccessArgs' access: Who may connect, by namespaces; default the cluster's own namespace.
         :param _builtins.str ca_cert_file: File with the certificate authority in PEM, for this program's own connections; default the system's authorities.
         :param _builtins.str cluster_name: Name of the cluster and of its objects, default the component's name; at most 40 characters, lower case.
         :param Mapping[str, _builtins.str] config: Further settings of rabbitmq.conf, e.g. `{"log.console.level": "warning"}`; not those that other arguments make.
         :param _builtins.str cpu: Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
         :param _builtins.bool create_namespace: Whether to make the namespace, too, with pod security `restricted`; default false: it exists.
-        :param _builtins.float dead_letter_prefetch: How many messages the dead-letter worker of a level queue has on the way at once, 1 to 10,000; default 256. RabbitMQ's own
+        :param _builtins.int dead_letter_prefetch: How many messages the dead-letter worker of a level queue has on the way at once, 1 to 10,000; default 256. RabbitMQ's own
                32 is for queues where a dead letter is the exception: 10,000 messages that were due within 2 s were up to 3.4 s late
                with it, 1.5 s with 128, and 0.6 s with 512 (measured: 4.3.6, three nodes on two processors). Each is in memory on its way.
         :param pulumi.Input[_builtins.str] erlang_cookie: What the nodes know each other by, a secret of 20 to 200 letters and digits; default: one is generated, once.
         :param _builtins.str image: The broker's image with a tag of its version, 4.1 or newer; default `rabbitmq:4.3.6`.
-        :param 'ClusterIngressArgsArgs' ingress: Way in to the management API from outside; default none.
+        :param 'ClusterIngressArgs' ingress: Way in to the management API from outside; default none.
         :param _builtins.str management_url: Where this program reaches the management API: the address of an ingress (default where `ingress` is given), that of a
                port-forward (`https://localhost:15671`), or the Service's own (default), which only pods reach.
-        :param _builtins.float memory_mi_b: Memory of each node in MiB, requested and limit; default 2048, at least 768 with the default watermark.
+        :param _builtins.int memory_mi_b: Memory of each node in MiB, requested and limit; default 2048, at least 768 with the default watermark.
         :param _builtins.float memory_watermark: The part of its memory at which a node stops taking messages, from 0.3 to 0.8; default 0.6, as RabbitMQ's own.
         :param 'ClusterMode' mode: `statefulset` (default): all objects are made here; `operator`: the RabbitMQ cluster operator makes them of one resource.
-        :param 'ClusterMonitoringArgsArgs' monitoring: What of it is measured, by the Prometheus operator and Grafana; default nothing, though the metrics are there.
+        :param 'ClusterMonitoringArgs' monitoring: What of it is measured, by the Prometheus operator and Grafana; default nothing, though the metrics are there.
         :param pulumi.Input[_builtins.str] password: Its password, a secret of 16 to 200 letters, digits and `. _ ~ -`; default: one is generated, once.
         :param Sequence[_builtins.str] plugins: Plugins beside management, Prometheus and peer discovery, e.g. `rabbitmq_shovel`.
-        :param _builtins.float ready_timeout_seconds: How long to wait for the nodes after an update, in seconds; default 600.
+        :param _builtins.int ready_timeout_seconds: How long to wait for the nodes after an update, in seconds; default 600.
         :param 'Removal' removal: What happens to the cluster when it leaves the program: `retain` (default) or `delete`. A StatefulSet's volumes stay in any
                case; the operator's go with its resource, whoever deletes that.
-        :param _builtins.float replicas: Number of nodes: 1, 3 (default) or 5. Quorum queues need an odd number, and outlive the loss of the lesser half.
-        :param _builtins.float shutdown_limit_seconds: How long a pod that ends waits for queues to be safe without it, in seconds; default 3600.
-        :param 'ClusterTlsArgsArgs' tls: Encryption towards clients; default none, plain text.
+        :param _builtins.int replicas: Number of nodes: 1, 3 (default) or 5. Quorum queues need an odd number, and outlive the loss of the lesser half.
+        :param _builtins.int shutdown_limit_seconds: How long a pod that ends waits for queues to be safe without it, in seconds; default 3600.
+        :param 'ClusterTlsArgs' tls: Encryption towards clients; default none, plain text.
         :param _builtins.str username: Name of the administrator that the cluster is born with; default `administrator`.
         """
         pulumi.set(__self__, "namespace", namespace)
@@ -141,26 +141,26 @@ class RabbitMqClusterArgs:
 
     @_builtins.property
     @pulumi.getter
-    def storage(self) -> 'ClusterStorageArgsArgs':
+    def storage(self) -> 'ClusterStorageArgs':
         """
         The volume of each node.
         """
         return pulumi.get(self, "storage")
 
     @storage.setter
-    def storage(self, value: 'ClusterStorageArgsArgs'):
+    def storage(self, value: 'ClusterStorageArgs'):
         pulumi.set(self, "storage", value)
 
     @_builtins.property
     @pulumi.getter
-    def access(self) -> Optional['ClusterAccessArgsArgs']:
+    def access(self) -> Optional['ClusterAccessArgs']:
         """
         Who may connect, by namespaces; default the cluster's own namespace.
         """
         return pulumi.get(self, "access")
 
     @access.setter
-    def access(self, value: Optional['ClusterAccessArgsArgs']):
+    def access(self, value: Optional['ClusterAccessArgs']):
         pulumi.set(self, "access", value)
 
     @_builtins.property
@@ -225,7 +225,7 @@ class RabbitMqClusterArgs:
 
     @_builtins.property
     @pulumi.getter(name="deadLetterPrefetch")
-    def dead_letter_prefetch(self) -> Optional[_builtins.float]:
+    def dead_letter_prefetch(self) -> Optional[_builtins.int]:
         """
         How many messages the dead-letter worker of a level queue has on the way at once, 1 to 10,000; default 256. RabbitMQ's own
         32 is for queues where a dead letter is the exception: 10,000 messages that were due within 2 s were up to 3.4 s late
@@ -234,7 +234,7 @@ class RabbitMqClusterArgs:
         return pulumi.get(self, "dead_letter_prefetch")
 
     @dead_letter_prefetch.setter
-    def dead_letter_prefetch(self, value: Optional[_builtins.float]):
+    def dead_letter_prefetch(self, value: Optional[_builtins.int]):
         pulumi.set(self, "dead_letter_prefetch", value)
 
     @_builtins.property
@@ -263,14 +263,14 @@ class RabbitMqClusterArgs:
 
     @_builtins.property
     @pulumi.getter
-    def ingress(self) -> Optional['ClusterIngressArgsArgs']:
+    def ingress(self) -> Optional['ClusterIngressArgs']:
         """
         Way in to the management API from outside; default none.
         """
         return pulumi.get(self, "ingress")
 
     @ingress.setter
-    def ingress(self, value: Optional['ClusterIngressArgsArgs']):
+    def ingress(self, value: Optional['ClusterIngressArgs']):
         pulumi.set(self, "ingress", value)
 
     @_builtins.property
@@ -288,14 +288,14 @@ class RabbitMqClusterArgs:
 
     @_builtins.property
     @pulumi.getter(name="memoryMiB")
-    def memory_mi_b(self) -> Optional[_builtins.float]:
+    def memory_mi_b(self) -> Optional[_builtins.int]:
         """
         Memory of each node in MiB, requested and limit; default 2048, at least 768 with the default watermark.
         """
         return pulumi.get(self, "memory_mi_b")
 
     @memory_mi_b.setter
-    def memory_mi_b(self, value: Optional[_builtins.float]):
+    def memory_mi_b(self, value: Optional[_builtins.int]):
         pulumi.set(self, "memory_mi_b", value)
 
     @_builtins.property
@@ -324,14 +324,14 @@ class RabbitMqClusterArgs:
 
     @_builtins.property
     @pulumi.getter
-    def monitoring(self) -> Optional['ClusterMonitoringArgsArgs']:
+    def monitoring(self) -> Optional['ClusterMonitoringArgs']:
         """
         What of it is measured, by the Prometheus operator and Grafana; default nothing, though the metrics are there.
         """
         return pulumi.get(self, "monitoring")
 
     @monitoring.setter
-    def monitoring(self, value: Optional['ClusterMonitoringArgsArgs']):
+    def monitoring(self, value: Optional['ClusterMonitoringArgs']):
         pulumi.set(self, "monitoring", value)
 
     @_builtins.property
@@ -360,14 +360,14 @@ class RabbitMqClusterArgs:
 
     @_builtins.property
     @pulumi.getter(name="readyTimeoutSeconds")
-    def ready_timeout_seconds(self) -> Optional[_builtins.float]:
+    def ready_timeout_seconds(self) -> Optional[_builtins.int]:
         """
         How long to wait for the nodes after an update, in seconds; default 600.
         """
         return pulumi.get(self, "ready_timeout_seconds")
 
     @ready_timeout_seconds.setter
-    def ready_timeout_seconds(self, value: Optional[_builtins.float]):
+    def ready_timeout_seconds(self, value: Optional[_builtins.int]):
         pulumi.set(self, "ready_timeout_seconds", value)
 
     @_builtins.property
@@ -385,38 +385,38 @@ class RabbitMqClusterArgs:
 
     @_builtins.property
     @pulumi.getter
-    def replicas(self) -> Optional[_builtins.float]:
+    def replicas(self) -> Optional[_builtins.int]:
         """
         Number of nodes: 1, 3 (default) or 5. Quorum queues need an odd number, and outlive the loss of the lesser half.
         """
         return pulumi.get(self, "replicas")
 
     @replicas.setter
-    def replicas(self, value: Optional[_builtins.float]):
+    def replicas(self, value: Optional[_builtins.int]):
         pulumi.set(self, "replicas", value)
 
     @_builtins.property
     @pulumi.getter(name="shutdownLimitSeconds")
-    def shutdown_limit_seconds(self) -> Optional[_builtins.float]:
+    def shutdown_limit_seconds(self) -> Optional[_builtins.int]:
         """
         How long a pod that ends waits for queues to be safe without it, in seconds; default 3600.
         """
         return pulumi.get(self, "shutdown_limit_seconds")
 
     @shutdown_limit_seconds.setter
-    def shutdown_limit_seconds(self, value: Optional[_builtins.float]):
+    def shutdown_limit_seconds(self, value: Optional[_builtins.int]):
         pulumi.set(self, "shutdown_limit_seconds", value)
 
     @_builtins.property
     @pulumi.getter
-    def tls(self) -> Optional['ClusterTlsArgsArgs']:
+    def tls(self) -> Optional['ClusterTlsArgs']:
         """
         Encryption towards clients; default none, plain text.
         """
         return pulumi.get(self, "tls")
 
     @tls.setter
-    def tls(self, value: Optional['ClusterTlsArgsArgs']):
+    def tls(self, value: Optional['ClusterTlsArgs']):
         pulumi.set(self, "tls", value)
 
     @_builtins.property
@@ -438,30 +438,30 @@ class RabbitMqCluster(pulumi.ComponentResource):
     def __init__(__self__,
                  resource_name: str,
                  opts: Optional[pulumi.ResourceOptions] = None,
-                 access: Optional[Union['ClusterAccessArgsArgs', 'ClusterAccessArgsArgsDict']] = None,
+                 access: Optional[Union['ClusterAccessArgs', 'ClusterAccessArgsDict']] = None,
                  ca_cert_file: Optional[_builtins.str] = None,
                  cluster_name: Optional[_builtins.str] = None,
                  config: Optional[Mapping[str, _builtins.str]] = None,
                  cpu: Optional[_builtins.str] = None,
                  create_namespace: Optional[_builtins.bool] = None,
-                 dead_letter_prefetch: Optional[_builtins.float] = None,
+                 dead_letter_prefetch: Optional[_builtins.int] = None,
                  erlang_cookie: Optional[pulumi.Input[_builtins.str]] = None,
                  image: Optional[_builtins.str] = None,
-                 ingress: Optional[Union['ClusterIngressArgsArgs', 'ClusterIngressArgsArgsDict']] = None,
+                 ingress: Optional[Union['ClusterIngressArgs', 'ClusterIngressArgsDict']] = None,
                  management_url: Optional[_builtins.str] = None,
-                 memory_mi_b: Optional[_builtins.float] = None,
+                 memory_mi_b: Optional[_builtins.int] = None,
                  memory_watermark: Optional[_builtins.float] = None,
                  mode: Optional['ClusterMode'] = None,
-                 monitoring: Optional[Union['ClusterMonitoringArgsArgs', 'ClusterMonitoringArgsArgsDict']] = None,
+                 monitoring: Optional[Union['ClusterMonitoringArgs', 'ClusterMonitoringArgsDict']] = None,
                  namespace: Optional[_builtins.str] = None,
                  password: Optional[pulumi.Input[_builtins.str]] = None,
                  plugins: Optional[Sequence[_builtins.str]] = None,
-                 ready_timeout_seconds: Optional[_builtins.float] = None,
+                 ready_timeout_seconds: Optional[_builtins.int] = None,
                  removal: Optional['Removal'] = None,
-                 replicas: Optional[_builtins.float] = None,
-                 shutdown_limit_seconds: Optional[_builtins.float] = None,
-                 storage: Optional[Union['ClusterStorageArgsArgs', 'ClusterStorageArgsArgsDict']] = None,
-                 tls: Optional[Union['ClusterTlsArgsArgs', 'ClusterTlsArgsArgsDict']] = None,
+                 replicas: Optional[_builtins.int] = None,
+                 shutdown_limit_seconds: Optional[_builtins.int] = None,
+                 storage: Optional[Union['ClusterStorageArgs', 'ClusterStorageArgsDict']] = None,
+                 tls: Optional[Union['ClusterTlsArgs', 'ClusterTlsArgsDict']] = None,
                  username: Optional[_builtins.str] = None,
                  __props__=None):
         """
@@ -471,34 +471,34 @@ class RabbitMqCluster(pulumi.ComponentResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param Union['ClusterAccessArgsArgs', 'ClusterAccessArgsArgsDict'] access: Who may connect, by namespaces; default the cluster's own namespace.
+        :param Union['ClusterAccessArgs', 'ClusterAccessArgsDict'] access: Who may connect, by namespaces; default the cluster's own namespace.
         :param _builtins.str ca_cert_file: File with the certificate authority in PEM, for this program's own connections; default the system's authorities.
         :param _builtins.str cluster_name: Name of the cluster and of its objects, default the component's name; at most 40 characters, lower case.
         :param Mapping[str, _builtins.str] config: Further settings of rabbitmq.conf, e.g. `{"log.console.level": "warning"}`; not those that other arguments make.
         :param _builtins.str cpu: Requested processors of each node, as a text, in YAML e.g. `"2"` or `500m`; default `1`. There is no limit: throttling a node costs heartbeats.
         :param _builtins.bool create_namespace: Whether to make the namespace, too, with pod security `restricted`; default false: it exists.
-        :param _builtins.float dead_letter_prefetch: How many messages the dead-letter worker of a level queue has on the way at once, 1 to 10,000; default 256. RabbitMQ's own
+        :param _builtins.int dead_letter_prefetch: How many messages the dead-letter worker of a level queue has on the way at once, 1 to 10,000; default 256. RabbitMQ's own
                32 is for queues where a dead letter is the exception: 10,000 messages that were due within 2 s were up to 3.4 s late
                with it, 1.5 s with 128, and 0.6 s with 512 (measured: 4.3.6, three nodes on two processors). Each is in memory on its way.
         :param pulumi.Input[_builtins.str] erlang_cookie: What the nodes know each other by, a secret of 20 to 200 letters and digits; default: one is generated, once.
         :param _builtins.str image: The broker's image with a tag of its version, 4.1 or newer; default `rabbitmq:4.3.6`.
-        :param Union['ClusterIngressArgsArgs', 'ClusterIngressArgsArgsDict'] ingress: Way in to the management API from outside; default none.
+        :param Union['ClusterIngressArgs', 'ClusterIngressArgsDict'] ingress: Way in to the management API from outside; default none.
         :param _builtins.str management_url: Where this program reaches the management API: the address of an ingress (default where `ingress` is given), that of a
                port-forward (`https://localhost:15671`), or the Service's own (default), which only pods reach.
-        :param _builtins.float memory_mi_b: Memory of each node in MiB, requested and limit; default 2048, at least 768 with the default watermark.
+        :param _builtins.int memory_mi_b: Memory of each node in MiB, requested and limit; default 2048, at least 768 with the default watermark.
         :param _builtins.float memory_watermark: The part of its memory at which a node stops taking messages, from 0.3 to 0.8; default 0.6, as RabbitMQ's own.
         :param 'ClusterMode' mode: `statefulset` (default): all objects are made here; `operator`: the RabbitMQ cluster operator makes them of one resource.
-        :param Union['ClusterMonitoringArgsArgs', 'ClusterMonitoringArgsArgsDict'] monitoring: What of it is measured, by the Prometheus operator and Grafana; default nothing, though the metrics are there.
+        :param Union['ClusterMonitoringArgs', 'ClusterMonitoringArgsDict'] monitoring: What of it is measured, by the Prometheus operator and Grafana; default nothing, though the metrics are there.
         :param _builtins.str namespace: The Kubernetes namespace, e.g. `messaging`.
         :param pulumi.Input[_builtins.str] password: Its password, a secret of 16 to 200 letters, digits and `. _ ~ -`; default: one is generated, once.
         :param Sequence[_builtins.str] plugins: Plugins beside management, Prometheus and peer discovery, e.g. `rabbitmq_shovel`.
-        :param _builtins.float ready_timeout_seconds: How long to wait for the nodes after an update, in seconds; default 600.
+        :param _builtins.int ready_timeout_seconds: How long to wait for the nodes after an update, in seconds; default 600.
         :param 'Removal' removal: What happens to the cluster when it leaves the program: `retain` (default) or `delete`. A StatefulSet's volumes stay in any
                case; the operator's go with its resource, whoever deletes that.
-        :param _builtins.float replicas: Number of nodes: 1, 3 (default) or 5. Quorum queues need an odd number, and outlive the loss of the lesser half.
-        :param _builtins.float shutdown_limit_seconds: How long a pod that ends waits for queues to be safe without it, in seconds; default 3600.
-        :param Union['ClusterStorageArgsArgs', 'ClusterStorageArgsArgsDict'] storage: The volume of each node.
-        :param Union['ClusterTlsArgsArgs', 'ClusterTlsArgsArgsDict'] tls: Encryption towards clients; default none, plain text.
+        :param _builtins.int replicas: Number of nodes: 1, 3 (default) or 5. Quorum queues need an odd number, and outlive the loss of the lesser half.
+        :param _builtins.int shutdown_limit_seconds: How long a pod that ends waits for queues to be safe without it, in seconds; default 3600.
+        :param Union['ClusterStorageArgs', 'ClusterStorageArgsDict'] storage: The volume of each node.
+        :param Union['ClusterTlsArgs', 'ClusterTlsArgsDict'] tls: Encryption towards clients; default none, plain text.
         :param _builtins.str username: Name of the administrator that the cluster is born with; default `administrator`.
         """
         ...
@@ -527,30 +527,30 @@ class RabbitMqCluster(pulumi.ComponentResource):
     def _internal_init(__self__,
                  resource_name: str,
                  opts: Optional[pulumi.ResourceOptions] = None,
-                 access: Optional[Union['ClusterAccessArgsArgs', 'ClusterAccessArgsArgsDict']] = None,
+                 access: Optional[Union['ClusterAccessArgs', 'ClusterAccessArgsDict']] = None,
                  ca_cert_file: Optional[_builtins.str] = None,
                  cluster_name: Optional[_builtins.str] = None,
                  config: Optional[Mapping[str, _builtins.str]] = None,
                  cpu: Optional[_builtins.str] = None,
                  create_namespace: Optional[_builtins.bool] = None,
-                 dead_letter_prefetch: Optional[_builtins.float] = None,
+                 dead_letter_prefetch: Optional[_builtins.int] = None,
                  erlang_cookie: Optional[pulumi.Input[_builtins.str]] = None,
                  image: Optional[_builtins.str] = None,
-                 ingress: Optional[Union['ClusterIngressArgsArgs', 'ClusterIngressArgsArgsDict']] = None,
+                 ingress: Optional[Union['ClusterIngressArgs', 'ClusterIngressArgsDict']] = None,
                  management_url: Optional[_builtins.str] = None,
-                 memory_mi_b: Optional[_builtins.float] = None,
+                 memory_mi_b: Optional[_builtins.int] = None,
                  memory_watermark: Optional[_builtins.float] = None,
                  mode: Optional['ClusterMode'] = None,
-                 monitoring: Optional[Union['ClusterMonitoringArgsArgs', 'ClusterMonitoringArgsArgsDict']] = None,
+                 monitoring: Optional[Union['ClusterMonitoringArgs', 'ClusterMonitoringArgsDict']] = None,
                  namespace: Optional[_builtins.str] = None,
                  password: Optional[pulumi.Input[_builtins.str]] = None,
                  plugins: Optional[Sequence[_builtins.str]] = None,
-                 ready_timeout_seconds: Optional[_builtins.float] = None,
+                 ready_timeout_seconds: Optional[_builtins.int] = None,
                  removal: Optional['Removal'] = None,
-                 replicas: Optional[_builtins.float] = None,
-                 shutdown_limit_seconds: Optional[_builtins.float] = None,
-                 storage: Optional[Union['ClusterStorageArgsArgs', 'ClusterStorageArgsArgsDict']] = None,
-                 tls: Optional[Union['ClusterTlsArgsArgs', 'ClusterTlsArgsArgsDict']] = None,
+                 replicas: Optional[_builtins.int] = None,
+                 shutdown_limit_seconds: Optional[_builtins.int] = None,
+                 storage: Optional[Union['ClusterStorageArgs', 'ClusterStorageArgsDict']] = None,
+                 tls: Optional[Union['ClusterTlsArgs', 'ClusterTlsArgsDict']] = None,
                  username: Optional[_builtins.str] = None,
                  __props__=None):
         opts = pulumi.ResourceOptions.merge(_utilities.get_resource_opts_defaults(), opts)

@@ -26,7 +26,7 @@ class WorkRetryQueuesArgs:
                  adopt: Optional[_builtins.bool] = None,
                  at_least_once: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
-                 max_retries: Optional[_builtins.float] = None,
+                 max_retries: Optional[_builtins.int] = None,
                  patterns: Optional[Sequence[_builtins.str]] = None,
                  queue_type: Optional['QueueType'] = None,
                  rejected: Optional['Rejection'] = None,
@@ -42,7 +42,7 @@ class WorkRetryQueuesArgs:
         :param _builtins.str broker_version: The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
-        :param _builtins.float max_retries: How often a message may come back before it goes to the dead queue; default: once for each delay.
+        :param _builtins.int max_retries: How often a message may come back before it goes to the dead queue; default: once for each delay.
         :param Sequence[_builtins.str] patterns: Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
                of yours that is bound to it too would get each retried message again.
         :param 'QueueType' queue_type: `quorum` (default) or `classic`.
@@ -138,14 +138,14 @@ class WorkRetryQueuesArgs:
 
     @_builtins.property
     @pulumi.getter(name="maxRetries")
-    def max_retries(self) -> Optional[_builtins.float]:
+    def max_retries(self) -> Optional[_builtins.int]:
         """
         How often a message may come back before it goes to the dead queue; default: once for each delay.
         """
         return pulumi.get(self, "max_retries")
 
     @max_retries.setter
-    def max_retries(self, value: Optional[_builtins.float]):
+    def max_retries(self, value: Optional[_builtins.int]):
         pulumi.set(self, "max_retries", value)
 
     @_builtins.property
@@ -222,7 +222,7 @@ class WorkRetryQueues(pulumi.ComponentResource):
                  at_least_once: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  delays: Optional[Sequence[Any]] = None,
-                 max_retries: Optional[_builtins.float] = None,
+                 max_retries: Optional[_builtins.int] = None,
                  patterns: Optional[Sequence[_builtins.str]] = None,
                  queue: Optional[_builtins.str] = None,
                  queue_type: Optional['QueueType'] = None,
@@ -244,7 +244,7 @@ class WorkRetryQueues(pulumi.ComponentResource):
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
         :param Sequence[Any] delays: Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
-        :param _builtins.float max_retries: How often a message may come back before it goes to the dead queue; default: once for each delay.
+        :param _builtins.int max_retries: How often a message may come back before it goes to the dead queue; default: once for each delay.
         :param Sequence[_builtins.str] patterns: Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
                of yours that is bound to it too would get each retried message again.
         :param _builtins.str queue: Name of the work queue and of its topic exchange; retry queues are `NAME.retry-MS`, the dead queue is `NAME.dead`.
@@ -285,7 +285,7 @@ class WorkRetryQueues(pulumi.ComponentResource):
                  at_least_once: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  delays: Optional[Sequence[Any]] = None,
-                 max_retries: Optional[_builtins.float] = None,
+                 max_retries: Optional[_builtins.int] = None,
                  patterns: Optional[Sequence[_builtins.str]] = None,
                  queue: Optional[_builtins.str] = None,
                  queue_type: Optional['QueueType'] = None,

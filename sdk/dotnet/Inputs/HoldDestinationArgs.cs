@@ -8,29 +8,26 @@ using System.Threading.Tasks;
 using Pulumi.Serialization;
 using Pulumi;
 
-namespace RabbitMqDelay.Infrastructure.Outputs
+namespace RabbitMqDelay.Infrastructure.Inputs
 {
 
-    [OutputType]
-    public sealed class HoldDestinationArgs
+    public sealed class HoldDestinationArgs : global::Pulumi.ResourceArgs
     {
         /// <summary>
         /// An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.
         /// </summary>
-        public readonly string Exchange;
+        [Input("exchange", required: true)]
+        public string Exchange { get; set; } = null!;
+
         /// <summary>
         /// The routing key that messages get; on the default exchange, a queue's name.
         /// </summary>
-        public readonly string RoutingKey;
+        [Input("routingKey", required: true)]
+        public string RoutingKey { get; set; } = null!;
 
-        [OutputConstructor]
-        private HoldDestinationArgs(
-            string exchange,
-
-            string routingKey)
+        public HoldDestinationArgs()
         {
-            Exchange = exchange;
-            RoutingKey = routingKey;
         }
+        public static new HoldDestinationArgs Empty => new HoldDestinationArgs();
     }
 }

@@ -11,7 +11,7 @@ using Pulumi;
 namespace RabbitMqDelay.Infrastructure.Inputs
 {
 
-    public sealed class ClusterAccessArgsArgs : global::Pulumi.ResourceArgs
+    public sealed class ClusterAccessArgs : global::Pulumi.ResourceArgs
     {
         [Input("clientNamespaces")]
         private List<string>? _clientNamespaces;
@@ -49,9 +49,9 @@ namespace RabbitMqDelay.Infrastructure.Inputs
             set => _monitoringNamespaces = value;
         }
 
-        public ClusterAccessArgsArgs()
+        public ClusterAccessArgs()
         {
         }
-        public static new ClusterAccessArgsArgs Empty => new ClusterAccessArgsArgs();
+        public static new ClusterAccessArgs Empty => new ClusterAccessArgs();
     }
 }

@@ -11,7 +11,7 @@ using Pulumi;
 namespace RabbitMqDelay.Infrastructure.Inputs
 {
 
-    public sealed class StoreForwardArgsArgs : global::Pulumi.ResourceArgs
+    public sealed class StoreForwardArgs : global::Pulumi.ResourceArgs
     {
         /// <summary>
         /// Whether both exchanges are declared here; default true. False for those of a `DelayedExchange` whose `otherwise` is the store's intake exchange.
@@ -37,9 +37,9 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         [Input("type")]
         public RabbitMqDelay.Infrastructure.DeliveryType? Type { get; set; }
 
-        public StoreForwardArgsArgs()
+        public StoreForwardArgs()
         {
         }
-        public static new StoreForwardArgsArgs Empty => new StoreForwardArgsArgs();
+        public static new StoreForwardArgs Empty => new StoreForwardArgs();
     }
 }

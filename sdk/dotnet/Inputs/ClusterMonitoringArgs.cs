@@ -11,7 +11,7 @@ using Pulumi;
 namespace RabbitMqDelay.Infrastructure.Inputs
 {
 
-    public sealed class ClusterMonitoringArgsArgs : global::Pulumi.ResourceArgs
+    public sealed class ClusterMonitoringArgs : global::Pulumi.ResourceArgs
     {
         /// <summary>
         /// Whether to make a ConfigMap with the dashboard of delay networks, as Grafana's sidecar finds it; default false.
@@ -37,9 +37,9 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         [Input("serviceMonitor")]
         public bool? ServiceMonitor { get; set; }
 
-        public ClusterMonitoringArgsArgs()
+        public ClusterMonitoringArgs()
         {
         }
-        public static new ClusterMonitoringArgsArgs Empty => new ClusterMonitoringArgsArgs();
+        public static new ClusterMonitoringArgs Empty => new ClusterMonitoringArgs();
     }
 }

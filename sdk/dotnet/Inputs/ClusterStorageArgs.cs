@@ -11,7 +11,7 @@ using Pulumi;
 namespace RabbitMqDelay.Infrastructure.Inputs
 {
 
-    public sealed class ClusterStorageArgsArgs : global::Pulumi.ResourceArgs
+    public sealed class ClusterStorageArgs : global::Pulumi.ResourceArgs
     {
         /// <summary>
         /// Name of the StorageClass. Take one that can grow volumes, and whose reclaim policy is `Retain`.
@@ -23,11 +23,11 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         /// Size of each node's volume in GiB, 4 to 16,384; default 20.
         /// </summary>
         [Input("sizeGiB")]
-        public double? SizeGiB { get; set; }
+        public int? SizeGiB { get; set; }
 
-        public ClusterStorageArgsArgs()
+        public ClusterStorageArgs()
         {
         }
-        public static new ClusterStorageArgsArgs Empty => new ClusterStorageArgsArgs();
+        public static new ClusterStorageArgs Empty => new ClusterStorageArgs();
     }
 }

@@ -11,7 +11,7 @@ using Pulumi;
 namespace RabbitMqDelay.Infrastructure.Inputs
 {
 
-    public sealed class BrokerAddressArgsArgs : global::Pulumi.ResourceArgs
+    public sealed class BrokerAddressArgs : global::Pulumi.ResourceArgs
     {
         /// <summary>
         /// File with the certificate authority of an `https` address, in PEM.
@@ -43,9 +43,9 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         [Input("username", required: true)]
         public string Username { get; set; } = null!;
 
-        public BrokerAddressArgsArgs()
+        public BrokerAddressArgs()
         {
         }
-        public static new BrokerAddressArgsArgs Empty => new BrokerAddressArgsArgs();
+        public static new BrokerAddressArgs Empty => new BrokerAddressArgs();
     }
 }

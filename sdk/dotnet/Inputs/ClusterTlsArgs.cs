@@ -11,7 +11,7 @@ using Pulumi;
 namespace RabbitMqDelay.Infrastructure.Inputs
 {
 
-    public sealed class ClusterTlsArgsArgs : global::Pulumi.ResourceArgs
+    public sealed class ClusterTlsArgs : global::Pulumi.ResourceArgs
     {
         [Input("dnsNames")]
         private List<string>? _dnsNames;
@@ -43,9 +43,9 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         [Input("secretName")]
         public string? SecretName { get; set; }
 
-        public ClusterTlsArgsArgs()
+        public ClusterTlsArgs()
         {
         }
-        public static new ClusterTlsArgsArgs Empty => new ClusterTlsArgsArgs();
+        public static new ClusterTlsArgs Empty => new ClusterTlsArgs();
     }
 }

@@ -11,7 +11,7 @@ using Pulumi;
 namespace RabbitMqDelay.Infrastructure.Inputs
 {
 
-    public sealed class StoreDeploymentArgsArgs : global::Pulumi.ResourceArgs
+    public sealed class GatewayDeploymentArgs : global::Pulumi.ResourceArgs
     {
         /// <summary>
         /// The broker without a user, e.g. `amqps://rabbitmq.messaging.svc:5671`, the output `amqpUrl` of a `RabbitMqCluster`.
@@ -26,28 +26,16 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         public string? CaSecret { get; set; }
 
         /// <summary>
-        /// Name of the Secret with the address of the database, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
-        /// </summary>
-        [Input("databaseSecret", required: true)]
-        public string DatabaseSecret { get; set; } = null!;
-
-        /// <summary>
-        /// Its key, default `url`. Pods that run go on with what the Secret held when they started (`kubectl rollout restart`).
-        /// </summary>
-        [Input("databaseSecretKey")]
-        public string? DatabaseSecretKey { get; set; }
-
-        /// <summary>
         /// Image in which `rabbitmq-delay` is on PATH, such as the project's Dockerfile makes.
         /// </summary>
         [Input("image", required: true)]
         public string Image { get; set; } = null!;
 
         /// <summary>
-        /// Memory of each in MiB, at least 256; default 512. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
+        /// Memory of each in MiB, at least 128; default 256. A 32nd of it is for the bodies of each queue in hand; further ones wait in files.
         /// </summary>
         [Input("memoryMiB")]
-        public double? MemoryMiB { get; set; }
+        public int? MemoryMiB { get; set; }
 
         /// <summary>
         /// Namespace, which exists.
@@ -56,14 +44,14 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         public string Namespace { get; set; } = null!;
 
         /// <summary>
-        /// Instances side by side, 1 to 10; default 2. PostgreSQL keeps them from delivering twice.
+        /// Instances side by side, 1 to 10; default 2.
         /// </summary>
         [Input("replicas")]
-        public double? Replicas { get; set; }
+        public int? Replicas { get; set; }
 
-        public StoreDeploymentArgsArgs()
+        public GatewayDeploymentArgs()
         {
         }
-        public static new StoreDeploymentArgsArgs Empty => new StoreDeploymentArgsArgs();
+        public static new GatewayDeploymentArgs Empty => new GatewayDeploymentArgs();
     }
 }

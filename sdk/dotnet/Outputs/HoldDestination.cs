@@ -8,26 +8,29 @@ using System.Threading.Tasks;
 using Pulumi.Serialization;
 using Pulumi;
 
-namespace RabbitMqDelay.Infrastructure.Inputs
+namespace RabbitMqDelay.Infrastructure.Outputs
 {
 
-    public sealed class HoldDestinationArgsArgs : global::Pulumi.ResourceArgs
+    [OutputType]
+    public sealed class HoldDestination
     {
         /// <summary>
         /// An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.
         /// </summary>
-        [Input("exchange", required: true)]
-        public string Exchange { get; set; } = null!;
-
+        public readonly string Exchange;
         /// <summary>
         /// The routing key that messages get; on the default exchange, a queue's name.
         /// </summary>
-        [Input("routingKey", required: true)]
-        public string RoutingKey { get; set; } = null!;
+        public readonly string RoutingKey;
 
-        public HoldDestinationArgsArgs()
+        [OutputConstructor]
+        private HoldDestination(
+            string exchange,
+
+            string routingKey)
         {
+            Exchange = exchange;
+            RoutingKey = routingKey;
         }
-        public static new HoldDestinationArgsArgs Empty => new HoldDestinationArgsArgs();
     }
 }

@@ -11,7 +11,7 @@ using Pulumi;
 namespace RabbitMqDelay.Infrastructure.Inputs
 {
 
-    public sealed class ClusterIngressArgsArgs : global::Pulumi.ResourceArgs
+    public sealed class ClusterIngressArgs : global::Pulumi.ResourceArgs
     {
         [Input("annotations")]
         private Dictionary<string, Input<string>>? _annotations;
@@ -43,9 +43,9 @@ namespace RabbitMqDelay.Infrastructure.Inputs
         [Input("tlsSecretName", required: true)]
         public string TlsSecretName { get; set; } = null!;
 
-        public ClusterIngressArgsArgs()
+        public ClusterIngressArgs()
         {
         }
-        public static new ClusterIngressArgsArgs Empty => new ClusterIngressArgsArgs();
+        public static new ClusterIngressArgs Empty => new ClusterIngressArgs();
     }
 }
