@@ -121,8 +121,11 @@ describe("the table of what components make", () => {
     ["RabbitMqCluster", " (operator)", (from) => new from.RabbitMqCluster("k", cluster({ mode: "operator" }))],
   ];
   for (const [name, variant, make] of makers) {
-    it(`has all that ${name}${variant} makes`, async () => {
+    it(`has all that ${name}${variant} makes, and the passwords are secret`, async () => {
       const component = make(components);
+      const { password, passwords } = component as { password?: unknown; passwords?: unknown };
+      for (const output of [password, passwords])
+        if (output !== undefined) assert.ok(await pulumi.isSecret(output as pulumi.Output<unknown>));
       if (component instanceof components.RabbitMqCluster) void component.provider;
       await pulumi.runtime.disconnect();
       made.delete(`rabbitmq-delay:index:${name}`);

@@ -3,7 +3,7 @@ import { componentsFolder, servedComponents } from "./components";
 import { withMetadata } from "./metadata";
 import { PackageSchema } from "./packageSchema";
 import { withSecrets } from "./secrets";
-import { withTypes } from "./types";
+import { withCsharpNames, withTypes } from "./types";
 
 /** The name of the package, whatever its folder and its npm package are called. */
 const NAME = "rabbitmq-delay";
@@ -11,5 +11,6 @@ const NAME = "rabbitmq-delay";
 /** The schema as it follows from the sources of the components, with the package's metadata. */
 export async function inferSchema(): Promise<PackageSchema> {
   const provider = new ComponentProvider({ name: NAME, dirname: componentsFolder(), components: servedComponents() });
-  return withMetadata(withSecrets(withTypes(JSON.parse(await provider.getSchema()) as PackageSchema)));
+  const inferred = JSON.parse(await provider.getSchema()) as PackageSchema;
+  return withMetadata(withCsharpNames(withSecrets(withTypes(inferred))));
 }

@@ -13,6 +13,8 @@ export interface PropertySpec extends TypeSpec {
   description?: string;
   secret?: boolean;
   deprecationMessage?: string;
+  /** Names of the property in languages that need another one. */
+  language?: Record<string, { name: string }>;
 }
 
 /** A type with properties, or an enum. */

@@ -1,9 +1,12 @@
 import { ObjectSpec, PackageSchema, PropertySpec, ResourceSpec } from "./packageSchema";
 
-/** What the components keep as secrets, by the names of properties. */
+/** Names of properties that the components keep as secrets. */
 const NAMES = ["password", "passwords", "erlangCookie"];
 
-/** Marks what is secret, which can't be inferred: SDKs then encrypt it on its way. A plain value can't be a secret. */
+/**
+ * Marks secret arguments, which can't be inferred, so SDKs encrypt them on their way. A plain value can't be a secret. Outputs need no mark,
+ * because the components return them as secrets. C# has no such option for components, so its generated code would not compile.
+ */
 export function withSecrets({ types = {}, resources = {}, ...others }: PackageSchema): PackageSchema {
   return {
     ...others,
@@ -11,7 +14,6 @@ export function withSecrets({ types = {}, resources = {}, ...others }: PackageSc
     resources: mapValues(resources, (resource: ResourceSpec) => ({
       ...resource,
       ...marked("inputProperties", resource.inputProperties),
-      ...marked("properties", resource.properties),
     })),
   };
 }

@@ -23,7 +23,7 @@ namespace RabbitMqDelay.Infrastructure
         /// The descriptor, for `rabbitmq-delay gateway run --descriptor`, known when all is there.
         /// </summary>
         [Output("delayGateway")]
-        public Output<Outputs.DelayGatewayDescriptor> DelayGateway { get; private set; } = null!;
+        public Output<Outputs.DelayGatewayDescriptor> Descriptor { get; private set; } = null!;
 
         /// <summary>
         /// Their passwords in the same order, given or generated; secret.
@@ -56,10 +56,6 @@ namespace RabbitMqDelay.Infrastructure
             {
                 Version = Utilities.Version,
                 PluginDownloadURL = "github://api.github.com/rabbitmq-delay/rabbitmq-delay",
-                AdditionalSecretOutputs =
-                {
-                    "passwords",
-                },
             };
             var merged = ComponentResourceOptions.Merge(defaultOptions, options);
             // Override the ID if one was specified for consistency with other language SDKs.

@@ -23,7 +23,7 @@ namespace RabbitMqDelay.Infrastructure
         /// The descriptor, known when messages can be published and queues be bound.
         /// </summary>
         [Output("delayedExchange")]
-        public Output<Outputs.DelayedExchangeDescriptor> DelayedExchange { get; private set; } = null!;
+        public Output<Outputs.DelayedExchangeDescriptor> Descriptor { get; private set; } = null!;
 
 
         /// <summary>

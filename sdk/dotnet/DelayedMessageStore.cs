@@ -55,10 +55,6 @@ namespace RabbitMqDelay.Infrastructure
             {
                 Version = Utilities.Version,
                 PluginDownloadURL = "github://api.github.com/rabbitmq-delay/rabbitmq-delay",
-                AdditionalSecretOutputs =
-                {
-                    "passwords",
-                },
             };
             var merged = ComponentResourceOptions.Merge(defaultOptions, options);
             // Override the ID if one was specified for consistency with other language SDKs.

@@ -22,7 +22,7 @@ namespace RabbitMqDelay.Infrastructure
         /// The descriptor, for `holdFor` and for retries.
         /// </summary>
         [Output("holdQueues")]
-        public Output<Outputs.HoldQueuesDescriptor> HoldQueues { get; private set; } = null!;
+        public Output<Outputs.HoldQueuesDescriptor> Descriptor { get; private set; } = null!;
 
 
         /// <summary>

@@ -67,10 +67,6 @@ namespace RabbitMqDelay.Infrastructure
             {
                 Version = Utilities.Version,
                 PluginDownloadURL = "github://api.github.com/rabbitmq-delay/rabbitmq-delay",
-                AdditionalSecretOutputs =
-                {
-                    "password",
-                },
             };
             var merged = ComponentResourceOptions.Merge(defaultOptions, options);
             // Override the ID if one was specified for consistency with other language SDKs.

@@ -79,8 +79,6 @@ export class DelayGateway extends pulumi.ComponentResource {
             resourceInputs["users"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
-        const secretOpts = { additionalSecretOutputs: ["passwords"] };
-        opts = pulumi.mergeOptions(opts, secretOpts);
         super(DelayGateway.__pulumiType, name, resourceInputs, opts, true /*remote*/);
     }
 }

@@ -72,8 +72,6 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
             resourceInputs["users"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
-        const secretOpts = { additionalSecretOutputs: ["passwords"] };
-        opts = pulumi.mergeOptions(opts, secretOpts);
         super(DelayedMessageStore.__pulumiType, name, resourceInputs, opts, true /*remote*/);
     }
 }

@@ -76,8 +76,6 @@ export class EndpointUser extends pulumi.ComponentResource {
             resourceInputs["users"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
-        const secretOpts = { additionalSecretOutputs: ["passwords"] };
-        opts = pulumi.mergeOptions(opts, secretOpts);
         super(EndpointUser.__pulumiType, name, resourceInputs, opts, true /*remote*/);
     }
 }

@@ -100,8 +100,6 @@ export class RabbitMqCluster extends pulumi.ComponentResource {
             resourceInputs["username"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
-        const secretOpts = { additionalSecretOutputs: ["password"] };
-        opts = pulumi.mergeOptions(opts, secretOpts);
         super(RabbitMqCluster.__pulumiType, name, resourceInputs, opts, true /*remote*/);
     }
 }

@@ -42,6 +42,12 @@ interface Language {
   prepare?: (example: string) => Promise<string>;
 }
 
+/** A resource of an exported state; a secret output is an object with its ciphertext. */
+interface ExportedResource {
+  type: string;
+  outputs: { passwords?: { ciphertext?: string } };
+}
+
 const PASSWORD = "a password of the service";
 
 /** Python with the SDK in a folder, and its metadata beside it, as an editable installation has them. */
@@ -153,6 +159,12 @@ describe("the components in other languages", () => {
         };
         const steps = await asked<{ changeSummary: object }>("preview", "--json", ...config);
         assert.deepEqual(Object.keys(steps.changeSummary), ["same"]);
+
+        const exported = await pulumi("stack", "export");
+        assert.ok(!exported.includes(PASSWORD));
+        const { deployment } = JSON.parse(exported) as { deployment: { resources: ExportedResource[] } };
+        const [user] = deployment.resources.filter(({ type }) => type === "rabbitmq-delay:index:EndpointUser");
+        assert.equal(typeof user?.outputs.passwords?.ciphertext, "string");
 
         const outputs = await asked<Record<string, unknown> & { users: string[] }>("stack", "output", "--json");
         const network: DelayNetwork = parseDelayNetwork(outputs.delayNetwork);

@@ -15,6 +15,21 @@ describe("the SDKs for other languages", () => {
       assert.ok(readFileSync(join(sdkFolder, name)).equals(readFileSync(join(made, name))), name);
     }
   });
+
+  it("have in C# no output with the name of its class, and no option that components lack there", () => {
+    const folder = join(sdkFolder, "dotnet");
+    const sources = filesIn(folder).filter((name) => name.endsWith(".cs"));
+    const outputs = sources.flatMap((file) => {
+      const source = readFileSync(join(folder, file), "utf8");
+      assert.ok(!source.includes("AdditionalSecretOutputs"), file);
+      const [, className] = /public (?:sealed |partial )*class (\w+)/.exec(source) ?? [];
+      return [...source.matchAll(/^ +public (?:readonly )?[^=(]+? (\w+)(?: \{ get;|;)/gm)].map(([, name]) => {
+        assert.notEqual(name, className, file);
+        return name;
+      });
+    });
+    assert.ok(outputs.includes("Descriptor") && outputs.length > 100, String(outputs.length));
+  });
 });
 
 function filesIn(folder: string): string[] {

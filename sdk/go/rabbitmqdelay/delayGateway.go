@@ -37,10 +37,6 @@ func NewDelayGateway(ctx *pulumi.Context,
 	if args.Network == nil {
 		return nil, errors.New("invalid value for required argument 'Network'")
 	}
-	secrets := pulumi.AdditionalSecretOutputs([]string{
-		"passwords",
-	})
-	opts = append(opts, secrets)
 	opts = internal.PkgResourceDefaultOpts(opts)
 	var resource DelayGateway
 	err := ctx.RegisterRemoteComponentResource("rabbitmq-delay:index:DelayGateway", name, args, &resource, opts...)

@@ -32,10 +32,6 @@ func NewDelayedMessageStore(ctx *pulumi.Context,
 		args = &DelayedMessageStoreArgs{}
 	}
 
-	secrets := pulumi.AdditionalSecretOutputs([]string{
-		"passwords",
-	})
-	opts = append(opts, secrets)
 	opts = internal.PkgResourceDefaultOpts(opts)
 	var resource DelayedMessageStore
 	err := ctx.RegisterRemoteComponentResource("rabbitmq-delay:index:DelayedMessageStore", name, args, &resource, opts...)

@@ -35,10 +35,6 @@ func NewEndpointUser(ctx *pulumi.Context,
 	if args.Credentials == nil {
 		return nil, errors.New("invalid value for required argument 'Credentials'")
 	}
-	secrets := pulumi.AdditionalSecretOutputs([]string{
-		"passwords",
-	})
-	opts = append(opts, secrets)
 	opts = internal.PkgResourceDefaultOpts(opts)
 	var resource EndpointUser
 	err := ctx.RegisterRemoteComponentResource("rabbitmq-delay:index:EndpointUser", name, args, &resource, opts...)

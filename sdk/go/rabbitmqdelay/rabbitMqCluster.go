@@ -43,10 +43,6 @@ func NewRabbitMqCluster(ctx *pulumi.Context,
 	if args.Password != nil {
 		args.Password = pulumi.ToSecret(args.Password).(pulumi.StringPtrInput)
 	}
-	secrets := pulumi.AdditionalSecretOutputs([]string{
-		"password",
-	})
-	opts = append(opts, secrets)
 	opts = internal.PkgResourceDefaultOpts(opts)
 	var resource RabbitMqCluster
 	err := ctx.RegisterRemoteComponentResource("rabbitmq-delay:index:RabbitMqCluster", name, args, &resource, opts...)

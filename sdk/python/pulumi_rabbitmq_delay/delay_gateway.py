@@ -400,8 +400,6 @@ class DelayGateway(pulumi.ComponentResource):
             __props__.__dict__["delay_gateway"] = None
             __props__.__dict__["passwords"] = None
             __props__.__dict__["users"] = None
-        secret_opts = pulumi.ResourceOptions(additional_secret_outputs=["passwords"])
-        opts = pulumi.ResourceOptions.merge(opts, secret_opts)
         super(DelayGateway, __self__).__init__(
             'rabbitmq-delay:index:DelayGateway',
             resource_name,

@@ -331,8 +331,6 @@ class DelayedMessageStore(pulumi.ComponentResource):
             __props__.__dict__["delayed_store"] = None
             __props__.__dict__["passwords"] = None
             __props__.__dict__["users"] = None
-        secret_opts = pulumi.ResourceOptions(additional_secret_outputs=["passwords"])
-        opts = pulumi.ResourceOptions.merge(opts, secret_opts)
         super(DelayedMessageStore, __self__).__init__(
             'rabbitmq-delay:index:DelayedMessageStore',
             resource_name,

@@ -408,8 +408,6 @@ class EndpointUser(pulumi.ComponentResource):
             __props__.__dict__["vhost"] = vhost
             __props__.__dict__["passwords"] = None
             __props__.__dict__["users"] = None
-        secret_opts = pulumi.ResourceOptions(additional_secret_outputs=["passwords"])
-        opts = pulumi.ResourceOptions.merge(opts, secret_opts)
         super(EndpointUser, __self__).__init__(
             'rabbitmq-delay:index:EndpointUser',
             resource_name,

@@ -594,8 +594,6 @@ class RabbitMqCluster(pulumi.ComponentResource):
             __props__.__dict__["username"] = username
             __props__.__dict__["amqp_url"] = None
             __props__.__dict__["credentials_secret"] = None
-        secret_opts = pulumi.ResourceOptions(additional_secret_outputs=["password"])
-        opts = pulumi.ResourceOptions.merge(opts, secret_opts)
         super(RabbitMqCluster, __self__).__init__(
             'rabbitmq-delay:index:RabbitMqCluster',
             resource_name,
