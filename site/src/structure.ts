@@ -11,6 +11,9 @@ export interface SidebarGroup {
   items: SidebarItem[];
 }
 
+/** Name of the sidebar's part for edge cases, limits and faults: pages to look things up in, which may be long. */
+export const LIMITS = "Limits and edge cases";
+
 /** The sidebar, by what a reader wants to do. Each page of the project is in it, but for the sample reviews. */
 export const sidebar: SidebarGroup[] = [
   {
@@ -18,6 +21,7 @@ export const sidebar: SidebarGroup[] = [
     items: [
       { text: "How it works", page: "docs/concept.md" },
       { text: "Quick start", page: "docs/start.md" },
+      { text: "Exact matching", page: "docs/matching.md" },
       { text: "Comparison", page: "docs/comparison.md" },
     ],
   },
@@ -50,11 +54,15 @@ export const sidebar: SidebarGroup[] = [
     text: "Run it",
     items: [
       { text: "Several environments", page: "docs/environments.md" },
+      { text: "From one network to the next", page: "docs/network-change.md" },
       { text: "A service's own stack", page: "docs/services.md" },
       { text: "Stacks in other languages", page: "docs/languages.md" },
       { text: "A cluster on Kubernetes", page: "docs/kubernetes.md" },
       { text: "Check a broker", page: "docs/check.md" },
       { text: "Review a change", page: "docs/reviews.md" },
+      { text: "Operate a store", page: "docs/store-operation.md" },
+      { text: "Operate a cluster", page: "docs/kubernetes-operations.md" },
+      { text: "Upgrade from 0.1.0", page: "docs/upgrade.md" },
     ],
   },
   {
@@ -66,9 +74,28 @@ export const sidebar: SidebarGroup[] = [
     ],
   },
   {
+    text: LIMITS,
+    items: [
+      { text: "Delay networks", page: "docs/network-limits.md" },
+      { text: "Delivery limits", page: "docs/delivery-limits.md" },
+      { text: "Names and their owners", page: "docs/names.md" },
+      { text: "Preflight", page: "docs/preflight.md" },
+      { text: "Retries", page: "docs/retries-limits.md" },
+      { text: "Holds", page: "docs/holds-limits.md" },
+      { text: "Delayed exchanges", page: "docs/from-the-plugin-limits.md" },
+      { text: "NServiceBus and other tools", page: "docs/nservicebus-limits.md" },
+      { text: "Celery", page: "docs/celery-limits.md" },
+      { text: "Gateways", page: "docs/gateway-limits.md" },
+      { text: "Messages of a store", page: "docs/store-messages.md" },
+      { text: "Stores", page: "docs/store-limits.md" },
+      { text: "What a review looks at", page: "docs/review-rules.md" },
+    ],
+  },
+  {
     text: "Reference",
     items: [
       { text: "Config of a stack", page: "docs/config.md" },
+      { text: "A service's stack, whole", page: "docs/service-on-kubernetes.md" },
       { text: "The command", page: "docs/command.md" },
       { text: "Verbs and options", page: "docs/reference/command.md" },
       { text: "Components", page: "docs/reference/components.md" },

@@ -14,10 +14,10 @@ import { checkTypes, folderWithModules } from "../support/typeCheck";
 describe("the first code of a page works as it stands:", () => {
   it("its types fit", async () => {
     const folder = folderWithModules();
-    for (const page of ["README", "docs/retries", "docs/typescript", "docs/holds"])
+    for (const page of ["README", "docs/retries", "docs/services", "docs/typescript", "docs/holds"])
       for (const [index, lines] of codeBlocks(`${page}.md`, "ts").slice(0, 2).entries())
         writeFileSync(join(folder, `${page.replace("/", "-")}-${index}.mts`), lines);
-    assert.equal(readdirSync(folder).filter((file) => file.endsWith(".mts")).length, 6);
+    assert.equal(readdirSync(folder).filter((file) => file.endsWith(".mts")).length, 7);
     await checkTypes(folder);
   });
 

@@ -52,7 +52,7 @@ describe("services in stacks of their own", () => {
   });
 
   it("the docs have the example's three files as they are", () => {
-    const page = readFileSync(join(root, "docs", "services.md"), "utf8");
+    const page = readFileSync(join(root, "docs", "service-on-kubernetes.md"), "utf8");
     for (const file of ["Pulumi.yaml", "package.json", "index.ts"]) {
       assert.ok(page.includes(readFileSync(join(example, file), "utf8").trimEnd()), file);
     }
