@@ -62,6 +62,7 @@ export const sidebar: SidebarGroup[] = [
       { text: "Review a change", page: "docs/reviews.md" },
       { text: "Operate a store", page: "docs/store-operation.md" },
       { text: "Operate a cluster", page: "docs/kubernetes-operations.md" },
+      { text: "Upgrade a broker", page: "docs/upgrade-broker.md" },
       { text: "Upgrade from 0.1.0", page: "docs/upgrade.md" },
     ],
   },
