@@ -146,7 +146,7 @@ async function refuseUnseen(title: string): Promise<void> {
     return;
   }
   throw new BrokerCheckError(
-    `${what}, because this program can't ask it (docs/services.md says when); see what is there by rabbitmq-delay adopt, and leave ` +
+    `${what}, because this program can't ask it (docs/preflight.md says when); see what is there by rabbitmq-delay adopt, and leave ` +
       "adopt out: an equal declaration changes nothing. Nothing was made",
   );
 }

@@ -16,7 +16,7 @@ const installs = [
   ["RabbitMQ 4.3", newestInstallation],
 ] as const;
 
-describe("moving what waits to another broker, as docs/kubernetes.md says", () => {
+describe("moving what waits to another broker, as docs/kubernetes-operations.md says", () => {
   for (const [label, install] of installs) {
     it(`on ${label}: a shovel for each level queue loses nothing, and makes nothing early`, async () => {
       const broker = await ownTestBroker(await install(() => undefined));

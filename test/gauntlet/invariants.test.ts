@@ -259,7 +259,7 @@ describe("the gauntlet's invariants", () => {
     }
   });
 
-  it("a store may take what has no id in a second time for a reason that docs/store.md names, and for no other", () => {
+  it("a store may take what has no id in a second time for a reason that docs/store-limits.md names, and for no other", () => {
     const twice = (secondAt: number, ...more: HistoryEvent[]): HistoryEvent[] => [
       published("a-0"),
       confirmed("a-0"),

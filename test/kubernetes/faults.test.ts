@@ -85,7 +85,7 @@ describe("three nodes of the generated manifests", () => {
     });
 
     // Nodes that went before they were forgotten left one that could declare nothing.
-    it("become one, as docs/kubernetes.md says, while messages wait: none is lost, and the node goes on to declare", async () => {
+    it("become one, as docs/kubernetes-operations.md says, while messages wait: none is lost, and the node goes on to declare", async () => {
       const { pods } = cluster;
       const names = (await manage<{ name: string }[]>(cluster, 0, "GET", "nodes?columns=name")).map(({ name }) => name);
       const traffic = await DelayTraffic.start(cluster);

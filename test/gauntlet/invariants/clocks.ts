@@ -3,7 +3,7 @@ import type { StoreMessage, StorePart } from "../plan/types";
 import { plannedMessage } from "./expectation";
 import type { Lifetime } from "./lifetimes";
 
-/** How far ahead a clock may jump without being doubted, as docs/store.md says. */
+/** How far ahead a clock may jump without being doubted, as docs/store-limits.md says. */
 export const TOLERATED_JUMP_MS = 60_000;
 /** How long a larger jump ahead is doubted; putting right a clock that was back is one, too. */
 const DOUBT_MS = 30_000;

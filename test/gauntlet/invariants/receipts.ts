@@ -4,7 +4,7 @@ import { isClockJump, isDoubted } from "./clocks";
 import { plannedMessage } from "./expectation";
 import type { Lifetime } from "./lifetimes";
 
-/** Time for which a store believes a receipt; from docs/store.md. */
+/** Time for which a store believes a receipt; from docs/store-limits.md. */
 export const BELIEVED_MS = 15_000;
 
 /**
@@ -16,7 +16,7 @@ export const UNWRITTEN_MS = 2000;
 /** Faults after which the broker delivers again what a store had in hand. */
 const ENDS_SESSIONS = /^(broker-|power-cut|connections-closed|dispatcher-|database-)/;
 
-/** Whether more ids of a message without one arrived than publications, and docs/store.md names the reason. */
+/** Whether more ids of a message without one arrived than publications, and docs/store-limits.md names the reason. */
 export function mayBeStoredTwice(lifetime: Lifetime): boolean {
   const { part, publications } = lifetime;
   const secondIdAt = firstArrivalsOfIds(lifetime)[Math.max(1, publications.length)];

@@ -39,7 +39,7 @@ export const texts = {
     "review-retain-namespace": "Let it stay, by an update of its own before this one",
     "review-move-then-delete-namespace": "and delete the namespace when nothing waits any more",
     "review-move-cluster":
-      "Move the network to another broker first, see docs/kubernetes.md, and wait until nothing is left",
+      "Move the network to another broker first, see docs/kubernetes-operations.md, and wait until nothing is left",
     "review-retain-cluster":
       'Or keep it, by an update of its own before this one: `removal: "retain"` (in a program of yours',
     "review-take-secrets-out": "Take the Secrets out of Kubernetes first",
@@ -134,7 +134,7 @@ export const doneBy = {
   ],
   "review-forget-nodes": [
     "test/kubernetes/faults.test.ts",
-    "become one, as docs/kubernetes.md says, while messages wait",
+    "become one, as docs/kubernetes-operations.md says, while messages wait",
   ],
   "review-make-with-sames": [
     "test/engine/reviewAdvice.test.ts",

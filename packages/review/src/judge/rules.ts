@@ -168,7 +168,7 @@ export const rules = {
       "A namespace takes the nodes, their Secrets and the claims of their volumes along, and all messages on them; only a storage class with `reclaimPolicy: Retain` keeps the volumes.",
     wayOut: [
       "Let it stay, by an update of its own before this one: `retainOnDelete: true` in its options.",
-      "Move the network first, see docs/kubernetes.md, and delete the namespace when nothing waits any more.",
+      "Move the network first, see docs/kubernetes-operations.md, and delete the namespace when nothing waits any more.",
     ],
   },
   "cluster-deleted": {
@@ -177,7 +177,7 @@ export const rules = {
     consequence:
       "What the broker keeps its messages on goes with it, and so does every message that waits there, also in queues of other stacks.",
     wayOut: [
-      "Move the network to another broker first, see docs/kubernetes.md, and wait until nothing is left: `rabbitmqctl list_queues -p VHOST name messages`.",
+      "Move the network to another broker first, see docs/kubernetes-operations.md, and wait until nothing is left: `rabbitmqctl list_queues -p VHOST name messages`.",
       'Or keep it, by an update of its own before this one: `removal: "retain"` (in a program of yours, `retainOnDelete: true`).',
     ],
   },
@@ -187,7 +187,7 @@ export const rules = {
     consequence:
       "Nodes that run go on; one that restarts finds neither its administrator nor the cookie by which the nodes know each other. When a majority has restarted, no message moves any more, and what was generated is gone for good.",
     wayOut: [
-      "Take the Secrets out of Kubernetes first, see “Backup and disaster” in docs/kubernetes.md, and give them to the program.",
+      "Take the Secrets out of Kubernetes first, see “Backup and disaster” in docs/kubernetes-operations.md, and give them to the program.",
       'Or keep them, by an update of its own before this one: `removal: "retain"`.',
     ],
   },
@@ -197,7 +197,7 @@ export const rules = {
     consequence:
       "Queues lose the members on the nodes that go: those without a majority among the rest stand still, and a queue whose only member goes is lost.",
     wayOut: [
-      "First take each node that goes out of the cluster, one after another, the highest ordinals: `rabbitmq-queues shrink`, `rabbitmqctl stop_app` in its pod, `rabbitmqctl forget_cluster_node`, see “Upgrades” in docs/kubernetes.md.",
+      "First take each node that goes out of the cluster, one after another, the highest ordinals: `rabbitmq-queues shrink`, `rabbitmqctl stop_app` in its pod, `rabbitmqctl forget_cluster_node`, see “Upgrades” in docs/kubernetes-operations.md.",
     ],
   },
   "delivered-twice": {
@@ -393,7 +393,7 @@ export const rules = {
     consequence:
       "The broker is gone until the same nodes are made again on their volumes: nothing is published or delivered meanwhile, and what falls due is late.",
     wayOut: [
-      "Stop the publishers, or move the network to another broker first, see docs/kubernetes.md.",
+      "Stop the publishers, or move the network to another broker first, see docs/kubernetes-operations.md.",
       "Made again by the same name and size, the nodes find their volumes with all messages.",
     ],
   },
@@ -402,7 +402,9 @@ export const rules = {
     title: "% would change",
     consequence:
       "Nodes restart one after another, or are made anew: connections break, and some messages arrive later or a second time.",
-    wayOut: ["Apply it while little is due, and read “Upgrades” in docs/kubernetes.md before another version."],
+    wayOut: [
+      "Apply it while little is due, and read “Upgrades” in docs/kubernetes-operations.md before another version.",
+    ],
   },
   "part-changed": {
     severity: "care",
