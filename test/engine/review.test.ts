@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createDelayPublisher } from "@rabbitmq-delay/publish";
 import { delayNetwork } from "@rabbitmq-delay/topology";
 import type { Review, Verdict } from "@rabbitmq-delay/review";
-import { TestBroker, onEachBroker } from "../support/brokers";
+import { onEachBroker } from "../support/brokers";
 import { openChannel } from "../support/connect";
 import { rounds } from "../support/length";
 import { Receiver } from "../support/receive";
@@ -216,7 +216,7 @@ describe("a review of a change", () => {
       const channel = await openChannel(broker(), vhost);
       const publisher = createDelayPublisher(channel, network);
       await Promise.all([1, 2, 3].map(() => publisher.publish("Billing", "x", { delayMs: 4_000_000 })));
-      await untilCounted(broker(), vhost, 3);
+      await broker().management.untilCounted(vhost, 3);
       await channel.bindQueue("Sales", network.deliveryExchange, "*.*.*.*.*.*.Forgotten");
       stack.configure({ ...before, network: { ...shape, unitMs: 2000 } });
 
@@ -323,7 +323,7 @@ describe("a review of a change", () => {
     it("believes no broker that has nothing of what the state has", async () => {
       const stack = await TestStack.create(broker(), vhost);
       await stack.bringUp(before);
-      await untilCounted(broker(), vhost, 0);
+      await broker().management.untilCounted(vhost, 0);
       stack.configure({ ...before, workQueues: [] });
       const right = await stack.review("--management", broker().management.url);
       assert.equal(right.report?.verdict, "care", right.output);
@@ -411,19 +411,5 @@ describe("a review of a change", () => {
 
   function linesOf({ changes }: Review): string[] {
     return changes.map(({ subject, name, predicate }) => `${subject} ${name} ${predicate}`);
-  }
-
-  /** The management API counts messages, and each queue for the first time, some seconds later. */
-  async function untilCounted({ management }: TestBroker, vhost: string, messages: number): Promise<void> {
-    for (;;) {
-      const queues = await management.get<{ messages?: number; consumers?: number }[]>(
-        `queues/${vhost}?columns=messages,consumers`,
-      );
-      const sum = queues.reduce((total, queue) => total + (queue.messages ?? 0), 0);
-      // Two processes of the broker collect them, which may be seconds apart; a review takes no count alone.
-      const isWhole = queues.every((queue) => queue.messages !== undefined && queue.consumers !== undefined);
-      if (isWhole && sum >= messages) return;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
   }
 });

@@ -41,7 +41,7 @@ describe("the sample reviews", () => {
         for (let index = 0; index < 12; index++) await publisher.publish("Billing", "x", { delayMs: 12_000_000 });
         await channel.consume("Billing", () => undefined);
         await channel.consume("Sales", () => undefined);
-        await untilCounted(vhost);
+        await broker().management.untilCounted(vhost, 12, 2);
         stack.configure({ ...before, removal, ...change });
         const { output, code } = await stack.reviewAsText("markdown", "--management", broker().management.url);
         assert.equal(code, verdict === "loss" ? 1 : 0, output);
@@ -53,19 +53,6 @@ describe("the sample reviews", () => {
         if (process.env.UPDATE_SAMPLES !== undefined) writeFileSync(file, shown);
         assert.equal(shown, readFileSync(file, "utf8"), "make samples brings it up to date");
       });
-    }
-
-    /** The management API counts messages and consumers some seconds later. */
-    async function untilCounted(vhost: string): Promise<void> {
-      for (;;) {
-        const queues = await broker().management.get<{ messages?: number; consumers?: number }[]>(
-          `queues/${vhost}?columns=messages,consumers`,
-        );
-        const sum = (field: "messages" | "consumers"): number =>
-          queues.reduce((total, queue) => total + (queue[field] ?? 0), 0);
-        if (sum("messages") === 12 && sum("consumers") === 2) return;
-        await new Promise((resolve) => setTimeout(resolve, 200));
-      }
     }
   });
 });

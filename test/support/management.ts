@@ -108,6 +108,19 @@ export class Management {
     while ((await read()).consumer_details.length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
   }
 
+  /** Until the management API counts at least so many in a vhost, and each queue for the first time, which takes some seconds. */
+  async untilCounted(vhost: string, messages: number, consumers = 0): Promise<void> {
+    for (;;) {
+      const queues = await this.get<Partial<FoundQueue>[]>(`queues/${vhost}?columns=messages,consumers`);
+      const sum = (field: "messages" | "consumers"): number =>
+        queues.reduce((total, queue) => total + (queue[field] ?? 0), 0);
+      // Two processes of the broker collect them, which may be seconds apart; a review takes no count alone.
+      const isWhole = queues.every((queue) => queue.messages !== undefined && queue.consumers !== undefined);
+      if (isWhole && sum("messages") >= messages && sum("consumers") >= consumers) return;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+
   queues(vhost: string): Promise<FoundQueue[]> {
     return this.get(`queues/${vhost}?columns=name,arguments,messages,messages_ready,messages_dlx,consumers`);
   }
