@@ -17,9 +17,9 @@ const STYLE = `
   .header-anchor { display: none; }`;
 
 const sample = readFileSync(join(root, "docs", "reviews", "loss.md"), "utf8");
-// The first finding with its way out, which GitHub shows when it is opened.
-const [head, first] = sample.split(/^### /m);
-const text = `${head}### ${first}`.replace("<details>", "<details open>");
+// The first finding with its names and its way out.
+const [head, first] = sample.split(/^- /m);
+const text = `${head}- ${first}`;
 const renderer = await createMarkdownRenderer(root);
 const folder = mkdtempSync(join(tmpdir(), "review-"));
 const page = join(folder, "review.html");

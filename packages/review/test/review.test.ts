@@ -204,8 +204,8 @@ describe("review", () => {
     const markdown = renderMarkdown(await reviewed([...steps, ...others]), "prod");
     assert.ok(markdown.length <= MOST_CHARACTERS, `${markdown.length} characters`);
     assert.match(markdown, /## 🔴 Would lose messages/);
-    assert.match(markdown, /### 🔴 1000 queues would be deleted/);
-    assert.match(markdown, /### 🟡 1000 endpoints would no longer get delayed messages/);
+    assert.match(markdown, /- 🔴 \*\*1000 queues would be deleted/);
+    assert.match(markdown, /- 🟡 \*\*1000 endpoints would no longer get delayed messages/);
     assert.match(markdown, /and 980 more/);
     const components = Array.from({ length: 400 }, (_, index) => {
       const type = "rabbitmq-delay:index:WorkRetryQueues";
@@ -216,9 +216,9 @@ describe("review", () => {
     const preview = { steps: [...components, ...steps, ...others], diagnostics: Array(50).fill(failed) as object[] };
     const worst = renderMarkdown(await reviewOf(parsePreview(JSON.stringify(preview), "test")), "prod");
     assert.ok(worst.length <= MOST_CHARACTERS, `${worst.length} characters`);
-    assert.match(worst, /### 🔴 1400 queues would be deleted/);
-    assert.match(worst, /### 🟡 1000 endpoints would no longer/);
-    assert.match(worst, /### 🟡 The preview did not get to its end/);
+    assert.match(worst, /- 🔴 \*\*1400 queues would be deleted/);
+    assert.match(worst, /- 🟡 \*\*1000 endpoints would no longer/);
+    assert.match(worst, /- 🟡 \*\*The preview did not get to its end/);
     const boxes = renderMermaidPicture(await reviewed(steps)).match(/^ {2}n\d+[[(]/gm) ?? [];
     assert.ok(boxes.length < 10, `${boxes.length} boxes`);
   });

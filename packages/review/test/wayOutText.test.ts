@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { renderMarkdown } from "../dist/report/markdown";
-import type { PreviewStep } from "../dist/preview/preview";
+import { PreviewStep, parsePreview } from "../dist/preview/preview";
+import { reviewOf } from "../dist/review";
 import { change, queueStep, reviewed, step } from "./steps";
 
 const QUEUE = "rabbitmq:index/queue:Queue";
@@ -56,9 +57,20 @@ describe("a way out in a report", () => {
   it("is told once, and referred to by later groups", async () => {
     const groups = ["a", "b", "c"].map((name) => partOf("rabbitmq-delay:index:ErrorQueues", name));
     const text = await textOf(groups);
-    assert.equal(text.match(/would be deleted\n/g)?.length, 3, text);
+    assert.equal(text.match(/would be deleted\.\*\*/g)?.length, 3, text);
     assert.equal(text.match(/rabbitmqctl list_queues/g)?.length, 1, text);
     assert.equal(text.match(/As above\./g)?.length, 2, text);
+  });
+
+  // Only the accepted group had told it, and a comment shows no way out of what is accepted.
+  it("is told for a danger beside an accepted one of its kind", async () => {
+    const [one, other] = ["a", "b"].map((name) => partOf("rabbitmq-delay:index:ErrorQueues", name));
+    const preview = parsePreview(JSON.stringify({ steps: [one, other] }), "test");
+    const accepted = [{ urn: one?.urn ?? "", reason: "drained" }];
+    const text = renderMarkdown(await reviewOf(preview, { accepted }), "prod");
+    assert.match(text, /✅.*\n.*\n {2}- Accepted because: <code>drained<\/code>/);
+    assert.match(text, /Way out: Wait until nothing is in them/);
+    assert.doesNotMatch(text, /As above/);
   });
 
   it("has a mark by project and stack, which a report of a stack alone had not", async () => {

@@ -31,10 +31,11 @@ export function groupFindings(findings: Finding[]): FindingGroup[] {
   return tellOnce(byComponent.length > MOST_GROUPS ? groupBy(findings, false) : byComponent);
 }
 
-/** Leaves out of each way out the steps that an earlier group of the same severity has told. */
+/** Leaves out of each way out the steps that an earlier group has told; accepted groups stand elsewhere in the report. */
 function tellOnce(groups: FindingGroup[]): FindingGroup[] {
   const told = new Set<string>();
   return groups.map((group) => {
+    if (group.accepted !== undefined) return group;
     const fresh = group.wayOut.filter((step) => !told.has(step));
     group.wayOut.forEach((step) => told.add(step));
     return fresh.length === group.wayOut.length ? group : { ...group, wayOut: [...fresh, "As above."] };

@@ -23,9 +23,11 @@ export function olderMarker(mark: string): string | undefined {
 const NAMES_SHOWN = 20;
 const LINES_SHOWN = 100;
 const LONGEST_REASON = 1000;
+/** The least changes that a picture is drawn of. */
+const LEAST_DRAWN = 3;
 const signs = { added: "➕", removed: "➖", changed: "✏️" } as const;
 
-/** How much is told about each danger: how many names of each kind, and whether the way out is included. */
+/** Extent of what is told about each danger: the number of names of each kind, and whether the way out is included. */
 interface Fullness {
   names: number;
   hasWayOut: boolean;
@@ -50,22 +52,22 @@ export function renderMarkdown(review: Review, stack: string, project = ""): str
   const head = [
     marker(stack, project),
     `## ${sign} ${headline}${stack === "" ? "" : `: stack ${code(stack)}`}`,
-    "",
     `**${countsLine(review)}**`,
     "",
   ];
   const groups = groupFindings(review.findings);
   const [accepted, open] = [groups.filter(isAccepted), groups.filter((group) => !isAccepted(group))];
   const dangers = open.filter(({ severity }) => severity !== "note");
+  const notes = open.filter(({ severity }) => severity === "note");
   const few: Fullness = { names: 5, hasWayOut: false };
-  const picture = renderMermaidPicture(review);
-  const sections = [
-    changeLines(review),
-    picture === "" ? [] : ["```mermaid", picture, "```", ""],
-    accepted.length === 0 ? [] : ["### Accepted", "", ...accepted.flatMap((group) => groupLines(group, few))],
-    ...open.filter(({ severity }) => severity === "note").map((group) => groupLines(group, few)),
-  ];
-  return fit([...head, ...tellFully(dangers)], sections);
+  return fit(
+    [...head, ...tellFully(dangers)],
+    [
+      ...[...accepted, ...notes].map((group) => groupLines(group, few)),
+      changeLines(review, groups.length > 0),
+      pictureLines(review),
+    ],
+  );
 }
 
 /** The dangers, told as fully as there is room for. */
@@ -88,17 +90,11 @@ function groupLines(group: FindingGroup, { names, hasWayOut }: Fullness): string
   const shown = told.slice(0, names).map((telling) => tellingLine(telling, names));
   const left = findings.length - sum(told.slice(0, names).map((telling) => telling.findings.length));
   return [
-    `### ${sign} ${heading.join(" ")}`,
-    "",
-    [consequence, ...details].join(" "),
-    ...(accepted === undefined ? [] : ["", `Accepted because: ${code(accepted.slice(0, LONGEST_REASON))}`]),
-    "",
+    `- ${sign} **${heading.join(" ")}.** ${[consequence, ...details].join(" ")}`,
     ...shown,
-    ...(left > 0 ? [`- and ${left} more`] : []),
-    "",
-    ...(severity === "note" || !hasWayOut
-      ? []
-      : ["<details><summary>The way out</summary>", "", ...wayOut.map((step) => `1. ${step}`), "", "</details>", ""]),
+    ...(left > 0 ? [`  - and ${left} more`] : []),
+    ...(accepted === undefined ? [] : [`  - Accepted because: ${code(accepted.slice(0, LONGEST_REASON))}`]),
+    ...(hasWayOut ? [`  - Way out: ${wayOut.join(" ")}`] : []),
   ];
 }
 
@@ -113,7 +109,7 @@ function tellingLine({ findings, found }: Telling, names: number): string {
     ...(found === undefined ? [] : [`**${text(found)}**`]),
   ];
   const subject = isMessage(rule) ? code(entity.slice(0, 2000)) : namesOf(findings, names);
-  return `- ${subject}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
+  return `  - ${subject}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
 }
 
 /** `queue a, b, c and 4 more`. */
@@ -124,7 +120,8 @@ function namesOf(findings: Finding[], most: number): string {
   return `${text(kind)} ${shown.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
 }
 
-function changeLines({ changes, counts }: Review): string[] {
+/** @param isFollowing whether a list stands before the heading */
+function changeLines({ changes }: Review, isFollowing: boolean): string[] {
   const groups = groupChanges(changes);
   const lines = groups.slice(0, LINES_SHOWN).map(({ mark, subject, names, predicate }) => {
     const shown = names.slice(0, NAMES_SHOWN).map(code).join(", ");
@@ -135,15 +132,12 @@ function changeLines({ changes, counts }: Review): string[] {
   });
   if (lines.length === 0) return [];
   const left = groups.length - lines.length;
-  return [
-    "### What changes",
-    "",
-    ...lines,
-    ...(left > 0 ? [`- and ${left} more`] : []),
-    "",
-    `${counts.unchanged} resources stay as they are.`,
-    "",
-  ];
+  return [...(isFollowing ? [""] : []), "### What changes", ...lines, ...(left > 0 ? [`- and ${left} more`] : [])];
+}
+
+/** The picture, unless so little changes that the list says as much. */
+function pictureLines(review: Review): string[] {
+  return review.changes.length < LEAST_DRAWN ? [] : ["", "```mermaid", renderMermaidPicture(review), "```"];
 }
 
 /** Takes whole sections first; one that has no room is shortened line by line from its end. */
@@ -157,7 +151,7 @@ function fit(head: string[], sections: string[][]): string {
       room -= lengthOf(section);
     } else cut += section.length;
   }
-  if (cut > 0) lines.push(`*${cut} lines had no room here; \`rabbitmq-delay review --format html\` has all.*`);
+  if (cut > 0) lines.push("", `*${cut} lines had no room here; \`rabbitmq-delay review --format html\` has all.*`);
   return `${lines.join("\n").trimEnd()}\n`;
 }
 

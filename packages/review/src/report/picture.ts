@@ -83,14 +83,17 @@ export function renderMermaidPicture(review: Review): string {
   nodes.forEach(({ network, mark }, index) => {
     if (network !== undefined) lines.push(`  n${network} ${mark === "removed" ? "-.->" : "-->"} n${index}`);
   });
-  lines.push(
-    "  classDef added fill:#dff5e8,stroke:#2f9e63,color:#14603a",
-    "  classDef removed fill:#fde7e6,stroke:#cf5a54,color:#86241f,stroke-dasharray:4 3",
-    "  classDef changed fill:#fff4dc,stroke:#d99a1c,color:#6d4a05",
-    "  classDef same fill:#eef1f6,stroke:#8a97ad,color:#3b4658",
-  );
+  for (const [mark, style] of Object.entries(styles))
+    if (nodes.some((node) => node.mark === mark)) lines.push(`  classDef ${mark} ${style}`);
   return lines.join("\n");
 }
+
+const styles: Record<PictureNode["mark"], string> = {
+  added: "fill:#dff5e8,stroke:#2f9e63,color:#14603a",
+  removed: "fill:#fde7e6,stroke:#cf5a54,color:#86241f,stroke-dasharray:4 3",
+  changed: "fill:#fff4dc,stroke:#d99a1c,color:#6d4a05",
+  same: "fill:#eef1f6,stroke:#8a97ad,color:#3b4658",
+};
 
 /** Shortens a label for the picture; the list has the whole name. */
 export function shorten(label: string, most = 60): string {
