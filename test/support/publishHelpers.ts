@@ -9,8 +9,8 @@ import { declareOverAmqp } from "./declare";
 const shape = { preset: "custom", radix: 16, levels: 3, unitMs: 10 } as const;
 
 /**
- * Declares, in a vhost of its own, what the tests of the publish helpers in clients/ publish to: the queue `billing` at two networks, and
- * `billing-bare` at one without parking.
+ * Declares, in a vhost of its own, what the tests of the publish helpers in clients/ publish to: the queue `billing` at three networks, of
+ * which `LONG` delays for up to 48 days, and `billing-bare` at one without parking.
  * @returns the variables by which those tests find their broker and the networks' descriptors
  */
 export async function declareForPublishHelpers(broker: TestBroker): Promise<Record<string, string>> {
@@ -19,6 +19,7 @@ export async function declareForPublishHelpers(broker: TestBroker): Promise<Reco
     PARKED: delayNetwork({ ...shape, prefix: "parked", parking: true, vhost }),
     BARE: delayNetwork({ ...shape, prefix: "bare", parking: false, vhost }),
     NSERVICEBUS: delayNetwork({ preset: "nservicebus", vhost }),
+    LONG: delayNetwork({ preset: "custom", prefix: "long", radix: 2, levels: 22, vhost }),
   };
   const channel = await openChannel(broker, vhost);
   for (const name of ["billing", "billing-bare"]) await channel.assertQueue(name, { durable: true });
