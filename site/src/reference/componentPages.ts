@@ -16,6 +16,7 @@ export function componentsPage(
       "[other languages](../languages.md) take them from the provider, under the same names.",
     "An argument without “needed” may be left out. One that is marked † has to be known in a preview, so it can't be an output of a resource " +
       "that is not there yet. The last argument of every component is Pulumi's own resource options, with the provider of the broker.",
+    "[Pulumi's plugin `random`](../environments.md#a-user-for-each-service) generates each password that an example leaves out.",
     ...Object.values(components).flatMap((component) => componentParts(component, examples.get(component.name))),
     "## Types of arguments and outputs",
     ...types.flatMap(typeParts),
