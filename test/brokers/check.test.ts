@@ -521,13 +521,9 @@ describe("rabbitmq-delay check", () => {
       const receiver = await Receiver.on(channel, ["Sales"]);
 
       // Arguments come before these.
-      const overridden = {
-        overflow: "drop-head",
-        "dead-letter-exchange": "amq.fanout",
-        "dead-letter-strategy": "at-most-once",
-      };
+      const overridden = { "dead-letter-exchange": "amq.fanout", "dead-letter-strategy": "at-most-once" };
       await put("policies", "level", overridden);
-      await takesEffect(/level/, "overflow");
+      await takesEffect(/level/, "dead-letter-strategy");
       assert.deepEqual(texts(await look(vhost), "policy"), []);
       const onTime = await send(1000);
       const [first] = await receiver.until(1);
@@ -544,6 +540,13 @@ describe("rabbitmq-delay check", () => {
       const [, second] = await receiver.until(2);
       assert.ok((second?.atMs ?? Infinity) < startMs + 8000, "the policy does what the finding says");
       await management.call("DELETE", `operator-policies/${vhost}/foreign`);
+
+      await put("policies", "level", { overflow: "drop-head" });
+      await takesEffect(/level/, "overflow");
+      assert.match(
+        texts(await look(vhost), "policy").join(),
+        /policy foreign .* sets overflow drop-head on queue slow\S+ and 5 more: .* at most once/,
+      );
 
       await put("policies", "level", { "dead-letter-routing-key": "elsewhere" });
       await takesEffect(/level/, "dead-letter-routing-key");

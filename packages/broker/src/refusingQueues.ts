@@ -1,4 +1,5 @@
 import type { BindingPlan } from "@rabbitmq-delay/topology";
+import { effectiveSetting } from "@rabbitmq-delay/topology/stack";
 
 /** A queue with its settings, as far as they decide what it refuses. */
 export interface LimitedQueue {
@@ -46,7 +47,7 @@ function describe(name: string, limit: string): string {
 }
 
 function limitOf({ arguments: values, effective_policy_definition: policy }: LimitedQueue): string | undefined {
-  const settingOf = (key: string): unknown => values[`x-${key}`] ?? policy?.[key];
+  const settingOf = (key: string): unknown => effectiveSetting(key, values, policy);
   // A quorum queue takes reject-publish-dlx for drop-head. Measured on RabbitMQ 3.10.8 and 4.3.6.
   const refusing = ["reject-publish", ...(values["x-queue-type"] === "quorum" ? [] : ["reject-publish-dlx"])];
   if (!refusing.includes(String(settingOf("overflow")))) return undefined;

@@ -36,6 +36,9 @@ describe("queues that hold up the messages of others when they are full", () => 
       },
     ];
     assert.deepEqual(namesOf(deliveries, bindings, queues), ["a", "b"]);
+    // Of a quorum queue, the policy's overflow counts.
+    const quorum = queues.map((queue) => ({ ...queue, arguments: { ...queue.arguments, "x-queue-type": "quorum" } }));
+    assert.deepEqual(namesOf(deliveries, bindings, quorum), ["a", "e"]);
     assert.match(
       refusingQueues(deliveries, bindings, queues).get("a") ?? "",
       /^queue a refuses messages once it holds 40 messages/,

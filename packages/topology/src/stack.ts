@@ -94,6 +94,7 @@ export {
 } from "./policies/deliveryLimit";
 export { isDetourPolicy } from "./policies/detourPolicy";
 export { FoundPolicy, PolicyFinding, PolicySubject, judgePolicies } from "./policies/judgePolicies";
+export { effectiveSetting } from "./policies/policyEffects";
 export { appliesTo, certainlyAppliesTo, isTakenWith, ownAppliesTo } from "./policies/policyScope";
 export { bindingIdentity, escapeRegex } from "./entities";
 export { internalQueueName, longestInternalName } from "./internalNames";

@@ -63,9 +63,33 @@ describe("a policy of others", () => {
   });
 
   it("with a setting that the arguments override does nothing", () => {
-    const harmless = { overflow: "drop-head", "dead-letter-exchange": "x", "dead-letter-strategy": "at-most-once" };
+    const harmless = {
+      overflow: "reject-publish",
+      "dead-letter-exchange": "x",
+      "dead-letter-strategy": "at-most-once",
+    };
     assert.deepEqual(told(policy({ ...harmless, "max-in-memory-length": 0 })), []);
     assert.deepEqual(told(policy({ "delivery-limit": -1 })), []);
+  });
+
+  // Nothing was found, and a level dropped all messages that no queue took.
+  it("with an overflow that does not refuse ends at-least-once in a quorum queue, whatever the argument says", () => {
+    for (const isOperator of [false, true])
+      assert.match(
+        told(policy({ overflow: "drop-head" }, { isOperator })).join(),
+        /^error .*sets overflow drop-head on queue orders\.\S+ and 8 more: it would pass messages on at most once, so that those/,
+      );
+    const queueOf = (queueType: string): PolicySubject["queues"] => [
+      { name: "full", arguments: { "x-queue-type": queueType, "x-overflow": "drop-head", "x-max-length": 9 } },
+    ];
+    const judged = (queueType: string): string =>
+      judgePolicies({ exchanges: [], queues: queueOf(queueType), policies: [] }, [
+        policy({ "max-length": 5, overflow: "reject-publish" }),
+      ])
+        .map(({ message }) => message)
+        .join();
+    assert.match(judged("quorum"), /it would refuse messages once it holds 5/);
+    assert.match(judged("classic"), /its oldest messages would be dropped once it holds 5/);
   });
 
   // The message was gone at the sixth return, and nothing was found.

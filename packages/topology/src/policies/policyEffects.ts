@@ -17,10 +17,26 @@ export interface PolicyHarm {
 
 /** A limit that no consumer reaches; NServiceBus sets it on its own queues. */
 const HARMLESS_DELIVERIES = 100_000;
+/** The overflow by which a queue refuses what is beyond its length. */
+const REFUSING = "reject-publish";
+
+/**
+ * Returns the setting, other than a number, that counts of a queue's argument and a policy: the argument, except for a quorum queue's
+ * overflow. Measured on RabbitMQ 3.10.8 and 4.3.6.
+ */
+export function effectiveSetting(
+  key: string,
+  queueArguments: Record<string, unknown>,
+  definition: Record<string, unknown> = {},
+): unknown {
+  const [own, said] = [queueArguments[`x-${key}`], definition[key]];
+  const isPolicyFirst = key === "overflow" && queueArguments["x-queue-type"] === "quorum";
+  return isPolicyFirst ? (said ?? own) : (own ?? said);
+}
 
 /**
  * What settings of a policy would do to the messages in a queue, beside the queue's own arguments: the lower number wins, and
- * an argument wins over any other setting. Measured on RabbitMQ 3.10.8 and 4.3.6.
+ * {@link effectiveSetting} tells which other setting does.
  * @param beside settings of the policy beside which an operator policy applies
  */
 export function harmOf(
@@ -55,7 +71,13 @@ export function harmOf(
     const after = describeDelay(Number(definition.expires));
     add("expires", "deleted", `the broker would delete it with the messages in it after ${after} without a consumer`);
   }
-  const overflow = String(values["x-overflow"] ?? settings.overflow ?? "drop-head");
+  const overflow = String(effectiveSetting("overflow", values, settings) ?? "drop-head");
+  // At-least-once needs an overflow that refuses.
+  const isHolding =
+    values["x-dead-letter-strategy"] === "at-least-once" && effectiveSetting("overflow", values, beside) === REFUSING;
+  if ("overflow" in definition && isHolding && overflow !== REFUSING) {
+    add("overflow", "leaves", "it would pass messages on at most once, so that those which no queue takes are dropped");
+  }
   for (const key of ["max-length", "max-length-bytes"]) {
     if (!isLower(key)) continue;
     const full = `once it holds ${String(definition[key])} ${key === "max-length" ? "messages" : "bytes"}`;
