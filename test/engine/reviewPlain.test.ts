@@ -787,6 +787,37 @@ describe("a review of a program's own resources", () => {
       while (!(await isCut())) await new Promise((resolve) => setTimeout(resolve, 50));
     });
 
+    // Both were care. Five of eight confirmed messages were dropped, and those that no queue took.
+    it("foretells that a policy's overflow goes before a quorum queue's own", async () => {
+      const refusing = { "x-overflow": "reject-publish" };
+      const dying = { "x-message-ttl": 100, "x-dead-letter-exchange": "in", "x-dead-letter-strategy": "at-least-once" };
+      const base = [
+        ...[exchange("in"), queue("full", { ...refusing, "x-max-length": 3 })],
+        ...["level", "held"].map((name) => queue(name, { ...refusing, ...dying })),
+      ];
+      declare(base);
+      await stack.up();
+      const dropping = policy("p", { overflow: "drop-head" }, { pattern: "^(full|level)$" });
+      declare([...base, dropping]);
+      const { report, output } = await stack.review(...asked());
+      assert.deepEqual([report?.verdict, report?.findings[0]?.rule], ["loss", "policy-drops"], output);
+      assert.match(report?.findings[0]?.detail ?? "", /^It says overflow: drop-head for queue (full|level)\.$/);
+      await stack.up();
+      const { management } = broker();
+      const stateOf = async (name: string): Promise<Record<string, unknown>> =>
+        management.get(`queues/${vhost}/${name}`);
+      while ((await stateOf("level")).policy !== "p") await new Promise((resolve) => setTimeout(resolve, 100));
+      const channel = await openChannel(broker(), vhost);
+      for (const name of ["level", "held", ...Array<string>(8).fill("full")])
+        channel.sendToQueue(name, Buffer.from(name), { persistent: true });
+      await channel.waitForConfirms();
+      assert.equal((await channel.checkQueue("full")).messageCount, 3);
+      while ((await stateOf("held")).messages_dlx !== 1) await new Promise((resolve) => setTimeout(resolve, 200));
+      // The broker counts every queue in turn.
+      while ((await stateOf("level")).messages !== 0) await new Promise((resolve) => setTimeout(resolve, 200));
+      assert.ok(((await stateOf("level")).messages_dlx ?? 0) === 0);
+    });
+
     // Each of the harmless ones was a loss.
     it("lets a policy pass that says nothing new of a queue with arguments of its own, and of an exchange", async () => {
       const classic: Resource = {

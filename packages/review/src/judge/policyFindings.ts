@@ -24,6 +24,7 @@ import {
   isKept,
   isWithoutLength,
   keeps,
+  keyOf,
   mayHaveDeadLetters,
   mayHoldDeadLetters,
   onTarget,
@@ -325,7 +326,10 @@ export class Policies {
     const turns = turnsOf(earlier, later, place, after);
     const lost = turns.flatMap(({ from, to }) => {
       const said = onTarget(from?.view, place);
-      return keeps(said, this.limits, place).filter(
+      const ofPolicy = keeps(said, this.limits, place).filter(
+        (saying) => keyOf(saying) in (from?.view.definition ?? {}),
+      );
+      return ofPolicy.filter(
         (saying) =>
           !isKept(saying, said, onTarget(to?.view, place), this.limits, after) &&
           !(to !== undefined && this.leadsOn(saying, to.view)) &&

@@ -1,4 +1,5 @@
 import type { InForce, PolicyTarget, PolicyView } from "./policiesInForce";
+import { effectiveSetting } from "@rabbitmq-delay/topology/stack";
 import type { DeliveryLimits } from "./deliveryLimits";
 import { SECRET, isSecretName, withoutSecrets } from "../redact";
 
@@ -6,6 +7,7 @@ import { SECRET, isSecretName, withoutSecrets } from "../redact";
 const LIMITS = ["message-ttl", "expires", "max-length", "max-length-bytes", "max-age"];
 const ALTERNATE = "alternate-exchange";
 const DELIVERY_LIMIT = "delivery-limit";
+const OVERFLOW = "overflow";
 /** Limits of which a queue heeds the lowest that an argument, a policy or an operator policy gives. */
 const LOWEST = LIMITS.slice(0, 4);
 /** Settings that an overflow is for. */
@@ -67,7 +69,7 @@ function isWithoutCount(given: Record<string, unknown> = {}): boolean {
 
 /**
  * Settings that a policy, or none, gives one entity. An exchange has an alternate exchange alone. The lower of a policy's and an argument's limit
- * counts, of a stream's the policy's, and of all other settings the argument.
+ * counts, of a stream's the policy's, and {@link effectiveSetting} tells which other setting does.
  */
 export function onTarget(view: PolicyView | undefined, { queueArguments: given }: PolicyTarget): Said {
   const said = Object.entries(view?.definition ?? {}).filter(([key]) => (key === ALTERNATE) === (given === undefined));
@@ -75,6 +77,7 @@ export function onTarget(view: PolicyView | undefined, { queueArguments: given }
   const limits = LIMITS.filter((key) => own(key) !== undefined);
   const isOwn = (key: string): boolean => own(key) !== undefined && !limits.includes(key) && key !== DELIVERY_LIMIT;
   const definition = Object.fromEntries(said.filter(([key]) => !isOwn(key)));
+  if (own(OVERFLOW) !== undefined) definition[OVERFLOW] = effectiveSetting(OVERFLOW, given ?? {}, view?.definition);
   for (const key of limits) {
     // A limit that can't be read is neither higher nor lower.
     const isLower = !isStream(given) && isMore(key, own(key), definition[key]);
@@ -158,6 +161,11 @@ function said([key, value]: [string, unknown]): string {
   return `${key}: ${isSecretName(key) ? SECRET : withoutSecrets(String(value))}`;
 }
 
+/** The key of a setting in words. */
+export function keyOf(saying: string): string {
+  return saying.split(": ")[0] ?? "";
+}
+
 export function isKept(
   saying: string,
   earlier: Said,
@@ -165,7 +173,7 @@ export function isKept(
   limits: DeliveryLimits,
   target?: Place,
 ): boolean {
-  const [key = ""] = saying.split(": ");
+  const key = keyOf(saying);
   const [before, after] = [earlier.definition[key], later?.definition[key]];
   if (key === DELIVERY_LIMIT)
     return (
