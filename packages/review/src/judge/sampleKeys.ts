@@ -1,55 +1,54 @@
-import { EntityChange, isReadable } from "../preview/entityChange";
+import { isChanged, isReadable } from "../preview/entityChange";
 import type { Places } from "./ways";
 
 /**
  * Returns routing keys by which messages take the ways that an update may change: keys that one binding takes, keys that two bindings take,
- * and a key that only `#` takes. None if the update changes nothing along the ways.
+ * and a key that only `#` takes. `#` stands for any number of words up to one more than the longest pattern has. None if the update changes
+ * nothing along the ways.
  * @param places what messages may meet before the update, and after it
  */
 export function sampleKeys({ bindings, changes }: Places): string[] {
   if (![...changes].some(isChanged)) return [];
   const direct = new Set<string>();
   const patterns = new Map<string, boolean>();
-  for (const { change, pattern, type } of bindings) {
+  for (const { pattern, type, leadsToChange } of bindings) {
     if (pattern !== "" && !isReadable(pattern)) continue;
     // A direct exchange takes wildcards for characters.
     if (type === "direct") direct.add(pattern);
-    else patterns.set(pattern, patterns.get(pattern) === true || isChanged(change));
+    else patterns.set(pattern, patterns.get(pattern) === true || leadsToChange);
   }
-  const all = [...patterns].map(([pattern, isOfChange]) => ({
+  const all = [...patterns].map(([pattern, leadsToChange]) => ({
     // An empty key has no word.
     words: pattern === "" ? [] : pattern.split("."),
-    isOfChange,
+    leadsToChange,
   }));
+  const most = Math.max(...all.map(({ words }) => words.length), 0) + 1;
   const known = new Set(all.flatMap(({ words }) => words));
   let other = "x";
   while (known.has(other) || direct.has(other)) other += "x";
   const keys = new Set(["", other, ...direct]);
-  const add = (words: string[]): void => void keys.add(words.map((word) => (isWild(word) ? other : word)).join("."));
-  for (const { words } of all) {
-    add(words);
-    add(words.filter((word) => word !== "#"));
-  }
-  // A queue, an exchange or a policy changes the ways of unchanged bindings too.
-  const isAny = [...changes].some((change) => change.kind !== "binding" && isChanged(change));
+  const add = (words: string[]): void => {
+    const counts = words.includes("#") ? Array.from({ length: most + 1 }, (_, count) => count) : [0];
+    for (const count of counts) {
+      const filled = words.flatMap((word) => (word === "#" ? Array<string>(count).fill(other) : [word]));
+      keys.add(filled.map((word) => (word === "*" ? other : word)).join("."));
+    }
+  };
+  for (const { words } of all) add(words);
   const wild = all.filter(({ words }) => words.some(isWild));
   for (const [index, one] of wild.entries())
     for (const two of wild.slice(index + 1)) {
-      const common = isAny || one.isOfChange || two.isOfChange ? commonWords(one.words, two.words) : undefined;
+      const common = one.leadsToChange || two.leadsToChange ? commonWords(one.words, two.words) : undefined;
       if (common !== undefined) add(common);
     }
   return [...keys];
-}
-
-function isChanged({ action }: EntityChange): boolean {
-  return action !== "same";
 }
 
 function isWild(word: string | undefined): boolean {
   return word === "*" || word === "#";
 }
 
-/** Returns words that two patterns take, with a wildcard for any word; undefined if no key matches both. */
+/** Returns words that two patterns take, with wildcards; undefined if no key matches both. */
 function commonWords(one: string[], other: string[]): string[] | undefined {
   // Most patterns differ in their first or last word.
   for (const [a, b] of [[one[0], other[0]] as const, [one.at(-1), other.at(-1)] as const])
@@ -63,6 +62,7 @@ function commonWords(one: string[], other: string[]): string[] | undefined {
     const after = (word: string | undefined, rest: string[] | undefined): string[] | undefined =>
       word === undefined || rest === undefined ? undefined : [word, ...rest];
     const found =
+      (a === "#" && b === "#" ? after("#", from(i + 1, j + 1)) : undefined) ??
       (a === "#" ? (from(i + 1, j) ?? (b === "#" ? undefined : after(b, from(i, j + 1)))) : undefined) ??
       (b === "#" ? (from(i, j + 1) ?? (a === "#" ? undefined : after(a, from(i + 1, j)))) : undefined) ??
       (a === b || a === "*" ? after(b, from(i + 1, j + 1)) : undefined) ??

@@ -1,4 +1,4 @@
-import { EntityChange, isAutoDelete, isMissing, isReadable, queueArguments } from "../preview/entityChange";
+import { EntityChange, isAutoDelete, isChanged, isMissing, isReadable, queueArguments } from "../preview/entityChange";
 import { takesBindingsAlong } from "./bindingsLeftOut";
 import { InForce, PolicyTarget, Side, policiesFor, policiesInForce, viewOn } from "./policiesInForce";
 import { waitsForConfirm } from "./confirms";
@@ -34,7 +34,8 @@ export interface Met {
 
 /** Everything that messages may meet on their ways. */
 export interface Places {
-  bindings: { change: EntityChange; pattern: unknown; type: unknown }[];
+  /** Each with whether the update changes the binding, its exchange, or something behind it. */
+  bindings: { pattern: unknown; type: unknown; leadsToChange: boolean }[];
   changes: Set<EntityChange>;
 }
 
@@ -121,27 +122,42 @@ export class Ways {
     return isSure ? given : [...given, { name: undefined }];
   }
 
-  /** Adds everything that messages may meet from an exchange on. */
-  addPlaces(vhost: string, exchange: string, places: Places, seen = new Set<string>()): void {
+  /**
+   * Adds everything that messages may meet from an exchange on.
+   * @param known exchanges that were added, and whether the update changes something from there on; an exchange in progress counts as changed
+   * @returns whether the update changes something from the exchange on
+   */
+  addPlaces(vhost: string, exchange: string, places: Places, known = new Map<string, boolean>()): boolean {
     const id = keyOf("exchange", { vhost, name: exchange });
     const there = this.exchanges.get(id);
-    if (there === undefined || seen.has(id)) return;
-    seen.add(id);
+    const seen = known.get(id);
+    if (there === undefined || seen !== undefined) return seen ?? false;
+    known.set(id, true);
     places.changes.add(there.change);
     const type = typeOf(there);
+    const isOwn = isChanged(there.change);
+    let found = isOwn;
     for (const { change, values } of this.bindings.get(id)?.all ?? []) {
       const { destination, destinationType, routingKey: pattern = "" } = values;
-      places.bindings.push({ change, pattern, type });
       places.changes.add(change);
       const queue =
         destinationType === "queue" ? this.queues.get(keyOf("queue", { vhost, name: destination })) : undefined;
       if (queue !== undefined) places.changes.add(queue.change);
-      if (destinationType === "exchange" && isReadable(destination)) this.addPlaces(vhost, destination, places, seen);
+      const isEnd = destinationType === "exchange" && isReadable(destination);
+      const isBehind = isEnd && this.addPlaces(vhost, destination, places, known);
+      const leadsToChange = isOwn || isBehind || isChanged(change) || (queue !== undefined && isChanged(queue.change));
+      places.bindings.push({ pattern, type, leadsToChange });
+      found ||= leadsToChange;
     }
     for (const { name, policy } of this.alternatesOf(there.values)) {
-      if (policy !== undefined) places.changes.add(policy);
-      if (isReadable(name)) this.addPlaces(vhost, name, places, seen);
+      if (policy !== undefined) {
+        places.changes.add(policy);
+        found ||= isChanged(policy);
+      }
+      if (isReadable(name)) found = this.addPlaces(vhost, name, places, known) || found;
     }
+    known.set(id, found);
+    return found;
   }
 
   /** @param met gets what the message meets */

@@ -298,6 +298,11 @@ export function brokerIdentity(change: EntityChange, side: "before" | "after"): 
   }
 }
 
+/** Whether the update changes a resource. */
+export function isChanged({ action }: EntityChange): boolean {
+  return action !== "same";
+}
+
 /** Whether the broker lacks an entity of the state, and the update leaves it so. */
 export function isMissing({ action, live }: EntityChange): boolean {
   return (action === "same" || action === "update") && live !== undefined && live.values === undefined;
