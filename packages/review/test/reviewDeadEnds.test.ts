@@ -135,6 +135,20 @@ describe("a review of dead ends", () => {
     assert.ok(told.includes("unroutable-lost"), told.join());
   });
 
+  // The broker's own copy counted as a binding of somebody else that stays: care, and each message was lost.
+  it("counts on no binding of the broker that may be the one whose key is secret", async () => {
+    for (const type of ["fanout", "topic"]) {
+      const kept = [exchange("in", { type }), queue("q"), feeding("w", "in", "k")];
+      const [gone, there] = [bound("delete", "in -> q", "[secret]"), bound("same", "in -> q", "k")];
+      const told = await judgedOnBroker([...kept, gone], gone, [there]);
+      assert.deepEqual(told.slice(0, 2), ["loss", "unroutable-lost: binding in → q"], type);
+      // The copy of one that stays tells its key.
+      const same = bound("same", "in -> q", "[secret]");
+      const made = queue("other", {}, "create");
+      assert.deepEqual((await judgedOnBroker([...kept, same, made], same, [there]))[0], "care", "not compared");
+    }
+  });
+
   // Two hundred such patterns took 37 seconds, and the time grew with the cube of their number.
   it("tries the keys of two bindings only if one of them leads to a change", async () => {
     const patterns = Array.from({ length: 200 }, (_, index) => bound("same", "in -> q", `#.s${index}.#`));

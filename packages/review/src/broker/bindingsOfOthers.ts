@@ -1,22 +1,17 @@
 import { isAt, takesBindingsAlong } from "../judge/bindingsLeftOut";
 import type { Finding } from "../judge/finding";
 import { rules } from "../judge/rules";
-import { EntityChange, bindingIdentity, brokerName, isReadable } from "../preview/entityChange";
+import { EntityChange, brokerName, isReadable } from "../preview/entityChange";
 import { withoutSecrets } from "../redact";
-import type { Bound, LiveVhosts } from "./liveVhosts";
+import type { LiveVhosts } from "./liveVhosts";
+import { ownBindings } from "./onBrokerAlone";
 
 /**
  * Finds bindings of others that go with an exchange that is deleted, or with an exchange or a queue that is declared anew: no program makes
  * them again.
  */
 export function bindingsOfOthers(changes: readonly EntityChange[], live: LiveVhosts): Finding[] {
-  const ownBindings = changes.filter(({ kind }) => kind === "binding").map(({ before }) => before ?? {});
-  const own = new Set(ownBindings.map(bindingIdentity).filter((identity) => identity !== undefined));
-  // One whose key can't be read may be any of those between the same two.
-  const unread = ownBindings.filter((values) => bindingIdentity(values) === undefined);
-  const isOwn = (binding: Bound): boolean =>
-    own.has(bindingIdentity({ ...binding }) as string) ||
-    unread.some((values) => ENDS.every((part) => values[part] === binding[part]));
+  const isOwn = ownBindings(changes);
   const gone = changes.filter((change) => change.action === "delete" && takesBindingsAlong(change));
   return changes.flatMap((change): Finding[] => {
     const { urn, kind, action, parent, before } = change;
@@ -40,5 +35,3 @@ export function bindingsOfOthers(changes: readonly EntityChange[], live: LiveVho
     return [{ rule, severity: rules[rule].severity, urn, parent, entity, causes: [], found }];
   });
 }
-
-const ENDS = ["vhost", "source", "destination", "destinationType"] as const;

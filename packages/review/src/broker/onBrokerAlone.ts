@@ -1,5 +1,5 @@
 import { EntityChange, EntityKind, bindingIdentity } from "../preview/entityChange";
-import type { FoundPolicy, LiveVhosts } from "./liveVhosts";
+import type { Bound, FoundPolicy, LiveVhosts } from "./liveVhosts";
 
 const TYPES = {
   queue: "rabbitmq:index/queue:Queue",
@@ -19,6 +19,8 @@ export function onBrokerAlone(changes: readonly EntityChange[], live: LiveVhosts
       changes.filter((change) => change[side] !== undefined).map((change) => identityOf(change.type, change[side])),
     );
   const [known, declared] = [namesOf("before"), namesOf("after")];
+  // Where such a binding stays, the broker's copy tells its key.
+  const isOwn = ownBindings(changes.filter(({ action }) => action !== "same"));
   return [...live].flatMap(([vhost, { queues, exchanges, bindings, policies, operatorPolicies }]) => {
     const toChange = (kind: EntityKind, type: string, values: Record<string, unknown>): EntityChange[] => {
       const identity = identityOf(type, values);
@@ -52,7 +54,7 @@ export function onBrokerAlone(changes: readonly EntityChange[], live: LiveVhosts
           : toChange("exchange", TYPES.exchange, { name, vhost, settings: { type, autoDelete, arguments: values } }),
       ),
       ...bindings.flatMap((binding) =>
-        binding.source === "" ? [] : toChange("binding", TYPES.binding, { ...binding }),
+        binding.source === "" || isOwn(binding) ? [] : toChange("binding", TYPES.binding, { ...binding }),
       ),
       ...[...(policies?.values() ?? [])].flatMap((policy) =>
         toChange("policy", TYPES.policy, valuesOfPolicy(vhost, policy)),
@@ -62,6 +64,21 @@ export function onBrokerAlone(changes: readonly EntityChange[], live: LiveVhosts
       ),
     ];
   });
+}
+
+const ENDS = ["vhost", "source", "destination", "destinationType"] as const;
+
+/**
+ * Returns a function that tells whether a plan's state declares a binding of the broker. A binding of the state whose key or arguments can't be
+ * read may be any of those between the same two.
+ */
+export function ownBindings(changes: readonly EntityChange[]): (binding: Bound) => boolean {
+  const own = changes.filter(({ kind }) => kind === "binding").map(({ before }) => before ?? {});
+  const known = new Set(own.map(bindingIdentity).filter((identity) => identity !== undefined));
+  const unread = own.filter((values) => bindingIdentity(values) === undefined);
+  return (binding) =>
+    known.has(bindingIdentity({ ...binding }) as string) ||
+    unread.some((values) => ENDS.every((end) => values[end] === binding[end]));
 }
 
 /** Returns a policy of the broker in the form of a resource's values. */
