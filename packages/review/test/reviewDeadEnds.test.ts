@@ -149,6 +149,18 @@ describe("a review of dead ends", () => {
     }
   });
 
+  // "It is kept" of what came to an exchange to which nothing is bound: care, and each message was lost.
+  it("follows an alternate exchange of others to its queue", async () => {
+    const steps = [queue("q"), feeding("w", "S", "k"), bound("delete", "S -> q", "k")];
+    const others = [leading("S", "A"), exchange("A", { type: "fanout" }), exchange("X"), bound("same", "A => X")];
+    const told = async (...more: PreviewStep[]): Promise<string> =>
+      (await judgedOnBroker(steps, undefined, [...others, ...more]))[0] as string;
+    assert.equal(await told(), "loss");
+    assert.equal(await told(bound("same", "X -> q", "other")), "loss");
+    assert.equal(await told(bound("same", "X => A")), "loss");
+    assert.equal(await told(bound("same", "X -> q")), "care");
+  });
+
   // Two hundred such patterns took 37 seconds, and the time grew with the cube of their number.
   it("tries the keys of two bindings only if one of them leads to a change", async () => {
     const patterns = Array.from({ length: 200 }, (_, index) => bound("same", "in -> q", `#.s${index}.#`));

@@ -57,22 +57,28 @@ function plannedDefinition(
 }
 
 /** What keeps an exchange's alternate exchange from taking each message, in words. */
-function missingOf(
-  exchange: string,
-  alternate: unknown,
-  { exchanges, queues, bindings }: VhostContent,
-): string | undefined {
+function missingOf(exchange: string, alternate: unknown, vhost: VhostContent): string | undefined {
   const parking = networkOfDelivery(exchange)?.parkingExchange;
   if (!isReadable(alternate) || (parking !== undefined && alternate !== parking)) {
     return `${exchange} does not lead to ${parking ?? "an alternate exchange"} on the broker what finds no binding`;
   }
-  const found = exchanges.get(alternate);
-  if (found === undefined)
+  if (!vhost.exchanges.has(alternate))
     return `${alternate}, to which ${exchange} leads what finds no binding, is not on the broker`;
-  const isLed = bindings.some(({ source, routingKey, destination, destinationType }) => {
-    if (source !== alternate) return false;
+  return leadsAllOn(alternate, vhost)
+    ? undefined
+    : `nothing is bound to ${alternate} on the broker that takes each message`;
+}
+
+/** Whether each message that comes to an exchange comes to a queue by one of its bindings. */
+function leadsAllOn(name: string, vhost: VhostContent, seen: ReadonlySet<string> = new Set()): boolean {
+  const { exchanges, queues, bindings } = vhost;
+  const found = exchanges.get(name);
+  if (found === undefined || seen.has(name)) return false;
+  return bindings.some(({ source, routingKey, destination, destinationType }) => {
     const takesAll = found.type === "fanout" || (found.type === "topic" && routingKey === "#");
-    return takesAll && (destinationType === "queue" ? queues : exchanges).has(destination);
+    if (source !== name || !takesAll) return false;
+    return destinationType === "queue"
+      ? queues.has(destination)
+      : leadsAllOn(destination, vhost, new Set([...seen, name]));
   });
-  return isLed ? undefined : `nothing is bound to ${alternate} on the broker that takes each message`;
 }
