@@ -4,12 +4,14 @@ import { Pace } from "../resilience/pace";
 import type { BrokerConnection } from "../broker/brokerConnection";
 import type { Breaker } from "../resilience/breaker";
 import type { Parking } from "./parking";
-import type { RefusalEvents } from "./refusalEvents";
+import { LONGEST_REASON, RefusalEvents, RefusedMessage } from "./refusalEvents";
 
 /** Time that the broker may take to move a message, and to count those of a queue, in milliseconds. */
 const MOVE_MS = 5000;
 /** Time after which RabbitMQ says of a quorum queue that does not answer that it has no messages, in milliseconds. */
 const GUESS_MS = 250;
+/** Messages that are watched at once. Beyond this number, the log gets the reasons of the oldest. */
+const MOST_WATCHED = 1000;
 
 /** The parts that these messages are watched with, as of refusals. */
 interface MovedParts {
@@ -19,8 +21,9 @@ interface MovedParts {
   events?: RefusalEvents;
 }
 
+/** Identity and reason of a moved message. Its body and headers are the broker's again. */
 interface Moved {
-  delivery: OpenDelivery;
+  message: RefusedMessage;
   error: Error;
   sinceMs: number;
 }
@@ -78,7 +81,10 @@ export class MovedMessages {
     if (!isUrgent) this.checkLate();
     if (closing.aborted) throw new Error("its session has ended");
     delivery.deadLetter();
-    this.moved.push({ delivery, error, sinceMs: performance.now() });
+    const { messageId } = delivery.properties;
+    const reason = new Error(error.message.slice(0, LONGEST_REASON));
+    this.moved.push({ message: { properties: { messageId } }, error: reason, sinceMs: performance.now() });
+    this.reportUnseen(this.moved.splice(0, this.moved.length - MOST_WATCHED));
     if (this.watched !== closing) void this.watch(closing);
   }
 
@@ -89,7 +95,7 @@ export class MovedMessages {
     this.watched = closing;
     while (this.moved.length > 0) {
       await pace.pauseAfterFailure(closing);
-      if (closing.aborted) return this.reportUnseen();
+      if (closing.aborted) return this.reportUnseen(this.moved);
       try {
         await this.look();
         this.checkLate();
@@ -98,7 +104,7 @@ export class MovedMessages {
         const [first] = this.moved;
         this.isStuck = true;
         await breaker.execute(() => Promise.reject(error as Error)).catch(() => undefined);
-        if (first !== undefined) events?.onStuck?.(first.delivery, error);
+        if (first !== undefined) events?.onStuck?.(first.message, error);
       }
     }
     this.watched = undefined;
@@ -106,9 +112,9 @@ export class MovedMessages {
   }
 
   /** Reports why messages were refused: the broker moves them without the reason. */
-  private reportUnseen(): void {
-    for (const { delivery, error } of this.moved)
-      this.parts.events?.onStuck?.(delivery, new Error(`it is not in the error queue yet: ${error.message}`), true);
+  private reportUnseen(unseen: readonly Moved[]): void {
+    for (const { message, error } of unseen)
+      this.parts.events?.onStuck?.(message, new Error(`it is not in the error queue yet: ${error.message}`), true);
   }
 
   private checkLate(): void {
@@ -130,7 +136,7 @@ export class MovedMessages {
     const isDrained = consumerCount > 0 || messageCount < this.seenCount;
     const arrived = this.moved.splice(0, isDrained ? this.moved.length : messageCount - this.seenCount);
     this.seenCount = messageCount;
-    for (const { delivery, error } of arrived) this.parts.events?.onRefused?.(delivery, error, true);
+    for (const { message, error } of arrived) this.parts.events?.onRefused?.(message, error, true);
   }
 
   private async count(): Promise<Replies.AssertQueue> {

@@ -1,4 +1,12 @@
-import type { OpenDelivery } from "@rabbitmq-delay/publish/parts";
+import type { DeliveryProperties } from "@rabbitmq-delay/publish/parts";
+
+/** Characters of a reason that are kept while its message waits. */
+export const LONGEST_REASON = 1000;
+
+/** A refused message, as events tell it. */
+export interface RefusedMessage {
+  properties: Pick<DeliveryProperties, "messageId">;
+}
 
 /** What happens to consumed messages that are refused. */
 export interface RefusalEvents {
@@ -6,10 +14,10 @@ export interface RefusalEvents {
    * A message is refused, and is in the error queue.
    * @param isMoved whether the broker has moved it there, without the reason
    */
-  onRefused?: (delivery: OpenDelivery, error: Error, isMoved?: boolean) => void;
+  onRefused?: (message: RefusedMessage, error: Error, isMoved?: boolean) => void;
   /**
    * A refused message could not be put into the error queue either; it stays in hand, and is tried again.
    * @param isMoved whether the broker was told to move it, and may do so later, without the reason
    */
-  onStuck?: (delivery: OpenDelivery, error: unknown, isMoved?: boolean) => void;
+  onStuck?: (message: RefusedMessage, error: unknown, isMoved?: boolean) => void;
 }

@@ -7,7 +7,7 @@ import type { NewDelayedMessage } from "../delayedMessage";
 import { BatchPublisher, BrokerFaultError } from "../dispatch/batchPublisher";
 import { Outcome, byMessage, isTaken } from "../dispatch/outcomes";
 import { undeliveredCopy } from "../dispatch/parking";
-import type { RefusalEvents } from "../dispatch/refusalEvents";
+import { LONGEST_REASON, RefusalEvents } from "../dispatch/refusalEvents";
 import { Refusals } from "../dispatch/refusals";
 import { RetrySettings, retryTime } from "../dispatch/settings";
 import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resilience/breaker";
@@ -54,8 +54,6 @@ type Taken = Returned & { delivery: OpenDelivery };
 const LATE_ANSWER_MS = 60_000;
 /** How long a message waits in the network that the error queue has not accepted, before it is offered again, in milliseconds. */
 const PUT_OFF_MS = 30_000;
-/** What of a reason is kept meanwhile, in characters. */
-const LONGEST_REASON = 1000;
 
 /** Delivers what comes back from the network, and acknowledges each message when it is delivered, waits once more, or is in the error queue. */
 export class Returns {
