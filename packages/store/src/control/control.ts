@@ -8,7 +8,8 @@ import { Breaker, BreakerEvents, LastingFailures, watchConsumer } from "../resil
 import { Pace } from "../resilience/pace";
 import type { SteadyClock } from "../resilience/steadyClock";
 import { isTooLate } from "./deadline";
-import { ErrorQueueCount, StoreAnswers, StoreRequest, perform } from "./operations";
+import { DEFAULT_PAGE } from "../sql/page";
+import { ErrorQueueCount, ListRequest, StoreAnswers, StoreRequest, checkRequest, perform } from "./operations";
 
 /** The parts that a control works with. */
 export interface ControlParts {
@@ -94,9 +95,12 @@ export class Control {
     const { store, clock, maximumDelayMs, onRescheduled } = this.parts;
     try {
       const request = parse(body);
-      const ask = (given: StoreRequest): Promise<StoreAnswers[keyof StoreAnswers]> =>
-        perform(store, given, maximumDelayMs, clock.now(), () => this.countErrors());
-      const answer = await shorten(request, await ask(request), ask);
+      const nowMs = clock.now();
+      const countErrors = (): Promise<ErrorQueueCount | undefined> => this.countErrors();
+      const answer =
+        request.operation === "list"
+          ? await listInParts(request, (part, count) => perform(store, part, maximumDelayMs, nowMs, count), countErrors)
+          : await perform(store, request, maximumDelayMs, nowMs, countErrors);
       if (request.operation === "reschedule") onRescheduled?.(new Date(request.at));
       return { ok: true, answer };
     } catch (error) {
@@ -146,16 +150,38 @@ function ending(closing: AbortSignal): Promise<void> {
 /** RabbitMQ 4 takes messages of 16 MiB by default. */
 const LARGEST_ANSWER_BYTES = 15 << 20;
 
-/** Lists fewer messages where the answer is too large for the broker; its `next` leads to the others. */
-async function shorten<A>(request: StoreRequest, first: A, ask: (request: StoreRequest) => Promise<A>): Promise<A> {
-  for (let answer = first; ;) {
-    const bytes = Buffer.byteLength(JSON.stringify(answer));
-    if (request.operation !== "list" || bytes <= LARGEST_ANSWER_BYTES) return answer;
-    const { messages } = answer as StoreAnswers["list"];
-    const limit = Math.floor((messages.length * LARGEST_ANSWER_BYTES) / bytes);
-    answer = await ask({ ...request, limit: Math.max(1, limit) });
-    if (limit <= 1) return answer;
-  }
+/** Messages of a list that are read at once: decoded, or as JSON, their headers take many times their bytes. */
+const PART = 40;
+
+type CountErrors = () => Promise<ErrorQueueCount | undefined>;
+
+/**
+ * Lists messages part by part, and fewer if the answer is too large for the broker. Its `next` leads to the others. Messages read before are
+ * kept as text.
+ */
+async function listInParts(
+  request: ListRequest,
+  list: (part: ListRequest, countErrors?: CountErrors) => Promise<StoreAnswers["list"]>,
+  countErrors: CountErrors,
+): Promise<object> {
+  const { limit = DEFAULT_PAGE } = request;
+  const listed: string[] = [];
+  let { after } = request;
+  let bytes = 0;
+  let errorQueue: ErrorQueueCount | undefined;
+  do {
+    const isFirst = listed.length === 0;
+    const next = { ...request, limit: Math.min(PART, limit - listed.length), after };
+    const part = await list(next, isFirst ? countErrors : undefined);
+    const texts = part.messages.map((message) => JSON.stringify(message));
+    bytes += texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    if (!isFirst && bytes > LARGEST_ANSWER_BYTES) break;
+    errorQueue ??= part.errorQueue;
+    listed.push(...texts);
+    after = part.next;
+  } while (after !== undefined && listed.length < limit);
+  const messages = listed.map((text) => ({ toJSON: () => JSON.parse(text) as unknown }));
+  return { messages, next: after, errorQueue };
 }
 
 /** Whether repeating a request would not help. PostgreSQL's manual, error codes, lists the classes of errors about values. */
@@ -171,9 +197,12 @@ function patienceOf({ expiration }: OpenDelivery["properties"]): number {
 }
 
 function parse(body: Buffer): StoreRequest {
+  let given: StoreRequest;
   try {
-    return JSON.parse(body.toString()) as StoreRequest;
+    given = JSON.parse(body.toString()) as StoreRequest;
   } catch (error) {
     throw new SyntaxError(`the request is not JSON (${(error as Error).message})`);
   }
+  checkRequest(given);
+  return given;
 }

@@ -42,6 +42,8 @@ const request = z.discriminatedUnion("operation", [
 /** A request to a store, as JSON: times as ISO-8601 text. */
 export type StoreRequest = z.input<typeof request>;
 /** See {@link StoreRequest}. */
+export type ListRequest = Extract<StoreRequest, { operation: "list" }>;
+/** See {@link StoreRequest}. */
 export type FilterRequest = z.input<typeof filter>;
 
 /** A listed message as JSON; its properties as the store keeps them, bytes in base64. */
@@ -78,6 +80,16 @@ export interface StoreAnswers {
 export type StoreAnswer<R extends StoreRequest> = StoreAnswers[R["operation"]];
 
 /**
+ * Checks a request.
+ * @throws StoreMismatchError naming the property, the value and what is allowed
+ */
+export function checkRequest(given: StoreRequest): z.output<typeof request> {
+  const asked = checkSettings(request, given);
+  if ("filter" in given) checkHeaders(given.filter?.headers);
+  return asked;
+}
+
+/**
  * Does what a request asks.
  * @param maximumDelayMs longest delay of a rescheduled message
  * @param nowMs the time, in milliseconds since 1970
@@ -101,8 +113,7 @@ export async function perform<R extends StoreRequest>(
   nowMs = Date.now(),
   countErrors: () => Promise<ErrorQueueCount | undefined> = () => Promise.resolve(undefined),
 ): Promise<StoreAnswer<R>> {
-  const asked = checkSettings(request, given);
-  if ("filter" in given) checkHeaders(given.filter?.headers);
+  const asked = checkRequest(given);
   const answer = async (): Promise<StoreAnswers[keyof StoreAnswers]> => {
     switch (asked.operation) {
       case "list": {

@@ -4,9 +4,11 @@ import { StoreMismatchError } from "../errors";
 
 /** Most messages of one page. */
 export const LARGEST_PAGE = 1000;
+/** Messages of a page whose number nobody says. */
+export const DEFAULT_PAGE = 100;
 
 /** @throws StoreMismatchError for a page of no or too many messages */
-export function checkLimit(limit = 100): number {
+export function checkLimit(limit = DEFAULT_PAGE): number {
   if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE) {
     throw new StoreMismatchError(
       "limit",
