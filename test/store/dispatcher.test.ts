@@ -119,6 +119,8 @@ describe("Dispatcher", () => {
           // The broker closes the channel for the first of these; the second is refused before it is sent.
           message("user", "work", { userId: "somebody else" }),
           message("expiration", "work", { expiration: "never" }),
+          // Its copy for the error queue closed the channel, too, for ever.
+          { ...message("reply", "work"), properties: { replyTo: "amq.rabbitmq.reply-to" } },
           // What is stored past all checks, and can't even be written to the socket.
           { ...message("unsendable", "work"), properties: { priority: 300, headers: { not: -Infinity } } },
           ...Array.from({ length: 50 }, (_, index) => message(`after${index}`, "work")),
@@ -132,7 +134,7 @@ describe("Dispatcher", () => {
           events: { onRetry },
         });
         while ((await store.count()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-        const faulty = ["expiration", "full", "nobody", "nowhere", "unsendable", "user"];
+        const faulty = ["expiration", "full", "nobody", "nowhere", "reply", "unsendable", "user"];
         const of = (queue: string): string[] => [
           ...new Set(
             receiver.arrivals
@@ -154,6 +156,7 @@ describe("Dispatcher", () => {
           full: /nack/,
           nobody: /no queue/,
           nowhere: /no exchange 'nowhere'/,
+          reply: /fast reply consumer does not exist/,
           unsendable: /priority: 300 is not allowed; it must be a whole number from 0 to 255/,
           user: /user_id/,
         };

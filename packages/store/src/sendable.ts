@@ -15,6 +15,9 @@ import { furtherKeyHeaders } from "./headers";
  */
 const LARGEST_HEADERS_BYTES = 50_000;
 
+/** The broker closes the channel of a publisher who names its own direct reply-to and does not consume it there. */
+const DIRECT_REPLY_TO = "amq.rabbitmq.reply-to";
+
 /**
  * The properties of a message that can't be sent, each with the reason: values without a form in AMQP, values for which a broker ends the
  * connection (3.10.8: NaN), and tables of other clients that amqplib would take for its own notation of a type.
@@ -27,6 +30,11 @@ export function unsendable(properties: DeliveryProperties): Map<keyof DeliveryPr
       refusals.set(name, `it must be a text of at most ${brokerLimits.shortStringBytes} bytes`);
     }
   }
+  if (properties.replyTo === DIRECT_REPLY_TO)
+    refusals.set(
+      "replyTo",
+      `${DIRECT_REPLY_TO} is not allowed; it must be a queue, because another channel publishes it`,
+    );
   const { priority, timestamp, headers } = properties;
   if (priority !== undefined && !isWhole(priority, 255))
     refusals.set("priority", "it must be a whole number up to 255");

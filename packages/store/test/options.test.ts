@@ -153,6 +153,10 @@ describe("what a store is told", () => {
       [{ delayMs: 1, headers: [] }, /headers: they must be an object/],
       [{ delayMs: 1, priority: 300 }, /priority: it must be a whole number up to 255/],
       [{ delayMs: 1, timestamp: 1.5 }, /timestamp: it must be whole seconds/],
+      [
+        { delayMs: 1, replyTo: "amq.rabbitmq.reply-to" },
+        /replyTo: amq.rabbitmq.reply-to is not allowed; it must be a queue/,
+      ],
       [{ delayMs: 1, type: 5 }, /type: it must be a text of at most 255 bytes/],
     ];
     for (const [more, message] of refused) assert.throws(() => delayedMessage({ ...given, ...more } as never), message);
