@@ -299,6 +299,23 @@ describe("a watched consumer", () => {
     await settled();
     assert.equal(breaker.isTriggered, false);
   });
+
+  // The second of two faults triggered it, hours after the first: it counted as failed all the while.
+  it("has recovered where no batch comes after a failure with a batch in hand, and not while one is being handled", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const breaker = new Breaker("consume", new LastingFailures(0));
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const watched = watchConsumer(breaker);
+    for (const isComing of [true, false]) {
+      watched.onFault?.(new Error("no"), true);
+      watched.onConsuming?.();
+      mock.timers.tick(9999);
+      if (isComing) watched.onBatch?.();
+      mock.timers.tick(60_000);
+      await settled();
+      assert.equal(breaker.isTriggered, isComing);
+    }
+  });
 });
 
 describe("Alarm", () => {

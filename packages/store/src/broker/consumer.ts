@@ -7,6 +7,8 @@ import type { BrokerConnection } from "./brokerConnection";
 /** Events of a consumer. */
 export interface ConsumerEvents {
   onConsuming?: () => void;
+  /** A batch has come, and is being handled. */
+  onBatch?: () => void;
   /** A batch has been handled. */
   onHandled?: () => void;
   /**
@@ -70,6 +72,7 @@ export async function consumeBatches(
     try {
       const handle: BatchHandler["handle"] = async (batch, session) => {
         isInHand = true;
+        events.onBatch?.();
         await handler.handle(batch, session);
         isInHand = false;
         pace.reset();

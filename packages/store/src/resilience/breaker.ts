@@ -86,23 +86,32 @@ export class Breaker {
 
 /** Milliseconds that a consumer lasts before it counts as working without having handled a batch. */
 const LASTING_MS = 1000;
+/** The same after a failure with a batch in hand, while no batch comes. */
+const LASTING_IN_HAND_MS = 10_000;
 
 /**
  * Watches a consumer. After a failure, it counts as failed until it has consumed for a moment, because the failure may come again with its
- * first message; after a failure with a batch in hand, which comes again at once, until it has handled a batch.
+ * first message; after a failure with a batch in hand, which comes again at once, until it has handled a batch. If none comes for a while,
+ * another process has that batch, or it has expired.
  */
 export function watchConsumer(breaker: Breaker, events: ConsumerEvents = {}): ConsumerEvents {
   let hasFailedInHand = false;
   let lasting: NodeJS.Timeout | undefined;
-  const succeed = (): void => void breaker.execute(() => Promise.resolve());
+  const succeed = (): void => {
+    hasFailedInHand = false;
+    void breaker.execute(() => Promise.resolve());
+  };
   return {
     onConsuming: () => {
       clearTimeout(lasting);
-      if (!hasFailedInHand) lasting = setTimeout(succeed, LASTING_MS).unref();
+      lasting = setTimeout(succeed, hasFailedInHand ? LASTING_IN_HAND_MS : LASTING_MS).unref();
       events.onConsuming?.();
     },
+    onBatch: () => {
+      if (hasFailedInHand) clearTimeout(lasting);
+      events.onBatch?.();
+    },
     onHandled: () => {
-      hasFailedInHand = false;
       succeed();
       events.onHandled?.();
     },
