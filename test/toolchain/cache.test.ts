@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { hasStaleLock } from "../../toolchain/dist/staleLock";
@@ -59,6 +59,43 @@ describe("the toolchain's cache", () => {
     assert.equal(code, 1);
     assert.match(err, /thing-1\.0 could not be had\. Tried:\n {2}download: no network\n {2}build: no network/);
     assert.ok(!existsSync(join(home, "rabbitmq-delay", "thing-1.0")));
+  });
+
+  /** Looks for the engine without a network, and with nothing on PATH but the given folder. */
+  const findEngineOffline = (path: string): ReturnType<typeof runScript> => {
+    const script = `
+      const { MockAgent, setGlobalDispatcher } = require(${JSON.stringify(require.resolve("undici"))});
+      const agent = new MockAgent();
+      agent.disableNetConnect();
+      setGlobalDispatcher(agent);
+      process.env.PATH = ${JSON.stringify(path)};
+      process.env.PULUMI_HOME = ${JSON.stringify(join(home, "pulumi"))};
+      require(${JSON.stringify(join(root, "toolchain/dist/engine"))}).findEngine(() => undefined).then(
+        ({ binFolder, origin }) => console.log(binFolder, origin),
+        (error) => { console.error(error.message); process.exitCode = 1; },
+      );`;
+    return runScript(home, script);
+  };
+
+  it("names the way to get the engine that needs no download and no Go", async () => {
+    const installed = join(home, "bin");
+    mkdirSync(installed);
+    symlinkSync("/bin/sh", join(installed, "sh"));
+    const refused = await findEngineOffline(installed);
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.err,
+      /Go is not installed.*\nOr install Pulumi 3\.\d+\.\d+ or newer \(https:\/\/www\.pulumi\.com\/docs\/install\/\)/,
+    );
+    for (const name of ["pulumi", "pulumi-language-nodejs"])
+      writeFileSync(join(installed, name), "#!/bin/sh\n", { mode: 0o755 });
+    const withoutPlugin = await findEngineOffline(installed);
+    const [, command = ""] = /Or install the plugin: (.*) \(/.exec(withoutPlugin.err) ?? [];
+    const [, version = ""] = /^pulumi plugin install resource rabbitmq (.+)$/.exec(command) ?? [];
+    assert.ok(readFileSync(join(root, "docs", "start.md"), "utf8").includes(`\`${command}\``));
+    mkdirSync(join(home, "pulumi", "plugins", `resource-rabbitmq-v${version}`), { recursive: true });
+    const found = await findEngineOffline(installed);
+    assert.equal(found.out, `${installed} PATH`, found.err);
   });
 });
 

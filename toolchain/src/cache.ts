@@ -23,10 +23,16 @@ const LOCK_OPTIONS = {
 /**
  * A folder in the cache. The first way that works fills it, once, and it is moved into place only when it is complete.
  * @param name path below the cache, with its version in it
+ * @param wayOut what a person can do if all ways fail; one sentence
  * @returns the folder
  * @throws Error that lists the ways and why each failed
  */
-export async function getCached(name: string, ways: Way[], progress: (line: string) => void): Promise<string> {
+export async function getCached(
+  name: string,
+  ways: Way[],
+  progress: (line: string) => void,
+  wayOut?: string,
+): Promise<string> {
   const folder = join(cacheFolder, name);
   if (existsSync(folder)) return folder;
   mkdirSync(dirname(folder), { recursive: true });
@@ -48,7 +54,8 @@ export async function getCached(name: string, ways: Way[], progress: (line: stri
       }
     }
     interrupted.throwIfAborted();
-    throw new Error(`${name} could not be had. Tried:\n${failures.join("\n")}`);
+    const tried = `${name} could not be had. Tried:\n${failures.join("\n")}`;
+    throw new Error(wayOut === undefined ? tried : `${tried}\n${wayOut}`);
   });
 }
 

@@ -1,4 +1,5 @@
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Way, getCached } from "./cache";
 import { engineList, vendorList } from "./checksums";
@@ -30,14 +31,22 @@ if grep -qsE '^ +typescript: *false' Pulumi.yaml; then set -- -typescript=false 
 exec "\${0%/*}/pulumi-language-nodejs-host" "$@"
 `;
 
+/** Ways that work without this toolchain's downloads and builds. */
+const INSTALL_ENGINE =
+  `Or install Pulumi ${versions.pulumi} or newer (https://www.pulumi.com/docs/install/), and put pulumi and its Node host, ` +
+  `pulumi-language-nodejs, on PATH`;
+const INSTALL_PLUGIN = `Or install the plugin: pulumi plugin install resource rabbitmq ${versions.rabbitmqProvider} (--file ARCHIVE without a network)`;
+
 /** Finds the engine, its Node host and the RabbitMQ provider, or gets them: PATH, cache, download, build. */
 export async function findEngine(progress: (line: string) => void): Promise<Engine> {
   const installed = await installedEngine();
-  const cachedFolder = installed ?? join(await getCached(engineName, [download(), buildEngine()], progress), "bin");
+  const cachedFolder =
+    installed ?? join(await getCached(engineName, [download(), buildEngine()], progress, INSTALL_ENGINE), "bin");
   const provider = await getCached(
     `provider-rabbitmq-${versions.rabbitmqProvider}`,
-    [rabbitmqPlugin(), buildProvider()],
+    [installedPlugin(), rabbitmqPlugin(), buildProvider()],
     progress,
+    INSTALL_PLUGIN,
   );
   return { binFolder: cachedFolder, home: provider, origin: installed === undefined ? "cache" : "PATH" };
 }
@@ -84,6 +93,19 @@ function buildEngine(): Way {
   };
 }
 
+/** Takes the plugin that an installed Pulumi has. */
+function installedPlugin(): Way {
+  return {
+    name: "plugins of an installed Pulumi",
+    async fill(folder) {
+      const home = process.env.PULUMI_HOME ?? join(homedir(), ".pulumi");
+      const found = join(home, PLUGIN);
+      if (!existsSync(found)) throw new Error(`${found} is not there`);
+      cpSync(found, pluginFolder(folder), { recursive: true });
+    },
+  };
+}
+
 function rabbitmqPlugin(): Way {
   const { name, fill } = downloadPlugin("rabbitmq", versions.rabbitmqProvider);
   return { name, fill: (folder, progress) => fill(pluginFolder(folder), progress) };
@@ -114,8 +136,10 @@ function buildProvider(): Way {
   };
 }
 
+const PLUGIN = join("plugins", `resource-rabbitmq-v${versions.rabbitmqProvider}`);
+
 function pluginFolder(home: string): string {
-  const folder = join(home, "plugins", `resource-rabbitmq-v${versions.rabbitmqProvider}`);
+  const folder = join(home, PLUGIN);
   mkdirSync(folder, { recursive: true });
   return folder;
 }
