@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { BrokerCheckError } from "@rabbitmq-delay/broker";
-import { openedJson } from "@rabbitmq-delay/topology/stack";
+import { openedJson } from "@rabbitmq-delay/topology";
 import { servesOtherLanguages } from "./otherLanguages";
 import { valueOf } from "./providerAddress";
 import { hasEngine } from "./stackState";

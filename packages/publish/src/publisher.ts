@@ -35,7 +35,7 @@ export interface DelayPublisher {
  * listener of its own for it. An error of amqplib's connection needs one, `connection.on("error", …)`, or Node ends the process.
  *
  * @param channel amqplib's confirm channel or rabbitmq-client's channel
- * @param network the descriptor that the broker's stack exports
+ * @param network the descriptor that the broker's stack exports, or its JSON text
  * @throws DelayTopologyError for a descriptor of another kind or version, MessageRefusedError for a channel without confirms or an option
  * out of range
  * @example
@@ -52,7 +52,7 @@ export interface DelayPublisher {
  */
 export function createDelayPublisher(
   channel: PublishChannel,
-  network: DelayNetworkJson,
+  network: DelayNetworkJson | string,
   options: DelayPublisherOptions = {},
 ): DelayPublisher {
   return new ChannelPublisher(toConfirmPort(channel), parseDelayNetwork(network), options);

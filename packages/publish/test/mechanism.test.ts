@@ -33,8 +33,16 @@ describe("mechanisms", () => {
     assert.throws(() => plan(mechanism, 51), /delayMs: 51 .*50 ms/);
   });
 
+  it("a descriptor is taken as JSON text, too, and a text that holds none is refused", () => {
+    const text = JSON.stringify(retryIntervals({ intervals: [1000, 5000] }));
+    assert.deepEqual(plan(throughDeclared(text), 5000), republish("mt-delay-5000", "work"));
+    assert.throws(() => throughDeclared("hunter2"), /descriptor: this text is not allowed; .* or its JSON text/);
+  });
+
   it("a delay network has any delay up to its maximum", () => {
-    const mechanism = throughDeclared(delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 2 }));
+    const mechanism = throughDeclared(
+      JSON.stringify(delayNetwork({ preset: "custom", prefix: "a", radix: 2, levels: 2 })),
+    );
     const { headersAt, ...step } = plan(mechanism, 1500) as RepublishStep;
     assert.deepEqual(step, { ...republish("a.r2x2u1000.level-01", "1.0.work"), waitsMs: 2000 });
     assert.equal(headersAt?.(new Date(5))["rabbitmq-delay.due-at"], "1970-01-01T00:00:00.005Z");

@@ -39,7 +39,7 @@ describe("createDelayPublisher", () => {
   beforeEach(() => (channel = new SilentChannel()));
 
   it("gives up on a broker that does not answer", async () => {
-    const publisher = createDelayPublisher(channel, network, { confirmTimeoutMs: 5 });
+    const publisher = createDelayPublisher(channel, JSON.stringify(network), { confirmTimeoutMs: 5 });
     await assert.rejects(publisher.publish("a", "x", { delayMs: 10 }), PublishTimeoutError);
     // A service that drained its publisher before it ended, by this count, ended while the broker could still take the message.
     assert.equal(publisher.unconfirmed, 1);

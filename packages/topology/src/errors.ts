@@ -84,7 +84,7 @@ export function readBeside<T>(beside: readonly string[], read: () => T): T {
 
 /** Starts of what is allowed where no text can stand. */
 const NO_TEXT =
-  /^(it must be (an object|a list|true or false|a whole number|a number(?! of)|a version|a delay network's descriptor|one of \d|\d+(, \d+)* or \d|the \d+ exchanges|one line of text)|this release reads|it follows from password|its keys must be|known properties are)/;
+  /^(it must be (an object|a descriptor|a list|true or false|a whole number|a number(?! of)|a version|a delay network's descriptor|one of \d|\d+(, \d+)* or \d|the \d+ exchanges|one line of text)|this release reads|it follows from password|its keys must be|known properties are)/;
 /** What is allowed where a number belongs, a duration, or the version of a format; anywhere else a number could be a password of digits. */
 const ABOUT_NUMBERS =
   /^(it must be (a whole number|a number(?! of processors)|whole seconds|a fraction|one of \d|at least|longer than)|this release reads)|\bit must be (\d+(?! to)\b|concurrency)|\b(ms|lease)\b|\bmatching is enforced has version/;

@@ -14,6 +14,7 @@ export {
   presets,
   queueTypes,
 } from "./network/delayNetwork";
+export { openedJson } from "./openedJson";
 export { parseDelayNetwork } from "./network/descriptor";
 export { DelayNetworkOptions, delayNetwork } from "./network/options";
 export {

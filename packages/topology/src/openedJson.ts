@@ -1,4 +1,4 @@
-/** What a text of JSON holds, as the engine keeps arguments; any other value as it is. */
+/** Returns the object or list that a JSON text holds, and any other value as given. */
 export function openedJson(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[{[]/.test(value)) return value;
   try {

@@ -138,7 +138,6 @@ export { bindingName, canEnforce } from "./network/vendors";
 
 // Addresses, answers and secrets that were read.
 export { BrokerAnswerError } from "./brokerAnswerError";
-export { openedJson } from "./openedJson";
 export { isSameAddress, managementWayOut } from "./address";
 export { holdsCredentials, shownAddress } from "./secrets";
 export { SECRET, formsOf, replaceable, textsIn, withoutKnown } from "./knownSecrets";

@@ -126,11 +126,36 @@ describe("delayNetwork", () => {
 });
 
 describe("parseDelayNetwork", () => {
-  it("takes what a stack exports", () => {
+  it("takes what a stack exports, as an object or as JSON text", () => {
     fc.assert(
-      fc.property(anyNetwork, (network) =>
-        assert.deepEqual(parseDelayNetwork(JSON.parse(JSON.stringify(network))), network),
-      ),
+      fc.property(anyNetwork, (network) => {
+        const text = JSON.stringify(network);
+        assert.deepEqual(parseDelayNetwork(JSON.parse(text)), network);
+        assert.deepEqual(parseDelayNetwork(text), network);
+      }),
+    );
+  });
+
+  it("refuses a text that holds no descriptor, and does not show the text, as readers of other descriptors do", () => {
+    const work = workRetry({ queue: "work", delays: [1000] });
+    assert.deepEqual(parseRetryDescriptor(JSON.stringify(work)), work);
+    for (const text of ["hunter2", "{hunter2", '["hunter2"]', "", '"hunter2"', "7"]) {
+      assert.throws(
+        () => parseDelayNetwork(text),
+        /^DelayTopologyError: network: this text is not allowed; it must be a delay network's descriptor \(an object with kind: delay-network\), or its JSON text$/,
+      );
+      assert.throws(
+        () => parseDelayedStore(text),
+        /^DelayTopologyError: delayedStore: this text is not allowed; it must be a descriptor \(an object with kind: delayed-store\), or its JSON text$/,
+      );
+      assert.throws(
+        () => parseRetryDescriptor(text),
+        /^DelayTopologyError: descriptor: this text is not allowed; it must be a descriptor \(an object with a kind: retry-intervals, .*\), or its JSON text$/,
+      );
+    }
+    assert.throws(
+      () => parseDelayNetwork(JSON.stringify(work)),
+      /^DelayTopologyError: network\.kind: "work-retry" is not/,
     );
   });
 

@@ -13,6 +13,7 @@ import {
   encodeDelay,
   holdSettings,
   intervalExchange,
+  openedJson,
   parseDelayNetwork,
   parseRetryDescriptor,
   planHoldQueue,
@@ -104,7 +105,7 @@ export interface DelayNetworkRetryOptions {
  * - hold queues (`HoldQueues`) whose destination is the queue itself, on the default exchange
  * - the broker's own delayed retry (`DelayedRetryQueue`, RabbitMQ 4.3 or newer): failed messages are rejected, and stay in their queue. Its
  *   delays grow automatically, so the policy has to have the same ones; see {@link RetryPolicy.declared}
- * @param descriptor a descriptor out of the stack's outputs
+ * @param descriptor a descriptor out of the stack's outputs, or its JSON text
  * @param options for a delay network only
  * @throws DelayTopologyError for another descriptor, a destination that no routing key can have, or a queue whose delayed retry only
  * applies to messages given back without a failure, which nothing would count
@@ -117,10 +118,11 @@ export interface DelayNetworkRetryOptions {
  * ```
  */
 export function throughDeclared(
-  descriptor: RetryDescriptor | DelayNetwork,
+  descriptor: RetryDescriptor | DelayNetwork | string,
   options: DelayNetworkRetryOptions = {},
 ): RetryMechanism {
-  if (descriptor?.kind === "delay-network") return throughDelayNetwork(parseDelayNetwork(descriptor), options);
+  const opened = openedJson(descriptor) as { kind?: unknown } | null | undefined;
+  if (opened?.kind === "delay-network") return throughDelayNetwork(parseDelayNetwork(opened), options);
   if (options.destination !== undefined) {
     throw new DelayTopologyError("destination", options.destination, "it is for delay networks; leave it out");
   }

@@ -1,4 +1,4 @@
-import { openedJson } from "@rabbitmq-delay/topology/stack";
+import { openedJson } from "@rabbitmq-delay/topology";
 import { SECRET, isSecretName, withoutSecrets } from "../redact";
 
 /** One difference, as precise as a single argument. */

@@ -1,5 +1,5 @@
 import { ComponentName, ResourceKind, componentOf, resourceRule } from "@rabbitmq-delay/topology/stack";
-import { openedJson } from "@rabbitmq-delay/topology/stack";
+import { openedJson } from "@rabbitmq-delay/topology";
 import { Cause, Place, causesOf } from "./cause";
 import { SECRET } from "../redact";
 import { ChangingStep, Preview, PreviewState, PreviewStep, isChangingStep, isStack } from "./preview";

@@ -2,6 +2,7 @@ import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
 import { DelayNetwork, Matching, Preset, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
 import { brokerLimits, checkEntityName, checkShortString, checkVhostName } from "../names";
 import { levelExchangeName, levelQueueName, queueTtlMs } from "./levels";
+import { openedJson } from "../openedJson";
 import { checkDescriptorKeys } from "../schema/descriptor";
 import { bindingName, canEnforce, presetOf } from "./vendors";
 
@@ -10,18 +11,20 @@ export const MOST_LEVELS = (brokerLimits.shortStringBytes - 1) / 2;
 
 /**
  * Reads a descriptor that came from elsewhere: another stack, a file, an environment variable.
+ * @param value the descriptor, or its JSON text
  * @param property what the error shall call it
  * @throws DelayTopologyError for another kind or version, a missing, malformed or unknown part, or names that don't fit the shape
  */
 export function parseDelayNetwork(value: unknown, property = "network"): DelayNetwork {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  const opened = openedJson(value);
+  if (typeof opened !== "object" || opened === null || Array.isArray(opened)) {
     throw new DelayTopologyError(
       property,
       value,
-      "it must be a delay network's descriptor (an object with kind: delay-network)",
+      "it must be a delay network's descriptor (an object with kind: delay-network), or its JSON text",
     );
   }
-  const network = value as Partial<DelayNetwork>;
+  const network = opened as Partial<DelayNetwork>;
   if (network.kind !== "delay-network") {
     throw new DelayTopologyError(`${property}.kind`, network.kind, `it must be "delay-network"`);
   }

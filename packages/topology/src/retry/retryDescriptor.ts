@@ -1,5 +1,6 @@
 import type { EntityPlan, PolicyPlan } from "../entities";
 import { DelayTopologyError } from "../errors";
+import { openedJson } from "../openedJson";
 import { DelayedRetry, delayedRetryMs, parseDelayedRetry, planDelayedRetry } from "./delayedRetry";
 import { HoldQueues, parseHoldQueues, planHoldQueues } from "./holdQueues";
 import { RetryIntervals, parseRetryIntervals, planRetryIntervals } from "./retryIntervals";
@@ -13,19 +14,25 @@ export const retryKinds = ["retry-intervals", "work-retry", "hold-queues", "dela
 
 /**
  * Reads a descriptor of any of these kinds.
+ * @param value the descriptor, or its JSON text
  * @throws DelayTopologyError for another kind, or a part that is missing or malformed
  */
 export function parseRetryDescriptor(value: unknown, property = "descriptor"): RetryDescriptor {
-  const kind = (value as { kind?: unknown } | null | undefined)?.kind;
+  const opened = openedJson(value);
+  if (typeof opened === "string" || Array.isArray(opened)) {
+    const allowed = `it must be a descriptor (an object with a kind: ${retryKinds.join(", ")}), or its JSON text`;
+    throw new DelayTopologyError(property, value, allowed);
+  }
+  const kind = (opened as { kind?: unknown } | null | undefined)?.kind;
   switch (kind) {
     case "retry-intervals":
-      return parseRetryIntervals(value, property);
+      return parseRetryIntervals(opened, property);
     case "work-retry":
-      return parseWorkRetry(value, property);
+      return parseWorkRetry(opened, property);
     case "hold-queues":
-      return parseHoldQueues(value, property);
+      return parseHoldQueues(opened, property);
     case "delayed-retry":
-      return parseDelayedRetry(value, property);
+      return parseDelayedRetry(opened, property);
     default:
       throw new DelayTopologyError(`${property}.kind`, kind, `it must be one of ${retryKinds.join(", ")}`);
   }

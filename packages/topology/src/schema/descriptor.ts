@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { DelayTopologyError, knownProperties, shownName } from "../errors";
+import { openedJson } from "../openedJson";
 import type { Source } from "./options";
 
 interface Head {
@@ -14,6 +15,7 @@ export type Unchecked<T> = Partial<Record<keyof T, unknown>>;
 /**
  * Reads a descriptor that came from elsewhere: makes it once more from what it says, and compares. So a descriptor has one meaning,
  * whoever wrote it, and needs no rules beside those of its options.
+ * @param value the descriptor, or its JSON text
  * @param property what the error shall call it
  * @param make makes it from its own properties
  * @throws DelayTopologyError for another kind or version, or for a property that is missing, malformed or does not fit the others
@@ -56,10 +58,12 @@ export function namedAs(source: Source, names: Readonly<Record<string, string>>)
 }
 
 function checkHead<T extends Head>(value: unknown, kind: T["kind"], property: string): Unchecked<T> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new DelayTopologyError(property, value, `it must be a descriptor (an object with kind: ${kind})`);
+  const opened = openedJson(value);
+  if (typeof opened !== "object" || opened === null || Array.isArray(opened)) {
+    const allowed = `it must be a descriptor (an object with kind: ${kind}), or its JSON text`;
+    throw new DelayTopologyError(property, value, allowed);
   }
-  const descriptor = value as Unchecked<T>;
+  const descriptor = opened as Unchecked<T>;
   if (descriptor.kind !== kind)
     throw new DelayTopologyError(`${property}.kind`, descriptor.kind, `it must be "${kind}"`);
   if (descriptor.version !== 1) {
