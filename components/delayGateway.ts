@@ -30,12 +30,13 @@ import { thisStack } from "./thisStack";
 /** The broker's side of a gateway. */
 export interface DelayGatewayArgs {
   /**
-   * The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
+   * The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack,
+   * also as JSON text.
    */
   network: JoinedNetwork;
   /**
    * Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
-   * of the same program or a plain descriptor. Default none.
+   * of the same program, a plain descriptor or its JSON text. Default none.
    */
   furtherNetworks?: JoinedNetwork[];
   /** Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`. */
@@ -119,6 +120,8 @@ export interface DelayGatewayDescriptor {
 export class DelayGateway extends pulumi.ComponentResource {
   /** The descriptor, for `rabbitmq-delay gateway run --descriptor`, known when all is there. */
   public readonly delayGateway: pulumi.Output<DelayGatewayDescriptor>;
+  /** The descriptor as JSON text, for a service's environment and for other components and stacks. */
+  public readonly delayGatewayJson: pulumi.Output<string>;
   /** Names of the gateway's users, in the order of the credentials; known when their permissions are there. */
   public readonly users: pulumi.Output<string[]>;
   /** Their passwords in the same order, given or generated; secret. */
@@ -201,9 +204,15 @@ export class DelayGateway extends pulumi.ComponentResource {
     this.delayGateway = pulumi
       .all([descriptor, pulumi.all(ready), pulumi.all(back.map(({ id }) => id))])
       .apply(([known]) => toDescriptor(known));
+    this.delayGatewayJson = pulumi.jsonStringify(this.delayGateway);
     this.users = pulumi.all(made.map((one) => one.user));
     this.passwords = pulumi.secret(pulumi.all(made.map((one) => one.password)));
-    this.registerOutputs({ delayGateway: this.delayGateway, users: this.users, passwords: this.passwords });
+    this.registerOutputs({
+      delayGateway: this.delayGateway,
+      delayGatewayJson: this.delayGatewayJson,
+      users: this.users,
+      passwords: this.passwords,
+    });
   }
 
   private async checkAll(
@@ -221,7 +230,7 @@ export class DelayGateway extends pulumi.ComponentResource {
 }
 
 /** The network of this program in its own form, or the descriptor that was given. */
-function plainOrDescriptor(network: JoinedNetwork): pulumi.Input<DelayNetworkDescriptor | DelayNetwork> {
+function plainOrDescriptor(network: JoinedNetwork): pulumi.Input<DelayNetworkDescriptor | string | DelayNetwork> {
   return knownNetwork(network)?.network ?? (network === undefined ? network : descriptorOf(network));
 }
 

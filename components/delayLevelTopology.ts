@@ -64,6 +64,8 @@ export interface DelayLevelTopologyArgs {
 export class DelayLevelTopology extends pulumi.ComponentResource {
   /** The descriptor: export it from the stack, and give it to publishers and to other stacks' `EndpointDelayBinding`. */
   public readonly network: pulumi.Output<DelayNetworkDescriptor>;
+  /** The descriptor as JSON text, for a service's environment and for other components and stacks. */
+  public readonly networkJson: pulumi.Output<string>;
 
   constructor(name: string, args: DelayLevelTopologyArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, adopt, ...shape } = givenArguments(args);
@@ -87,13 +89,14 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
 
     const place: pulumi.Output<string> = pulumi.output(vhost ?? "/");
     this.network = ready.apply(() => place).apply((known) => toDescriptor({ ...network, vhost: known }));
-    rememberNetwork([this, this.network], {
+    this.networkJson = pulumi.jsonStringify(this.network);
+    rememberNetwork([this, this.network, this.networkJson], {
       network,
       bindingExchange: ready.apply(() => network.bindingExchange),
       vhost: vhost ?? "/",
       provider: this.getProvider("rabbitmq:index/exchange:Exchange"),
       removal,
     });
-    this.registerOutputs({ network: this.network });
+    this.registerOutputs({ network: this.network, networkJson: this.networkJson });
   }
 }

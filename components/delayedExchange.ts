@@ -88,6 +88,8 @@ export interface DelayedExchangeDescriptor {
 export class DelayedExchange extends pulumi.ComponentResource {
   /** The descriptor, known when messages can be published and queues be bound. */
   public readonly delayedExchange: pulumi.Output<DelayedExchangeDescriptor>;
+  /** The descriptor as JSON text, for a service's environment and for other components and stacks. */
+  public readonly delayedExchangeJson: pulumi.Output<string>;
 
   constructor(name: string, args: DelayedExchangeArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
@@ -111,7 +113,8 @@ export class DelayedExchange extends pulumi.ComponentResource {
     const ready = declareSteps(delayedExchangeSteps(descriptor), declarer, limits);
 
     this.delayedExchange = pulumi.all(ready).apply(() => toDescriptor(descriptor));
-    this.registerOutputs({ delayedExchange: this.delayedExchange });
+    this.delayedExchangeJson = pulumi.jsonStringify(this.delayedExchange);
+    this.registerOutputs({ delayedExchange: this.delayedExchange, delayedExchangeJson: this.delayedExchangeJson });
   }
 }
 

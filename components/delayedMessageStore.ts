@@ -111,6 +111,8 @@ export interface StoreForwardDescriptor {
 export class DelayedMessageStore extends pulumi.ComponentResource {
   /** The descriptor, for `rabbitmq-delay store run --descriptor`. */
   public readonly delayedStore: pulumi.Output<DelayedStoreDescriptor>;
+  /** The descriptor as JSON text, for a service's environment and for other components and stacks. */
+  public readonly delayedStoreJson: pulumi.Output<string>;
   /** Names of the store's users, in the order of the credentials; known when their permissions are there. */
   public readonly users: pulumi.Output<string[]>;
   /** Their passwords in the same order, given or generated; secret. */
@@ -157,9 +159,15 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
     }
 
     this.delayedStore = pulumi.all(ready).apply(() => toDescriptor(descriptor));
+    this.delayedStoreJson = pulumi.jsonStringify(this.delayedStore);
     this.users = pulumi.all(made.map((one) => one.user));
     this.passwords = pulumi.secret(pulumi.all(made.map((one) => one.password)));
-    this.registerOutputs({ delayedStore: this.delayedStore, users: this.users, passwords: this.passwords });
+    this.registerOutputs({
+      delayedStore: this.delayedStore,
+      delayedStoreJson: this.delayedStoreJson,
+      users: this.users,
+      passwords: this.passwords,
+    });
   }
 }
 

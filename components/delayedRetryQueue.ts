@@ -88,6 +88,8 @@ export interface DelayedRetryDescriptor {
 export class DelayedRetryQueue extends pulumi.ComponentResource {
   /** The descriptor, for the service that consumes the queue. */
   public readonly delayedRetry: pulumi.Output<DelayedRetryDescriptor>;
+  /** The descriptor as JSON text, for a service's environment and for other components and stacks. */
+  public readonly delayedRetryJson: pulumi.Output<string>;
 
   constructor(name: string, args: DelayedRetryQueueArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, broker, ...shape } = givenArguments(args);
@@ -116,7 +118,8 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
     const ready = queues.map((queue) => declarer.queue(queue, set).name);
 
     this.delayedRetry = pulumi.all(ready).apply(() => toDescriptor(descriptor));
-    this.registerOutputs({ delayedRetry: this.delayedRetry });
+    this.delayedRetryJson = pulumi.jsonStringify(this.delayedRetry);
+    this.registerOutputs({ delayedRetry: this.delayedRetry, delayedRetryJson: this.delayedRetryJson });
   }
 }
 

@@ -46,14 +46,17 @@ export interface DelayNetworkSource {
   network: pulumi.Input<DelayNetworkDescriptor>;
 }
 
-/** What a component takes for the network that it joins: a topology of the same program, its output, or a descriptor out of another stack. */
-export type JoinedNetwork = pulumi.Input<DelayNetworkDescriptor> | DelayNetworkSource;
+/**
+ * Network that a component joins: a topology of the same program, its output, or a descriptor out of another stack, as an object or as JSON
+ * text (`networkJson`).
+ */
+export type JoinedNetwork = pulumi.Input<DelayNetworkDescriptor> | pulumi.Input<string> | DelayNetworkSource;
 
-/** The descriptor of what was given for a network. */
-export function descriptorOf(network: JoinedNetwork): pulumi.Input<DelayNetworkDescriptor> {
+/** Returns the descriptor of what was given for a network, or its JSON text. */
+export function descriptorOf(network: JoinedNetwork): pulumi.Input<DelayNetworkDescriptor | string> {
   const isSource =
     typeof network === "object" && network !== null && !pulumi.Output.isInstance(network) && "network" in network;
-  return isSource ? network.network : (network as pulumi.Input<DelayNetworkDescriptor>);
+  return isSource ? network.network : (network as pulumi.Input<DelayNetworkDescriptor | string>);
 }
 
 /** Fails to compile when the descriptor and the pure core's type drift apart. */

@@ -24,7 +24,7 @@ interface JoiningEndpoint {
   endpoint: string;
   network?: JoinedNetwork;
   furtherNetworks?: JoinedNetwork[];
-  retryIntervals?: pulumi.Input<RetryIntervalsDescriptor>;
+  retryIntervals?: pulumi.Input<RetryIntervalsDescriptor> | pulumi.Input<string>;
   destination?: pulumi.Input<string>;
   client?: EndpointClient;
   allow?: string[];
@@ -153,7 +153,7 @@ function refuseUnknown(index: number): never {
 }
 
 function planReturned(
-  retryIntervals: pulumi.Input<RetryIntervalsDescriptor>,
+  retryIntervals: pulumi.Input<RetryIntervalsDescriptor> | pulumi.Input<string>,
   { name, type, client }: Endpoint,
   queue: pulumi.Input<string> = name,
 ): PlannedBinding {

@@ -40,21 +40,21 @@ export interface EndpointDelayBindingArgs {
   endpoint: string;
   /**
    * The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
-   * stack (`stackReference.requireOutput("delayNetwork")`). Default: none, with `retryIntervals` or `furtherNetworks`.
+   * stack (`stackReference.requireOutput("delayNetwork")`), also as JSON text. Default: none, with `retryIntervals` or `furtherNetworks`.
    */
   network?: JoinedNetwork;
   /**
    * Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
-   * as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
+   * or their JSON texts as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
    * was given as `network` can't become one of these while the endpoint joins it, nor the other way round.
    */
   furtherNetworks?: JoinedNetwork[];
   /**
    * Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
-   * the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
+   * the output of a `RetryIntervalQueues`, or a descriptor out of another stack, also as JSON text. It is bound by the queue's own name (`destination`,
    * where that is given), which is what its consumer puts on them; a queue with several endpoints has it at one of them.
    */
-  retryIntervals?: pulumi.Input<RetryIntervalsDescriptor>;
+  retryIntervals?: pulumi.Input<RetryIntervalsDescriptor> | pulumi.Input<string>;
   /** `queue` (default) or `exchange`. */
   endpointType?: EndpointType;
   /**

@@ -22,11 +22,14 @@ export interface EndpointUserArgs {
   credentials: EndpointCredential[];
   /** Queues that it consumes. */
   consumes?: string[];
-  /** The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack. */
+  /**
+   * The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack, also as JSON
+   * text.
+   */
   network?: JoinedNetwork;
   /** Endpoints that it may send delayed messages to, beside its own queues; default: any of the network. */
   destinations?: string[];
-  /** Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues. */
+  /** Descriptors of what its failed messages come back by, or their JSON texts: interval queues, work queues, delayed retry queues. */
   retries?: pulumi.Input<any>[]; // eslint-disable-line @typescript-eslint/no-explicit-any -- one of several: the schema takes no unions
   /** Further exchanges that it publishes to, e.g. the `errorExchange` of its `consumeWithRetries`. */
   publishes?: string[];

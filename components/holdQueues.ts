@@ -84,6 +84,8 @@ export interface HoldQueuesDescriptor {
 export class HoldQueues extends pulumi.ComponentResource {
   /** The descriptor, for `holdFor` and for retries. */
   public readonly holdQueues: pulumi.Output<HoldQueuesDescriptor>;
+  /** The descriptor as JSON text, for a service's environment and for other components and stacks. */
+  public readonly holdQueuesJson: pulumi.Output<string>;
 
   constructor(name: string, args: HoldQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
@@ -99,7 +101,8 @@ export class HoldQueues extends pulumi.ComponentResource {
     const ready = queues.map((queue) => declarer.queue(queue, set).name);
 
     this.holdQueues = pulumi.all(ready).apply(() => toDescriptor(descriptor));
-    this.registerOutputs({ holdQueues: this.holdQueues });
+    this.holdQueuesJson = pulumi.jsonStringify(this.holdQueues);
+    this.registerOutputs({ holdQueues: this.holdQueues, holdQueuesJson: this.holdQueuesJson });
   }
 }
 

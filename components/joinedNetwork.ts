@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, openedJson } from "@rabbitmq-delay/topology";
 import { checkVhost } from "./checks";
 import { JoinedNetwork, descriptorOf } from "./descriptor";
 import { KnownNetwork, knownNetwork } from "./knownNetworks";
@@ -76,7 +76,7 @@ function sameVhost(joined: string | undefined, own: string | undefined): string 
 }
 
 function vhostOf(descriptor: unknown): string | undefined {
-  const { vhost } = (descriptor ?? {}) as { vhost?: unknown };
+  const { vhost } = (openedJson(descriptor) ?? {}) as { vhost?: unknown };
   return typeof vhost === "string" ? vhost : undefined;
 }
 

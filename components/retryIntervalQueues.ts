@@ -76,6 +76,8 @@ export interface RetryIntervalsDescriptor {
 export class RetryIntervalQueues extends pulumi.ComponentResource {
   /** The descriptor: export it from the stack, and give it to services and to other stacks' `EndpointDelayBinding`. */
   public readonly retryIntervals: pulumi.Output<RetryIntervalsDescriptor>;
+  /** The descriptor as JSON text, for a service's environment and for other components and stacks. */
+  public readonly retryIntervalsJson: pulumi.Output<string>;
 
   constructor(name: string, args: RetryIntervalQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, ...shape } = givenArguments(args);
@@ -111,7 +113,8 @@ export class RetryIntervalQueues extends pulumi.ComponentResource {
     const ready = declareEntities(entities, (entity) => (stays(entity) ? shared : own), policies);
 
     this.retryIntervals = pulumi.all(ready).apply(() => toDescriptor(descriptor));
-    this.registerOutputs({ retryIntervals: this.retryIntervals });
+    this.retryIntervalsJson = pulumi.jsonStringify(this.retryIntervals);
+    this.registerOutputs({ retryIntervals: this.retryIntervals, retryIntervalsJson: this.retryIntervalsJson });
   }
 }
 

@@ -87,6 +87,8 @@ export interface WorkRetryDescriptor {
 export class WorkRetryQueues extends pulumi.ComponentResource {
   /** The descriptor, for the service that consumes the work queue. */
   public readonly workRetry: pulumi.Output<WorkRetryDescriptor>;
+  /** The descriptor as JSON text, for a service's environment and for other components and stacks. */
+  public readonly workRetryJson: pulumi.Output<string>;
 
   constructor(name: string, args: WorkRetryQueuesArgs, opts?: pulumi.ComponentResourceOptions) {
     const { vhost, removal, brokerVersion, adopt, ...shape } = givenArguments(args);
@@ -112,7 +114,8 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
     const ready = declareEntities(plan, () => declarer, set, [descriptor.name]);
 
     this.workRetry = pulumi.all(ready).apply(() => toDescriptor(descriptor));
-    this.registerOutputs({ workRetry: this.workRetry });
+    this.workRetryJson = pulumi.jsonStringify(this.workRetry);
+    this.registerOutputs({ workRetry: this.workRetry, workRetryJson: this.workRetryJson });
   }
 }
 

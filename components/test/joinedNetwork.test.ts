@@ -44,7 +44,7 @@ describe("what joins a network", () => {
     const topology = new DelayLevelTopology("delay", { ...shape, vhost: pulumi.output("orders") }, { provider });
     const binding = new EndpointDelayBinding("Sales", { endpoint: "Sales", network: topology, createQueue: true });
     const credentials = [{ password: "a long password" }];
-    const user = new EndpointUser("login", { user: "sales", credentials, network: topology.network });
+    const user = new EndpointUser("login", { user: "sales", credentials, network: topology.networkJson });
     assert.deepEqual(await placesOf("Sales", binding.bindingKeys), [["orders"], ["own"]]);
     assert.deepEqual(await placesOf("login", user.users), [["orders"], ["own"]]);
   });
@@ -60,6 +60,8 @@ describe("what joins a network", () => {
   for (const [kind, wrap] of Object.entries({
     "a plain descriptor": (network: DelayNetwork) => network,
     "a descriptor out of another stack": (network: DelayNetwork) => pulumi.output(network),
+    "a descriptor's JSON text": (network: DelayNetwork) => JSON.stringify(network),
+    "a descriptor's JSON text out of another stack": (network: DelayNetwork) => pulumi.jsonStringify(network),
   })) {
     it(`is declared in the vhost of ${kind}`, async () => {
       const network = wrap(delayNetwork({ ...shape, vhost: "orders" })) as never;
@@ -84,7 +86,10 @@ describe("what joins a network", () => {
       /^DelayTopologyError: vhost: "other" is not allowed; the network is declared in "orders"; leave vhost out/;
     const topology = new DelayLevelTopology("delay", { ...shape, vhost: "orders" });
     const network = delayNetwork({ ...shape, vhost: "orders" }) as never;
-    for (const joined of [{ network: topology }, { network: topology.network }, { network }]) {
+    const text = JSON.stringify(network);
+    for (const joined of [topology, topology.network, topology.networkJson, network, text].map((one) => ({
+      network: one,
+    }))) {
       assert.throws(
         () => new EndpointDelayBinding("Sales", { endpoint: "Sales", ...joined, vhost: "other" }),
         (error: Error) => message.test(String(error)),

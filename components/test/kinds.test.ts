@@ -121,12 +121,19 @@ describe("the table of what components make", () => {
     ["RabbitMqCluster", " (operator)", (from) => new from.RabbitMqCluster("k", cluster({ mode: "operator" }))],
   ];
   for (const [name, variant, make] of makers) {
-    it(`has all that ${name}${variant} makes, and the passwords are secret`, async () => {
+    it(`has all that ${name}${variant} makes, with secret passwords and the descriptor's text`, async () => {
       const component = make(components);
       const { password, passwords } = component as { password?: unknown; passwords?: unknown };
       for (const output of [password, passwords])
         if (output !== undefined) assert.ok(await pulumi.isSecret(output as pulumi.Output<unknown>));
       if (component instanceof components.RabbitMqCluster) void component.provider;
+      for (const [output, text] of Object.entries(component)) {
+        if (!output.endsWith("Json")) continue;
+        const descriptor = (component as unknown as Record<string, unknown>)[output.slice(0, -"Json".length)];
+        const both = pulumi.all([text, descriptor]) as unknown as { promise(): Promise<[string, object]> };
+        const [json, object] = await both.promise();
+        assert.deepEqual(JSON.parse(json), JSON.parse(JSON.stringify(object)));
+      }
       await pulumi.runtime.disconnect();
       made.delete(`rabbitmq-delay:index:${name}`);
       assert.ok(made.size > 0, "it makes something");

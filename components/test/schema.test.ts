@@ -20,19 +20,26 @@ describe("the schema for other languages", () => {
     const names = new Set<string>(Object.keys(componentKinds));
     const { components } = new Analyzer(folder, "rabbitmq-delay", packageJson, names).analyze();
     assert.deepEqual(Object.keys(components).sort(), [...names].sort());
-    assert.deepEqual(Object.keys(components.DelayLevelTopology?.outputs ?? {}), ["network"]);
+    assert.deepEqual(Object.keys(components.DelayLevelTopology?.outputs ?? {}), ["network", "networkJson"]);
     assert.deepEqual(Object.keys(components.EndpointDelayBinding?.outputs ?? {}).sort(), [
       "bindingKeys",
       "destination",
     ]);
-    assert.deepEqual(Object.keys(components.RetryIntervalQueues?.outputs ?? {}), ["retryIntervals"]);
-    assert.deepEqual(Object.keys(components.WorkRetryQueues?.outputs ?? {}), ["workRetry"]);
-    assert.deepEqual(Object.keys(components.HoldQueues?.outputs ?? {}), ["holdQueues"]);
-    assert.deepEqual(Object.keys(components.DelayedExchange?.outputs ?? {}), ["delayedExchange"]);
+    assert.deepEqual(Object.keys(components.RetryIntervalQueues?.outputs ?? {}), [
+      "retryIntervals",
+      "retryIntervalsJson",
+    ]);
+    assert.deepEqual(Object.keys(components.WorkRetryQueues?.outputs ?? {}), ["workRetry", "workRetryJson"]);
+    assert.deepEqual(Object.keys(components.HoldQueues?.outputs ?? {}), ["holdQueues", "holdQueuesJson"]);
+    assert.deepEqual(Object.keys(components.DelayedExchange?.outputs ?? {}), [
+      "delayedExchange",
+      "delayedExchangeJson",
+    ]);
     assert.deepEqual(Object.keys(components.ErrorQueues?.outputs ?? {}), ["names"]);
-    assert.deepEqual(Object.keys(components.DelayedRetryQueue?.outputs ?? {}), ["delayedRetry"]);
+    assert.deepEqual(Object.keys(components.DelayedRetryQueue?.outputs ?? {}), ["delayedRetry", "delayedRetryJson"]);
     assert.deepEqual(Object.keys(components.DelayedMessageStore?.outputs ?? {}).sort(), [
       "delayedStore",
+      "delayedStoreJson",
       "passwords",
       "users",
     ]);

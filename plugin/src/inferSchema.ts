@@ -3,7 +3,7 @@ import { componentsFolder, servedComponents } from "./components";
 import { withMetadata } from "./metadata";
 import { PackageSchema } from "./packageSchema";
 import { withSecrets } from "./secrets";
-import { withCsharpNames, withTypes } from "./types";
+import { withCsharpNames, withDescriptorTexts, withTypes } from "./types";
 
 /** The name of the package, whatever its folder and its npm package are called. */
 const NAME = "rabbitmq-delay";
@@ -12,5 +12,5 @@ const NAME = "rabbitmq-delay";
 export async function inferSchema(): Promise<PackageSchema> {
   const provider = new ComponentProvider({ name: NAME, dirname: componentsFolder(), components: servedComponents() });
   const inferred = JSON.parse(await provider.getSchema()) as PackageSchema;
-  return withMetadata(withCsharpNames(withSecrets(withTypes(inferred))));
+  return withMetadata(withDescriptorTexts(withCsharpNames(withSecrets(withTypes(inferred)))));
 }

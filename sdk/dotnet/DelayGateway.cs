@@ -26,6 +26,12 @@ namespace RabbitMqDelay.Infrastructure
         public Output<Outputs.DelayGatewayDescriptor> Descriptor { get; private set; } = null!;
 
         /// <summary>
+        /// The descriptor as JSON text, for a service's environment and for other components and stacks.
+        /// </summary>
+        [Output("delayGatewayJson")]
+        public Output<string> DelayGatewayJson { get; private set; } = null!;
+
+        /// <summary>
         /// Their passwords in the same order, given or generated; secret.
         /// </summary>
         [Output("passwords")]
@@ -136,15 +142,15 @@ namespace RabbitMqDelay.Infrastructure
         }
 
         [Input("furtherNetworks")]
-        private List<Input<Inputs.DelayNetworkDescriptorArgs>>? _furtherNetworks;
+        private List<InputUnion<Inputs.DelayNetworkDescriptorArgs, string>>? _furtherNetworks;
 
         /// <summary>
         /// Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
-        /// of the same program or a plain descriptor. Default none.
+        /// of the same program, a plain descriptor or its JSON text. Default none.
         /// </summary>
-        public List<Input<Inputs.DelayNetworkDescriptorArgs>> FurtherNetworks
+        public List<InputUnion<Inputs.DelayNetworkDescriptorArgs, string>> FurtherNetworks
         {
-            get => _furtherNetworks ?? (_furtherNetworks = new List<Input<Inputs.DelayNetworkDescriptorArgs>>());
+            get => _furtherNetworks ?? (_furtherNetworks = new List<InputUnion<Inputs.DelayNetworkDescriptorArgs, string>>());
             set => _furtherNetworks = value;
         }
 
@@ -155,10 +161,11 @@ namespace RabbitMqDelay.Infrastructure
         public string? GatewayName { get; set; }
 
         /// <summary>
-        /// The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
+        /// The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack,
+        /// also as JSON text.
         /// </summary>
         [Input("network", required: true)]
-        public Input<Inputs.DelayNetworkDescriptorArgs> Network { get; set; } = null!;
+        public InputUnion<Inputs.DelayNetworkDescriptorArgs, string> Network { get; set; } = null!;
 
         /// <summary>
         /// What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.

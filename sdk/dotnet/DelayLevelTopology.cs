@@ -24,6 +24,12 @@ namespace RabbitMqDelay.Infrastructure
         [Output("network")]
         public Output<Outputs.DelayNetworkDescriptor> Network { get; private set; } = null!;
 
+        /// <summary>
+        /// The descriptor as JSON text, for a service's environment and for other components and stacks.
+        /// </summary>
+        [Output("networkJson")]
+        public Output<string> NetworkJson { get; private set; } = null!;
+
 
         /// <summary>
         /// Create a DelayLevelTopology resource with the given unique name, arguments, and options.

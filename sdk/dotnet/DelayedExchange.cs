@@ -25,6 +25,12 @@ namespace RabbitMqDelay.Infrastructure
         [Output("delayedExchange")]
         public Output<Outputs.DelayedExchangeDescriptor> Descriptor { get; private set; } = null!;
 
+        /// <summary>
+        /// The descriptor as JSON text, for a service's environment and for other components and stacks.
+        /// </summary>
+        [Output("delayedExchangeJson")]
+        public Output<string> DelayedExchangeJson { get; private set; } = null!;
+
 
         /// <summary>
         /// Create a DelayedExchange resource with the given unique name, arguments, and options.

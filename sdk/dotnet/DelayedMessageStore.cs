@@ -25,6 +25,12 @@ namespace RabbitMqDelay.Infrastructure
         public Output<Outputs.DelayedStoreDescriptor> DelayedStore { get; private set; } = null!;
 
         /// <summary>
+        /// The descriptor as JSON text, for a service's environment and for other components and stacks.
+        /// </summary>
+        [Output("delayedStoreJson")]
+        public Output<string> DelayedStoreJson { get; private set; } = null!;
+
+        /// <summary>
         /// Their passwords in the same order, given or generated; secret.
         /// </summary>
         [Output("passwords")]

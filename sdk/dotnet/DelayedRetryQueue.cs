@@ -24,6 +24,12 @@ namespace RabbitMqDelay.Infrastructure
         [Output("delayedRetry")]
         public Output<Outputs.DelayedRetryDescriptor> DelayedRetry { get; private set; } = null!;
 
+        /// <summary>
+        /// The descriptor as JSON text, for a service's environment and for other components and stacks.
+        /// </summary>
+        [Output("delayedRetryJson")]
+        public Output<string> DelayedRetryJson { get; private set; } = null!;
+
 
         /// <summary>
         /// Create a DelayedRetryQueue resource with the given unique name, arguments, and options.

@@ -148,25 +148,25 @@ namespace RabbitMqDelay.Infrastructure
         }
 
         [Input("furtherNetworks")]
-        private List<Input<Inputs.DelayNetworkDescriptorArgs>>? _furtherNetworks;
+        private List<InputUnion<Inputs.DelayNetworkDescriptorArgs, string>>? _furtherNetworks;
 
         /// <summary>
         /// Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
-        /// as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
+        /// or their JSON texts as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
         /// was given as `network` can't become one of these while the endpoint joins it, nor the other way round.
         /// </summary>
-        public List<Input<Inputs.DelayNetworkDescriptorArgs>> FurtherNetworks
+        public List<InputUnion<Inputs.DelayNetworkDescriptorArgs, string>> FurtherNetworks
         {
-            get => _furtherNetworks ?? (_furtherNetworks = new List<Input<Inputs.DelayNetworkDescriptorArgs>>());
+            get => _furtherNetworks ?? (_furtherNetworks = new List<InputUnion<Inputs.DelayNetworkDescriptorArgs, string>>());
             set => _furtherNetworks = value;
         }
 
         /// <summary>
         /// The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
-        /// stack (`stackReference.requireOutput("delayNetwork")`). Default: none, with `retryIntervals` or `furtherNetworks`.
+        /// stack (`stackReference.requireOutput("delayNetwork")`), also as JSON text. Default: none, with `retryIntervals` or `furtherNetworks`.
         /// </summary>
         [Input("network")]
-        public Input<Inputs.DelayNetworkDescriptorArgs>? Network { get; set; }
+        public InputUnion<Inputs.DelayNetworkDescriptorArgs, string>? Network { get; set; }
 
         /// <summary>
         /// Whose the endpoint is: another owner of its names is refused before anything is made. Default: this stack where the endpoint joins
@@ -230,11 +230,11 @@ namespace RabbitMqDelay.Infrastructure
 
         /// <summary>
         /// Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
-        /// the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
+        /// the output of a `RetryIntervalQueues`, or a descriptor out of another stack, also as JSON text. It is bound by the queue's own name (`destination`,
         /// where that is given), which is what its consumer puts on them; a queue with several endpoints has it at one of them.
         /// </summary>
         [Input("retryIntervals")]
-        public Input<Inputs.RetryIntervalsDescriptorArgs>? RetryIntervals { get; set; }
+        public InputUnion<Inputs.RetryIntervalsDescriptorArgs, string>? RetryIntervals { get; set; }
 
         /// <summary>
         /// How NServiceBus routes: `conventional` (default), by a fanout exchange in front of each queue, or `direct`, without one.

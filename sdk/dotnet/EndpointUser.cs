@@ -146,10 +146,11 @@ namespace RabbitMqDelay.Infrastructure
         }
 
         /// <summary>
-        /// The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack.
+        /// The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack, also as JSON
+        /// text.
         /// </summary>
         [Input("network")]
-        public Input<Inputs.DelayNetworkDescriptorArgs>? Network { get; set; }
+        public InputUnion<Inputs.DelayNetworkDescriptorArgs, string>? Network { get; set; }
 
         /// <summary>
         /// Whose the user is: another owner of its name is refused. Default: this stack.
@@ -173,7 +174,7 @@ namespace RabbitMqDelay.Infrastructure
         private List<Input<object>>? _retries;
 
         /// <summary>
-        /// Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues.
+        /// Descriptors of what its failed messages come back by, or their JSON texts: interval queues, work queues, delayed retry queues.
         /// </summary>
         public List<Input<object>> Retries
         {

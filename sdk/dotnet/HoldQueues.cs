@@ -24,6 +24,12 @@ namespace RabbitMqDelay.Infrastructure
         [Output("holdQueues")]
         public Output<Outputs.HoldQueuesDescriptor> Descriptor { get; private set; } = null!;
 
+        /// <summary>
+        /// The descriptor as JSON text, for a service's environment and for other components and stacks.
+        /// </summary>
+        [Output("holdQueuesJson")]
+        public Output<string> HoldQueuesJson { get; private set; } = null!;
+
 
         /// <summary>
         /// Create a HoldQueues resource with the given unique name, arguments, and options.

@@ -24,6 +24,12 @@ namespace RabbitMqDelay.Infrastructure
         [Output("retryIntervals")]
         public Output<Outputs.RetryIntervalsDescriptor> RetryIntervals { get; private set; } = null!;
 
+        /// <summary>
+        /// The descriptor as JSON text, for a service's environment and for other components and stacks.
+        /// </summary>
+        [Output("retryIntervalsJson")]
+        public Output<string> RetryIntervalsJson { get; private set; } = null!;
+
 
         /// <summary>
         /// Create a RetryIntervalQueues resource with the given unique name, arguments, and options.

@@ -24,6 +24,12 @@ namespace RabbitMqDelay.Infrastructure
         [Output("workRetry")]
         public Output<Outputs.WorkRetryDescriptor> WorkRetry { get; private set; } = null!;
 
+        /// <summary>
+        /// The descriptor as JSON text, for a service's environment and for other components and stacks.
+        /// </summary>
+        [Output("workRetryJson")]
+        public Output<string> WorkRetryJson { get; private set; } = null!;
+
 
         /// <summary>
         /// Create a WorkRetryQueues resource with the given unique name, arguments, and options.

@@ -33,6 +33,10 @@ export class DelayGateway extends pulumi.ComponentResource {
      */
     declare public /*out*/ readonly delayGateway: pulumi.Output<outputs.DelayGatewayDescriptor>;
     /**
+     * The descriptor as JSON text, for a service's environment and for other components and stacks.
+     */
+    declare public /*out*/ readonly delayGatewayJson: pulumi.Output<string>;
+    /**
      * Their passwords in the same order, given or generated; secret.
      */
     declare public /*out*/ readonly passwords: pulumi.Output<string[]>;
@@ -71,10 +75,12 @@ export class DelayGateway extends pulumi.ComponentResource {
             resourceInputs["user"] = args?.user;
             resourceInputs["vhost"] = args?.vhost;
             resourceInputs["delayGateway"] = undefined /*out*/;
+            resourceInputs["delayGatewayJson"] = undefined /*out*/;
             resourceInputs["passwords"] = undefined /*out*/;
             resourceInputs["users"] = undefined /*out*/;
         } else {
             resourceInputs["delayGateway"] = undefined /*out*/;
+            resourceInputs["delayGatewayJson"] = undefined /*out*/;
             resourceInputs["passwords"] = undefined /*out*/;
             resourceInputs["users"] = undefined /*out*/;
         }
@@ -120,17 +126,18 @@ export interface DelayGatewayArgs {
     forwards?: inputs.StoreForwardArgs[];
     /**
      * Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
-     * of the same program or a plain descriptor. Default none.
+     * of the same program, a plain descriptor or its JSON text. Default none.
      */
-    furtherNetworks?: pulumi.Input<inputs.DelayNetworkDescriptorArgs>[];
+    furtherNetworks?: pulumi.Input<inputs.DelayNetworkDescriptorArgs | string>[];
     /**
      * Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
      */
     gatewayName?: string;
     /**
-     * The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
+     * The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack,
+     * also as JSON text.
      */
-    network: pulumi.Input<inputs.DelayNetworkDescriptorArgs>;
+    network: pulumi.Input<inputs.DelayNetworkDescriptorArgs | string>;
     /**
      * What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
      */

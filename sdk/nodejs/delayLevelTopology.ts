@@ -31,6 +31,10 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
      * The descriptor: export it from the stack, and give it to publishers and to other stacks' `EndpointDelayBinding`.
      */
     declare public /*out*/ readonly network: pulumi.Output<outputs.DelayNetworkDescriptor>;
+    /**
+     * The descriptor as JSON text, for a service's environment and for other components and stacks.
+     */
+    declare public /*out*/ readonly networkJson: pulumi.Output<string>;
 
     /**
      * Create a DelayLevelTopology resource with the given unique name, arguments, and options.
@@ -59,8 +63,10 @@ export class DelayLevelTopology extends pulumi.ComponentResource {
             resourceInputs["unitMs"] = args?.unitMs;
             resourceInputs["vhost"] = args?.vhost;
             resourceInputs["network"] = undefined /*out*/;
+            resourceInputs["networkJson"] = undefined /*out*/;
         } else {
             resourceInputs["network"] = undefined /*out*/;
+            resourceInputs["networkJson"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
         super(DelayLevelTopology.__pulumiType, name, resourceInputs, opts, true /*remote*/);

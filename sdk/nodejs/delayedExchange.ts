@@ -32,6 +32,10 @@ export class DelayedExchange extends pulumi.ComponentResource {
      * The descriptor, known when messages can be published and queues be bound.
      */
     declare public /*out*/ readonly delayedExchange: pulumi.Output<outputs.DelayedExchangeDescriptor>;
+    /**
+     * The descriptor as JSON text, for a service's environment and for other components and stacks.
+     */
+    declare public /*out*/ readonly delayedExchangeJson: pulumi.Output<string>;
 
     /**
      * Create a DelayedExchange resource with the given unique name, arguments, and options.
@@ -62,8 +66,10 @@ export class DelayedExchange extends pulumi.ComponentResource {
             resourceInputs["type"] = args?.type;
             resourceInputs["vhost"] = args?.vhost;
             resourceInputs["delayedExchange"] = undefined /*out*/;
+            resourceInputs["delayedExchangeJson"] = undefined /*out*/;
         } else {
             resourceInputs["delayedExchange"] = undefined /*out*/;
+            resourceInputs["delayedExchangeJson"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
         super(DelayedExchange.__pulumiType, name, resourceInputs, opts, true /*remote*/);

@@ -32,6 +32,10 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
      */
     declare public /*out*/ readonly delayedStore: pulumi.Output<outputs.DelayedStoreDescriptor>;
     /**
+     * The descriptor as JSON text, for a service's environment and for other components and stacks.
+     */
+    declare public /*out*/ readonly delayedStoreJson: pulumi.Output<string>;
+    /**
      * Their passwords in the same order, given or generated; secret.
      */
     declare public /*out*/ readonly passwords: pulumi.Output<string[]>;
@@ -64,10 +68,12 @@ export class DelayedMessageStore extends pulumi.ComponentResource {
             resourceInputs["user"] = args?.user;
             resourceInputs["vhost"] = args?.vhost;
             resourceInputs["delayedStore"] = undefined /*out*/;
+            resourceInputs["delayedStoreJson"] = undefined /*out*/;
             resourceInputs["passwords"] = undefined /*out*/;
             resourceInputs["users"] = undefined /*out*/;
         } else {
             resourceInputs["delayedStore"] = undefined /*out*/;
+            resourceInputs["delayedStoreJson"] = undefined /*out*/;
             resourceInputs["passwords"] = undefined /*out*/;
             resourceInputs["users"] = undefined /*out*/;
         }

@@ -31,6 +31,10 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
      * The descriptor, for the service that consumes the queue.
      */
     declare public /*out*/ readonly delayedRetry: pulumi.Output<outputs.DelayedRetryDescriptor>;
+    /**
+     * The descriptor as JSON text, for a service's environment and for other components and stacks.
+     */
+    declare public /*out*/ readonly delayedRetryJson: pulumi.Output<string>;
 
     /**
      * Create a DelayedRetryQueue resource with the given unique name, arguments, and options.
@@ -61,8 +65,10 @@ export class DelayedRetryQueue extends pulumi.ComponentResource {
             resourceInputs["type"] = args?.type;
             resourceInputs["vhost"] = args?.vhost;
             resourceInputs["delayedRetry"] = undefined /*out*/;
+            resourceInputs["delayedRetryJson"] = undefined /*out*/;
         } else {
             resourceInputs["delayedRetry"] = undefined /*out*/;
+            resourceInputs["delayedRetryJson"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
         super(DelayedRetryQueue.__pulumiType, name, resourceInputs, opts, true /*remote*/);

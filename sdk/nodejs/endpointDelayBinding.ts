@@ -143,15 +143,15 @@ export interface EndpointDelayBindingArgs {
     formerOwners?: string[];
     /**
      * Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
-     * as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
+     * or their JSON texts as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
      * was given as `network` can't become one of these while the endpoint joins it, nor the other way round.
      */
-    furtherNetworks?: pulumi.Input<inputs.DelayNetworkDescriptorArgs>[];
+    furtherNetworks?: pulumi.Input<inputs.DelayNetworkDescriptorArgs | string>[];
     /**
      * The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
-     * stack (`stackReference.requireOutput("delayNetwork")`). Default: none, with `retryIntervals` or `furtherNetworks`.
+     * stack (`stackReference.requireOutput("delayNetwork")`), also as JSON text. Default: none, with `retryIntervals` or `furtherNetworks`.
      */
-    network?: pulumi.Input<inputs.DelayNetworkDescriptorArgs>;
+    network?: pulumi.Input<inputs.DelayNetworkDescriptorArgs | string>;
     /**
      * Whose the endpoint is: another owner of its names is refused before anything is made. Default: this stack where the endpoint joins
      * a network, and nobody where it has `retryIntervals` alone.
@@ -184,10 +184,10 @@ export interface EndpointDelayBindingArgs {
     removal?: enums.Removal;
     /**
      * Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
-     * the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
+     * the output of a `RetryIntervalQueues`, or a descriptor out of another stack, also as JSON text. It is bound by the queue's own name (`destination`,
      * where that is given), which is what its consumer puts on them; a queue with several endpoints has it at one of them.
      */
-    retryIntervals?: pulumi.Input<inputs.RetryIntervalsDescriptorArgs>;
+    retryIntervals?: pulumi.Input<inputs.RetryIntervalsDescriptorArgs | string>;
     /**
      * How NServiceBus routes: `conventional` (default), by a fanout exchange in front of each queue, or `direct`, without one.
      */

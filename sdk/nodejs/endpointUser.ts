@@ -124,9 +124,10 @@ export interface EndpointUserArgs {
      */
     messageTypes?: string[];
     /**
-     * The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack.
+     * The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack, also as JSON
+     * text.
      */
-    network?: pulumi.Input<inputs.DelayNetworkDescriptorArgs>;
+    network?: pulumi.Input<inputs.DelayNetworkDescriptorArgs | string>;
     /**
      * Whose the user is: another owner of its name is refused. Default: this stack.
      */
@@ -136,7 +137,7 @@ export interface EndpointUserArgs {
      */
     publishes?: string[];
     /**
-     * Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues.
+     * Descriptors of what its failed messages come back by, or their JSON texts: interval queues, work queues, delayed retry queues.
      */
     retries?: any[];
     /**

@@ -31,6 +31,10 @@ export class HoldQueues extends pulumi.ComponentResource {
      * The descriptor, for `holdFor` and for retries.
      */
     declare public /*out*/ readonly holdQueues: pulumi.Output<outputs.HoldQueuesDescriptor>;
+    /**
+     * The descriptor as JSON text, for a service's environment and for other components and stacks.
+     */
+    declare public /*out*/ readonly holdQueuesJson: pulumi.Output<string>;
 
     /**
      * Create a HoldQueues resource with the given unique name, arguments, and options.
@@ -59,8 +63,10 @@ export class HoldQueues extends pulumi.ComponentResource {
             resourceInputs["removal"] = args?.removal;
             resourceInputs["vhost"] = args?.vhost;
             resourceInputs["holdQueues"] = undefined /*out*/;
+            resourceInputs["holdQueuesJson"] = undefined /*out*/;
         } else {
             resourceInputs["holdQueues"] = undefined /*out*/;
+            resourceInputs["holdQueuesJson"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
         super(HoldQueues.__pulumiType, name, resourceInputs, opts, true /*remote*/);

@@ -31,6 +31,10 @@ export class RetryIntervalQueues extends pulumi.ComponentResource {
      * The descriptor: export it from the stack, and give it to services and to other stacks' `EndpointDelayBinding`.
      */
     declare public /*out*/ readonly retryIntervals: pulumi.Output<outputs.RetryIntervalsDescriptor>;
+    /**
+     * The descriptor as JSON text, for a service's environment and for other components and stacks.
+     */
+    declare public /*out*/ readonly retryIntervalsJson: pulumi.Output<string>;
 
     /**
      * Create a RetryIntervalQueues resource with the given unique name, arguments, and options.
@@ -55,8 +59,10 @@ export class RetryIntervalQueues extends pulumi.ComponentResource {
             resourceInputs["removal"] = args?.removal;
             resourceInputs["vhost"] = args?.vhost;
             resourceInputs["retryIntervals"] = undefined /*out*/;
+            resourceInputs["retryIntervalsJson"] = undefined /*out*/;
         } else {
             resourceInputs["retryIntervals"] = undefined /*out*/;
+            resourceInputs["retryIntervalsJson"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
         super(RetryIntervalQueues.__pulumiType, name, resourceInputs, opts, true /*remote*/);

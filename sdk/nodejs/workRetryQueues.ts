@@ -31,6 +31,10 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
      * The descriptor, for the service that consumes the work queue.
      */
     declare public /*out*/ readonly workRetry: pulumi.Output<outputs.WorkRetryDescriptor>;
+    /**
+     * The descriptor as JSON text, for a service's environment and for other components and stacks.
+     */
+    declare public /*out*/ readonly workRetryJson: pulumi.Output<string>;
 
     /**
      * Create a WorkRetryQueues resource with the given unique name, arguments, and options.
@@ -61,8 +65,10 @@ export class WorkRetryQueues extends pulumi.ComponentResource {
             resourceInputs["removal"] = args?.removal;
             resourceInputs["vhost"] = args?.vhost;
             resourceInputs["workRetry"] = undefined /*out*/;
+            resourceInputs["workRetryJson"] = undefined /*out*/;
         } else {
             resourceInputs["workRetry"] = undefined /*out*/;
+            resourceInputs["workRetryJson"] = undefined /*out*/;
         }
         opts = pulumi.mergeOptions(utilities.resourceOptsDefaults(), opts);
         super(WorkRetryQueues.__pulumiType, name, resourceInputs, opts, true /*remote*/);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { breakingChanges } from "../../plugin/dist/compareSchemas";
 import { inferSchema } from "../../plugin/dist/inferSchema";
 import { withMetadata } from "../../plugin/dist/metadata";
-import { PackageSchema, ResourceSpec } from "../../plugin/dist/packageSchema";
+import { PackageSchema, ResourceSpec, TypeSpec } from "../../plugin/dist/packageSchema";
 import { schemaFile, schemaText } from "../../plugin/dist/schemaFile";
 import { withSecrets } from "../../plugin/dist/secrets";
 import { root } from "../../toolchain/dist/paths";
@@ -51,6 +51,32 @@ describe("the package's schema", () => {
     }
     const others = properties.filter(([name]) => !bounds.has(name)).map(([name, { type }]) => `${name}: ${type}`);
     assert.deepEqual([...new Set(others)].sort(), ["maximumDelayMs: number", "radix: integer", "version: integer"]);
+  });
+
+  it("has each descriptor as JSON text, too, and takes that text for each descriptor", () => {
+    const { resources } = JSON.parse(readFileSync(schemaFile, "utf8")) as Required<PackageSchema>;
+    const refersTo = ({ $ref = "" }: TypeSpec): boolean => $ref.endsWith("Descriptor");
+    const texts: string[] = [];
+    const taken: string[] = [];
+    for (const { properties = {}, inputProperties = {} } of Object.values(resources)) {
+      for (const [name, property] of Object.entries(properties)) {
+        if (!refersTo(property)) continue;
+        assert.equal(properties[`${name}Json`]?.type, "string", name);
+        texts.push(name);
+      }
+      for (const [name, property] of Object.entries(inputProperties)) {
+        const { oneOf = [], ...given } = property.items ?? property;
+        assert.ok(!refersTo(given), name);
+        if (!oneOf.some(refersTo)) continue;
+        assert.ok(
+          oneOf.some(({ type }) => type === "string"),
+          name,
+        );
+        taken.push(name);
+      }
+    }
+    assert.equal(texts.length, 8);
+    assert.deepEqual([...new Set(taken)].sort(), ["furtherNetworks", "network", "retryIntervals"]);
   });
 
   it("keeps what was inferred, and adds to each language what it is called there", () => {

@@ -21,6 +21,8 @@ type DelayGateway struct {
 
 	// The descriptor, for `rabbitmq-delay gateway run --descriptor`, known when all is there.
 	DelayGateway DelayGatewayDescriptorOutput `pulumi:"delayGateway"`
+	// The descriptor as JSON text, for a service's environment and for other components and stacks.
+	DelayGatewayJson pulumi.StringOutput `pulumi:"delayGatewayJson"`
 	// Their passwords in the same order, given or generated; secret.
 	Passwords pulumi.StringArrayOutput `pulumi:"passwords"`
 	// Names of the gateway's users, in the order of the credentials; known when their permissions are there.
@@ -65,12 +67,13 @@ type delayGatewayArgs struct {
 	// Exchanges that stand for a delayed exchange each; default none.
 	Forwards []StoreForward `pulumi:"forwards"`
 	// Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
-	// of the same program or a plain descriptor. Default none.
-	FurtherNetworks []DelayNetworkDescriptor `pulumi:"furtherNetworks"`
+	// of the same program, a plain descriptor or its JSON text. Default none.
+	FurtherNetworks []interface{} `pulumi:"furtherNetworks"`
 	// Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
 	GatewayName *string `pulumi:"gatewayName"`
-	// The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
-	Network DelayNetworkDescriptor `pulumi:"network"`
+	// The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack,
+	// also as JSON text.
+	Network interface{} `pulumi:"network"`
 	// What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
 	Removal *Removal `pulumi:"removal"`
 	// Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
@@ -104,12 +107,13 @@ type DelayGatewayArgs struct {
 	// Exchanges that stand for a delayed exchange each; default none.
 	Forwards []StoreForwardArgs
 	// Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
-	// of the same program or a plain descriptor. Default none.
-	FurtherNetworks []DelayNetworkDescriptorInput
+	// of the same program, a plain descriptor or its JSON text. Default none.
+	FurtherNetworks []pulumi.Input
 	// Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
 	GatewayName *string
-	// The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
-	Network DelayNetworkDescriptorInput
+	// The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack,
+	// also as JSON text.
+	Network pulumi.Input
 	// What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
 	Removal *Removal
 	// Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
@@ -213,6 +217,11 @@ func (o DelayGatewayOutput) ToDelayGatewayOutputWithContext(ctx context.Context)
 // The descriptor, for `rabbitmq-delay gateway run --descriptor`, known when all is there.
 func (o DelayGatewayOutput) DelayGateway() DelayGatewayDescriptorOutput {
 	return o.ApplyT(func(v *DelayGateway) DelayGatewayDescriptorOutput { return v.DelayGateway }).(DelayGatewayDescriptorOutput)
+}
+
+// The descriptor as JSON text, for a service's environment and for other components and stacks.
+func (o DelayGatewayOutput) DelayGatewayJson() pulumi.StringOutput {
+	return o.ApplyT(func(v *DelayGateway) pulumi.StringOutput { return v.DelayGatewayJson }).(pulumi.StringOutput)
 }
 
 // Their passwords in the same order, given or generated; secret.

@@ -20,6 +20,8 @@ type DelayLevelTopology struct {
 
 	// The descriptor: export it from the stack, and give it to publishers and to other stacks' `EndpointDelayBinding`.
 	Network DelayNetworkDescriptorOutput `pulumi:"network"`
+	// The descriptor as JSON text, for a service's environment and for other components and stacks.
+	NetworkJson pulumi.StringOutput `pulumi:"networkJson"`
 }
 
 // NewDelayLevelTopology registers a new resource with the given unique name, arguments, and options.
@@ -193,6 +195,11 @@ func (o DelayLevelTopologyOutput) ToDelayLevelTopologyOutputWithContext(ctx cont
 // The descriptor: export it from the stack, and give it to publishers and to other stacks' `EndpointDelayBinding`.
 func (o DelayLevelTopologyOutput) Network() DelayNetworkDescriptorOutput {
 	return o.ApplyT(func(v *DelayLevelTopology) DelayNetworkDescriptorOutput { return v.Network }).(DelayNetworkDescriptorOutput)
+}
+
+// The descriptor as JSON text, for a service's environment and for other components and stacks.
+func (o DelayLevelTopologyOutput) NetworkJson() pulumi.StringOutput {
+	return o.ApplyT(func(v *DelayLevelTopology) pulumi.StringOutput { return v.NetworkJson }).(pulumi.StringOutput)
 }
 
 type DelayLevelTopologyArrayOutput struct{ *pulumi.OutputState }

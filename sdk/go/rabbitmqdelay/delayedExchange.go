@@ -21,6 +21,8 @@ type DelayedExchange struct {
 
 	// The descriptor, known when messages can be published and queues be bound.
 	DelayedExchange DelayedExchangeDescriptorOutput `pulumi:"delayedExchange"`
+	// The descriptor as JSON text, for a service's environment and for other components and stacks.
+	DelayedExchangeJson pulumi.StringOutput `pulumi:"delayedExchangeJson"`
 }
 
 // NewDelayedExchange registers a new resource with the given unique name, arguments, and options.
@@ -191,6 +193,11 @@ func (o DelayedExchangeOutput) ToDelayedExchangeOutputWithContext(ctx context.Co
 // The descriptor, known when messages can be published and queues be bound.
 func (o DelayedExchangeOutput) DelayedExchange() DelayedExchangeDescriptorOutput {
 	return o.ApplyT(func(v *DelayedExchange) DelayedExchangeDescriptorOutput { return v.DelayedExchange }).(DelayedExchangeDescriptorOutput)
+}
+
+// The descriptor as JSON text, for a service's environment and for other components and stacks.
+func (o DelayedExchangeOutput) DelayedExchangeJson() pulumi.StringOutput {
+	return o.ApplyT(func(v *DelayedExchange) pulumi.StringOutput { return v.DelayedExchangeJson }).(pulumi.StringOutput)
 }
 
 type DelayedExchangeArrayOutput struct{ *pulumi.OutputState }

@@ -19,6 +19,8 @@ type DelayedMessageStore struct {
 
 	// The descriptor, for `rabbitmq-delay store run --descriptor`.
 	DelayedStore DelayedStoreDescriptorOutput `pulumi:"delayedStore"`
+	// The descriptor as JSON text, for a service's environment and for other components and stacks.
+	DelayedStoreJson pulumi.StringOutput `pulumi:"delayedStoreJson"`
 	// Their passwords in the same order, given or generated; secret.
 	Passwords pulumi.StringArrayOutput `pulumi:"passwords"`
 	// Names of the store's users, in the order of the credentials; known when their permissions are there.
@@ -192,6 +194,11 @@ func (o DelayedMessageStoreOutput) ToDelayedMessageStoreOutputWithContext(ctx co
 // The descriptor, for `rabbitmq-delay store run --descriptor`.
 func (o DelayedMessageStoreOutput) DelayedStore() DelayedStoreDescriptorOutput {
 	return o.ApplyT(func(v *DelayedMessageStore) DelayedStoreDescriptorOutput { return v.DelayedStore }).(DelayedStoreDescriptorOutput)
+}
+
+// The descriptor as JSON text, for a service's environment and for other components and stacks.
+func (o DelayedMessageStoreOutput) DelayedStoreJson() pulumi.StringOutput {
+	return o.ApplyT(func(v *DelayedMessageStore) pulumi.StringOutput { return v.DelayedStoreJson }).(pulumi.StringOutput)
 }
 
 // Their passwords in the same order, given or generated; secret.

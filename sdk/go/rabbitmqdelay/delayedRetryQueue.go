@@ -20,6 +20,8 @@ type DelayedRetryQueue struct {
 
 	// The descriptor, for the service that consumes the queue.
 	DelayedRetry DelayedRetryDescriptorOutput `pulumi:"delayedRetry"`
+	// The descriptor as JSON text, for a service's environment and for other components and stacks.
+	DelayedRetryJson pulumi.StringOutput `pulumi:"delayedRetryJson"`
 }
 
 // NewDelayedRetryQueue registers a new resource with the given unique name, arguments, and options.
@@ -183,6 +185,11 @@ func (o DelayedRetryQueueOutput) ToDelayedRetryQueueOutputWithContext(ctx contex
 // The descriptor, for the service that consumes the queue.
 func (o DelayedRetryQueueOutput) DelayedRetry() DelayedRetryDescriptorOutput {
 	return o.ApplyT(func(v *DelayedRetryQueue) DelayedRetryDescriptorOutput { return v.DelayedRetry }).(DelayedRetryDescriptorOutput)
+}
+
+// The descriptor as JSON text, for a service's environment and for other components and stacks.
+func (o DelayedRetryQueueOutput) DelayedRetryJson() pulumi.StringOutput {
+	return o.ApplyT(func(v *DelayedRetryQueue) pulumi.StringOutput { return v.DelayedRetryJson }).(pulumi.StringOutput)
 }
 
 type DelayedRetryQueueArrayOutput struct{ *pulumi.OutputState }

@@ -78,12 +78,12 @@ type endpointDelayBindingArgs struct {
 	// What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own.
 	FormerOwners []string `pulumi:"formerOwners"`
 	// Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
-	// as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
+	// or their JSON texts as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
 	// was given as `network` can't become one of these while the endpoint joins it, nor the other way round.
-	FurtherNetworks []DelayNetworkDescriptor `pulumi:"furtherNetworks"`
+	FurtherNetworks []interface{} `pulumi:"furtherNetworks"`
 	// The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
-	// stack (`stackReference.requireOutput("delayNetwork")`). Default: none, with `retryIntervals` or `furtherNetworks`.
-	Network *DelayNetworkDescriptor `pulumi:"network"`
+	// stack (`stackReference.requireOutput("delayNetwork")`), also as JSON text. Default: none, with `retryIntervals` or `furtherNetworks`.
+	Network interface{} `pulumi:"network"`
 	// Whose the endpoint is: another owner of its names is refused before anything is made. Default: this stack where the endpoint joins
 	// a network, and nobody where it has `retryIntervals` alone.
 	Owner *string `pulumi:"owner"`
@@ -103,9 +103,9 @@ type endpointDelayBindingArgs struct {
 	// type, always stay, because other services may use them too.
 	Removal *Removal `pulumi:"removal"`
 	// Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
-	// the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
+	// the output of a `RetryIntervalQueues`, or a descriptor out of another stack, also as JSON text. It is bound by the queue's own name (`destination`,
 	// where that is given), which is what its consumer puts on them; a queue with several endpoints has it at one of them.
-	RetryIntervals *RetryIntervalsDescriptor `pulumi:"retryIntervals"`
+	RetryIntervals interface{} `pulumi:"retryIntervals"`
 	// How NServiceBus routes: `conventional` (default), by a fanout exchange in front of each queue, or `direct`, without one.
 	RoutingTopology *RoutingTopology `pulumi:"routingTopology"`
 	// The vhost; default the network's, and `/` where its descriptor, of version 1, does not say or there is none. Another than the network's is refused.
@@ -150,12 +150,12 @@ type EndpointDelayBindingArgs struct {
 	// What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own.
 	FormerOwners []string
 	// Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
-	// as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
+	// or their JSON texts as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
 	// was given as `network` can't become one of these while the endpoint joins it, nor the other way round.
-	FurtherNetworks []DelayNetworkDescriptorInput
+	FurtherNetworks []pulumi.Input
 	// The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
-	// stack (`stackReference.requireOutput("delayNetwork")`). Default: none, with `retryIntervals` or `furtherNetworks`.
-	Network DelayNetworkDescriptorPtrInput
+	// stack (`stackReference.requireOutput("delayNetwork")`), also as JSON text. Default: none, with `retryIntervals` or `furtherNetworks`.
+	Network pulumi.Input
 	// Whose the endpoint is: another owner of its names is refused before anything is made. Default: this stack where the endpoint joins
 	// a network, and nobody where it has `retryIntervals` alone.
 	Owner *string
@@ -175,9 +175,9 @@ type EndpointDelayBindingArgs struct {
 	// type, always stay, because other services may use them too.
 	Removal *Removal
 	// Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
-	// the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
+	// the output of a `RetryIntervalQueues`, or a descriptor out of another stack, also as JSON text. It is bound by the queue's own name (`destination`,
 	// where that is given), which is what its consumer puts on them; a queue with several endpoints has it at one of them.
-	RetryIntervals RetryIntervalsDescriptorPtrInput
+	RetryIntervals pulumi.Input
 	// How NServiceBus routes: `conventional` (default), by a fanout exchange in front of each queue, or `direct`, without one.
 	RoutingTopology *RoutingTopology
 	// The vhost; default the network's, and `/` where its descriptor, of version 1, does not say or there is none. Another than the network's is refused.

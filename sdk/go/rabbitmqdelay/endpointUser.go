@@ -68,13 +68,14 @@ type endpointUserArgs struct {
 	FormerOwners []string `pulumi:"formerOwners"`
 	// With a client: the exchanges of the message types, or events, that it publishes or subscribes to, e.g. `Shop.Orders:OrderPlaced`.
 	MessageTypes []string `pulumi:"messageTypes"`
-	// The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack.
-	Network *DelayNetworkDescriptor `pulumi:"network"`
+	// The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack, also as JSON
+	// text.
+	Network interface{} `pulumi:"network"`
 	// Whose the user is: another owner of its name is refused. Default: this stack.
 	Owner *string `pulumi:"owner"`
 	// Further exchanges that it publishes to, e.g. the `errorExchange` of its `consumeWithRetries`.
 	Publishes []string `pulumi:"publishes"`
-	// Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues.
+	// Descriptors of what its failed messages come back by, or their JSON texts: interval queues, work queues, delayed retry queues.
 	Retries []interface{} `pulumi:"retries"`
 	// With `client: nservicebus`: `conventional` (default), or `direct`, which sends by the default exchange, and so may send to every queue
 	// of the vhost.
@@ -110,13 +111,14 @@ type EndpointUserArgs struct {
 	FormerOwners []string
 	// With a client: the exchanges of the message types, or events, that it publishes or subscribes to, e.g. `Shop.Orders:OrderPlaced`.
 	MessageTypes []string
-	// The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack.
-	Network DelayNetworkDescriptorPtrInput
+	// The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack, also as JSON
+	// text.
+	Network pulumi.Input
 	// Whose the user is: another owner of its name is refused. Default: this stack.
 	Owner *string
 	// Further exchanges that it publishes to, e.g. the `errorExchange` of its `consumeWithRetries`.
 	Publishes []string
-	// Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues.
+	// Descriptors of what its failed messages come back by, or their JSON texts: interval queues, work queues, delayed retry queues.
 	Retries []pulumi.Input
 	// With `client: nservicebus`: `conventional` (default), or `direct`, which sends by the default exchange, and so may send to every queue
 	// of the vhost.

@@ -20,6 +20,8 @@ type HoldQueues struct {
 
 	// The descriptor, for `holdFor` and for retries.
 	HoldQueues HoldQueuesDescriptorOutput `pulumi:"holdQueues"`
+	// The descriptor as JSON text, for a service's environment and for other components and stacks.
+	HoldQueuesJson pulumi.StringOutput `pulumi:"holdQueuesJson"`
 }
 
 // NewHoldQueues registers a new resource with the given unique name, arguments, and options.
@@ -187,6 +189,11 @@ func (o HoldQueuesOutput) ToHoldQueuesOutputWithContext(ctx context.Context) Hol
 // The descriptor, for `holdFor` and for retries.
 func (o HoldQueuesOutput) HoldQueues() HoldQueuesDescriptorOutput {
 	return o.ApplyT(func(v *HoldQueues) HoldQueuesDescriptorOutput { return v.HoldQueues }).(HoldQueuesDescriptorOutput)
+}
+
+// The descriptor as JSON text, for a service's environment and for other components and stacks.
+func (o HoldQueuesOutput) HoldQueuesJson() pulumi.StringOutput {
+	return o.ApplyT(func(v *HoldQueues) pulumi.StringOutput { return v.HoldQueuesJson }).(pulumi.StringOutput)
 }
 
 type HoldQueuesArrayOutput struct{ *pulumi.OutputState }

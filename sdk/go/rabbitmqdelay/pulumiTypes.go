@@ -1303,31 +1303,6 @@ func (i *delayNetworkDescriptorPtrType) ToDelayNetworkDescriptorPtrOutputWithCon
 	return pulumi.ToOutputWithContext(ctx, i).(DelayNetworkDescriptorPtrOutput)
 }
 
-// DelayNetworkDescriptorArrayInput is an input type that accepts DelayNetworkDescriptorArray and DelayNetworkDescriptorArrayOutput values.
-// You can construct a concrete instance of `DelayNetworkDescriptorArrayInput` via:
-//
-//	DelayNetworkDescriptorArray{ DelayNetworkDescriptorArgs{...} }
-type DelayNetworkDescriptorArrayInput interface {
-	pulumi.Input
-
-	ToDelayNetworkDescriptorArrayOutput() DelayNetworkDescriptorArrayOutput
-	ToDelayNetworkDescriptorArrayOutputWithContext(context.Context) DelayNetworkDescriptorArrayOutput
-}
-
-type DelayNetworkDescriptorArray []DelayNetworkDescriptorInput
-
-func (DelayNetworkDescriptorArray) ElementType() reflect.Type {
-	return reflect.TypeOf((*[]DelayNetworkDescriptor)(nil)).Elem()
-}
-
-func (i DelayNetworkDescriptorArray) ToDelayNetworkDescriptorArrayOutput() DelayNetworkDescriptorArrayOutput {
-	return i.ToDelayNetworkDescriptorArrayOutputWithContext(context.Background())
-}
-
-func (i DelayNetworkDescriptorArray) ToDelayNetworkDescriptorArrayOutputWithContext(ctx context.Context) DelayNetworkDescriptorArrayOutput {
-	return pulumi.ToOutputWithContext(ctx, i).(DelayNetworkDescriptorArrayOutput)
-}
-
 type DelayNetworkDescriptorOutput struct{ *pulumi.OutputState }
 
 func (DelayNetworkDescriptorOutput) ElementType() reflect.Type {
@@ -1616,26 +1591,6 @@ func (o DelayNetworkDescriptorPtrOutput) Vhost() pulumi.StringPtrOutput {
 		}
 		return v.Vhost
 	}).(pulumi.StringPtrOutput)
-}
-
-type DelayNetworkDescriptorArrayOutput struct{ *pulumi.OutputState }
-
-func (DelayNetworkDescriptorArrayOutput) ElementType() reflect.Type {
-	return reflect.TypeOf((*[]DelayNetworkDescriptor)(nil)).Elem()
-}
-
-func (o DelayNetworkDescriptorArrayOutput) ToDelayNetworkDescriptorArrayOutput() DelayNetworkDescriptorArrayOutput {
-	return o
-}
-
-func (o DelayNetworkDescriptorArrayOutput) ToDelayNetworkDescriptorArrayOutputWithContext(ctx context.Context) DelayNetworkDescriptorArrayOutput {
-	return o
-}
-
-func (o DelayNetworkDescriptorArrayOutput) Index(i pulumi.IntInput) DelayNetworkDescriptorOutput {
-	return pulumi.All(o, i).ApplyT(func(vs []interface{}) DelayNetworkDescriptor {
-		return vs[0].([]DelayNetworkDescriptor)[vs[1].(int)]
-	}).(DelayNetworkDescriptorOutput)
 }
 
 type DelayedExchangeDescriptor struct {
@@ -3551,7 +3506,6 @@ func init() {
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayGatewayDescriptorInput)(nil)).Elem(), DelayGatewayDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayNetworkDescriptorInput)(nil)).Elem(), DelayNetworkDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayNetworkDescriptorPtrInput)(nil)).Elem(), DelayNetworkDescriptorArgs{})
-	pulumi.RegisterInputType(reflect.TypeOf((*DelayNetworkDescriptorArrayInput)(nil)).Elem(), DelayNetworkDescriptorArray{})
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayedExchangeDescriptorInput)(nil)).Elem(), DelayedExchangeDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayedRetryDescriptorInput)(nil)).Elem(), DelayedRetryDescriptorArgs{})
 	pulumi.RegisterInputType(reflect.TypeOf((*DelayedStoreDescriptorInput)(nil)).Elem(), DelayedStoreDescriptorArgs{})
@@ -3585,7 +3539,6 @@ func init() {
 	pulumi.RegisterOutputType(DelayGatewayDescriptorOutput{})
 	pulumi.RegisterOutputType(DelayNetworkDescriptorOutput{})
 	pulumi.RegisterOutputType(DelayNetworkDescriptorPtrOutput{})
-	pulumi.RegisterOutputType(DelayNetworkDescriptorArrayOutput{})
 	pulumi.RegisterOutputType(DelayedExchangeDescriptorOutput{})
 	pulumi.RegisterOutputType(DelayedRetryDescriptorOutput{})
 	pulumi.RegisterOutputType(DelayedStoreDescriptorOutput{})

@@ -20,6 +20,8 @@ type RetryIntervalQueues struct {
 
 	// The descriptor: export it from the stack, and give it to services and to other stacks' `EndpointDelayBinding`.
 	RetryIntervals RetryIntervalsDescriptorOutput `pulumi:"retryIntervals"`
+	// The descriptor as JSON text, for a service's environment and for other components and stacks.
+	RetryIntervalsJson pulumi.StringOutput `pulumi:"retryIntervalsJson"`
 }
 
 // NewRetryIntervalQueues registers a new resource with the given unique name, arguments, and options.
@@ -182,6 +184,11 @@ func (o RetryIntervalQueuesOutput) ToRetryIntervalQueuesOutputWithContext(ctx co
 // The descriptor: export it from the stack, and give it to services and to other stacks' `EndpointDelayBinding`.
 func (o RetryIntervalQueuesOutput) RetryIntervals() RetryIntervalsDescriptorOutput {
 	return o.ApplyT(func(v *RetryIntervalQueues) RetryIntervalsDescriptorOutput { return v.RetryIntervals }).(RetryIntervalsDescriptorOutput)
+}
+
+// The descriptor as JSON text, for a service's environment and for other components and stacks.
+func (o RetryIntervalQueuesOutput) RetryIntervalsJson() pulumi.StringOutput {
+	return o.ApplyT(func(v *RetryIntervalQueues) pulumi.StringOutput { return v.RetryIntervalsJson }).(pulumi.StringOutput)
 }
 
 type RetryIntervalQueuesArrayOutput struct{ *pulumi.OutputState }

@@ -20,6 +20,8 @@ type WorkRetryQueues struct {
 
 	// The descriptor, for the service that consumes the work queue.
 	WorkRetry WorkRetryDescriptorOutput `pulumi:"workRetry"`
+	// The descriptor as JSON text, for a service's environment and for other components and stacks.
+	WorkRetryJson pulumi.StringOutput `pulumi:"workRetryJson"`
 }
 
 // NewWorkRetryQueues registers a new resource with the given unique name, arguments, and options.
@@ -194,6 +196,11 @@ func (o WorkRetryQueuesOutput) ToWorkRetryQueuesOutputWithContext(ctx context.Co
 // The descriptor, for the service that consumes the work queue.
 func (o WorkRetryQueuesOutput) WorkRetry() WorkRetryDescriptorOutput {
 	return o.ApplyT(func(v *WorkRetryQueues) WorkRetryDescriptorOutput { return v.WorkRetry }).(WorkRetryDescriptorOutput)
+}
+
+// The descriptor as JSON text, for a service's environment and for other components and stacks.
+func (o WorkRetryQueuesOutput) WorkRetryJson() pulumi.StringOutput {
+	return o.ApplyT(func(v *WorkRetryQueues) pulumi.StringOutput { return v.WorkRetryJson }).(pulumi.StringOutput)
 }
 
 type WorkRetryQueuesArrayOutput struct{ *pulumi.OutputState }

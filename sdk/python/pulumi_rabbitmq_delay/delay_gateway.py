@@ -22,7 +22,7 @@ __all__ = ['DelayGatewayArgs', 'DelayGateway']
 @pulumi.input_type
 class DelayGatewayArgs:
     def __init__(__self__, *,
-                 network: pulumi.Input['DelayNetworkDescriptorArgs'],
+                 network: pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]],
                  adopt: Optional[_builtins.bool] = None,
                  broker_version: Optional[_builtins.str] = None,
                  credentials: Optional[Sequence['EndpointCredentialArgs']] = None,
@@ -30,7 +30,7 @@ class DelayGatewayArgs:
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
                  forwards: Optional[Sequence['StoreForwardArgs']] = None,
-                 further_networks: Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]] = None,
+                 further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]] = None,
                  gateway_name: Optional[_builtins.str] = None,
                  removal: Optional['Removal'] = None,
                  single_active_consumer: Optional[_builtins.bool] = None,
@@ -39,7 +39,8 @@ class DelayGatewayArgs:
                  vhost: Optional[pulumi.Input[_builtins.str]] = None):
         """
         The set of arguments for constructing a DelayGateway resource.
-        :param pulumi.Input['DelayNetworkDescriptorArgs'] network: The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
+        :param pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]] network: The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack,
+               also as JSON text.
         :param _builtins.bool adopt: Whether a user that is on the broker already is taken over, with a new password, without its tags, and to be deleted with this
                stack; default false: one that this stack has not claimed is refused. It is needed for one update.
         :param _builtins.str broker_version: The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
@@ -50,8 +51,8 @@ class DelayGatewayArgs:
         :param Sequence[_builtins.str] exchanges: Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
         :param Sequence[_builtins.str] former_owners: What this stack was called before, e.g. `orders/prod`: the claims that it made by that name are its own.
         :param Sequence['StoreForwardArgs'] forwards: Exchanges that stand for a delayed exchange each; default none.
-        :param Sequence[pulumi.Input['DelayNetworkDescriptorArgs']] further_networks: Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
-               of the same program or a plain descriptor. Default none.
+        :param Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]] further_networks: Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+               of the same program, a plain descriptor or its JSON text. Default none.
         :param _builtins.str gateway_name: Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
         :param _builtins.bool single_active_consumer: Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
@@ -92,14 +93,15 @@ class DelayGatewayArgs:
 
     @_builtins.property
     @pulumi.getter
-    def network(self) -> pulumi.Input['DelayNetworkDescriptorArgs']:
+    def network(self) -> pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]:
         """
-        The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
+        The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack,
+        also as JSON text.
         """
         return pulumi.get(self, "network")
 
     @network.setter
-    def network(self, value: pulumi.Input['DelayNetworkDescriptorArgs']):
+    def network(self, value: pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]):
         pulumi.set(self, "network", value)
 
     @_builtins.property
@@ -191,15 +193,15 @@ class DelayGatewayArgs:
 
     @_builtins.property
     @pulumi.getter(name="furtherNetworks")
-    def further_networks(self) -> Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]]:
+    def further_networks(self) -> Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]]:
         """
         Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
-        of the same program or a plain descriptor. Default none.
+        of the same program, a plain descriptor or its JSON text. Default none.
         """
         return pulumi.get(self, "further_networks")
 
     @further_networks.setter
-    def further_networks(self, value: Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]]):
+    def further_networks(self, value: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]]):
         pulumi.set(self, "further_networks", value)
 
     @_builtins.property
@@ -289,9 +291,9 @@ class DelayGateway(pulumi.ComponentResource):
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
                  forwards: Optional[Sequence[Union['StoreForwardArgs', 'StoreForwardArgsDict']]] = None,
-                 further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]]] = None,
+                 further_networks: Optional[Sequence[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]]] = None,
                  gateway_name: Optional[_builtins.str] = None,
-                 network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,
+                 network: Optional[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]] = None,
                  removal: Optional['Removal'] = None,
                  single_active_consumer: Optional[_builtins.bool] = None,
                  to_queues: Optional[_builtins.bool] = None,
@@ -316,10 +318,11 @@ class DelayGateway(pulumi.ComponentResource):
         :param Sequence[_builtins.str] exchanges: Exchanges of others that messages may name in the header `x-deliver-exchange`; default none.
         :param Sequence[_builtins.str] former_owners: What this stack was called before, e.g. `orders/prod`: the claims that it made by that name are its own.
         :param Sequence[Union['StoreForwardArgs', 'StoreForwardArgsDict']] forwards: Exchanges that stand for a delayed exchange each; default none.
-        :param Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] further_networks: Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
-               of the same program or a plain descriptor. Default none.
+        :param Sequence[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]] further_networks: Networks that lead back to the gateway, too: those that messages still wait in, e.g. the one before, until it is empty. Each is a topology
+               of the same program, a plain descriptor or its JSON text. Default none.
         :param _builtins.str gateway_name: Name of the gateway and of its intake exchange, default `gateway`; its queues are `NAME.intake`, `NAME.return`, `NAME.error`.
-        :param pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']] network: The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack.
+        :param pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]] network: The network that messages wait in: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another stack,
+               also as JSON text.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` or `delete`. Default: that of the topology, else `retain`.
         :param _builtins.bool single_active_consumer: Whether one process at a time takes messages, and the others stand by, so that messages of one exchange and delay, up to the network's longest, keep their order;
                default false. A change needs new queues, and so another name.
@@ -361,9 +364,9 @@ class DelayGateway(pulumi.ComponentResource):
                  exchanges: Optional[Sequence[_builtins.str]] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
                  forwards: Optional[Sequence[Union['StoreForwardArgs', 'StoreForwardArgsDict']]] = None,
-                 further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]]] = None,
+                 further_networks: Optional[Sequence[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]]] = None,
                  gateway_name: Optional[_builtins.str] = None,
-                 network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,
+                 network: Optional[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]] = None,
                  removal: Optional['Removal'] = None,
                  single_active_consumer: Optional[_builtins.bool] = None,
                  to_queues: Optional[_builtins.bool] = None,
@@ -398,6 +401,7 @@ class DelayGateway(pulumi.ComponentResource):
             __props__.__dict__["user"] = user
             __props__.__dict__["vhost"] = vhost
             __props__.__dict__["delay_gateway"] = None
+            __props__.__dict__["delay_gateway_json"] = None
             __props__.__dict__["passwords"] = None
             __props__.__dict__["users"] = None
         super(DelayGateway, __self__).__init__(
@@ -414,6 +418,14 @@ class DelayGateway(pulumi.ComponentResource):
         The descriptor, for `rabbitmq-delay gateway run --descriptor`, known when all is there.
         """
         return pulumi.get(self, "delay_gateway")
+
+    @_builtins.property
+    @pulumi.getter(name="delayGatewayJson")
+    def delay_gateway_json(self) -> pulumi.Output[_builtins.str]:
+        """
+        The descriptor as JSON text, for a service's environment and for other components and stacks.
+        """
+        return pulumi.get(self, "delay_gateway_json")
 
     @_builtins.property
     @pulumi.getter

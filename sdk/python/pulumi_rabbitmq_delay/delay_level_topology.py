@@ -335,6 +335,7 @@ class DelayLevelTopology(pulumi.ComponentResource):
             __props__.__dict__["unit_ms"] = unit_ms
             __props__.__dict__["vhost"] = vhost
             __props__.__dict__["network"] = None
+            __props__.__dict__["network_json"] = None
         super(DelayLevelTopology, __self__).__init__(
             'rabbitmq-delay:index:DelayLevelTopology',
             resource_name,
@@ -349,4 +350,12 @@ class DelayLevelTopology(pulumi.ComponentResource):
         The descriptor: export it from the stack, and give it to publishers and to other stacks' `EndpointDelayBinding`.
         """
         return pulumi.get(self, "network")
+
+    @_builtins.property
+    @pulumi.getter(name="networkJson")
+    def network_json(self) -> pulumi.Output[_builtins.str]:
+        """
+        The descriptor as JSON text, for a service's environment and for other components and stacks.
+        """
+        return pulumi.get(self, "network_json")
 

@@ -315,6 +315,7 @@ class DelayedExchange(pulumi.ComponentResource):
             __props__.__dict__["type"] = type
             __props__.__dict__["vhost"] = vhost
             __props__.__dict__["delayed_exchange"] = None
+            __props__.__dict__["delayed_exchange_json"] = None
         super(DelayedExchange, __self__).__init__(
             'rabbitmq-delay:index:DelayedExchange',
             resource_name,
@@ -329,4 +330,12 @@ class DelayedExchange(pulumi.ComponentResource):
         The descriptor, known when messages can be published and queues be bound.
         """
         return pulumi.get(self, "delayed_exchange")
+
+    @_builtins.property
+    @pulumi.getter(name="delayedExchangeJson")
+    def delayed_exchange_json(self) -> pulumi.Output[_builtins.str]:
+        """
+        The descriptor as JSON text, for a service's environment and for other components and stacks.
+        """
+        return pulumi.get(self, "delayed_exchange_json")
 

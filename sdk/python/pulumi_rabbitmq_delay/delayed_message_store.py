@@ -329,6 +329,7 @@ class DelayedMessageStore(pulumi.ComponentResource):
             __props__.__dict__["user"] = user
             __props__.__dict__["vhost"] = vhost
             __props__.__dict__["delayed_store"] = None
+            __props__.__dict__["delayed_store_json"] = None
             __props__.__dict__["passwords"] = None
             __props__.__dict__["users"] = None
         super(DelayedMessageStore, __self__).__init__(
@@ -345,6 +346,14 @@ class DelayedMessageStore(pulumi.ComponentResource):
         The descriptor, for `rabbitmq-delay store run --descriptor`.
         """
         return pulumi.get(self, "delayed_store")
+
+    @_builtins.property
+    @pulumi.getter(name="delayedStoreJson")
+    def delayed_store_json(self) -> pulumi.Output[_builtins.str]:
+        """
+        The descriptor as JSON text, for a service's environment and for other components and stacks.
+        """
+        return pulumi.get(self, "delayed_store_json")
 
     @_builtins.property
     @pulumi.getter

@@ -308,6 +308,7 @@ class DelayedRetryQueue(pulumi.ComponentResource):
             __props__.__dict__["type"] = type
             __props__.__dict__["vhost"] = vhost
             __props__.__dict__["delayed_retry"] = None
+            __props__.__dict__["delayed_retry_json"] = None
         super(DelayedRetryQueue, __self__).__init__(
             'rabbitmq-delay:index:DelayedRetryQueue',
             resource_name,
@@ -322,4 +323,12 @@ class DelayedRetryQueue(pulumi.ComponentResource):
         The descriptor, for the service that consumes the queue.
         """
         return pulumi.get(self, "delayed_retry")
+
+    @_builtins.property
+    @pulumi.getter(name="delayedRetryJson")
+    def delayed_retry_json(self) -> pulumi.Output[_builtins.str]:
+        """
+        The descriptor as JSON text, for a service's environment and for other components and stacks.
+        """
+        return pulumi.get(self, "delayed_retry_json")
 

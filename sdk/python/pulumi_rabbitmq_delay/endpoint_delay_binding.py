@@ -31,15 +31,15 @@ class EndpointDelayBindingArgs:
                  endpoint_type: Optional['EndpointType'] = None,
                  error_queue: Optional[_builtins.str] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
-                 further_networks: Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]] = None,
-                 network: Optional[pulumi.Input['DelayNetworkDescriptorArgs']] = None,
+                 further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]] = None,
+                 network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]] = None,
                  owner: Optional[_builtins.str] = None,
                  patterns: Optional[Sequence[_builtins.str]] = None,
                  queue_arguments: Optional[Mapping[str, Any]] = None,
                  queue_policy: Optional[Mapping[str, Any]] = None,
                  queue_type: Optional['QueueType'] = None,
                  removal: Optional['Removal'] = None,
-                 retry_intervals: Optional[pulumi.Input['RetryIntervalsDescriptorArgs']] = None,
+                 retry_intervals: Optional[pulumi.Input[Union['RetryIntervalsDescriptorArgs', _builtins.str]]] = None,
                  routing_topology: Optional['RoutingTopology'] = None,
                  vhost: Optional[pulumi.Input[_builtins.str]] = None):
         """
@@ -69,11 +69,11 @@ class EndpointDelayBindingArgs:
                `consumeWithRetries` (`errorQueue`, `errorExchange`), and the name to the service's `EndpointUser`. Leave it out for one that an
                `ErrorQueues` declares, of this program or of the broker's stack.
         :param Sequence[_builtins.str] former_owners: What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own.
-        :param Sequence[pulumi.Input['DelayNetworkDescriptorArgs']] further_networks: Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
-               as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
+        :param Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]] further_networks: Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
+               or their JSON texts as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
                was given as `network` can't become one of these while the endpoint joins it, nor the other way round.
-        :param pulumi.Input['DelayNetworkDescriptorArgs'] network: The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
-               stack (`stackReference.requireOutput("delayNetwork")`). Default: none, with `retryIntervals` or `furtherNetworks`.
+        :param pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]] network: The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
+               stack (`stackReference.requireOutput("delayNetwork")`), also as JSON text. Default: none, with `retryIntervals` or `furtherNetworks`.
         :param _builtins.str owner: Whose the endpoint is: another owner of its names is refused before anything is made. Default: this stack where the endpoint joins
                a network, and nobody where it has `retryIntervals` alone.
         :param Sequence[_builtins.str] patterns: Destinations that reach this endpoint, `*` for any one word; default: the endpoint's name. A consumer whose failed messages come
@@ -86,8 +86,8 @@ class EndpointDelayBindingArgs:
         :param 'Removal' removal: What happens to the declared queue when it leaves the program: `retain` or `delete`. Default: that of the topology, where this
                program declares it in TypeScript or JavaScript, else `retain`. Its bindings always go; the error queue, and the exchange of a message
                type, always stay, because other services may use them too.
-        :param pulumi.Input['RetryIntervalsDescriptorArgs'] retry_intervals: Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
-               the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
+        :param pulumi.Input[Union['RetryIntervalsDescriptorArgs', _builtins.str]] retry_intervals: Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
+               the output of a `RetryIntervalQueues`, or a descriptor out of another stack, also as JSON text. It is bound by the queue's own name (`destination`,
                where that is given), which is what its consumer puts on them; a queue with several endpoints has it at one of them.
         :param 'RoutingTopology' routing_topology: How NServiceBus routes: `conventional` (default), by a fanout exchange in front of each queue, or `direct`, without one.
         :param pulumi.Input[_builtins.str] vhost: The vhost; default the network's, and `/` where its descriptor, of version 1, does not say or there is none. Another than the network's is refused.
@@ -271,29 +271,29 @@ class EndpointDelayBindingArgs:
 
     @_builtins.property
     @pulumi.getter(name="furtherNetworks")
-    def further_networks(self) -> Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]]:
+    def further_networks(self) -> Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]]:
         """
         Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
-        as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
+        or their JSON texts as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
         was given as `network` can't become one of these while the endpoint joins it, nor the other way round.
         """
         return pulumi.get(self, "further_networks")
 
     @further_networks.setter
-    def further_networks(self, value: Optional[Sequence[pulumi.Input['DelayNetworkDescriptorArgs']]]):
+    def further_networks(self, value: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]]):
         pulumi.set(self, "further_networks", value)
 
     @_builtins.property
     @pulumi.getter
-    def network(self) -> Optional[pulumi.Input['DelayNetworkDescriptorArgs']]:
+    def network(self) -> Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]:
         """
         The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
-        stack (`stackReference.requireOutput("delayNetwork")`). Default: none, with `retryIntervals` or `furtherNetworks`.
+        stack (`stackReference.requireOutput("delayNetwork")`), also as JSON text. Default: none, with `retryIntervals` or `furtherNetworks`.
         """
         return pulumi.get(self, "network")
 
     @network.setter
-    def network(self, value: Optional[pulumi.Input['DelayNetworkDescriptorArgs']]):
+    def network(self, value: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]):
         pulumi.set(self, "network", value)
 
     @_builtins.property
@@ -376,16 +376,16 @@ class EndpointDelayBindingArgs:
 
     @_builtins.property
     @pulumi.getter(name="retryIntervals")
-    def retry_intervals(self) -> Optional[pulumi.Input['RetryIntervalsDescriptorArgs']]:
+    def retry_intervals(self) -> Optional[pulumi.Input[Union['RetryIntervalsDescriptorArgs', _builtins.str]]]:
         """
         Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
-        the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
+        the output of a `RetryIntervalQueues`, or a descriptor out of another stack, also as JSON text. It is bound by the queue's own name (`destination`,
         where that is given), which is what its consumer puts on them; a queue with several endpoints has it at one of them.
         """
         return pulumi.get(self, "retry_intervals")
 
     @retry_intervals.setter
-    def retry_intervals(self, value: Optional[pulumi.Input['RetryIntervalsDescriptorArgs']]):
+    def retry_intervals(self, value: Optional[pulumi.Input[Union['RetryIntervalsDescriptorArgs', _builtins.str]]]):
         pulumi.set(self, "retry_intervals", value)
 
     @_builtins.property
@@ -429,15 +429,15 @@ class EndpointDelayBinding(pulumi.ComponentResource):
                  endpoint_type: Optional['EndpointType'] = None,
                  error_queue: Optional[_builtins.str] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
-                 further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]]] = None,
-                 network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,
+                 further_networks: Optional[Sequence[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]]] = None,
+                 network: Optional[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]] = None,
                  owner: Optional[_builtins.str] = None,
                  patterns: Optional[Sequence[_builtins.str]] = None,
                  queue_arguments: Optional[Mapping[str, Any]] = None,
                  queue_policy: Optional[Mapping[str, Any]] = None,
                  queue_type: Optional['QueueType'] = None,
                  removal: Optional['Removal'] = None,
-                 retry_intervals: Optional[pulumi.Input[Union['RetryIntervalsDescriptorArgs', 'RetryIntervalsDescriptorArgsDict']]] = None,
+                 retry_intervals: Optional[pulumi.Input[Union[Union['RetryIntervalsDescriptorArgs', 'RetryIntervalsDescriptorArgsDict'], _builtins.str]]] = None,
                  routing_topology: Optional['RoutingTopology'] = None,
                  vhost: Optional[pulumi.Input[_builtins.str]] = None,
                  __props__=None):
@@ -474,11 +474,11 @@ class EndpointDelayBinding(pulumi.ComponentResource):
                `consumeWithRetries` (`errorQueue`, `errorExchange`), and the name to the service's `EndpointUser`. Leave it out for one that an
                `ErrorQueues` declares, of this program or of the broker's stack.
         :param Sequence[_builtins.str] former_owners: What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own.
-        :param Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] further_networks: Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
-               as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
+        :param Sequence[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]] further_networks: Further networks that the endpoint joins, e.g. while one takes the place of another: topologies of the same program, or descriptors
+               or their JSON texts as plain values. Their bindings are named by the network's prefix, so that the order of the list means nothing; but a network that
                was given as `network` can't become one of these while the endpoint joins it, nor the other way round.
-        :param pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']] network: The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
-               stack (`stackReference.requireOutput("delayNetwork")`). Default: none, with `retryIntervals` or `furtherNetworks`.
+        :param pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]] network: The network that the endpoint joins: a `DelayLevelTopology` of the same program or its `network`, or a descriptor out of another
+               stack (`stackReference.requireOutput("delayNetwork")`), also as JSON text. Default: none, with `retryIntervals` or `furtherNetworks`.
         :param _builtins.str owner: Whose the endpoint is: another owner of its names is refused before anything is made. Default: this stack where the endpoint joins
                a network, and nobody where it has `retryIntervals` alone.
         :param Sequence[_builtins.str] patterns: Destinations that reach this endpoint, `*` for any one word; default: the endpoint's name. A consumer whose failed messages come
@@ -491,8 +491,8 @@ class EndpointDelayBinding(pulumi.ComponentResource):
         :param 'Removal' removal: What happens to the declared queue when it leaves the program: `retain` or `delete`. Default: that of the topology, where this
                program declares it in TypeScript or JavaScript, else `retain`. Its bindings always go; the error queue, and the exchange of a message
                type, always stay, because other services may use them too.
-        :param pulumi.Input[Union['RetryIntervalsDescriptorArgs', 'RetryIntervalsDescriptorArgsDict']] retry_intervals: Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
-               the output of a `RetryIntervalQueues`, or a descriptor out of another stack. It is bound by the queue's own name (`destination`,
+        :param pulumi.Input[Union[Union['RetryIntervalsDescriptorArgs', 'RetryIntervalsDescriptorArgsDict'], _builtins.str]] retry_intervals: Interval queues from which the endpoint's queue shall get its failed messages back, beside or without a delay network:
+               the output of a `RetryIntervalQueues`, or a descriptor out of another stack, also as JSON text. It is bound by the queue's own name (`destination`,
                where that is given), which is what its consumer puts on them; a queue with several endpoints has it at one of them.
         :param 'RoutingTopology' routing_topology: How NServiceBus routes: `conventional` (default), by a fanout exchange in front of each queue, or `direct`, without one.
         :param pulumi.Input[_builtins.str] vhost: The vhost; default the network's, and `/` where its descriptor, of version 1, does not say or there is none. Another than the network's is refused.
@@ -534,15 +534,15 @@ class EndpointDelayBinding(pulumi.ComponentResource):
                  endpoint_type: Optional['EndpointType'] = None,
                  error_queue: Optional[_builtins.str] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
-                 further_networks: Optional[Sequence[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]]] = None,
-                 network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,
+                 further_networks: Optional[Sequence[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]]] = None,
+                 network: Optional[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]] = None,
                  owner: Optional[_builtins.str] = None,
                  patterns: Optional[Sequence[_builtins.str]] = None,
                  queue_arguments: Optional[Mapping[str, Any]] = None,
                  queue_policy: Optional[Mapping[str, Any]] = None,
                  queue_type: Optional['QueueType'] = None,
                  removal: Optional['Removal'] = None,
-                 retry_intervals: Optional[pulumi.Input[Union['RetryIntervalsDescriptorArgs', 'RetryIntervalsDescriptorArgsDict']]] = None,
+                 retry_intervals: Optional[pulumi.Input[Union[Union['RetryIntervalsDescriptorArgs', 'RetryIntervalsDescriptorArgsDict'], _builtins.str]]] = None,
                  routing_topology: Optional['RoutingTopology'] = None,
                  vhost: Optional[pulumi.Input[_builtins.str]] = None,
                  __props__=None):

@@ -30,7 +30,7 @@ class EndpointUserArgs:
                  error_queue: Optional[_builtins.str] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
                  message_types: Optional[Sequence[_builtins.str]] = None,
-                 network: Optional[pulumi.Input['DelayNetworkDescriptorArgs']] = None,
+                 network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]] = None,
                  owner: Optional[_builtins.str] = None,
                  publishes: Optional[Sequence[_builtins.str]] = None,
                  retries: Optional[Sequence[Any]] = None,
@@ -54,10 +54,11 @@ class EndpointUserArgs:
                are published to the exchange, because the default exchange, which reaches every queue, is closed to the user.
         :param Sequence[_builtins.str] former_owners: What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own.
         :param Sequence[_builtins.str] message_types: With a client: the exchanges of the message types, or events, that it publishes or subscribes to, e.g. `Shop.Orders:OrderPlaced`.
-        :param pulumi.Input['DelayNetworkDescriptorArgs'] network: The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack.
+        :param pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]] network: The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack, also as JSON
+               text.
         :param _builtins.str owner: Whose the user is: another owner of its name is refused. Default: this stack.
         :param Sequence[_builtins.str] publishes: Further exchanges that it publishes to, e.g. the `errorExchange` of its `consumeWithRetries`.
-        :param Sequence[Any] retries: Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues.
+        :param Sequence[Any] retries: Descriptors of what its failed messages come back by, or their JSON texts: interval queues, work queues, delayed retry queues.
         :param 'RoutingTopology' routing_topology: With `client: nservicebus`: `conventional` (default), or `direct`, which sends by the default exchange, and so may send to every queue
                of the vhost.
         :param pulumi.Input[_builtins.str] vhost: The vhost, which is the only one that it sees; default the network's, and `/` without one. Another than the network's is refused.
@@ -208,14 +209,15 @@ class EndpointUserArgs:
 
     @_builtins.property
     @pulumi.getter
-    def network(self) -> Optional[pulumi.Input['DelayNetworkDescriptorArgs']]:
+    def network(self) -> Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]:
         """
-        The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack.
+        The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack, also as JSON
+        text.
         """
         return pulumi.get(self, "network")
 
     @network.setter
-    def network(self, value: Optional[pulumi.Input['DelayNetworkDescriptorArgs']]):
+    def network(self, value: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', _builtins.str]]]):
         pulumi.set(self, "network", value)
 
     @_builtins.property
@@ -246,7 +248,7 @@ class EndpointUserArgs:
     @pulumi.getter
     def retries(self) -> Optional[Sequence[Any]]:
         """
-        Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues.
+        Descriptors of what its failed messages come back by, or their JSON texts: interval queues, work queues, delayed retry queues.
         """
         return pulumi.get(self, "retries")
 
@@ -294,7 +296,7 @@ class EndpointUser(pulumi.ComponentResource):
                  error_queue: Optional[_builtins.str] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
                  message_types: Optional[Sequence[_builtins.str]] = None,
-                 network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,
+                 network: Optional[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]] = None,
                  owner: Optional[_builtins.str] = None,
                  publishes: Optional[Sequence[_builtins.str]] = None,
                  retries: Optional[Sequence[Any]] = None,
@@ -325,10 +327,11 @@ class EndpointUser(pulumi.ComponentResource):
                are published to the exchange, because the default exchange, which reaches every queue, is closed to the user.
         :param Sequence[_builtins.str] former_owners: What this stack, or its `owner`, was called before, e.g. `billing/prod`: claims of these owners are taken for its own.
         :param Sequence[_builtins.str] message_types: With a client: the exchanges of the message types, or events, that it publishes or subscribes to, e.g. `Shop.Orders:OrderPlaced`.
-        :param pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']] network: The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack.
+        :param pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]] network: The network that it publishes delayed messages into: a topology of the same program, or a descriptor out of another stack, also as JSON
+               text.
         :param _builtins.str owner: Whose the user is: another owner of its name is refused. Default: this stack.
         :param Sequence[_builtins.str] publishes: Further exchanges that it publishes to, e.g. the `errorExchange` of its `consumeWithRetries`.
-        :param Sequence[Any] retries: Descriptors of what its failed messages come back by: interval queues, work queues, delayed retry queues.
+        :param Sequence[Any] retries: Descriptors of what its failed messages come back by, or their JSON texts: interval queues, work queues, delayed retry queues.
         :param 'RoutingTopology' routing_topology: With `client: nservicebus`: `conventional` (default), or `direct`, which sends by the default exchange, and so may send to every queue
                of the vhost.
         :param _builtins.str user: Name of the user, or start of it where credentials have suffixes.
@@ -369,7 +372,7 @@ class EndpointUser(pulumi.ComponentResource):
                  error_queue: Optional[_builtins.str] = None,
                  former_owners: Optional[Sequence[_builtins.str]] = None,
                  message_types: Optional[Sequence[_builtins.str]] = None,
-                 network: Optional[pulumi.Input[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict']]] = None,
+                 network: Optional[pulumi.Input[Union[Union['DelayNetworkDescriptorArgs', 'DelayNetworkDescriptorArgsDict'], _builtins.str]]] = None,
                  owner: Optional[_builtins.str] = None,
                  publishes: Optional[Sequence[_builtins.str]] = None,
                  retries: Optional[Sequence[Any]] = None,

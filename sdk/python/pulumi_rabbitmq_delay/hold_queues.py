@@ -277,6 +277,7 @@ class HoldQueues(pulumi.ComponentResource):
             __props__.__dict__["removal"] = removal
             __props__.__dict__["vhost"] = vhost
             __props__.__dict__["hold_queues"] = None
+            __props__.__dict__["hold_queues_json"] = None
         super(HoldQueues, __self__).__init__(
             'rabbitmq-delay:index:HoldQueues',
             resource_name,
@@ -291,4 +292,12 @@ class HoldQueues(pulumi.ComponentResource):
         The descriptor, for `holdFor` and for retries.
         """
         return pulumi.get(self, "hold_queues")
+
+    @_builtins.property
+    @pulumi.getter(name="holdQueuesJson")
+    def hold_queues_json(self) -> pulumi.Output[_builtins.str]:
+        """
+        The descriptor as JSON text, for a service's environment and for other components and stacks.
+        """
+        return pulumi.get(self, "hold_queues_json")
 

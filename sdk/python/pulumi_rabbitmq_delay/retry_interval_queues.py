@@ -258,6 +258,7 @@ class RetryIntervalQueues(pulumi.ComponentResource):
             __props__.__dict__["removal"] = removal
             __props__.__dict__["vhost"] = vhost
             __props__.__dict__["retry_intervals"] = None
+            __props__.__dict__["retry_intervals_json"] = None
         super(RetryIntervalQueues, __self__).__init__(
             'rabbitmq-delay:index:RetryIntervalQueues',
             resource_name,
@@ -272,4 +273,12 @@ class RetryIntervalQueues(pulumi.ComponentResource):
         The descriptor: export it from the stack, and give it to services and to other stacks' `EndpointDelayBinding`.
         """
         return pulumi.get(self, "retry_intervals")
+
+    @_builtins.property
+    @pulumi.getter(name="retryIntervalsJson")
+    def retry_intervals_json(self) -> pulumi.Output[_builtins.str]:
+        """
+        The descriptor as JSON text, for a service's environment and for other components and stacks.
+        """
+        return pulumi.get(self, "retry_intervals_json")
 

@@ -319,6 +319,7 @@ class WorkRetryQueues(pulumi.ComponentResource):
             __props__.__dict__["removal"] = removal
             __props__.__dict__["vhost"] = vhost
             __props__.__dict__["work_retry"] = None
+            __props__.__dict__["work_retry_json"] = None
         super(WorkRetryQueues, __self__).__init__(
             'rabbitmq-delay:index:WorkRetryQueues',
             resource_name,
@@ -333,4 +334,12 @@ class WorkRetryQueues(pulumi.ComponentResource):
         The descriptor, for the service that consumes the work queue.
         """
         return pulumi.get(self, "work_retry")
+
+    @_builtins.property
+    @pulumi.getter(name="workRetryJson")
+    def work_retry_json(self) -> pulumi.Output[_builtins.str]:
+        """
+        The descriptor as JSON text, for a service's environment and for other components and stacks.
+        """
+        return pulumi.get(self, "work_retry_json")
 
