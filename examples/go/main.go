@@ -20,10 +20,9 @@ func main() {
 		if err != nil {
 			return err
 		}
-		network := delay.Network.ToDelayNetworkDescriptorPtrOutput()
 		_, err = rabbitmqdelay.NewEndpointDelayBinding(ctx, "invoicing", &rabbitmqdelay.EndpointDelayBindingArgs{
 			Endpoint:    "Invoicing",
-			Network:     network,
+			Network:     delay.NetworkJson,
 			CreateQueue: pulumi.BoolRef(true),
 			Removal:     &gone,
 		})
@@ -42,14 +41,14 @@ func main() {
 			User:        "invoicing",
 			Credentials: []rabbitmqdelay.EndpointCredentialArgs{{Password: config.RequireSecret(ctx, "password").ToStringPtrOutput()}},
 			Consumes:    []string{"Invoicing"},
-			Network:     network,
-			Retries:     []pulumi.Input{work.WorkRetry},
+			Network:     delay.NetworkJson,
+			Retries:     []pulumi.Input{work.WorkRetryJson},
 		})
 		if err != nil {
 			return err
 		}
-		ctx.Export("delayNetwork", delay.Network)
-		ctx.Export("workRetry", work.WorkRetry)
+		ctx.Export("delayNetwork", delay.NetworkJson)
+		ctx.Export("workRetry", work.WorkRetryJson)
 		ctx.Export("users", user.Users)
 		return nil
 	})

@@ -15,10 +15,11 @@ import {
 import { findEngine } from "../../toolchain/dist/engine";
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
-import { LanguageHost, findGoHost, findPythonHost, findYamlHost } from "../../toolchain/dist/languageHosts";
+import { LanguageHost, findGoHost, findYamlHost } from "../../toolchain/dist/languageHosts";
 import { TestBroker, onEachBroker, removeTestBroker, startTestBroker } from "../support/brokers";
 import { afterThisTest } from "../support/cleanup";
 import { openChannel } from "../support/connect";
+import { findPythonWithSdk } from "../support/pythonSdk";
 import { Receiver } from "../support/receive";
 import { componentKinds } from "@rabbitmq-delay/topology/stack";
 import { temporaryFolder } from "../support/temporaryFolder";
@@ -49,15 +50,6 @@ interface ExportedResource {
 }
 
 const PASSWORD = "a password of the service";
-
-/** Python with the SDK in a folder, and its metadata beside it, as an editable installation has them. */
-async function pythonWithSdk(): Promise<LanguageHost> {
-  const { folder, variables } = await findPythonHost(quiet);
-  const sdk = temporaryFolder();
-  cpSync(join(root, "sdk", "python"), sdk, { recursive: true });
-  await run("python3", ["-c", "import setuptools; setuptools.setup()", "--quiet", "egg_info"], { cwd: sdk });
-  return { folder, variables: { ...variables, PYTHONPATH: `${variables.PYTHONPATH}:${sdk}` } };
-}
 
 /** A copy of the program with its SDK, compiled as it would be published, and checked against its types. */
 async function typescriptWithSdk(example: string): Promise<string> {
@@ -98,7 +90,7 @@ describe("the components in other languages", () => {
   // Each with an endpoint of its own: what the broker still says of another one's consumers confuses the provider on 3.10.
   const languages: Language[] = [
     { label: "YAML", folder: "yaml", runtime: "yaml", endpoint: "Billing", findHost: () => findYamlHost(quiet) },
-    { label: "Python", folder: "python", runtime: "python", endpoint: "Shipping", findHost: pythonWithSdk },
+    { label: "Python", folder: "python", runtime: "python", endpoint: "Shipping", findHost: findPythonWithSdk },
     { label: "Go", folder: "go", runtime: "go", endpoint: "Invoicing", findHost: () => findGoHost(quiet) },
     {
       label: "TypeScript",

@@ -57,6 +57,7 @@ const CLIENTS = [
   "test/kubernetes/faults.test.ts",
   ...testsOf("test/kubernetes").filter((file) => !/(services|faults)\.test/.test(file)),
   "test/engine/languages.test.ts",
+  "test/engine/languagePage.test.ts",
   "test/toolchain/cleanClone.test.ts",
   "test/toolchain/start.test.ts",
   "test/toolchain/release.test.ts",

@@ -2,6 +2,6 @@ import pulumi
 from pulumi_rabbitmq_delay import DelayLevelTopology, EndpointDelayBinding, Preset
 
 delay = DelayLevelTopology("delay", preset=Preset.CUSTOM, prefix="orders", radix=4, levels=4)
-EndpointDelayBinding("billing", endpoint="Billing", network=delay.network, create_queue=True)
+EndpointDelayBinding("billing", endpoint="Billing", network=delay.network_json, create_queue=True)
 
-pulumi.export("delayNetwork", delay.network)
+pulumi.export("delayNetwork", delay.network_json)
