@@ -1,4 +1,5 @@
-import { emptiedParts, stackConfigSchema } from "@rabbitmq-delay/topology/stack";
+import { stackConfigSchema } from "@rabbitmq-delay/topology/schemas";
+import { emptiedParts } from "@rabbitmq-delay/topology/stack";
 import { z } from "zod";
 import { allowances } from "@rabbitmq-delay/broker";
 
@@ -23,7 +24,7 @@ export interface JsonSchema {
 
 /** The schema of a stack's config as JSON Schema, by key. */
 export function configProperties(): Record<string, JsonSchema> {
-  const schema = z.toJSONSchema(stackConfigSchema(), { target: "draft-7", io: "input" }) as JsonSchema;
+  const schema = z.toJSONSchema(stackConfigSchema() as z.ZodObject, { target: "draft-7", io: "input" }) as JsonSchema;
   return schema.properties as Record<string, JsonSchema>;
 }
 

@@ -1,4 +1,4 @@
-import { nearest } from "./schema/nearest";
+import { nearest } from "./nearest";
 
 /** Every refusal of this package: says which property, what it was, and what is allowed. */
 export class DelayTopologyError extends Error {

@@ -16,7 +16,7 @@ export {
 } from "./network/delayNetwork";
 export { openedJson } from "./openedJson";
 export { parseDelayNetwork } from "./network/descriptor";
-export { DelayNetworkOptions, delayNetwork } from "./network/options";
+export { delayNetwork } from "./network/options";
 export {
   digitName,
   levelExchangeName,
@@ -27,6 +27,19 @@ export {
 } from "./network/levels";
 export { BindingPlan, EntityPlan, ExchangePlan, PolicyPlan, QueuePlan, parkingPolicy, planEntities } from "./entities";
 export { Endpoint, EndpointPlan, bindingKey, planBinding } from "./network/endpoint";
+
+// Options that descriptors are made from.
+export {
+  DelayNetworkOptions,
+  DelayedExchangeOptions,
+  DelayedRetryOptions,
+  DelayedStoreOptions,
+  ErrorQueuesOptions,
+  HoldQueuesOptions,
+  HoldSettingsOptions,
+  RetryIntervalsOptions,
+  WorkRetryOptions,
+} from "./options.generated";
 
 // Keys and delays, for publishers.
 export { EncodedDelay, EncodeOptions, encodeDelay } from "./network/encode";

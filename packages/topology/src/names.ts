@@ -72,3 +72,10 @@ export function isClean(text: string): boolean {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return !/[\u0000-\u001f\u007f]/.test(text) && !/\p{Surrogate}/u.test(text);
 }
+
+/** Checks the name of a network in a config; no broker has it. @throws DelayTopologyError */
+export function checkNetworkName(property: string, name: unknown): void {
+  if (typeof name === "string" && /^[A-Za-z][A-Za-z0-9._-]{0,99}$/.test(name)) return;
+  const allowed = "a letter, and up to 99 letters, digits, dots, _ and -";
+  throw new DelayTopologyError(property, name, `a network's name must be ${allowed}`);
+}

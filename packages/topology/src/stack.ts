@@ -2,20 +2,17 @@
 
 // A stack's config and its plan.
 export {
-  EndpointConfig,
-  StackConfig,
   checkAllowed,
   checkStackConfigKeys,
   emptiedParts,
   openConfigValue,
   readStackConfig,
   secretKeys,
-  stackConfigSchema,
   withoutConfigSecrets,
 } from "./stackConfig";
 export { VHOST_RULE } from "./vhost";
 export { readBeside, shownName } from "./errors";
-export { inPlainWords } from "./schema/plainWords";
+export { inPlainWords } from "./plainWords";
 export { withNameAs } from "./store/intake";
 export { showPath } from "./shownPath";
 export { ConfiguredNetwork, ConfiguredNetworks } from "./network/configuredNetworks";
@@ -33,23 +30,28 @@ export {
 export { checkEntityName } from "./names";
 
 // What components take, read by its schema.
-export { EndpointBindingOptions, readEndpointBinding } from "./network/endpointSchema";
-export { UserOptions, readUser } from "./access/userSchema";
-export { CredentialOptions, checkUserName, checkUserPassword, readCredential } from "./access/credentials";
-export { ClusterOptions, ClusterSettings } from "./kubernetes/cluster";
+export {
+  ClusterOptions,
+  ClusterSettings,
+  CredentialOptions,
+  EndpointBindingOptions,
+  EndpointConfig,
+  GatewayDeploymentOptions,
+  StackConfig,
+  StoreDeploymentOptions,
+  UserOptions,
+} from "./options.generated";
+export { readEndpointBinding } from "./network/readEndpoint";
+export { readUser } from "./access/readUser";
+export { checkUserName, checkUserPassword } from "./access/credentials";
+export { readCredential } from "./access/readCredential";
 export { readCluster } from "./kubernetes/readCluster";
 export { checkClusterPassword, checkErlangCookie } from "./kubernetes/clusterSecrets";
 export { DEFAULT_IMAGE, imageVersion } from "./kubernetes/image";
 export { MemoryPlan, memoryPlan } from "./kubernetes/memory";
-export { isHostName } from "./kubernetes/names";
-export {
-  GatewayDeploymentOptions,
-  StoreDeploymentOptions,
-  checkBrokerAddress,
-  checkDeployedUser,
-  readGatewayDeployment,
-  readStoreDeployment,
-} from "./kubernetes/deployment";
+export { isHostName } from "./kubernetes/hostName";
+export { checkBrokerAddress } from "./kubernetes/brokerAddress";
+export { checkDeployedUser, readGatewayDeployment, readStoreDeployment } from "./kubernetes/deployment";
 
 // What components make, and who may have and declare it.
 export {

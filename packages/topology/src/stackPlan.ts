@@ -11,7 +11,7 @@ import { checkEndpointsApart } from "./network/topic";
 import { planErrorQueue } from "./retry/errorQueue";
 import { retryDescriptors } from "./retry/retryConfig";
 import { RetryDescriptor, planRetry } from "./retry/retryDescriptor";
-import type { EndpointConfig, StackConfig } from "./stackConfig";
+import type { EndpointConfig, StackConfig } from "./options.generated";
 import { DelayGateway, planGatewayQueues } from "./store/delayGateway";
 import { DelayedStore, planDelayedStore } from "./store/delayedStore";
 import { MessageIntake, intakeExchangesOf } from "./store/intake";

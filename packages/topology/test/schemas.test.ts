@@ -10,14 +10,14 @@ import {
   readStackConfig,
   readStoreDeployment,
   readUser,
-  stackConfigSchema,
   withNameAs,
 } from "@rabbitmq-delay/topology/stack";
 import { userSchema } from "../dist/access/userSchema";
-import { clusterSchema } from "../dist/kubernetes/cluster";
-import { gatewayDeploymentSchema, storeDeploymentSchema } from "../dist/kubernetes/deployment";
+import { clusterSchema } from "../dist/kubernetes/clusterSchema";
+import { gatewayDeploymentSchema, storeDeploymentSchema } from "../dist/kubernetes/deploymentSchema";
 import { endpointBindingSchema } from "../dist/network/endpointSchema";
-import { inPlainWords } from "../dist/schema/plainWords";
+import { inPlainWords } from "../dist/plainWords";
+import { stackConfigSchema } from "../dist/stackSchema";
 
 /** What stands in the place of a value, and never is one: a password of digits, too. */
 const DIGITS = 48151623;

@@ -1,10 +1,9 @@
 import type { z } from "zod";
 import { endpointClients, routingTopologies } from "../network/clientEndpoint";
 import { anything, flag, listOf, object, oneOf, text, textBy } from "../schema/fields";
-import { byHand, readOptions } from "../schema/options";
 import { lazily, zod } from "../schema/zod";
 import { checkStackVhost } from "../vhost";
-import { credentialSchema, userName } from "./credentials";
+import { credentialSchema, userName } from "./credentialSchema";
 import { checkOwner } from "./ownership";
 
 /** What a service does on the broker, and its logins, as a component takes them. */
@@ -41,18 +40,6 @@ export const userSchema = lazily(() =>
     vhost: textBy(checkStackVhost).optional().describe("The vhost; default the network's, and `/` without one."),
   }),
 );
-
-/** What a user is made from; {@link userSchema} describes each property. */
-export type UserOptions = z.input<ReturnType<typeof userSchema>>;
-
-/**
- * Reads what a user is made from.
- * @param unchecked properties whose values are known later, or that are read elsewhere
- * @throws DelayTopologyError that names the refused property, its value and what is allowed
- */
-export function readUser(given: unknown, unchecked: readonly string[] = []): UserOptions {
-  return readOptions(userSchema(), given, "user", { ...byHand, unchecked });
-}
 
 function names(): z.ZodOptional<z.ZodArray<z.ZodString>> {
   return zod().array(text(), { error: "it must be a list" }).optional();

@@ -1,16 +1,14 @@
-import type { z } from "zod";
-import { BindingPlan, EntityPlan, PolicyPlan, bindingIdentity, escapeRegex } from "../entities";
+import { bindingIdentity, BindingPlan, EntityPlan, escapeRegex, PolicyPlan } from "../entities";
 import { DelayTopologyError } from "../errors";
 import { checkEntityName } from "../names";
 import type { QueueType } from "../network/delayNetwork";
+import { byHand, Source } from "../optionReading";
+import type { DelayedExchangeOptions } from "../options.generated";
 import { checkQueueKind, waitingArguments } from "../queueKind";
+import { namedAs, optionsIn, readDescriptor } from "../readDescriptor";
+import { delayedExchangeNames, readDelayedExchangeOptions } from "../readers.generated";
 import { sortedDelays } from "../retry/delays";
-import { atLeastOnce, delayList, queueType } from "../retry/fields";
-import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
-import { flag, object, oneOf, textBy } from "../schema/fields";
-import { Source, byHand, readOptions } from "../schema/options";
-import { lazily } from "../schema/zod";
-import { DeliveryType, deliveryTypes } from "../store/intake";
+import type { DeliveryType } from "../store/intake";
 
 /** The descriptor of a delayed exchange of plain topology: plain JSON that a stack exports. */
 export interface DelayedExchange {
@@ -32,53 +30,6 @@ export interface DelayedExchange {
   parkingQueue: string;
 }
 
-/** Each message is compared with all bindings, two for each delay, one after the other. */
-const MOST_DELAYS = 300;
-
-/** A delayed exchange, as a stack's config, a component and a program of one's own write it. */
-export const delayedExchangeSchema = lazily(() =>
-  object({
-    exchange: textBy(checkEntityName).describe(
-      "What publishers publish to, with the header `x-delay` in milliseconds; start of all other names.",
-    ),
-    delays: delayList()
-      .max(MOST_DELAYS, { error: `it must be a list of at most ${MOST_DELAYS} delays` })
-      .describe(
-        "The delays that messages may ask for: texts like `5m` or `PT5M`, or milliseconds; each once, in any order, at most 300.",
-      ),
-    delivery: textBy(checkExchangeOfOthers)
-      .optional()
-      .describe(
-        "Where messages go when their time is over, under their own routing key; queues are bound here, never to `exchange`. Default: `EXCHANGE.delivery`.",
-      ),
-    type: oneOf(deliveryTypes)
-      .optional()
-      .describe(
-        "Type of the delivery exchange, as `x-delayed-type` was; default `topic`. Left out where `declareDelivery` is false.",
-      ),
-    declareDelivery: flag()
-      .default(true)
-      .describe(
-        "Whether the delivery exchange is declared along, default true; false where it belongs to others. What it takes to no queue is then not parked.",
-      ),
-    queueType: queueType("quorum"),
-    atLeastOnce: atLeastOnce(),
-    otherwise: textBy(checkExchangeOfOthers)
-      .optional()
-      .describe(
-        "An exchange that gets what has another delay, or none, as the intake of a store. Default: a parking queue, `EXCHANGE.parking`.",
-      ),
-  }),
-);
-
-/** An exchange that is there: the broker's own may be meant, too. */
-function checkExchangeOfOthers(property: string, name: unknown): void {
-  checkEntityName(property, typeof name === "string" ? name.replace(/^amq\.(?=.)/, "amq-") : name);
-}
-
-/** What a delayed exchange is made from; {@link delayedExchangeSchema} describes each property. */
-export type DelayedExchangeOptions = z.input<ReturnType<typeof delayedExchangeSchema>>;
-
 /**
  * Makes the descriptor of a delayed exchange from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
@@ -97,7 +48,7 @@ const IN_DESCRIPTOR = { delays: "delaysMs" };
 export function parseDelayedExchange(value: unknown, property = "delayedExchange"): DelayedExchange {
   return readDescriptor<DelayedExchange>(value, "delayed-exchange", property, (given, source) => {
     const options = {
-      ...optionsIn(delayedExchangeSchema(), given, IN_DESCRIPTOR),
+      ...optionsIn(delayedExchangeNames, given, IN_DESCRIPTOR),
       declareDelivery: given.type !== undefined,
     };
     return makeDelayedExchange(options, namedAs(source, IN_DESCRIPTOR));
@@ -106,7 +57,7 @@ export function parseDelayedExchange(value: unknown, property = "delayedExchange
 
 function makeDelayedExchange(options: unknown, source: Source): DelayedExchange {
   const { at } = source;
-  const read = readOptions(delayedExchangeSchema(), options, "delayedExchange", source);
+  const read = readDelayedExchangeOptions(options, "delayedExchange", source);
   const { exchange, delivery = `${exchange}.delivery`, type, declareDelivery, otherwise } = read;
   if (!declareDelivery && type !== undefined)
     throw new DelayTopologyError(at("type"), type, "the delivery exchange is not declared here; leave it out");

@@ -1,6 +1,5 @@
 export {
   DelayedExchange,
-  DelayedExchangeOptions,
   DelayedExchangePlan,
   delayedExchange,
   delayedExchangeSteps,

@@ -1,6 +1,8 @@
 import { DelayTopologyError } from "../errors";
-import { byHand, readOptions } from "../schema/options";
-import { ClusterSettings, clusterSchema } from "./cluster";
+import { byHand } from "../optionReading";
+import type { ClusterSettings } from "../options.generated";
+import { readOptions } from "../schema/options";
+import { clusterSchema } from "./clusterSchema";
 import { memoryPlan } from "./memory";
 
 /** Archived, and what delay networks take the place of. */

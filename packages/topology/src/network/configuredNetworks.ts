@@ -1,5 +1,5 @@
 import { DelayTopologyError } from "../errors";
-import type { StackConfig } from "../stackConfig";
+import type { StackConfig } from "../options.generated";
 import type { DelayNetwork } from "./delayNetwork";
 import { delayNetwork } from "./options";
 

@@ -1,9 +1,9 @@
-import { DelayTopologyError, checkInteger, checkOneOf } from "../errors";
-import { DelayNetwork, Matching, Preset, Radix, matchings, presets, queueTypes, radixes } from "./delayNetwork";
+import { checkInteger, checkOneOf, DelayTopologyError } from "../errors";
 import { brokerLimits, checkEntityName, checkShortString, checkVhostName } from "../names";
+import { checkDescriptorKeys } from "../readDescriptor";
+import { DelayNetwork, Matching, matchings, Preset, presets, queueTypes, Radix, radixes } from "./delayNetwork";
 import { levelExchangeName, levelQueueName, queueTtlMs } from "./levels";
 import { openedJson } from "../openedJson";
-import { checkDescriptorKeys } from "../schema/descriptor";
 import { bindingName, canEnforce, presetOf } from "./vendors";
 
 /** A routing key needs two bytes a level and at least one for the destination. */

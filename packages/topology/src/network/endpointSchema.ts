@@ -1,14 +1,13 @@
 import type { z } from "zod";
 import { checkOwner } from "../access/ownership";
-import { queueTypes } from "./delayNetwork";
-import { endpointClients, routingTopologies } from "./clientEndpoint";
-import { checkBrokerVersion } from "../version";
 import { removals } from "../removal";
 import { adopt } from "../schema/adopt";
 import { anything, flag, listOf, object, oneOf, recordOf, text, textBy } from "../schema/fields";
-import { byHand, readOptions } from "../schema/options";
 import { lazily, zod } from "../schema/zod";
+import { checkBrokerVersion } from "../version";
 import { checkStackVhost } from "../vhost";
+import { endpointClients, routingTopologies } from "./clientEndpoint";
+import { queueTypes } from "./delayNetwork";
 
 /** A queue or exchange of a service that a stack binds to its network. */
 export const endpointSchema = lazily(() =>
@@ -78,18 +77,6 @@ export const endpointBindingSchema = lazily(() => {
       .describe("The broker's version where the program knows it, e.g. `4.3.6`."),
   });
 });
-
-/** What the binding of an endpoint is made from; {@link endpointBindingSchema} describes each property. */
-export type EndpointBindingOptions = z.input<ReturnType<typeof endpointBindingSchema>>;
-
-/**
- * Reads what the binding of an endpoint is made from.
- * @param unchecked properties whose values are known later
- * @throws DelayTopologyError that names the refused property, its value and what is allowed
- */
-export function readEndpointBinding(given: unknown, unchecked: readonly string[] = []): EndpointBindingOptions {
-  return readOptions(endpointBindingSchema(), given, "binding", { ...byHand, unchecked });
-}
 
 function texts(): z.ZodOptional<z.ZodArray<z.ZodString>> {
   return zod().array(text(), { error: "it must be a list" }).optional();

@@ -1,6 +1,7 @@
+import type { DelayNetworkOptions } from "../options.generated";
 import type { DelayNetwork, Radix } from "./delayNetwork";
-import { DelayNetworkOptions, delayNetwork } from "./options";
 import { levelQueueName, queueTtlMs } from "./levels";
+import { delayNetwork } from "./options";
 
 /**
  * The network that the name of the exchange tells of to which its endpoints are bound: own names hold the shape, vendors' are always 28

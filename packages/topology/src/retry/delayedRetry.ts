@@ -1,15 +1,15 @@
-import type { z } from "zod";
-import { EntityPlan, PolicyPlan, escapeRegex } from "../entities";
+import { EntityPlan, escapeRegex, PolicyPlan } from "../entities";
 import { DelayTopologyError } from "../errors";
-import { brokerLimits, checkEntityName, checkShortString } from "../names";
+import { brokerLimits, checkEntityName } from "../names";
+import { byHand, Source } from "../optionReading";
+import type { DelayedRetryOptions } from "../options.generated";
 import { deadLetterArguments } from "../queueKind";
-import { optionsIn, readDescriptor } from "../schema/descriptor";
-import { object, oneOf, textBy, wholeNumber } from "../schema/fields";
-import { Source, byHand, readOptions } from "../schema/options";
-import { lazily } from "../schema/zod";
+import { optionsIn, readDescriptor } from "../readDescriptor";
+import { delayedRetryNames, readDelayedRetryOptions } from "../retryReaders.generated";
 
 /** Which returned messages the broker delays. */
 export const delayedRetryTypes = ["failed", "returned", "all"] as const;
+
 /**
  * `failed`: rejected ones and those of a lost consumer, which the broker counts; `returned`: those given back without a
  * failure, which it does not count; `all`: both.
@@ -18,6 +18,7 @@ export type DelayedRetryType = (typeof delayedRetryTypes)[number];
 
 /** Where the settings stand: in the queue's arguments, or in a policy, which can be changed later. */
 export const delayedRetrySettings = ["arguments", "policy"] as const;
+
 export type DelayedRetrySettings = (typeof delayedRetrySettings)[number];
 
 /** The descriptor of a quorum queue with the broker's own delayed retry: plain JSON that a stack exports. */
@@ -41,44 +42,6 @@ export interface DelayedRetry {
   settings: DelayedRetrySettings;
 }
 
-/** A message that failed that often is not going to succeed. */
-const MOST_DELIVERIES = 1_000_000;
-
-/** A queue with delayed retry, as a stack's config, a component and a program of one's own write it. */
-export const delayedRetrySchema = lazily(() =>
-  object({
-    queue: textBy(checkEntityName).describe("Name of the queue."),
-    type: oneOf(delayedRetryTypes)
-      .default("failed")
-      .describe(
-        "Which returned messages the broker delays: `failed`, rejected ones and those of a lost consumer, which it counts; `returned`, those given back without a failure, which it does not count; `all`, both.",
-      ),
-    minMs: wholeNumber(1, brokerLimits.messageTtlMs).describe(
-      "Delay of the first redelivery, in milliseconds; the nth is n times as long.",
-    ),
-    maxMs: wholeNumber(1, brokerLimits.messageTtlMs)
-      .optional()
-      .describe("Longest delay, in milliseconds; default: `minMs` times `deliveryLimit`, so that no delay is cut."),
-    deliveryLimit: wholeNumber(1, MOST_DELIVERIES)
-      .default(20)
-      .describe("Failures before a message is dead-lettered; the default is RabbitMQ 4's own."),
-    deadLetterExchange: textBy(checkExchange)
-      .optional()
-      .describe("Where messages over the limit go; default: a queue `QUEUE.dead`, which is declared along."),
-    deadLetterRoutingKey: textBy(checkKey)
-      .optional()
-      .describe("The key that they get there, with `deadLetterExchange`; default: the one they have."),
-    settings: oneOf(delayedRetrySettings)
-      .default("arguments")
-      .describe(
-        "Where the settings stand: in the queue's arguments, or in a policy, which can be changed without a new queue, from 4.3.1.",
-      ),
-  }),
-);
-
-/** What a queue with delayed retry is made from; {@link delayedRetrySchema} describes each property. */
-export type DelayedRetryOptions = z.input<ReturnType<typeof delayedRetrySchema>>;
-
 /**
  * Makes the descriptor of a queue with delayed retry from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
@@ -93,7 +56,7 @@ export function delayedRetry(options: DelayedRetryOptions): DelayedRetry {
  */
 export function parseDelayedRetry(value: unknown, property = "delayedRetry"): DelayedRetry {
   return readDescriptor<DelayedRetry>(value, "delayed-retry", property, (given, source) => {
-    const { deadLetterExchange, deadLetterRoutingKey, ...others } = optionsIn(delayedRetrySchema(), given);
+    const { deadLetterExchange, deadLetterRoutingKey, ...others } = optionsIn(delayedRetryNames, given);
     const target = given.deadQueue === undefined ? { deadLetterExchange, deadLetterRoutingKey } : {};
     return makeDelayedRetry({ ...others, ...target }, source);
   });
@@ -101,8 +64,7 @@ export function parseDelayedRetry(value: unknown, property = "delayedRetry"): De
 
 function makeDelayedRetry(options: unknown, source: Source): DelayedRetry {
   const { at } = source;
-  const { queue, type, minMs, deliveryLimit, settings, ...shape } = readOptions(
-    delayedRetrySchema(),
+  const { queue, type, minMs, deliveryLimit, settings, ...shape } = readDelayedRetryOptions(
     options,
     "delayedRetry",
     source,
@@ -134,16 +96,6 @@ function targetOf(queue: string, given: Partial<Target>, at: (name: string) => s
   }
   const deadQueue = checkEntityName(at("queue"), `${queue}.dead`);
   return { deadLetterExchange: "", deadLetterRoutingKey: deadQueue, deadQueue };
-}
-
-function checkExchange(property: string, value: unknown): void {
-  if (typeof value !== "string") throw new DelayTopologyError(property, value, "it must be the name of an exchange");
-  checkShortString(property, value);
-}
-
-function checkKey(property: string, value: unknown): void {
-  if (typeof value !== "string") throw new DelayTopologyError(property, value, "it must be a text");
-  checkShortString(property, value);
 }
 
 /**

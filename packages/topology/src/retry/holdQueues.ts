@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto";
-import type { z } from "zod";
 import type { QueuePlan } from "../entities";
-import { DelayTopologyError, checkInteger } from "../errors";
-import { brokerLimits, checkShortString, utf8Length } from "../names";
+import { checkInteger, DelayTopologyError } from "../errors";
+import { brokerLimits, utf8Length } from "../names";
 import type { QueueType } from "../network/delayNetwork";
+import { byHand, Source } from "../optionReading";
+import type { FilledHoldSettingsOptions, HoldQueuesOptions, HoldSettingsOptions } from "../options.generated";
 import { checkQueueKind, waitingArguments } from "../queueKind";
-import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
-import { listOf, object, textBy, wholeNumber } from "../schema/fields";
-import { Source, byHand, readOptions } from "../schema/options";
+import { namedAs, optionsIn, readDescriptor } from "../readDescriptor";
+import {
+  holdQueuesNames,
+  readHoldDestinationOptions,
+  readHoldQueuesOptions,
+  readHoldSettingsOptions,
+} from "../retryReaders.generated";
 import { checkDeclared, checkDelayMs, sortedDelays } from "./delays";
-import { atLeastOnce, delayList, queueType } from "./fields";
-import { lazily } from "../schema/zod";
 
 /** Where held messages go. */
 export interface HoldDestination {
@@ -39,56 +42,6 @@ export interface HoldQueues extends HoldSettings {
   destinations: HoldDestination[];
 }
 
-const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/;
-
-/** What all hold queues of one make have in common, as it is written by hand. */
-export const holdSettingsSchema = lazily(() =>
-  object({
-    prefix: textBy(checkPrefix)
-      .default("hold")
-      .describe(
-        "Start of all names: 1 to 100 letters, digits, dots, `_` and `-`, not starting with a dot or with `amq.`.",
-      ),
-    queueType: queueType("classic").describe(
-      "Type of the hold queues; `quorum` goes without a lease, because no declare renews a quorum queue's.",
-    ),
-    atLeastOnce: atLeastOnce(),
-    leaseMs: wholeNumber(1, brokerLimits.messageTtlMs)
-      .optional()
-      .describe(
-        "How long a queue stays after its last declare beyond its delay, in milliseconds; default: for ever. The broker then deletes it **with the messages in it**, so a lease is only for publishers that declare the queue before each message, as `holdFor` does.",
-      ),
-  }),
-);
-
-const destinationSchema = lazily(() =>
-  object({
-    exchange: textBy(checkAddressPart).describe(
-      "An exchange, or an empty text for the broker's default exchange. It has to exist when the first message is due.",
-    ),
-    routingKey: textBy(checkAddressPart).describe(
-      "The routing key that messages get; on the default exchange, a queue's name.",
-    ),
-  }),
-);
-
-/** Hold queues, as a stack's config, a component and a program of one's own write them. */
-export const holdQueuesSchema = lazily(() =>
-  object({
-    delays: delayList().describe("Durations: texts like `5m` or `PT5M`, or milliseconds; each once, in any order."),
-    destinations: listOf(destinationSchema(), "destination").describe(
-      "Where messages go when their time is over; there is a queue for each destination with each delay.",
-    ),
-    ...holdSettingsSchema().shape,
-  }),
-);
-
-/** Options that {@link holdSettings} reads. */
-export type HoldSettingsOptions = z.input<ReturnType<typeof holdSettingsSchema>>;
-
-/** What hold queues are made from; {@link holdQueuesSchema} describes each property. */
-export type HoldQueuesOptions = z.input<ReturnType<typeof holdQueuesSchema>>;
-
 /**
  * Makes the common settings of hold queues.
  * @param at names a property for messages
@@ -98,11 +51,11 @@ export function holdSettings(
   options: HoldSettingsOptions = {},
   at: (name: string) => string = (name) => name,
 ): HoldSettings {
-  return makeHoldSettings(readOptions(holdSettingsSchema(), options, "options", { ...byHand, at }), at);
+  return makeHoldSettings(readHoldSettingsOptions(options, "options", { ...byHand, at }), at);
 }
 
 function makeHoldSettings(
-  { prefix, leaseMs, ...kind }: z.output<ReturnType<typeof holdSettingsSchema>>,
+  { prefix, leaseMs, ...kind }: FilledHoldSettingsOptions,
   at: (name: string) => string,
 ): HoldSettings {
   const settings = { prefix, ...checkQueueKind(kind, at) };
@@ -129,7 +82,7 @@ export function holdQueues(options: HoldQueuesOptions): HoldQueues {
  */
 export function parseHoldQueues(value: unknown, property = "holdQueues"): HoldQueues {
   return readDescriptor<HoldQueues>(value, "hold-queues", property, (given, source) =>
-    makeHoldQueues(optionsIn(holdQueuesSchema(), given, IN_DESCRIPTOR), namedAs(source, IN_DESCRIPTOR)),
+    makeHoldQueues(optionsIn(holdQueuesNames, given, IN_DESCRIPTOR), namedAs(source, IN_DESCRIPTOR)),
   );
 }
 
@@ -138,7 +91,7 @@ const IN_DESCRIPTOR = { delays: "delaysMs" };
 
 function makeHoldQueues(options: unknown, source: Source): HoldQueues {
   const { at } = source;
-  const { delays, destinations, ...shape } = readOptions(holdQueuesSchema(), options, "holdQueues", source);
+  const { delays, destinations, ...shape } = readHoldQueuesOptions(options, "holdQueues", source);
   const settings = makeHoldSettings(shape, at);
   const delaysMs = sortedDelays(delays);
   const seen = new Set<string>();
@@ -153,29 +106,12 @@ function makeHoldQueues(options: unknown, source: Source): HoldQueues {
   return { kind: "hold-queues", version: 1, ...settings, delaysMs, destinations };
 }
 
-function checkPrefix(property: string, prefix: unknown): void {
-  if (typeof prefix === "string" && PREFIX.test(prefix) && !prefix.startsWith("amq.")) return;
-  const allowed = "1 to 100 letters, digits, dots, _ and -, not starting with a dot or with amq.";
-  throw new DelayTopologyError(property, prefix, `it must be ${allowed}`);
-}
-
 function checkDestination(property: string, destination: HoldDestination): void {
-  readOptions(destinationSchema(), destination, property, { ...byHand, at: (name) => `${property}.${name}` });
+  readHoldDestinationOptions(destination, property, { ...byHand, at: (name) => `${property}.${name}` });
   const { exchange, routingKey } = destination;
   if (exchange === "" && routingKey === "") {
     throw new DelayTopologyError(`${property}.routingKey`, "", "on the default exchange it must be a queue's name");
   }
-}
-
-/** A part of where a message goes; either may be empty. */
-function checkAddressPart(property: string, text: unknown): void {
-  if (typeof text !== "string") {
-    throw new DelayTopologyError(property, text, `it must be a text, e.g. "" for the default exchange`);
-  }
-  if (/\p{Surrogate}/u.test(text)) {
-    throw new DelayTopologyError(property, text, "it must not contain lone surrogates");
-  }
-  checkShortString(property, text);
 }
 
 function checkExpiry(property: string, { leaseMs }: HoldSettings, delayMs: number): void {

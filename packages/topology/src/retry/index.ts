@@ -1,7 +1,6 @@
 export { checkDelayMs, toDelayMs } from "./delays";
 export {
   RetryIntervals,
-  RetryIntervalsOptions,
   intervalExchange,
   intervalName,
   parseRetryIntervals,
@@ -9,21 +8,11 @@ export {
   planReturnBinding,
   retryIntervals,
 } from "./retryIntervals";
-export {
-  Rejection,
-  WorkRetry,
-  WorkRetryOptions,
-  parseWorkRetry,
-  planWorkRetry,
-  workRetry,
-  workRetryRoute,
-} from "./workRetry";
+export { Rejection, WorkRetry, parseWorkRetry, planWorkRetry, workRetry, workRetryRoute } from "./workRetry";
 export {
   HoldDestination,
   HoldQueues,
-  HoldQueuesOptions,
   HoldSettings,
-  HoldSettingsOptions,
   declaredHoldQueue,
   holdQueues,
   holdSettings,
@@ -33,7 +22,6 @@ export {
 } from "./holdQueues";
 export {
   DelayedRetry,
-  DelayedRetryOptions,
   DelayedRetrySettings,
   DelayedRetryType,
   delayedRetry,
@@ -42,5 +30,6 @@ export {
   parseDelayedRetry,
   planDelayedRetry,
 } from "./delayedRetry";
-export { ErrorQueuesOptions, checkErrorQueueNames, planErrorQueue, planErrorQueues } from "./errorQueue";
+export { planErrorQueue, planErrorQueues } from "./errorQueue";
 export { RetryDescriptor, declaredDelaysMs, parseRetryDescriptor, planRetry, retryKinds } from "./retryDescriptor";
+export { checkErrorQueueNames } from "./rules";

@@ -1,10 +1,16 @@
 import { DelayTopologyError } from "../errors";
-import type { StackConfig } from "../stackConfig";
-import { DelayedRetryOptions, delayedRetry } from "./delayedRetry";
-import { HoldQueuesOptions, holdQueues } from "./holdQueues";
+import type {
+  DelayedRetryOptions,
+  HoldQueuesOptions,
+  RetryIntervalsOptions,
+  StackConfig,
+  WorkRetryOptions,
+} from "../options.generated";
+import { delayedRetry } from "./delayedRetry";
+import { holdQueues } from "./holdQueues";
 import { RetryDescriptor, retryKinds } from "./retryDescriptor";
-import { RetryIntervalsOptions, retryIntervals } from "./retryIntervals";
-import { WorkRetryOptions, workRetry } from "./workRetry";
+import { retryIntervals } from "./retryIntervals";
+import { workRetry } from "./workRetry";
 
 /** What a stack's config says of retries. */
 export type RetryConfig = Pick<StackConfig, "retryIntervals" | "workQueues" | "holdQueues" | "delayedRetryQueues">;

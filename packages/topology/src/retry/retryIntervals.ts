@@ -1,14 +1,12 @@
-import type { z } from "zod";
-import { BindingPlan, EntityPlan, PolicyPlan, escapeRegex } from "../entities";
+import { BindingPlan, EntityPlan, escapeRegex, PolicyPlan } from "../entities";
 import { checkEntityName } from "../names";
 import type { QueueType } from "../network/delayNetwork";
-import { QueueKind, checkQueueKind, waitingArguments } from "../queueKind";
-import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
-import { flag, object, textBy } from "../schema/fields";
-import { Source, byHand, readOptions } from "../schema/options";
+import { byHand, Source } from "../optionReading";
+import type { RetryIntervalsOptions } from "../options.generated";
+import { checkQueueKind, QueueKind, waitingArguments } from "../queueKind";
+import { namedAs, optionsIn, readDescriptor } from "../readDescriptor";
+import { readRetryIntervalsOptions, retryIntervalsNames } from "../retryReaders.generated";
 import { checkDeclared, sortedDelays } from "./delays";
-import { atLeastOnce, delayList, queueType } from "./fields";
-import { lazily } from "../schema/zod";
 
 /** The descriptor of interval queues: plain JSON that a stack exports and that services read. */
 export interface RetryIntervals {
@@ -28,24 +26,6 @@ export interface RetryIntervals {
   parkingQueue?: string;
 }
 
-/** Interval queues, as a stack's config, a component and a program of one's own write them. */
-export const retryIntervalsSchema = lazily(() =>
-  object({
-    intervals: delayList().describe("Texts like `5m` or `PT5M`, or milliseconds; each once, in any order."),
-    prefix: textBy(checkEntityName).default("mt-delay").describe("Start of all names; the default is MassTransit's."),
-    queueType: queueType("classic").describe(
-      "Type of the interval queues; the default is what MassTransit declares, take `quorum` with a prefix that no MassTransit has.",
-    ),
-    atLeastOnce: atLeastOnce(),
-    parking: flag()
-      .default(true)
-      .describe("Whether messages that come back to no queue are kept in a parking queue, `PREFIX-parking`."),
-  }),
-);
-
-/** What interval queues are made from; {@link retryIntervalsSchema} describes each property. */
-export type RetryIntervalsOptions = z.input<ReturnType<typeof retryIntervalsSchema>>;
-
 /**
  * Makes the descriptor of interval queues from options.
  * @throws DelayTopologyError naming the property, the value and what is allowed
@@ -62,7 +42,7 @@ export function parseRetryIntervals(value: unknown, property = "retryIntervals")
   return readDescriptor<RetryIntervals>(value, "retry-intervals", property, (given, source) => {
     // Stacks of before there was parking export none.
     const parking = given.parkingExchange !== undefined || given.parkingQueue !== undefined;
-    const options = { ...optionsIn(retryIntervalsSchema(), given, IN_DESCRIPTOR), parking };
+    const options = { ...optionsIn(retryIntervalsNames, given, IN_DESCRIPTOR), parking };
     return makeRetryIntervals(options, namedAs(source, IN_DESCRIPTOR));
   });
 }
@@ -72,12 +52,7 @@ const IN_DESCRIPTOR = { intervals: "intervalsMs" };
 
 function makeRetryIntervals(options: unknown, source: Source): RetryIntervals {
   const { at } = source;
-  const { intervals, prefix, parking, ...shape } = readOptions(
-    retryIntervalsSchema(),
-    options,
-    "retryIntervals",
-    source,
-  );
+  const { intervals, prefix, parking, ...shape } = readRetryIntervalsOptions(options, "retryIntervals", source);
   const intervalsMs = sortedDelays(intervals);
   const [returnExchange, parkingName] = [`${prefix}-return`, `${prefix}-parking`];
   for (const name of [returnExchange, parkingName, intervalName({ prefix }, intervalsMs.at(-1) as number)])

@@ -1,57 +1,21 @@
-import type { z } from "zod";
 import type { BindingPlan, EntityPlan } from "../entities";
-import { DelayTopologyError } from "../errors";
-import { checkEntityName, checkShortString } from "../names";
+import { checkEntityName } from "../names";
 import { topicMatches } from "../network/topic";
-import { QueueKind, checkQueueKind, deadLetterArguments, waitingArguments } from "../queueKind";
-import { namedAs, optionsIn, readDescriptor } from "../schema/descriptor";
-import { anyText, listBy, object, oneOf, textBy, wholeNumber } from "../schema/fields";
-import { Source, byHand, readOptions } from "../schema/options";
+import { byHand, Source } from "../optionReading";
+import type { FilledWorkRetryOptions, WorkRetryOptions } from "../options.generated";
+import { checkQueueKind, deadLetterArguments, QueueKind, waitingArguments } from "../queueKind";
+import { namedAs, optionsIn, readDescriptor } from "../readDescriptor";
+import { readWorkRetryOptions, workRetryNames } from "../retryReaders.generated";
 import { checkDeclared, sortedDelays } from "./delays";
-import { atLeastOnce, delayList, queueType } from "./fields";
-import { lazily } from "../schema/zod";
 
 /** Where the work queue sends what a consumer rejects without asking for it back. */
 export const rejections = ["dead", "retry"] as const;
+
 /** `dead`: to the dead queue; `retry`: to the shortest retry delay, for consumers that count their tries themselves. */
 export type Rejection = (typeof rejections)[number];
 
-/** Nobody waits for a thousand tries. */
-const MOST_RETRIES = 1000;
-
-/** A work queue with its retries, as a stack's config, a component and a program of one's own write it. */
-export const workQueueSchema = lazily(() =>
-  object({
-    queue: textBy(checkEntityName).describe(
-      "Name of the work queue and of its topic exchange; retry queues are `NAME.retry-MS`, the dead queue is `NAME.dead`.",
-    ),
-    delays: delayList().describe(
-      "Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. Each retry waits for the next longer one, and further ones for the longest.",
-    ),
-    maxRetries: wholeNumber(0, MOST_RETRIES)
-      .optional()
-      .describe("How often a message may come back before it goes to the dead queue; default: once for each delay."),
-    patterns: listBy(anyText("it must be a text without @ and /"), checkPatterns)
-      .default(["#"])
-      .describe("Binding keys of the work queue at its exchange; the default is every message."),
-    queueType: queueType("quorum"),
-    atLeastOnce: atLeastOnce(),
-    rejected: oneOf(rejections)
-      .default("dead")
-      .describe(
-        "Where the work queue sends what a consumer rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.",
-      ),
-  }),
-);
-
-/** What a work queue with retries is made from; {@link workQueueSchema} describes each property. */
-export type WorkRetryOptions = z.input<ReturnType<typeof workQueueSchema>>;
-
-/** Options that the descriptor has as they are; {@link workQueueSchema} describes each. */
-type Carried = Omit<
-  z.output<ReturnType<typeof workQueueSchema>>,
-  "queue" | "delays" | "maxRetries" | "queueType" | "atLeastOnce"
->;
+/** Options that the descriptor has as they are. */
+type Carried = Pick<FilledWorkRetryOptions, "patterns" | "rejected">;
 
 /** The descriptor of a work queue with its retry queues and its dead queue: plain JSON that a stack exports. */
 export interface WorkRetry extends Carried, QueueKind {
@@ -81,7 +45,7 @@ export function workRetry(options: WorkRetryOptions): WorkRetry {
  */
 export function parseWorkRetry(value: unknown, property = "workRetry"): WorkRetry {
   return readDescriptor<WorkRetry>(value, "work-retry", property, (given, source) =>
-    makeWorkRetry(optionsIn(workQueueSchema(), given, IN_DESCRIPTOR), namedAs(source, IN_DESCRIPTOR)),
+    makeWorkRetry(optionsIn(workRetryNames, given, IN_DESCRIPTOR), namedAs(source, IN_DESCRIPTOR)),
   );
 }
 
@@ -90,7 +54,7 @@ const IN_DESCRIPTOR = { queue: "name", delays: "delaysMs" };
 
 function makeWorkRetry(given: unknown, source: Source): WorkRetry {
   const { at } = source;
-  const options = readOptions(workQueueSchema(), given, "workRetry", source);
+  const options = readWorkRetryOptions(given, "workRetry", source);
   const { queue: name, delays, maxRetries, queueType, atLeastOnce, ...carried } = options;
   const delaysMs = sortedDelays(delays);
   const deadQueue = `${name}.dead`;
@@ -106,25 +70,6 @@ function makeWorkRetry(given: unknown, source: Source): WorkRetry {
     maxRetries: maxRetries ?? delaysMs.length,
     deadQueue,
   };
-}
-
-function checkPatterns(property: string, patterns: unknown): string[] {
-  if (!Array.isArray(patterns) || patterns.length === 0) {
-    throw new DelayTopologyError(property, patterns, `it must be a list of at least one binding key, e.g. ["#"]`);
-  }
-  return patterns.map((pattern: unknown, index) => {
-    const at = `${property}[${index}]`;
-    if (typeof pattern !== "string" || /[@/]/.test(pattern)) {
-      throw new DelayTopologyError(at, pattern, "it must be a text without @ and /");
-    }
-    if (patterns.indexOf(pattern) !== index) throw new DelayTopologyError(at, pattern, "it stands in the list already");
-    checkShortString(at, pattern);
-    // RabbitMQ 4.3.5 and newer refuse more.
-    if (pattern.split(".").filter((word) => word === "#").length > 2) {
-      throw new DelayTopologyError(at, pattern, "at most two words may be #");
-    }
-    return pattern;
-  });
 }
 
 /** Name of a retry delay's exchange and of its queue. */

@@ -1,16 +1,15 @@
 import type { z } from "zod";
-import { DelayTopologyError, checkInteger, checkOneOf, knownProperties } from "../errors";
+import { checkInteger, checkOneOf, DelayTopologyError, knownProperties } from "../errors";
+import { refusalOf, Rule, withQuotes } from "../optionReading";
+import { isPath, PATH_RULE } from "../shownPath";
 import { secret } from "./secret";
 import { zod } from "./zod";
-import { PATH_RULE, isPath } from "../shownPath";
-
-/** Checks a value and throws a DelayTopologyError; `property` is what the error calls it. */
-type Check = (property: string, value: unknown) => unknown;
 
 /** A text that a rule of this package checks, as the name of a queue. */
-export function textBy(check: Check): z.ZodString {
+export function textBy(check: Rule): z.ZodString {
+  const error = ({ input }: Issue): string => withQuotes(refusalOf(check, input) ?? "it must be a text", input);
   return zod()
-    .string({ error: (issue) => withQuotes(refusalBy(check)(issue), issue.input) })
+    .string({ error: ruledBy(check, error) })
     .check(by(check));
 }
 
@@ -35,21 +34,16 @@ export function anyText(allowed = "it must be a text"): z.ZodString {
   return zod().string({ error: ({ input }) => withQuotes(allowed, input) });
 }
 
-/** What is allowed where a text belongs: a number in its place, as YAML reads `2024`, is one in quotes. */
-function withQuotes(allowed: string | undefined, given: unknown): string | undefined {
-  return typeof given === "number" ? `${allowed}; put quotes around it, so that it is a text` : allowed;
-}
-
 /** A secret that a rule of this package checks; no message shows it, and null is a secret that was not found. */
-export function secretBy(check: Check): z.ZodString {
+export function secretBy(check: Rule): z.ZodString {
   const refusal = refusalBy(check);
-  const error = (issue: { input?: unknown }): string | undefined =>
+  const error = (issue: Issue): string | undefined =>
     issue.input === null ? "it must be a secret, or left out for a generated one" : refusal(issue);
   return secret(zod().string({ error }).check(by(check)));
 }
 
 /** A list that a rule of this package checks as a whole. */
-export function listBy<T extends z.ZodType>(item: T, check: Check): z.ZodArray<T> {
+export function listBy<T extends z.ZodType>(item: T, check: Rule): z.ZodArray<T> {
   return zod()
     .array(item, { error: refusalBy(check) })
     .check(by(check));
@@ -113,20 +107,25 @@ export function anything(): z.ZodUnknown {
   return zod().unknown();
 }
 
-/** What a rule says of a value, as the end of a sentence. */
-export function refusalBy(check: Check): (issue: { input?: unknown }) => string | undefined {
-  return ({ input }) => {
-    try {
-      check("", input);
-      return undefined;
-    } catch (error) {
-      return (error as DelayTopologyError).allowed;
-    }
-  };
+/** Words of a refusal, from what a rule says of a value. */
+export function refusalBy(check: Rule): RuledError {
+  return ruledBy(check, ({ input }) => refusalOf(check, input));
+}
+
+/** An issue of zod's, of which refusals read the value. */
+interface Issue {
+  input?: unknown;
+}
+
+/** Words of a refusal that come from a rule, by which the generator of readers finds the rule. */
+export type RuledError = ((issue: Issue) => string | undefined) & { rule: Rule };
+
+function ruledBy(rule: Rule, error: (issue: Issue) => string | undefined): RuledError {
+  return Object.assign((issue: Issue) => error(issue), { rule });
 }
 
 /** A rule of this package as a check of zod's: its error's property, e.g. `[2]`, says which part of the value it is about. */
-function by(check: Check): z.core.CheckFn<unknown> {
+function by(check: Rule): z.core.CheckFn<unknown> {
   return ({ value, issues }) => {
     try {
       check("", value);

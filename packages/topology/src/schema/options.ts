@@ -1,22 +1,10 @@
 import type { z } from "zod";
 import { DelayTopologyError, knownBeside, shownName } from "../errors";
+import { byHand, isNumeric, Source, withoutQuotes } from "../optionReading";
+import { inPlainWords } from "../plainWords";
 import { anything, object } from "./fields";
-import { inPlainWords } from "./plainWords";
 import { isSecret } from "./secret";
 import { zod } from "./zod";
-
-/** Where options come from. */
-export interface Source {
-  /** Names a property for messages. */
-  at: (property: string) => string;
-  /** Whether each property has to be there that has a default, as in a descriptor: its writer has filled them in. */
-  isComplete: boolean;
-  /** Properties that are not checked, because they are known later or read elsewhere. */
-  unchecked?: readonly string[];
-}
-
-/** What somebody wrote by hand, in a program or a file, and calls by its own names. */
-export const byHand: Source = { at: (property) => property, isComplete: false };
 
 /**
  * Reads options. One that is null is not given, because YAML and programs in other languages write so what they leave out; a descriptor has
@@ -65,8 +53,7 @@ function refusalOf(
   const property = place === "" ? what : at(place);
   const field = fieldAt(schema, issue.path);
   if (field === undefined || !isSecret(field)) {
-    const unquoted = isQuotedNumber(value, issue) ? ", written without quotes" : "";
-    return new DelayTopologyError(property, value, `${issue.message}${unquoted}`);
+    return new DelayTopologyError(property, value, withoutQuotes(issue.message, isQuotedNumber(value, issue)));
   }
   return typeof value === "string"
     ? new DelayTopologyError(property, `${value.length} characters`, issue.message)
@@ -75,7 +62,7 @@ function refusalOf(
 
 /** Whether a value is the text of a number where a number belongs. */
 function isQuotedNumber(value: unknown, issue: z.core.$ZodIssue): boolean {
-  if (typeof value !== "string" || !/^\d+(\.\d+)?$/.test(value)) return false;
+  if (!isNumeric(value)) return false;
   if (issue.code === "invalid_value") return issue.values.includes(Number(value));
   return issue.code === "invalid_type" && (issue.expected === "number" || issue.expected === "int");
 }

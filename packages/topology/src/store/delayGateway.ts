@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import { AccessPlan, oneOfNames } from "../access/access";
 import type { EntityPlan, QueuePlan } from "../entities";
 import { DelayTopologyError } from "../errors";
@@ -6,11 +5,11 @@ import { checkEntityName } from "../names";
 import type { DelayNetwork } from "../network/delayNetwork";
 import { parseDelayNetwork } from "../network/descriptor";
 import { EndpointPlan, planBinding } from "../network/endpoint";
-import { optionsIn, readDescriptor } from "../schema/descriptor";
-import { flag, object } from "../schema/fields";
-import { Source, byHand, readOptions } from "../schema/options";
-import { lazily } from "../schema/zod";
-import { MessageIntake, checkIntakeApart, intakeShape, planIntake, takenQueue, writtenBy } from "./intake";
+import { byHand, Source } from "../optionReading";
+import type { GatewayQueuesOptions } from "../options.generated";
+import { optionsIn, readDescriptor } from "../readDescriptor";
+import { gatewayQueuesNames, readGatewayQueuesOptions } from "../readers.generated";
+import { checkIntakeApart, MessageIntake, planIntake, takenQueue, writtenBy } from "./intake";
 
 /**
  * The descriptor of a gateway's side of the broker: plain JSON that a stack exports. A gateway takes messages with the header `x-delay`,
@@ -27,20 +26,8 @@ export interface DelayGateway extends MessageIntake {
   network: DelayNetwork;
 }
 
-/** The broker's side of a gateway, as a program of one's own writes it; its network is given beside it. */
-export const delayGatewaySchema = lazily(() =>
-  object({
-    ...intakeShape("gateway"),
-    singleActiveConsumer: flag()
-      .default(false)
-      .describe(
-        "Whether one process at a time takes messages, and the others stand by, so that messages of one delay, up to the network's longest, keep their order. A change needs new queues.",
-      ),
-  }),
-);
-
-/** What the broker's side of a gateway is made from; {@link delayGatewaySchema} describes each property but the network. */
-export type DelayGatewayOptions = z.input<ReturnType<typeof delayGatewaySchema>> & {
+/** Options of the broker's side of a gateway. */
+export type DelayGatewayOptions = GatewayQueuesOptions & {
   /** The network that messages wait in: a descriptor. */
   network: unknown;
 };
@@ -60,7 +47,7 @@ export function delayGateway({ network, ...options }: DelayGatewayOptions, sourc
  */
 export function parseDelayGateway(value: unknown, property = "delayGateway"): DelayGateway {
   return readDescriptor<DelayGateway>(value, "delay-gateway", property, (given, source) =>
-    makeDelayGateway(optionsIn(delayGatewaySchema(), given), given.network, source),
+    makeDelayGateway(optionsIn(gatewayQueuesNames, given), given.network, source),
   );
 }
 
@@ -82,8 +69,7 @@ function makeDelayGateway(options: unknown, network: unknown, source: Source): D
 
 function makeQueues(options: unknown, source: Source): GatewayQueues {
   const { at } = source;
-  const { name, forwards, toQueues, exchanges, singleActiveConsumer } = readOptions(
-    delayGatewaySchema(),
+  const { name, forwards, toQueues, exchanges, singleActiveConsumer } = readGatewayQueuesOptions(
     options,
     "delayGateway",
     source,

@@ -1,12 +1,11 @@
-import type { z } from "zod";
 import { AccessPlan, oneOfNames } from "../access/access";
 import type { EntityPlan } from "../entities";
 import { checkEntityName } from "../names";
-import { optionsIn, readDescriptor } from "../schema/descriptor";
-import { object } from "../schema/fields";
-import { Source, byHand, readOptions } from "../schema/options";
-import { lazily } from "../schema/zod";
-import { MessageIntake, checkIntakeApart, intakeShape, planIntake, writtenBy } from "./intake";
+import { byHand, Source } from "../optionReading";
+import type { DelayedStoreOptions } from "../options.generated";
+import { optionsIn, readDescriptor } from "../readDescriptor";
+import { delayedStoreNames, readDelayedStoreOptions } from "../readers.generated";
+import { checkIntakeApart, MessageIntake, planIntake, writtenBy } from "./intake";
 
 /** The descriptor of an external delayed-message store's side of the broker: plain JSON that a stack exports. */
 export interface DelayedStore extends MessageIntake {
@@ -15,12 +14,6 @@ export interface DelayedStore extends MessageIntake {
   /** The exchange and the queue for cancellations and queries, of one name. */
   controlQueue: string;
 }
-
-/** The broker's side of a store, as a program of one's own writes it. */
-export const delayedStoreSchema = lazily(() => object(intakeShape("delayed")));
-
-/** What the broker's side of a store is made from; {@link delayedStoreSchema} describes each property. */
-export type DelayedStoreOptions = z.input<ReturnType<typeof delayedStoreSchema>>;
 
 /**
  * Makes the descriptor of a store's side of the broker from options.
@@ -37,13 +30,13 @@ export function delayedStore(options: DelayedStoreOptions = {}, source: Source =
  */
 export function parseDelayedStore(value: unknown, property = "delayedStore"): DelayedStore {
   return readDescriptor<DelayedStore>(value, "delayed-store", property, (given, source) =>
-    makeDelayedStore(optionsIn(delayedStoreSchema(), given), source),
+    makeDelayedStore(optionsIn(delayedStoreNames, given), source),
   );
 }
 
 function makeDelayedStore(options: unknown, source: Source): DelayedStore {
   const { at } = source;
-  const { name, forwards, toQueues, exchanges } = readOptions(delayedStoreSchema(), options, "delayedStore", source);
+  const { name, forwards, toQueues, exchanges } = readDelayedStoreOptions(options, "delayedStore", source);
   const store: DelayedStore = {
     kind: "delayed-store",
     version: 1,

@@ -1,3 +1,3 @@
 export { DelayGateway, DelayGatewayOptions, delayGateway, parseDelayGateway, planDelayGateway } from "./delayGateway";
-export { DelayedStore, DelayedStoreOptions, delayedStore, parseDelayedStore, planDelayedStore } from "./delayedStore";
+export { DelayedStore, delayedStore, parseDelayedStore, planDelayedStore } from "./delayedStore";
 export { DeliveryType, MessageIntake, StoreForward, deliveryExchangesOf, intakeExchangesOf } from "./intake";

@@ -1,6 +1,6 @@
 import type { ConfiguredNetworks } from "../network/configuredNetworks";
 import { DelayTopologyError } from "../errors";
-import type { StackConfig } from "../stackConfig";
+import type { StackConfig } from "../options.generated";
 import { DelayGateway, delayGateway } from "./delayGateway";
 import { DelayedStore, delayedStore } from "./delayedStore";
 import { withNameAs } from "./intake";

@@ -1,4 +1,14 @@
-import type { z } from "zod";
+/** An issue of zod's, as far as its words are translated. */
+interface Issue {
+  readonly code: string;
+  readonly expected?: string;
+  readonly values?: readonly unknown[];
+  readonly origin?: string;
+  readonly minimum?: number | bigint;
+  readonly maximum?: number | bigint;
+  readonly inclusive?: boolean;
+  readonly divisor?: number;
+}
 
 /** What a value must be, where zod says it with a type's name; each ends the sentence of a refusal. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -16,12 +26,12 @@ const TYPES: Readonly<Record<string, string>> = {
  * What is allowed where a field of a schema says nothing of its own, so that no refusal has zod's words: they speak of the schema, and not
  * of what to write.
  */
-export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
+export function inPlainWords(issue: Issue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
-      return TYPES[issue.expected] ?? "it must be of another kind";
+      return TYPES[issue.expected ?? ""] ?? "it must be of another kind";
     case "invalid_value":
-      return `it must be one of ${issue.values.map(String).join(", ")}`;
+      return `it must be one of ${issue.values?.map(String).join(", ")}`;
     case "too_small":
       return bound(issue.origin, "at least", issue.minimum, issue.inclusive);
     case "too_big":
@@ -30,16 +40,17 @@ export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
       return `it must be a multiple of ${issue.divisor}`;
     case "unrecognized_keys":
       return undefined;
-    case "invalid_format":
-    case "invalid_key":
-    case "invalid_element":
-    case "invalid_union":
-    case "custom":
+    default:
       return "it must have another form";
   }
 }
 
-function bound(origin: string, side: string, limit: number | bigint, isInclusive = true): string {
+function bound(
+  origin: string | undefined,
+  side: string,
+  limit: number | bigint | undefined,
+  isInclusive = true,
+): string {
   const range = isInclusive ? `${side} ${limit}` : `${side === "at least" ? "more" : "less"} than ${limit}`;
   if (origin === "string")
     return side === "at least" && limit === 1 ? "it must be a non-empty text" : `it must have ${range} characters`;

@@ -3,6 +3,7 @@ import { DelayTopologyError } from "../errors";
 import { removals } from "../removal";
 import {
   anyText,
+  filePath,
   flag,
   numberBetween,
   object,
@@ -13,14 +14,13 @@ import {
   textBy,
   textLike,
   wholeNumber,
-  filePath,
 } from "../schema/fields";
 import { lazily, zod } from "../schema/zod";
-import { settingsSchema } from "./clusterSettings";
 import { checkClusterPassword, checkErlangCookie } from "./clusterSecrets";
+import { settingsSchema } from "./clusterSettingsSchema";
 import { DEFAULT_IMAGE, imageVersion } from "./image";
 import { DEFAULT_WATERMARK } from "./memory";
-import { clusterName, hostName, namespaceName, objectName, storageClassName } from "./names";
+import { clusterName, hostName, namespaceName, objectName, storageClassName } from "./nameSchema";
 
 /** Who makes a cluster's pods: this package itself, or RabbitMQ's cluster operator. */
 export const clusterModes = ["statefulset", "operator"] as const;
@@ -194,11 +194,6 @@ export const clusterSchema = lazily(() =>
       ),
   }),
 );
-
-/** What a cluster is made from; {@link clusterSchema} describes each property. */
-export type ClusterOptions = z.input<ReturnType<typeof clusterSchema>>;
-/** A cluster's options with their defaults. */
-export type ClusterSettings = z.output<ReturnType<typeof clusterSchema>>;
 
 function checkManagementUrl(property: string, url: unknown): void {
   if (typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;

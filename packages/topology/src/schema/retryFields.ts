@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import { QueueType, queueTypes } from "../network/delayNetwork";
-import { flag, listBy, oneOf } from "../schema/fields";
-import { checkDelays, toDelayMs } from "./delays";
-import { refusalBy } from "../schema/fields";
-import { zod } from "../schema/zod";
+import { checkDelays, toDelayMs } from "../retry/delays";
+import { flag, listBy, oneOf, refusalBy } from "./fields";
+import { zod } from "./zod";
 
 /** A list of delays that there shall be queues for. */
 export function delayList(): z.ZodArray<z.ZodUnion<readonly [z.ZodNumber, z.ZodString]>> {

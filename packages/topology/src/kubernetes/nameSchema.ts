@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import { textLike } from "../schema/fields";
+import { HOST } from "./hostName";
 
 /** Form of the name of a Secret, an issuer, and most other objects of Kubernetes. */
 const OBJECT = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const STORAGE_CLASS = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const SECRET_KEY = /^[-._A-Za-z0-9]{1,253}$/;
-const HOST = /^(\*\.)?[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?$/;
 /** Shorter than Kubernetes' own rule: suffixes, and the ordinal of a pod, must fit behind. */
 const CLUSTER = /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/;
 /** Without a protocol, or a login as of an address; `@` stands before a digest alone. */
@@ -43,11 +43,6 @@ export function clusterName(): z.ZodString {
 /** The name of a host. */
 export function hostName(): z.ZodString {
   return textLike(HOST, "it must be a host name");
-}
-
-/** Whether a text is the name of a host. */
-export function isHostName(text: string): boolean {
-  return HOST.test(text);
 }
 
 /** An image. */

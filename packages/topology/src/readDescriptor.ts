@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { z } from "zod";
-import { DelayTopologyError, knownProperties, shownName } from "../errors";
-import { openedJson } from "../openedJson";
-import type { Source } from "./options";
+import { DelayTopologyError, knownProperties, shownName } from "./errors";
+import { openedJson } from "./openedJson";
+import type { KnownNames, Source } from "./optionReading";
 
 interface Head {
   kind: string;
@@ -39,15 +38,15 @@ export function readDescriptor<T extends Head>(
 }
 
 /**
- * The options that a descriptor was made from: all that their schema has, under the descriptor's names.
+ * The options that a descriptor was made from: all known ones, under the descriptor's names.
  * @param names what the descriptor calls an option, where it is not the option's own name
  */
 export function optionsIn(
-  schema: z.ZodObject,
+  known: KnownNames,
   given: Readonly<Record<string, unknown>>,
   names: Readonly<Record<string, string>> = {},
 ): Record<string, unknown> {
-  const options = Object.keys(schema.shape).map((option) => [option, given[names[option] ?? option]] as const);
+  const options = Object.keys(known).map((option) => [option, given[names[option] ?? option]] as const);
   return Object.fromEntries(options.filter(([, value]) => value !== undefined));
 }
 
