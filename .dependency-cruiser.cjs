@@ -15,7 +15,10 @@ const arrows = Object.entries(rooms).map(([room, known]) => ({
     path: anyRoom,
     pathNot: [
       `^${room}/`,
-      ...known.map((other) => `^${other}/dist/(index|stack|parts|program|(service|gateway)/index)\\.(js|d\\.ts)$`),
+      ...known.map(
+        (other) =>
+          `^${other}/dist/(index|descriptors|schemas|stack|parts|program|(service|gateway)/index)\\.(js|d\\.ts)$`,
+      ),
     ],
   },
 }));
@@ -48,7 +51,14 @@ module.exports = {
       comment: "a service that publishes and consumes loads nothing of what declares and checks stacks",
       severity: "error",
       from: { path: "^packages/publish/src/" },
-      to: { path: "^packages/topology/dist/stack\\." },
+      to: { path: "^packages/topology/dist/(?!descriptors\\.)" },
+    },
+    {
+      name: "no-zod-for-services",
+      comment: "a bundle of a service has no zod, so nothing that reads descriptors reaches it",
+      severity: "error",
+      from: { path: "^packages/(publish/src/|topology/src/(descriptors|index)\\.ts$)" },
+      to: { path: "(^|/)zod(/|$)", reachable: true },
     },
     {
       name: "tests-by-exports",
@@ -57,7 +67,10 @@ module.exports = {
       from: { path: "^(test|bench)/" },
       to: {
         path: "^(packages/[^/]+|components)/",
-        pathNot: ["/dist/(index|stack|parts|program|testing|(service|gateway)/index)\\.(js|d\\.ts)$", "/test/"],
+        pathNot: [
+          "/dist/(index|descriptors|schemas|stack|parts|program|testing|(service|gateway)/index)\\.(js|d\\.ts)$",
+          "/test/",
+        ],
       },
     },
     ...arrows,

@@ -1,4 +1,4 @@
-import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology";
+import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology/descriptors";
 import { isBrokerHeader } from "./brokerHeaders";
 import { MessageRefusedError } from "./errors";
 import type { ClientLibrary } from "./clientLibrary";

@@ -1,4 +1,4 @@
-import type { DelayNetwork } from "@rabbitmq-delay/topology";
+import type { DelayNetwork } from "@rabbitmq-delay/topology/descriptors";
 
 /** Header with the time at which a message is due, as ISO-8601 text in UTC with milliseconds. */
 export const dueHeader = "rabbitmq-delay.due-at";

@@ -1,5 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { DelayNetwork, DelayNetworkJson, EncodedDelay, encodeDelay, parseDelayNetwork } from "@rabbitmq-delay/topology";
+import {
+  DelayNetwork,
+  DelayNetworkJson,
+  EncodedDelay,
+  encodeDelay,
+  parseDelayNetwork,
+} from "@rabbitmq-delay/topology/descriptors";
 import { toBuffer } from "./body";
 import type { PublishChannel } from "./channels";
 import { ConfirmPort, toConfirmPort } from "./confirmPort";

@@ -1,4 +1,4 @@
-import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology";
+import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology/descriptors";
 import type { ClientLibrary } from "./clientLibrary";
 import { MessageRefusedError } from "./errors";
 import { FieldCopy } from "./headerFields";

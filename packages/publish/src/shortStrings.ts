@@ -1,4 +1,4 @@
-import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology";
+import { brokerLimits, utf8Length } from "@rabbitmq-delay/topology/descriptors";
 
 /** The properties that AMQP takes as short strings. */
 export const shortStringProperties = [

@@ -1,4 +1,4 @@
-import type { QueuePlan } from "@rabbitmq-delay/topology";
+import type { QueuePlan } from "@rabbitmq-delay/topology/descriptors";
 import { MessageRefusedError } from "../errors";
 
 /** Declares queues over a channel. */

@@ -1,4 +1,4 @@
-import type { HoldDestination } from "@rabbitmq-delay/topology";
+import type { HoldDestination } from "@rabbitmq-delay/topology/descriptors";
 import { MessageRefusedError } from "../errors";
 import { ChannelLimitError, isNotFound, secondChannelOf } from "../secondChannel";
 

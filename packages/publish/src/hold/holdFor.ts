@@ -9,7 +9,7 @@ import {
   holdSettings,
   parseHoldQueues,
   planHoldQueue,
-} from "@rabbitmq-delay/topology";
+} from "@rabbitmq-delay/topology/descriptors";
 import { toBuffer } from "../body";
 import { toConfirmPort } from "../confirmPort";
 import { ConfirmedSender } from "../confirmedSender";

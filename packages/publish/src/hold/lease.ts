@@ -1,4 +1,4 @@
-import { DelayTopologyError, QueuePlan } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, QueuePlan } from "@rabbitmq-delay/topology/descriptors";
 import { PublishTimeoutError } from "../errors";
 import type { DeclarePort } from "./declarePort";
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { QueuePlan } from "@rabbitmq-delay/topology";
+import type { QueuePlan } from "@rabbitmq-delay/topology/descriptors";
 import { ChannelLimitError, isNotFound, secondChannelOf } from "../secondChannel";
 import { AliveQueues } from "./aliveQueues";
 import { DeclarePort, toDeclarePort } from "./declarePort";

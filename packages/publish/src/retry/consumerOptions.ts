@@ -1,4 +1,4 @@
-import { DelayTopologyError, brokerLimits } from "@rabbitmq-delay/topology";
+import { DelayTopologyError, brokerLimits } from "@rabbitmq-delay/topology/descriptors";
 import { checkLease } from "../hold/lease";
 import { isShortString } from "../shortStrings";
 import { LONGEST_TIMER_MS } from "../timers";

@@ -1,4 +1,4 @@
-import type { QueuePlan } from "@rabbitmq-delay/topology";
+import type { QueuePlan } from "@rabbitmq-delay/topology/descriptors";
 import { toDeclarePort } from "../hold/declarePort";
 import { openBeside } from "../secondChannel";
 

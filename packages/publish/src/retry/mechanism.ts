@@ -18,7 +18,7 @@ import {
   parseRetryDescriptor,
   planHoldQueue,
   workRetryRoute,
-} from "@rabbitmq-delay/topology";
+} from "@rabbitmq-delay/topology/descriptors";
 import { queuesLeft } from "../brokerHeaders";
 import { delayHeaders } from "../headers";
 import { DEFAULT_LEASE_MS } from "../hold/lease";

@@ -6,7 +6,7 @@ import {
   declaredDelaysMs,
   parseRetryDescriptor,
   toDelayMs,
-} from "@rabbitmq-delay/topology";
+} from "@rabbitmq-delay/topology/descriptors";
 
 /** A class of errors, or a function that says at once whether it matches an error; async functions are not allowed. */
 export type ErrorMatcher = (abstract new (...args: never[]) => unknown) | ((error: unknown) => boolean);

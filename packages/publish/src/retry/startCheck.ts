@@ -1,4 +1,4 @@
-import { DelayTopologyError } from "@rabbitmq-delay/topology";
+import { DelayTopologyError } from "@rabbitmq-delay/topology/descriptors";
 import type { CheckedOptions } from "./consumerOptions";
 import type { Look } from "./look";
 import type { RepublishStep } from "./mechanism";
