@@ -5,6 +5,7 @@ import { isFullLength } from "./length";
 // Several processes take files from one list, so the longest come first; otherwise one process would run them alone at the end.
 const LONGEST = [
   "test/toolchain/up.test.ts",
+  "test/program/compilers.test.ts",
   "test/engine/review.test.ts",
   "test/engine/refusalAdvice.test.ts",
   "test/store/outages.test.ts",
@@ -89,6 +90,7 @@ export function takesTurns(file: string): boolean {
 const BEYOND_QUICK = [
   /^test\/(engine|store|toolchain)\//,
   /^test\/site\/(docExamples|reference)\.test/,
+  /^test\/program\/compilers\.test/,
   /^test\/brokers\/(adoptAdvice|check|command|enforce(d|Live|Cut)|examples|faults|holds|moving|properties|retries|retryCrashes|retryFaults|retryMessages|retryStart|silence)\.test/,
 ];
 

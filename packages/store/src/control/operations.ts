@@ -17,7 +17,7 @@ const time = z.iso.datetime({ offset: true, error: "it must be an ISO-8601 time 
 const text = z.string().regex(/^[^\0]*$/, "it must be a text without NUL");
 /** The largest number that the column of failures holds. */
 const MOST_FAILURES = 2 ** 31 - 1;
-const filter = z.strictObject({
+const filter: z.ZodType<FilterRequest, FilterRequest> = z.strictObject({
   messageId: text.optional(),
   exchange: text.optional(),
   routingKey: text.optional(),
@@ -27,7 +27,7 @@ const filter = z.strictObject({
   minimumFailures: z.number().int().min(0).max(MOST_FAILURES).optional(),
 });
 
-const request = z.discriminatedUnion("operation", [
+const request: z.ZodType<StoreRequest, StoreRequest> = z.discriminatedUnion("operation", [
   z.strictObject({
     operation: z.literal("list"),
     filter: filter.optional(),
@@ -39,12 +39,36 @@ const request = z.discriminatedUnion("operation", [
   z.strictObject({ operation: z.literal("stats") }),
 ]);
 
+/** Conditions that select messages of a store, as JSON; a message must meet all of them. */
+export interface FilterRequest {
+  messageId?: string;
+  exchange?: string;
+  routingKey?: string;
+  headers?: Record<string, string | number | boolean>;
+  /** ISO-8601 text with a zone, before which messages are due. */
+  before?: string;
+  /** ISO-8601 text with a zone, after which messages are due. */
+  after?: string;
+  /** Least number of failed deliveries. */
+  minimumFailures?: number;
+}
+
 /** A request to a store, as JSON: times as ISO-8601 text. */
-export type StoreRequest = z.input<typeof request>;
-/** See {@link StoreRequest}. */
+export type StoreRequest =
+  | {
+      operation: "list";
+      filter?: FilterRequest;
+      /** Most messages of an answer. */
+      limit?: number;
+      /** The `next` of the answer before. */
+      after?: string;
+    }
+  | { operation: "cancel"; filter: FilterRequest }
+  | { operation: "reschedule"; filter: FilterRequest; at: string }
+  | { operation: "stats" };
+
+/** Request for a list of messages, see {@link StoreRequest}. */
 export type ListRequest = Extract<StoreRequest, { operation: "list" }>;
-/** See {@link StoreRequest}. */
-export type FilterRequest = z.input<typeof filter>;
 
 /** A listed message as JSON; its properties as the store keeps them, bytes in base64. */
 export type ListedJson = Omit<ListedMessage, "dueAt" | "attemptAt" | "storedAt" | "properties"> & {
@@ -174,7 +198,7 @@ function withoutNone({ count, inDoubt }: CancelCount): { count: number; inDoubt?
   return inDoubt === 0 ? { count } : { count, inDoubt };
 }
 
-function toFilter({ before, after, ...others }: z.output<typeof filter>): MessageFilter {
+function toFilter({ before, after, ...others }: FilterRequest): MessageFilter {
   return {
     ...others,
     ...(before === undefined ? {} : { before: new Date(before) }),
