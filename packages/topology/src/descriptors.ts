@@ -5,6 +5,7 @@ export { DelayNetwork, DelayNetworkJson } from "./network/delayNetwork";
 export { parseDelayNetwork } from "./network/descriptor";
 export { EncodedDelay, encodeDelay } from "./network/encode";
 export { QueuePlan } from "./entities";
+export { openedJson } from "./openedJson";
 export { brokerLimits, utf8Length } from "./names";
 export { HoldSettingsOptions } from "./options.generated";
 export { checkDelayMs, toDelayMs } from "./retry/delays";
