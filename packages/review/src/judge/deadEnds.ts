@@ -71,12 +71,18 @@ export function deadEnds(
   return { ends: [...found.values()], early: early.filter(({ change }) => !found.has(change)) };
 }
 
+/** End of messages on one side of the update, and the queues that get them. */
+interface Followed {
+  end: WayEnd;
+  queues: ReadonlySet<string>;
+}
+
 /** Returns how messages from one place end: undefined if they came to no queue, or still come to one. */
 function endOf(start: Start, before: Ways, after: Ways): End | undefined {
   const { later } = start;
   const changes = new Set<EntityChange>(later === undefined ? [] : [later.change]);
   const doubts: string[] = [];
-  const follow = (ways: Ways, place: Place, met = changes): { end: WayEnd; queues: ReadonlySet<string> } => {
+  const follow = (ways: Ways, place: Place, met = changes): Followed => {
     const queues = new Set<string>();
     return { end: ways.follow(place, { changes: met, queues, doubts }), queues };
   };
@@ -85,13 +91,12 @@ function endOf(start: Start, before: Ways, after: Ways): End | undefined {
   const along = [...changes].filter(({ action }) => action !== "same");
   const { queues, isPublished } = start;
   const { exchange, key } = later?.place ?? start;
-  // The broker drops a message that expired in a queue, and comes back to the same queue.
-  const [own] = is.end === "queue" && is.queues.size === 1 ? is.queues : [];
-  const isBack = own !== undefined && queues.has(own);
+  const back = wayBack(after, later?.place ?? start, is, queues);
   const cameElsewhere = (name: string): boolean => was.queues.size !== 1 || !was.queues.has(name);
-  const feeder = isBack ? own : firstOf(queues, cameElsewhere);
-  const isCycle = isBack ? !cameElsewhere(own) : feeder === undefined && !isPublished;
-  const [from, to] = [isCycle ? "nowhere" : was.end, isBack ? "nowhere" : is.end];
+  const feeder = back?.queue ?? firstOf(queues, cameElsewhere);
+  const isCycle =
+    back === undefined ? feeder === undefined && !isPublished : wayBack(before, start, was, queues) !== undefined;
+  const [from, to] = [isCycle ? "nowhere" : was.end, back === undefined ? is.end : "nowhere"];
   if (along.length === 0 || from === "nowhere" || to === "queue" || (from === "unknown" && to === "unknown"))
     return undefined;
   const way = `to ${nameOf(exchange)} by ${shown(key)}`;
@@ -105,17 +110,46 @@ function endOf(start: Start, before: Ways, after: Ways): End | undefined {
       isSure: false,
       detail: `${words}: nobody can tell whether a queue still gets it, because ${doubts[0]}.`,
     };
-  if (isBack)
+  if (back !== undefined) {
+    const others =
+      back.by.length === 0 ? "none but that queue gets them" : `by ${back.by.join(", ")} they come back to it`;
     return {
       along,
       isSure: true,
-      detail: `${words}: none but that queue gets them, and the broker drops those that expired there.`,
+      detail: `${words}: ${others}, and the broker drops those that expired on the whole way.`,
     };
+  }
   const detail =
     feeder === undefined
       ? `${words} came to a queue, and comes to none any more.`
       : `${words}: no queue gets them any more.`;
   return { along, isSure: true, detail };
+}
+
+/**
+ * Returns the queue to which messages that expired come back, and the queues between, where they expire too. The broker drops such messages.
+ * @param first the end of the messages from a place
+ * @param queues from which the messages come
+ */
+function wayBack(
+  ways: Ways,
+  { vhost, exchange, key }: Place,
+  first: Followed,
+  queues: ReadonlySet<string>,
+): { queue: string; by: string[] } | undefined {
+  const by: string[] = [];
+  let place: Place = { vhost, exchange, key };
+  for (let { end, queues: reached } = first; end === "queue" && reached.size === 1;) {
+    const [queue = ""] = reached;
+    if (queues.has(queue)) return by.length === 0 || ways.expire(vhost, queue) ? { queue, by } : undefined;
+    const next = by.includes(queue) || !ways.expire(vhost, queue) ? undefined : ways.deadLettersFrom(vhost, queue);
+    if (next === undefined) return undefined;
+    by.push(queue);
+    place = { vhost, exchange: next.exchange, key: next.key ?? place.key };
+    reached = new Set();
+    end = ways.follow(place, { changes: new Set(), queues: reached as Set<string>, doubts: [] });
+  }
+  return undefined;
 }
 
 function firstOf(names: ReadonlySet<string>, isWanted: (name: string) => boolean): string | undefined {

@@ -112,6 +112,22 @@ export class Ways {
     return waitsForConfirm(given, definition) ? undefined : { exchange, ...(key === undefined ? {} : { key }) };
   }
 
+  /** Returns where the dead letters of a queue go, like {@link deadLettersOf}, by its name. */
+  deadLettersFrom(vhost: string, name: string): { exchange: string; key?: string } | undefined {
+    const there = this.queues.get(keyOf("queue", { vhost, name }));
+    return there === undefined ? undefined : this.deadLettersOf(there.values);
+  }
+
+  /** Whether each message of a queue surely expires by the queue's own settings. */
+  expire(vhost: string, name: string): boolean {
+    const there = this.queues.get(keyOf("queue", { vhost, name }));
+    if (there === undefined) return false;
+    const given = queueArguments(there.values);
+    if (given["x-message-ttl"] !== undefined) return true;
+    const { found, isSure } = this.inForce({ vhost, name, queueArguments: given }, ["message-ttl"]);
+    return isSure && found.length > 0 && found.every(({ view }) => view.definition["message-ttl"] !== undefined);
+  }
+
   /** The alternate exchanges that an exchange may have, each with the policy that gives it; none if it surely has none. */
   alternatesOf(values: Record<string, unknown>): { name: unknown; policy?: EntityChange }[] {
     const own = queueArguments(values)["alternate-exchange"];
