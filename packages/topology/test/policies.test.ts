@@ -11,6 +11,7 @@ import {
 import {
   FoundPolicy,
   PolicySubject,
+  certainlyAppliesTo,
   describeUnlimited,
   endpointLimitPolicies,
   judgePolicies,
@@ -251,6 +252,17 @@ describe("a policy of others", () => {
       assert.equal(harms({}), 1, name);
       assert.equal(harms({ "new-key": 1 }), 1, name);
     }
+  });
+
+  // Such a policy counted as one that may not apply, so that a weaker one seemed to.
+  it("of federation surely applies to queues of each type", () => {
+    const federated = {
+      pattern: "^q$",
+      applyTo: "all",
+      definition: { "federation-upstream-set": "all", "max-length": 5 },
+    };
+    for (const type of ["classic", "quorum"])
+      assert.ok(certainlyAppliesTo(federated, "q", { "x-queue-type": type }), type);
   });
 
   it("takes a policy of ours away where it is as strong, and loses its settings where it is weaker", () => {

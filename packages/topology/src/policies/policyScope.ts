@@ -23,7 +23,11 @@ interface TypeKeys {
   refused: readonly string[];
 }
 
+// The keys of federation were measured on RabbitMQ 3.10.8 and 4.3.6 with the plugin; without it, the broker refuses such a policy.
 const TAKEN_BY_EACH = [
+  "federation-upstream",
+  "federation-upstream-set",
+  "federation-upstream-pattern",
   "max-length-bytes",
   "alternate-exchange",
   "queue-version",
