@@ -180,7 +180,7 @@ describe("a review of dead ends", () => {
       type: "topic",
       leadsToChange: index === 7,
     }));
-    const pairs = sampleKeys({ bindings: places, changes }).map((key) => key.match(/s\d+/g) ?? []);
+    const pairs: string[][] = sampleKeys({ bindings: places, changes }).map((key) => key.match(/s\d+/g) ?? []);
     assert.ok(pairs.some((words) => words.length === 2));
     assert.ok(pairs.every((words) => words.length < 2 || words.includes("s7")));
   });
@@ -247,6 +247,27 @@ describe("a review of dead ends", () => {
     assert.deepEqual(await judged([...steps, queue("q"), binding]), ["care", "binding-kept"]);
     const told = await judged([...steps, replaced(queue("q"), queue("q", { "x-max-length": 5 })), binding]);
     assert.deepEqual(told, ["loss", "queue-replaced", "unroutable-lost", "binding-kept"]);
+  });
+
+  // An operator policy ends at-least-once from RabbitMQ 4.0 on, and the queue counted as one that holds messages back.
+  it("counts on no queue to hold messages back whose overflow an operator policy changes", async () => {
+    const holding = queue("w", {
+      ...deadLetters("in", "k"),
+      ...{ "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish" },
+    });
+    const steps = [exchange("in"), holding, queue("q"), bound("delete", "in -> q", "k")];
+    const operators = (overflow: string): PreviewStep =>
+      step("same", "rabbitmq:index/operatorPolicy:OperatorPolicy", "limits", {
+        ...{ name: "limits", vhost: "/" },
+        policy: { pattern: "^w$", applyTo: "queues", priority: 1, definition: { overflow } },
+      });
+    const verdicts = await Promise.all(
+      ["reject-publish", "drop-head"].map((one) => judged([...steps, operators(one)])),
+    );
+    assert.deepEqual(
+      verdicts.map(([verdict]) => verdict),
+      ["care", "loss"],
+    );
   });
 
   // Only a deletion was compared with what passes messages on by their own keys.

@@ -235,11 +235,12 @@ export class Routing {
     const { [DEAD_LETTERS]: exchange, [KEY]: key } = values;
     const target = { vhost: before.vhost, name: before.name, queueArguments: values };
     const { found, isSure } = policiesInForce(policies, target, "after");
+    const operators = policiesFor(policies, target, "after", true).map(({ view }) => view.definition);
     const definitions = [...found.map(({ view }) => view.definition), ...(isSure ? [] : [{}])];
     // An argument takes precedence over a policy; without one, the policy says where dead letters go.
     for (const definition of definitions as Record<string, unknown>[]) {
       const { "dead-letter-exchange": to, "dead-letter-routing-key": by } = definition;
-      const isSafe = waitsForConfirm(values, definition);
+      const isSafe = waitsForConfirm(values, definition, operators);
       this.addFeeder(before.vhost, targetOf(exchange ?? to, key ?? by), { change, isSafe, key: key ?? by });
     }
   }

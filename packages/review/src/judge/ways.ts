@@ -109,7 +109,10 @@ export class Ways {
     const key = given["x-dead-letter-routing-key"] ?? definition["dead-letter-routing-key"];
     if (exchange !== "" && !isReadable(exchange)) return undefined;
     if (key !== undefined && key !== "" && !isReadable(key)) return undefined;
-    return waitsForConfirm(given, definition) ? undefined : { exchange, ...(key === undefined ? {} : { key }) };
+    const operators = policiesFor(this.policies, target, this.side, true).map(({ view }) => view.definition);
+    return waitsForConfirm(given, definition, operators)
+      ? undefined
+      : { exchange, ...(key === undefined ? {} : { key }) };
   }
 
   /** Returns where the dead letters of a queue go, like {@link deadLettersOf}, by its name. */
