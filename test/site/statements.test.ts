@@ -1,7 +1,8 @@
 import { strict as assert } from "node:assert";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { componentKinds } from "@rabbitmq-delay/topology/stack";
+import { delayNetwork, planBinding } from "@rabbitmq-delay/topology";
+import { checkEndpointsApart, componentKinds } from "@rabbitmq-delay/topology/stack";
 import { linksOf } from "../../site/src/links";
 import { sitePages } from "../../site/src/pages";
 import { root } from "../../toolchain/dist/paths";
@@ -80,5 +81,18 @@ describe("the documents", () => {
       (page) => page !== "docs/environments.md" && !linksOf(read(page)).some((link) => link.endsWith(place)),
     );
     assert.deepEqual(untold, []);
+  });
+
+  // Such a stack could not be previewed, and nothing said why.
+  it("name in the changelog the setting without which a stack of 0.1.0 is refused", () => {
+    const network = delayNetwork({ preset: "nservicebus" });
+    const bound = ["Sales", "Europe.Sales"].flatMap((name) => planBinding(network, { name }).bound);
+    assert.throws(
+      () => checkEndpointsApart(bound),
+      ({ message }: Error) => {
+        const [, pair = ""] = /add (".*") to allow/.exec(message) ?? [];
+        return pair !== "" && read("CHANGELOG.md").includes(`\`allow: [${pair}]\``);
+      },
+    );
   });
 });
