@@ -7,7 +7,7 @@ import { URL, fileURLToPath } from "node:url";
 import { createMarkdownRenderer } from "vitepress";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const [WIDTH, HEIGHT] = [860, 350];
+const [WIDTH, HEIGHT] = [860, 260];
 const STYLE = `
   body { font: 14px/1.5 "Liberation Sans", sans-serif; color: #1f2328; margin: 16px 24px; width: ${WIDTH - 48}px; }
   h2 { font-size: 21px; border-bottom: 1px solid #d1d9e0; padding-bottom: 6px; margin: 4px 0 14px; }
