@@ -2,27 +2,22 @@ import { setTimeout } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import type { OwnResource, StackState } from "@rabbitmq-delay/broker";
 import { isSameAddress } from "@rabbitmq-delay/topology/stack";
+import { Run, thisRun } from "./thisRun";
 
 type Answer = { outputs?: Record<string, { type: string; outputs?: Record<string, unknown> }> };
 
-// By the connection to the engine: a process may run several programs, or one several times, each with a state of its own.
-const asked = new WeakMap<object, Promise<OwnResource[] | undefined>>();
-
-const unread = new WeakMap<object, string>();
-
 /** What the engine says why it does not give the state, after the state was asked for. */
 export function whyUnread(): string {
-  return unread.get(pulumi.runtime.getMonitor() ?? {}) ?? "no engine runs the program";
+  return thisRun().whyUnread ?? "no engine runs the program";
 }
 
 /** The running stack's state, as it was when this was first asked. */
 export const stackState: StackState = {
   async resources() {
-    const monitor = pulumi.runtime.getMonitor();
-    if (monitor === undefined) return undefined;
-    const answer = asked.get(monitor) ?? readState();
-    asked.set(monitor, answer);
-    return answer;
+    if (pulumi.runtime.getMonitor() === undefined) return undefined;
+    const run = thisRun();
+    run.state ??= readState(run);
+    return run.state;
   },
 
   async names(type, vhost) {
@@ -49,7 +44,7 @@ const RETRY_DELAYS_MS = [250, 500, 1_000, 2_000];
  * A stack's whole name first: the short one is of the user's default organization. A state of the old layout without projects knows the
  * short one alone, and an engine that makes components for another language may not tell the organization.
  */
-async function readState(): Promise<OwnResource[] | undefined> {
+async function readState(run: Run): Promise<OwnResource[] | undefined> {
   const names = stackNames();
   const reasons: string[] = [];
   for (const delayMs of [0, ...RETRY_DELAYS_MS]) {
@@ -62,7 +57,7 @@ async function readState(): Promise<OwnResource[] | undefined> {
     }
     if (!hasEngine()) return undefined;
   }
-  unread.set(pulumi.runtime.getMonitor() as object, reasons.at(-1) ?? "it answers without the stack's resources");
+  run.whyUnread = reasons.at(-1) ?? "it answers without the stack's resources";
   return undefined;
 }
 

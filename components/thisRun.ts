@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { FoundParts } from "@rabbitmq-delay/broker";
+import type { FoundParts, OwnResource } from "@rabbitmq-delay/broker";
 import { servesOtherLanguages } from "./otherLanguages";
 
 /** What the components of one run of a program share. */
@@ -8,6 +8,10 @@ export interface Run {
   looks: WeakMap<object, Map<string, Promise<FoundParts | undefined>>>;
   /** Where no provider is given: the default one, which is the same for all. */
   defaultProvider: object;
+  /** The stack's state, as it is before this program makes anything; undefined if the engine does not say. */
+  state?: Promise<OwnResource[] | undefined>;
+  /** Why the engine does not say. */
+  whyUnread?: string;
   asking: Set<Promise<void>>;
   /** Why a value that is known later was refused; components that have not made anything by then make nothing. */
   refusal?: Error;

@@ -16,7 +16,7 @@ import (
 )
 
 func sendInvoices(ctx context.Context) error {
-	// The stack's output: pulumi stack output delayNetwork --json
+	// The stack's output: pulumi stack output delayNetwork
 	network, err := rabbitmqdelay.ParseDelayNetwork([]byte(os.Getenv("DELAY_NETWORK")))
 	if err != nil {
 		return err

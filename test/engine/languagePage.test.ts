@@ -110,7 +110,8 @@ describe("the programs of the page on languages", () => {
           writeFileSync(join(cwd, "Pulumi.prod.yaml"), JSON.stringify({ config: Object.fromEntries(config) }));
           await complete?.(cwd);
           await run("pulumi", ["stack", "init", "prod"], { cwd, env });
-          await run("pulumi", ["up", "--yes", "--skip-preview"], { cwd, env });
+          const printed = await run("pulumi", ["up", "--yes", "--skip-preview"], { cwd, env });
+          assert.doesNotMatch(printed, /warning: rabbitmq-delay/);
           return cwd;
         };
         const cwd = await bringUp("delays", network);

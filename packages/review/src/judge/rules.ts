@@ -346,7 +346,7 @@ export const rules = {
     consequence:
       "Publishers that still have the old descriptor and endpoints of other stacks stay with the old network.",
     wayOut: [
-      "Give publishers the new descriptor right after the update: `pulumi stack output delayNetwork --json`.",
+      "Give publishers the new descriptor right after the update: `pulumi stack output delayNetwork`.",
       BESIDE,
     ],
   },

@@ -11,7 +11,7 @@ import rabbitmqdelay.Receipt;
 
 class Invoices {
   static void send(String url, String descriptor) throws Exception {
-    // The stack's output: pulumi stack output delayNetwork --json
+    // The stack's output: pulumi stack output delayNetwork
     DelayNetwork network = DelayNetwork.parse(descriptor);
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri(url);
