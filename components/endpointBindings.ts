@@ -147,8 +147,9 @@ function prefixOf(network: JoinedNetwork): string | undefined {
 function refuseUnknown(index: number): never {
   throw new DelayTopologyError(
     `furtherNetworks[${index}]`,
-    undefined,
-    "it must be a topology of this program or a plain descriptor; join the network of another stack as network",
+    Symbol("an Output"),
+    "it must be a topology of a TypeScript program, or a plain descriptor or text, because bindings are named by it; bring that network up first, " +
+      "and write its text here; join the network of another stack as network",
   );
 }
 

@@ -14,7 +14,10 @@ export interface WorkRetryQueuesArgs {
   queue: string;
   /** Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. */
   delays: any[]; // eslint-disable-line @typescript-eslint/no-explicit-any -- text or number: the schema takes no unions
-  /** How often a message may come back before it goes to the dead queue; default: once for each delay. */
+  /**
+   * How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+   * default: once for each delay.
+   */
   maxRetries?: number;
   /**
    * Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue

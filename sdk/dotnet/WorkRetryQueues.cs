@@ -93,7 +93,8 @@ namespace RabbitMqDelay.Infrastructure
         }
 
         /// <summary>
-        /// How often a message may come back before it goes to the dead queue; default: once for each delay.
+        /// How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+        /// default: once for each delay.
         /// </summary>
         [Input("maxRetries")]
         public int? MaxRetries { get; set; }

@@ -99,7 +99,8 @@ export interface WorkRetryQueuesArgs {
      */
     delays: any[];
     /**
-     * How often a message may come back before it goes to the dead queue; default: once for each delay.
+     * How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+     * default: once for each delay.
      */
     maxRetries?: number;
     /**

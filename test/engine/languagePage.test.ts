@@ -8,20 +8,18 @@ import { LanguageHost, findGoHost, findYamlHost } from "../../toolchain/dist/lan
 import { root } from "../../toolchain/dist/paths";
 import { run } from "../../toolchain/dist/run";
 import { onEachBroker, ownTestBroker } from "../support/brokers";
+import { codeBlocks } from "../support/codeBlocks";
 import { openChannel } from "../support/connect";
 import { findPythonWithSdk } from "../support/pythonSdk";
 import { Receiver } from "../support/receive";
 import { temporaryFolder } from "../support/temporaryFolder";
 
 const quiet = (): void => undefined;
-const page = readFileSync(join(root, "docs", "languages.md"), "utf8");
 
-/** Returns the two programs of a language on the page: a network's stack, and a service's stack. */
+/** Returns the two programs of a language on its page: a network's stack, and a service's stack. */
 function programsOf(label: string, language: string): [string, string] {
-  const [, section = ""] = new RegExp(`^### ${label}\n([^]*?)^##`, "m").exec(page) ?? [];
-  const [network, service, ...others] = [
-    ...section.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "gm")),
-  ].map(([, code]) => code);
+  const page = language === "typescript" ? "languages" : `stack-in-${language}`;
+  const [network, service, ...others] = codeBlocks(`docs/${page}.md`, language);
   assert.ok(network !== undefined && service !== undefined && others.length === 0, label);
   return [network, service];
 }

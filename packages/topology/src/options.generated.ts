@@ -114,7 +114,7 @@ export interface WorkRetryOptions {
   queue: string;
   /** Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. Each retry waits for the next longer one, and further ones for the longest. */
   delays: (number | string)[];
-  /** How often a message may come back before it goes to the dead queue; default: once for each delay. */
+  /** How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay. */
   maxRetries?: number;
   /**
    * Binding keys of the work queue at its exchange; the default is every message.
@@ -141,7 +141,7 @@ export interface FilledWorkRetryOptions {
   queue: string;
   /** Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. Each retry waits for the next longer one, and further ones for the longest. */
   delays: (number | string)[];
-  /** How often a message may come back before it goes to the dead queue; default: once for each delay. */
+  /** How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay. */
   maxRetries?: number;
   /**
    * Binding keys of the work queue at its exchange; the default is every message.
@@ -1323,7 +1323,7 @@ export interface StackConfig {
     queue: string;
     /** Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. Each retry waits for the next longer one, and further ones for the longest. */
     delays: (number | string)[];
-    /** How often a message may come back before it goes to the dead queue; default: once for each delay. */
+    /** How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay. */
     maxRetries?: number;
     /**
      * Binding keys of the work queue at its exchange; the default is every message.

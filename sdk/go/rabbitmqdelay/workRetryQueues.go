@@ -55,7 +55,8 @@ type workRetryQueuesArgs struct {
 	BrokerVersion *string `pulumi:"brokerVersion"`
 	// Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
 	Delays []interface{} `pulumi:"delays"`
-	// How often a message may come back before it goes to the dead queue; default: once for each delay.
+	// How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+	// default: once for each delay.
 	MaxRetries *int `pulumi:"maxRetries"`
 	// Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
 	// of yours that is bound to it too would get each retried message again.
@@ -87,7 +88,8 @@ type WorkRetryQueuesArgs struct {
 	BrokerVersion *string
 	// Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
 	Delays []pulumi.Input
-	// How often a message may come back before it goes to the dead queue; default: once for each delay.
+	// How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+	// default: once for each delay.
 	MaxRetries *int
 	// Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
 	// of yours that is bound to it too would get each retried message again.

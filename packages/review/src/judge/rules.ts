@@ -296,7 +296,7 @@ export const rules = {
   },
   "queue-kept-and-replaced": {
     severity: "care",
-    title: "% would change, but have to stay",
+    title: "% would change despite retention",
     consequence:
       "The program wants other arguments, and `removal: retain` keeps the old queue under its name: the broker refuses the new one, and the update fails half-way.",
     wayOut: [BESIDE],
@@ -415,7 +415,7 @@ export const rules = {
   },
   "resource-kept-and-replaced": {
     severity: "care",
-    title: "% would change, but have to stay",
+    title: "% would change despite retention",
     consequence:
       "The program wants another one, and retention keeps the old one: two of the same name can't be, so the update fails half-way; under another name, the new one is empty.",
     wayOut: ["Declare the new one beside the old one: another name in a component of its own."],

@@ -19,7 +19,9 @@ export const workQueueSchema = lazily(() =>
     ),
     maxRetries: wholeNumber(0, MOST_RETRIES)
       .optional()
-      .describe("How often a message may come back before it goes to the dead queue; default: once for each delay."),
+      .describe(
+        "How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay.",
+      ),
     patterns: listBy(anyText("it must be a text without @ and /"), checkPatterns)
       .default(["#"])
       .describe("Binding keys of the work queue at its exchange; the default is every message."),
