@@ -76,4 +76,16 @@ describe("a way out in a report", () => {
   it("has a mark by project and stack, which a report of a stack alone had not", async () => {
     assert.match(await textOf([queueStep("delete", "orders")]), /^<!-- rabbitmq-delay review of shop\/prod -->/);
   });
+
+  // The line ended with a colon and nothing behind it.
+  it("stands beside a line about a network that differs in its prefix alone", async () => {
+    const parent = "urn:pulumi:prod::shop::rabbitmq-delay:index:DelayLevelTopology::delay";
+    const delivery = (op: string, prefix: string): PreviewStep => {
+      const type = "rabbitmq:index/exchange:Exchange";
+      const one = step(op, type, `delay-${prefix}`, { name: `${prefix}.r4x7u1000.delivery`, vhost: "/" }, { parent });
+      return { ...one, urn: one.urn.replace(`${type}::`, `rabbitmq-delay:index:DelayLevelTopology$${type}::`) };
+    };
+    const text = await textOf([delivery("delete", "orders"), delivery("create", "shop")]);
+    assert.match(text, /is a new network instead of `?orders\.r4x7u1000`?$/m);
+  });
 });

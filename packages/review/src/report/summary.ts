@@ -158,6 +158,7 @@ function succession(gone: EntityChange, created: EntityChange): string {
     ["unit", formatDelay(before.unitMs), formatDelay(after.unitMs)],
     ["longest delay", describeDelay(before.maximumDelayMs), describeDelay(after.maximumDelayMs)],
   ].filter(([, one, other]) => one !== other);
+  if (differences.length === 0) return start;
   return `${start}: ${differences.map(([what, one, other]) => `${what} ${one} → ${other}`).join(", ")}`;
 }
 
