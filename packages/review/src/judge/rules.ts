@@ -345,10 +345,7 @@ export const rules = {
     title: "% would change shape",
     consequence:
       "Publishers that still have the old descriptor and endpoints of other stacks stay with the old network.",
-    wayOut: [
-      "Give publishers the new descriptor right after the update: `pulumi stack output delayNetwork`.",
-      BESIDE,
-    ],
+    wayOut: ["Give publishers the new descriptor right after the update: `pulumi stack output delayNetwork`.", BESIDE],
   },
   "policy-changed": {
     severity: "care",
