@@ -1,9 +1,12 @@
 import { isChanged, isReadable } from "../preview/entityChange";
 import type { Places } from "./ways";
 
+/** With more patterns than this, `#` stands for none, one and very many words alone. */
+const MOST_EXACT = 20;
+
 /**
  * Returns routing keys by which messages take the ways that an update may change: keys that one binding takes, keys that two bindings take,
- * and a key that only `#` takes. `#` stands for any number of words up to one more than the longest pattern has. None if the update changes
+ * and a key that only `#` takes. `#` stands for any number of words up to one more than the longest pattern has, see {@link MOST_EXACT}. None if the update changes
  * nothing along the ways.
  * @param places what messages may meet before the update, and after it
  */
@@ -27,9 +30,10 @@ export function sampleKeys({ bindings, changes }: Places): string[] {
   let other = "x";
   while (known.has(other) || direct.has(other)) other += "x";
   const keys = new Set(["", other, ...direct]);
+  // The levels of a network have 56 patterns of up to 29 words, which would make 50,000 keys.
+  const counts = all.length > MOST_EXACT ? [0, 1, most] : Array.from({ length: most + 1 }, (_, count) => count);
   const add = (words: string[]): void => {
-    const counts = words.includes("#") ? Array.from({ length: most + 1 }, (_, count) => count) : [0];
-    for (const count of counts) {
+    for (const count of words.includes("#") ? counts : [0]) {
       const filled = words.flatMap((word) => (word === "#" ? Array<string>(count).fill(other) : [word]));
       keys.add(filled.map((word) => (word === "*" ? other : word)).join("."));
     }
