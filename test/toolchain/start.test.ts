@@ -3,7 +3,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../toolchain/dist/paths";
 import { Checkout } from "../support/checkout";
-import { codeBlocks } from "../support/codeBlocks";
 import { skipUnless } from "../support/missingPrograms";
 import { Shell, commandsOf } from "../support/shell";
 
@@ -72,31 +71,6 @@ describe("docs/start.md", function () {
       [],
     );
     assert.ok(typed.length > 12, typed.join("\n"));
-    shell.end();
-  });
-
-  it("leads to the pages on store and gateway, whose first commands do what they say", async () => {
-    const shell = new Shell(new Checkout());
-    const type = async (page: string, after: (command: string) => RegExp | undefined): Promise<string> => {
-      let output = "";
-      for (const command of commandsOf(`\`\`\`sh\n${codeBlocks(page, "sh")[0]}\`\`\``)) {
-        output += await shell.type(command);
-        const expected = after(command);
-        if (expected !== undefined) await shell.printsLater(expected);
-      }
-      return output;
-    };
-    await shell.type("make up");
-    const listed = await type("docs/store.md", (command) =>
-      command.includes(" run ") ? /"msg":"running"/ : undefined,
-    );
-    assert.match(listed, /order-17/);
-    await shell.printsLater(/Z {2}hello {2}\n/);
-    assert.doesNotMatch(await shell.type("npx rabbitmq-delay store list"), /order-17/);
-
-    await type("docs/gateway.md", (command) => (command.includes("receive.js") ? /waiting for paid/ : undefined));
-    await shell.printsLater(/Z {2}declared\n/);
-    await shell.printsLater(/Z {2}any other\n/);
     shell.end();
   });
 });

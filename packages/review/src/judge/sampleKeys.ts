@@ -31,19 +31,20 @@ export function sampleKeys({ bindings, changes }: Places): string[] {
   while (known.has(other) || direct.has(other)) other += "x";
   const keys = new Set(["", other, ...direct]);
   // The levels of a network have 56 patterns of up to 29 words, which would make 50,000 keys.
-  const counts = all.length > MOST_EXACT ? [0, 1, most] : Array.from({ length: most + 1 }, (_, count) => count);
-  const add = (words: string[]): void => {
+  const isExact = all.length <= MOST_EXACT;
+  const each = Array.from({ length: most + 1 }, (_, count) => count);
+  const add = (words: string[], counts: readonly number[]): void => {
     for (const count of words.includes("#") ? counts : [0]) {
       const filled = words.flatMap((word) => (word === "#" ? Array<string>(count).fill(other) : [word]));
       keys.add(filled.map((word) => (word === "*" ? other : word)).join("."));
     }
   };
-  for (const { words } of all) add(words);
+  for (const { words } of all) add(words, isExact ? each : [0, 1, most]);
   const wild = all.filter(({ words }) => words.some(isWild));
   for (const [index, one] of wild.entries())
     for (const two of wild.slice(index + 1)) {
       const common = one.leadsToChange || two.leadsToChange ? commonWords(one.words, two.words) : undefined;
-      if (common !== undefined) add(common);
+      if (common !== undefined) add(common, isExact ? each : [0, 1]);
     }
   return [...keys];
 }
