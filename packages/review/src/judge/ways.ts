@@ -18,7 +18,7 @@ export type End = "queue" | "nowhere" | "unknown";
 const DEAD_LETTERS = ["dead-letter-exchange", "dead-letter-routing-key", "dead-letter-strategy", "overflow"];
 
 /** An entity as it is on one side of the update. */
-export interface There {
+interface There {
   change: EntityChange;
   values: Record<string, unknown>;
 }
@@ -80,23 +80,6 @@ export class Ways {
   /** Returns a queue or an exchange of the other side as this side has it; undefined if it is gone. */
   stillOf({ change, values }: There): There | undefined {
     return (change.kind === "queue" ? this.queues : this.exchanges).get(keyOf(change.kind, values));
-  }
-
-  exchangeAt({ vhost, exchange }: Place): There | undefined {
-    return this.exchanges.get(keyOf("exchange", { vhost, name: exchange }));
-  }
-
-  /** Returns the bindings of an exchange that take a message, or may take it. */
-  takers({ vhost, exchange, key }: Place): There[] {
-    const there = this.exchangeAt({ vhost, exchange, key });
-    if (there === undefined) return [];
-    const type = typeOf(there);
-    const bound = this.bindings.get(keyOf("exchange", { vhost, name: exchange }));
-    return bound?.near(type, key).filter(({ values }) => mayTake(type, values.routingKey, key)) ?? [];
-  }
-
-  endAt(place: Place): End {
-    return this.follow(place, { changes: new Set(), queues: new Set(), doubts: [] });
   }
 
   /** Returns where a queue's dead letters go; undefined if that is not sure, or if they wait in it for a queue that takes them. */
@@ -193,13 +176,15 @@ export class Ways {
   }
 
   private followFrom({ vhost, exchange, key }: Place, met: Met, known: Map<string, End>): End {
-    const there = this.exchangeAt({ vhost, exchange, key });
+    const id = keyOf("exchange", { vhost, name: exchange });
+    const there = this.exchanges.get(id);
     if (there === undefined) return this.missing("exchange", vhost, exchange, met);
     met.changes.add(there.change);
     const type = typeOf(there);
     const [sure, possible]: [End[], End[]] = [[], []];
-    for (const { change, values } of this.takers({ vhost, exchange, key })) {
+    for (const { change, values } of this.bindings.get(id)?.near(type, key) ?? []) {
       const { destination, destinationType, routingKey } = values;
+      if (!mayTake(type, routingKey, key)) continue;
       met.changes.add(change);
       const isQueue = destinationType === "queue";
       const end = !isReadable(destination)
@@ -341,7 +326,7 @@ function doubt({ doubts }: Met, why: string): End {
   return "unknown";
 }
 
-export function typeOf({ values }: There): unknown {
+function typeOf({ values }: There): unknown {
   return (values.settings as { type?: unknown } | undefined)?.type;
 }
 
