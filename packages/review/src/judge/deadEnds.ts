@@ -125,21 +125,23 @@ function endOf(start: Start, before: Ways, after: Ways): End | undefined {
  */
 function wayBack(
   ways: Ways,
-  { vhost, exchange, key }: Place,
+  { vhost, key }: Place,
   first: Followed,
   queues: ReadonlySet<string>,
 ): { queue: string; by: string[] } | undefined {
   const by: string[] = [];
-  let place: Place = { vhost, exchange, key };
-  for (let { end, queues: reached } = first; end === "queue" && reached.size === 1;) {
-    const [queue = ""] = reached;
+  let reached = first;
+  let carried = key;
+  while (reached.end === "queue" && reached.queues.size === 1) {
+    const [queue = ""] = reached.queues;
     if (queues.has(queue)) return by.length === 0 || ways.expire(vhost, queue) ? { queue, by } : undefined;
     const next = by.includes(queue) || !ways.expire(vhost, queue) ? undefined : ways.deadLettersFrom(vhost, queue);
     if (next === undefined) return undefined;
     by.push(queue);
-    place = { vhost, exchange: next.exchange, key: next.key ?? place.key };
-    reached = new Set();
-    end = ways.follow(place, { changes: new Set(), queues: reached as Set<string>, doubts: [] });
+    carried = next.key ?? carried;
+    const met = new Set<string>();
+    const place = { vhost, exchange: next.exchange, key: carried };
+    reached = { end: ways.follow(place, { changes: new Set(), queues: met, doubts: [] }), queues: met };
   }
   return undefined;
 }

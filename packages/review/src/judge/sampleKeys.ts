@@ -6,8 +6,8 @@ const MOST_EXACT = 20;
 
 /**
  * Returns routing keys by which messages take the ways that an update may change: keys that one binding takes, keys that two bindings take,
- * and a key that only `#` takes. `#` stands for any number of words up to one more than the longest pattern has, see {@link MOST_EXACT}. None if the update changes
- * nothing along the ways.
+ * and a key that only `#` takes. `#` stands for any number of words up to one more than the longest pattern has, unless there are more patterns
+ * than {@link MOST_EXACT}. Returns none if the update changes nothing along the ways.
  * @param places what messages may meet before the update, and after it
  */
 export function sampleKeys({ bindings, changes }: Places): string[] {
