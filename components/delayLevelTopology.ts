@@ -12,7 +12,7 @@ import { isReplaced, removalOptions } from "./removal";
 
 /** What a delay network is made from. */
 export interface DelayLevelTopologyArgs {
-  /** Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`. */
+  /** Names and arguments of a vendor: `nservicebus`, `nservicebus-v1`, `celery` or `custom`. */
   preset: Preset;
   /** Start of all names; needed for `custom`, optional for `celery`, fixed for the others. */
   prefix?: string;

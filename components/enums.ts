@@ -14,7 +14,7 @@ export const QueueType = { Quorum: "quorum", Classic: "classic" } as const;
 export type QueueType = (typeof QueueType)[keyof typeof QueueType];
 
 /**
- * How endpoints are told apart: `exact`; the vendors' `suffix`, which also catches `OTHER.ENDPOINT`; or `enforced`, exact even though
+ * Rule that tells endpoints apart: `exact`; the vendors' `suffix`, which also catches `OTHER.ENDPOINT`; or `enforced`, exact even though
  * NServiceBus's senders bind by suffix.
  */
 export const Matching = { Exact: "exact", Suffix: "suffix", Enforced: "enforced" } as const;

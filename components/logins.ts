@@ -14,7 +14,7 @@ import { isPlain } from "./joinedNetwork";
 import { readArguments } from "./knownArguments";
 import { checkedLater } from "./laterValues";
 
-/** One login of a service. A service has two while its password changes. */
+/** Login of a service. A service has two while its password changes. */
 export interface EndpointCredential {
   /** What tells it from the other, e.g. `a` and `b`, or a year in quotes. The user is `NAME-SUFFIX`; left out, it is the name. */
   suffix?: string;

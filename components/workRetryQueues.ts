@@ -15,7 +15,7 @@ export interface WorkRetryQueuesArgs {
   /** Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. */
   delays: any[]; // eslint-disable-line @typescript-eslint/no-explicit-any -- text or number: the schema takes no unions
   /**
-   * How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+   * Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
    * default: once for each delay.
    */
   maxRetries?: number;
@@ -29,7 +29,7 @@ export interface WorkRetryQueuesArgs {
   /** Whether a message leaves a queue only when the next one has confirmed it; default true for `quorum`, `classic` can't. */
   atLeastOnce?: boolean;
   /**
-   * Where the work queue sends what a consumer rejects: `dead` (default), or `retry` for consumers without this project's
+   * Destination of what a consumer of the work queue rejects: `dead` (default), or `retry` for consumers without this project's
    * helper, which then have to count the rounds themselves. With `retry`, messages that reach the queue other than by its exchange
    * need a key that `patterns` match, or they find no way back.
    */

@@ -6,7 +6,7 @@ const config = new pulumi.Config();
 const endpoint = config.require("endpoint");
 const name = pulumi.getProject();
 
-// What the broker's stack exports; this stack changes nothing of it.
+// Outputs of the broker's stack, of which this stack changes nothing.
 // `organization/PROJECT/STACK`, or with Pulumi Cloud your
 // organization's name in the place of `organization`.
 const broker = new pulumi.StackReference(config.require("brokerStack"));

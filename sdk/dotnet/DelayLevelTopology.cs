@@ -99,7 +99,7 @@ namespace RabbitMqDelay.Infrastructure
         public string? Prefix { get; set; }
 
         /// <summary>
-        /// Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
+        /// Names and arguments of a vendor: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
         /// </summary>
         [Input("preset", required: true)]
         public RabbitMqDelay.Infrastructure.Preset Preset { get; set; }

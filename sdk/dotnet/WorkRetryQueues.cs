@@ -93,7 +93,7 @@ namespace RabbitMqDelay.Infrastructure
         }
 
         /// <summary>
-        /// How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+        /// Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
         /// default: once for each delay.
         /// </summary>
         [Input("maxRetries")]
@@ -125,7 +125,7 @@ namespace RabbitMqDelay.Infrastructure
         public RabbitMqDelay.Infrastructure.QueueType? QueueType { get; set; }
 
         /// <summary>
-        /// Where the work queue sends what a consumer rejects: `dead` (default), or `retry` for consumers without this project's
+        /// Destination of what a consumer of the work queue rejects: `dead` (default), or `retry` for consumers without this project's
         /// helper, which then have to count the rounds themselves. With `retry`, messages that reach the queue other than by its exchange
         /// need a key that `patterns` match, or they find no way back.
         /// </summary>

@@ -105,7 +105,7 @@ export interface DelayLevelTopologyArgs {
      */
     prefix?: string;
     /**
-     * Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
+     * Names and arguments of a vendor: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
      */
     preset: enums.Preset;
     /**

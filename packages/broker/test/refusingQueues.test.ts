@@ -36,7 +36,7 @@ describe("queues that hold up the messages of others when they are full", () => 
       },
     ];
     assert.deepEqual(namesOf(deliveries, bindings, queues), ["a", "b"]);
-    // Of a quorum queue, the policy's overflow counts.
+    // The policy's overflow counts for a quorum queue.
     const quorum = queues.map((queue) => ({ ...queue, arguments: { ...queue.arguments, "x-queue-type": "quorum" } }));
     assert.deepEqual(namesOf(deliveries, bindings, quorum), ["a", "e"]);
     assert.match(

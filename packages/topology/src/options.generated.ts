@@ -2,7 +2,7 @@
 
 /** Options of a delay network. */
 export interface DelayNetworkOptions {
-  /** Whose names and arguments: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`. */
+  /** Names and arguments of a vendor: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`. */
   preset: "nservicebus" | "nservicebus-v1" | "celery" | "custom";
   /** Start of all names; needed for `custom`, optional for `celery` (put before its names with `_`), fixed for the others. */
   prefix?: string;
@@ -15,7 +15,7 @@ export interface DelayNetworkOptions {
   /** Type of the level queues; `custom` and `celery` only, default `quorum`. */
   queueType?: "quorum" | "classic";
   /**
-   * How endpoints are told apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact even though NServiceBus's senders bind by suffix; for its presets only.
+   * Rule that tells endpoints apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact even though NServiceBus's senders bind by suffix; for its presets only.
    * @default "exact"
    */
   matching?: "exact" | "suffix" | "enforced";
@@ -33,7 +33,7 @@ export interface DelayNetworkOptions {
 
 /** {@link DelayNetworkOptions} with all defaults. */
 export interface FilledDelayNetworkOptions {
-  /** Whose names and arguments: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`. */
+  /** Names and arguments of a vendor: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`. */
   preset: "nservicebus" | "nservicebus-v1" | "celery" | "custom";
   /** Start of all names; needed for `custom`, optional for `celery` (put before its names with `_`), fixed for the others. */
   prefix?: string;
@@ -46,7 +46,7 @@ export interface FilledDelayNetworkOptions {
   /** Type of the level queues; `custom` and `celery` only, default `quorum`. */
   queueType?: "quorum" | "classic";
   /**
-   * How endpoints are told apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact even though NServiceBus's senders bind by suffix; for its presets only.
+   * Rule that tells endpoints apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact even though NServiceBus's senders bind by suffix; for its presets only.
    * @default "exact"
    */
   matching: "exact" | "suffix" | "enforced";
@@ -114,7 +114,7 @@ export interface WorkRetryOptions {
   queue: string;
   /** Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. Each retry waits for the next longer one, and further ones for the longest. */
   delays: (number | string)[];
-  /** How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay. */
+  /** Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay. */
   maxRetries?: number;
   /**
    * Binding keys of the work queue at its exchange; the default is every message.
@@ -129,7 +129,7 @@ export interface WorkRetryOptions {
   /** Whether a message leaves a queue only when the next one has confirmed it; default true for `quorum`, `classic` can't. */
   atLeastOnce?: boolean;
   /**
-   * Where the work queue sends what a consumer rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.
+   * Destination of what a consumer of the work queue rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.
    * @default "dead"
    */
   rejected?: "dead" | "retry";
@@ -141,7 +141,7 @@ export interface FilledWorkRetryOptions {
   queue: string;
   /** Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. Each retry waits for the next longer one, and further ones for the longest. */
   delays: (number | string)[];
-  /** How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay. */
+  /** Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay. */
   maxRetries?: number;
   /**
    * Binding keys of the work queue at its exchange; the default is every message.
@@ -156,7 +156,7 @@ export interface FilledWorkRetryOptions {
   /** Whether a message leaves a queue only when the next one has confirmed it; default true for `quorum`, `classic` can't. */
   atLeastOnce?: boolean;
   /**
-   * Where the work queue sends what a consumer rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.
+   * Destination of what a consumer of the work queue rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.
    * @default "dead"
    */
   rejected: "dead" | "retry";
@@ -1254,7 +1254,7 @@ export interface StackConfig {
   createVhost?: boolean;
   /** The delay network; needed in each stack, here or among `networks`, which is for several. What stands here is called by its prefix. */
   network?: {
-    /** Whose names and arguments: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`. */
+    /** Names and arguments of a vendor: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`. */
     preset: "nservicebus" | "nservicebus-v1" | "celery" | "custom";
     /** Start of all names; needed for `custom`, optional for `celery` (put before its names with `_`), fixed for the others. */
     prefix?: string;
@@ -1267,7 +1267,7 @@ export interface StackConfig {
     /** Type of the level queues; `custom` and `celery` only, default `quorum`. */
     queueType?: "quorum" | "classic";
     /**
-     * How endpoints are told apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact even though NServiceBus's senders bind by suffix; for its presets only.
+     * Rule that tells endpoints apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact even though NServiceBus's senders bind by suffix; for its presets only.
      * @default "exact"
      */
     matching: "exact" | "suffix" | "enforced";
@@ -1285,7 +1285,7 @@ export interface StackConfig {
   networks?: Record<
     string,
     {
-      /** Whose names and arguments: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`. */
+      /** Names and arguments of a vendor: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`. */
       preset: "nservicebus" | "nservicebus-v1" | "celery" | "custom";
       /** Start of all names; needed for `custom`, optional for `celery` (put before its names with `_`), fixed for the others. */
       prefix?: string;
@@ -1298,7 +1298,7 @@ export interface StackConfig {
       /** Type of the level queues; `custom` and `celery` only, default `quorum`. */
       queueType?: "quorum" | "classic";
       /**
-       * How endpoints are told apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact even though NServiceBus's senders bind by suffix; for its presets only.
+       * Rule that tells endpoints apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact even though NServiceBus's senders bind by suffix; for its presets only.
        * @default "exact"
        */
       matching: "exact" | "suffix" | "enforced";
@@ -1323,7 +1323,7 @@ export interface StackConfig {
     queue: string;
     /** Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order. Each retry waits for the next longer one, and further ones for the longest. */
     delays: (number | string)[];
-    /** How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay. */
+    /** Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay. */
     maxRetries?: number;
     /**
      * Binding keys of the work queue at its exchange; the default is every message.
@@ -1338,7 +1338,7 @@ export interface StackConfig {
     /** Whether a message leaves a queue only when the next one has confirmed it; default true for `quorum`, `classic` can't. */
     atLeastOnce?: boolean;
     /**
-     * Where the work queue sends what a consumer rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.
+     * Destination of what a consumer of the work queue rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.
      * @default "dead"
      */
     rejected: "dead" | "retry";

@@ -56,7 +56,7 @@ type delayLevelTopologyArgs struct {
 	Parking *bool `pulumi:"parking"`
 	// Start of all names; needed for `custom`, optional for `celery`, fixed for the others.
 	Prefix *string `pulumi:"prefix"`
-	// Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
+	// Names and arguments of a vendor: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
 	Preset Preset `pulumi:"preset"`
 	// `quorum` (default) or `classic`; `custom` and `celery` only.
 	QueueType *QueueType `pulumi:"queueType"`
@@ -89,7 +89,7 @@ type DelayLevelTopologyArgs struct {
 	Parking *bool
 	// Start of all names; needed for `custom`, optional for `celery`, fixed for the others.
 	Prefix *string
-	// Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
+	// Names and arguments of a vendor: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
 	Preset Preset
 	// `quorum` (default) or `classic`; `custom` and `celery` only.
 	QueueType *QueueType

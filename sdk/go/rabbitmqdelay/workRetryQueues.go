@@ -55,7 +55,7 @@ type workRetryQueuesArgs struct {
 	BrokerVersion *string `pulumi:"brokerVersion"`
 	// Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
 	Delays []interface{} `pulumi:"delays"`
-	// How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+	// Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
 	// default: once for each delay.
 	MaxRetries *int `pulumi:"maxRetries"`
 	// Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
@@ -65,7 +65,7 @@ type workRetryQueuesArgs struct {
 	Queue string `pulumi:"queue"`
 	// `quorum` (default) or `classic`.
 	QueueType *QueueType `pulumi:"queueType"`
-	// Where the work queue sends what a consumer rejects: `dead` (default), or `retry` for consumers without this project's
+	// Destination of what a consumer of the work queue rejects: `dead` (default), or `retry` for consumers without this project's
 	// helper, which then have to count the rounds themselves. With `retry`, messages that reach the queue other than by its exchange
 	// need a key that `patterns` match, or they find no way back.
 	Rejected *Rejection `pulumi:"rejected"`
@@ -88,7 +88,7 @@ type WorkRetryQueuesArgs struct {
 	BrokerVersion *string
 	// Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
 	Delays []pulumi.Input
-	// How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+	// Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
 	// default: once for each delay.
 	MaxRetries *int
 	// Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
@@ -98,7 +98,7 @@ type WorkRetryQueuesArgs struct {
 	Queue string
 	// `quorum` (default) or `classic`.
 	QueueType *QueueType
-	// Where the work queue sends what a consumer rejects: `dead` (default), or `retry` for consumers without this project's
+	// Destination of what a consumer of the work queue rejects: `dead` (default), or `retry` for consumers without this project's
 	// helper, which then have to count the rounds themselves. With `retry`, messages that reach the queue other than by its exchange
 	// need a key that `patterns` match, or they find no way back.
 	Rejected *Rejection

@@ -35,7 +35,7 @@ class DelayLevelTopologyArgs:
                  vhost: Optional[pulumi.Input[_builtins.str]] = None):
         """
         The set of arguments for constructing a DelayLevelTopology resource.
-        :param 'Preset' preset: Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
+        :param 'Preset' preset: Names and arguments of a vendor: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
         :param _builtins.bool adopt: Whether the network may be there already, e.g. because its clients have declared it: it then comes under the stack as it is, with its
                messages. What differs is named before anything is made. Default false; it may stay.
         :param _builtins.str broker_version: The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
@@ -81,7 +81,7 @@ class DelayLevelTopologyArgs:
     @pulumi.getter
     def preset(self) -> 'Preset':
         """
-        Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
+        Names and arguments of a vendor: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
         """
         return pulumi.get(self, "preset")
 
@@ -262,7 +262,7 @@ class DelayLevelTopology(pulumi.ComponentResource):
         :param 'Matching' matching: `exact` (default), `suffix`, or, for NServiceBus's presets, `enforced`: exact even though its senders bind by suffix.
         :param _builtins.bool parking: Whether what no binding takes is kept in a parking queue; default true. Without it such a message stalls its level.
         :param _builtins.str prefix: Start of all names; needed for `custom`, optional for `celery`, fixed for the others.
-        :param 'Preset' preset: Whose names and arguments: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
+        :param 'Preset' preset: Names and arguments of a vendor: `nservicebus`, `nservicebus-v1`, `celery` or `custom`.
         :param 'QueueType' queue_type: `quorum` (default) or `classic`; `custom` and `celery` only.
         :param _builtins.int radix: Digits per level: 2, 4, 8 or 16; `custom` only, default 4. A higher radix means fewer hops and less lateness.
         :param 'Removal' removal: What happens on the broker when the network leaves the program, or its shape changes: `retain` (default) leaves all of it there, and

@@ -42,12 +42,12 @@ class WorkRetryQueuesArgs:
         :param _builtins.str broker_version: The broker's version where the program knows it, e.g. `4.3.6`. From 4.0 a policy lifts the delivery limit that each quorum
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
-        :param _builtins.int max_retries: How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+        :param _builtins.int max_retries: Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
                default: once for each delay.
         :param Sequence[_builtins.str] patterns: Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
                of yours that is bound to it too would get each retried message again.
         :param 'QueueType' queue_type: `quorum` (default) or `classic`.
-        :param 'Rejection' rejected: Where the work queue sends what a consumer rejects: `dead` (default), or `retry` for consumers without this project's
+        :param 'Rejection' rejected: Destination of what a consumer of the work queue rejects: `dead` (default), or `retry` for consumers without this project's
                helper, which then have to count the rounds themselves. With `retry`, messages that reach the queue other than by its exchange
                need a key that `patterns` match, or they find no way back.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` (default) or `delete`.
@@ -141,7 +141,7 @@ class WorkRetryQueuesArgs:
     @pulumi.getter(name="maxRetries")
     def max_retries(self) -> Optional[_builtins.int]:
         """
-        How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+        Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
         default: once for each delay.
         """
         return pulumi.get(self, "max_retries")
@@ -179,7 +179,7 @@ class WorkRetryQueuesArgs:
     @pulumi.getter
     def rejected(self) -> Optional['Rejection']:
         """
-        Where the work queue sends what a consumer rejects: `dead` (default), or `retry` for consumers without this project's
+        Destination of what a consumer of the work queue rejects: `dead` (default), or `retry` for consumers without this project's
         helper, which then have to count the rounds themselves. With `retry`, messages that reach the queue other than by its exchange
         need a key that `patterns` match, or they find no way back.
         """
@@ -246,13 +246,13 @@ class WorkRetryQueues(pulumi.ComponentResource):
                queue has there (20); before 4.0 there is none to lift. Default: not known, and the limit is set, by policy, so high
                (2,147,483,647) that no message reaches it, which brokers of all versions take.
         :param Sequence[Any] delays: Retry delays: texts like `5m` or `PT5M`, or milliseconds; each once, in any order.
-        :param _builtins.int max_retries: How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
+        :param _builtins.int max_retries: Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`;
                default: once for each delay.
         :param Sequence[_builtins.str] patterns: Binding keys of the work queue at its exchange; default `#`, every message. The exchange is the work queue's own: a queue
                of yours that is bound to it too would get each retried message again.
         :param _builtins.str queue: Name of the work queue and of its topic exchange; retry queues are `NAME.retry-MS`, the dead queue is `NAME.dead`.
         :param 'QueueType' queue_type: `quorum` (default) or `classic`.
-        :param 'Rejection' rejected: Where the work queue sends what a consumer rejects: `dead` (default), or `retry` for consumers without this project's
+        :param 'Rejection' rejected: Destination of what a consumer of the work queue rejects: `dead` (default), or `retry` for consumers without this project's
                helper, which then have to count the rounds themselves. With `retry`, messages that reach the queue other than by its exchange
                need a key that `patterns` match, or they find no way back.
         :param 'Removal' removal: What happens to exchanges and queues that leave the program: `retain` (default) or `delete`.

@@ -19,7 +19,7 @@ export function onBrokerAlone(changes: readonly EntityChange[], live: LiveVhosts
       changes.filter((change) => change[side] !== undefined).map((change) => identityOf(change.type, change[side])),
     );
   const [known, declared] = [namesOf("before"), namesOf("after")];
-  // Where such a binding stays, the broker's copy tells its key.
+  // The broker's copy of a binding that stays tells its key.
   const isOwn = ownBindings(changes.filter(({ action }) => action !== "same"));
   return [...live].flatMap(([vhost, { queues, exchanges, bindings, policies, operatorPolicies }]) => {
     const toChange = (kind: EntityKind, type: string, values: Record<string, unknown>): EntityChange[] => {

@@ -8,7 +8,7 @@ export function userName(): z.ZodString {
   return textLike(USER_NAME, USER_NAME_RULE);
 }
 
-/** One login of a service. */
+/** Login of a service. */
 export const credentialSchema = lazily(() =>
   object({
     suffix: anyText()

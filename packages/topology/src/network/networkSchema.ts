@@ -8,7 +8,7 @@ import { MOST_LEVELS } from "./descriptor";
 export const networkSchema = lazily(() =>
   object({
     preset: oneOf(presets).describe(
-      "Whose names and arguments: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`.",
+      "Names and arguments of a vendor: `nservicebus`, `nservicebus-v1` or `celery`, byte for byte, or `custom`.",
     ),
     prefix: textBy(checkEntityName)
       .optional()
@@ -32,7 +32,7 @@ export const networkSchema = lazily(() =>
     matching: oneOf(matchings)
       .default("exact")
       .describe(
-        "How endpoints are told apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact " +
+        "Rule that tells endpoints apart: `exact`, the vendors' `suffix`, which also catches `OTHER.ENDPOINT`, or `enforced`: exact " +
           "even though NServiceBus's senders bind by suffix; for its presets only.",
       ),
     parking: flag()

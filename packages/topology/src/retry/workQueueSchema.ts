@@ -20,7 +20,7 @@ export const workQueueSchema = lazily(() =>
     maxRetries: wholeNumber(0, MOST_RETRIES)
       .optional()
       .describe(
-        "How often a message may come back before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay.",
+        "Most returns of a message before it goes to the dead queue; without effect on what a consumer rejects under `rejected: retry`; default: once for each delay.",
       ),
     patterns: listBy(anyText("it must be a text without @ and /"), checkPatterns)
       .default(["#"])
@@ -30,7 +30,7 @@ export const workQueueSchema = lazily(() =>
     rejected: oneOf(rejections)
       .default("dead")
       .describe(
-        "Where the work queue sends what a consumer rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.",
+        "Destination of what a consumer of the work queue rejects: `dead`, to the dead queue, or `retry`, to the shortest retry delay, for consumers that count their tries themselves.",
       ),
   }),
 );

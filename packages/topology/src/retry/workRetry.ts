@@ -8,7 +8,7 @@ import { namedAs, optionsIn, readDescriptor } from "../readDescriptor";
 import { readWorkRetryOptions, workRetryNames } from "../retryReaders.generated";
 import { checkDeclared, sortedDelays } from "./delays";
 
-/** Where the work queue sends what a consumer rejects without asking for it back. */
+/** Destination of what a consumer of the work queue rejects without asking for it back. */
 export const rejections = ["dead", "retry"] as const;
 
 /** `dead`: to the dead queue; `retry`: to the shortest retry delay, for consumers that count their tries themselves. */
@@ -25,7 +25,7 @@ export interface WorkRetry extends Carried, QueueKind {
   name: string;
   /** The retry delays that there are queues for, in milliseconds, ascending. */
   delaysMs: number[];
-  /** How often a message may come back before it goes to the dead queue. */
+  /** Most returns of a message before it goes to the dead queue. */
   maxRetries: number;
   /** The queue for what used up its retries. */
   deadQueue: string;
