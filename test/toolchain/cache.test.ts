@@ -92,7 +92,7 @@ describe("the toolchain's cache", () => {
     const withoutPlugin = await findEngineOffline(installed);
     const [, command = ""] = /Or install the plugin: (.*) \(/.exec(withoutPlugin.err) ?? [];
     const [, version = ""] = /^pulumi plugin install resource rabbitmq (.+)$/.exec(command) ?? [];
-    assert.ok(readFileSync(join(root, "docs", "start.md"), "utf8").includes(`\`${command}\``));
+    assert.ok(readFileSync(join(root, "docs", "environments.md"), "utf8").includes(`\`${command}\``));
     mkdirSync(join(home, "pulumi", "plugins", `resource-rabbitmq-v${version}`), { recursive: true });
     const found = await findEngineOffline(installed);
     assert.equal(found.out, `${installed} PATH`, found.err);
