@@ -1,4 +1,5 @@
 import { errorMonitor } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
 import { MessageRefusedError } from "./errors";
 
 /** The parts of amqplib's and of rabbitmq-client's channel that are used; the latter's connection is not public, read in version 5.0.8, lib/Channel.js. */
@@ -20,6 +21,11 @@ interface AnyConnection {
 const LIMIT_OF_BROKER = /number of channels opened/;
 /** The words of amqplib and rabbitmq-client for the limit that they agreed on with the broker. */
 const LIMIT_OF_CLIENT = /No channels left to allocate|maximum number of AMQP Channels/;
+
+/** Time before a channel that nobody waits for is closed: each next one costs a pause. */
+const LINGER_MS = 100;
+/** A busy broker counts a channel a little longer than it is open, and ends the connection of a user who opens one too many. */
+const PAUSE_BEFORE_NEXT_MS = 100;
 
 /** The connection may not have a second channel. Nothing was published over it. */
 export class ChannelLimitError extends MessageRefusedError {
@@ -90,11 +96,13 @@ export function secondChannelOf(channel: object): SecondChannel {
   return second;
 }
 
-/** A channel beside the caller's, which is open only while somebody waits for it. */
+/** A channel beside the caller's, which is open only while somebody waits for it, and shortly after. */
 class SecondChannel {
   private opened: Promise<object> | undefined;
+  private endedMs = Number.NEGATIVE_INFINITY;
   private users = 0;
   private last: Promise<unknown> = Promise.resolve();
+  private closing: NodeJS.Timeout | undefined;
 
   constructor(private readonly channel: object) {}
 
@@ -105,6 +113,7 @@ class SecondChannel {
    */
   ask(question: (on: object) => Promise<void>): Promise<void> {
     this.users++;
+    clearTimeout(this.closing);
     const turn = this.last.then(() => this.askNow(question));
     this.last = turn.catch(() => undefined);
     return turn;
@@ -112,18 +121,30 @@ class SecondChannel {
 
   private async askNow(question: (on: object) => Promise<void>): Promise<void> {
     try {
-      await question(await (this.opened ??= openBeside(this.channel)));
+      await question(await (this.opened ??= this.open()));
     } catch (error) {
-      this.opened = undefined;
+      this.end();
       throw error;
     } finally {
-      if (--this.users === 0) await this.close();
+      if (--this.users === 0) this.closing = setTimeout(() => void this.close().catch(() => undefined), LINGER_MS);
     }
   }
 
-  private async close(): Promise<void> {
-    const on = await this.opened;
+  private async open(): Promise<object> {
+    await wait(Math.max(0, this.endedMs + PAUSE_BEFORE_NEXT_MS - performance.now()));
+    return openBeside(this.channel);
+  }
+
+  private end(): void {
     this.opened = undefined;
-    if (on !== undefined && on !== this.channel) await (on as AnyChannel).close().catch(() => undefined);
+    this.endedMs = performance.now();
+  }
+
+  private async close(): Promise<void> {
+    const { opened } = this;
+    if (opened === undefined) return;
+    this.end();
+    const on = await opened;
+    if (on !== this.channel) await (on as AnyChannel).close();
   }
 }
