@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
 import { execFile } from "node:child_process";
 import { EventEmitter } from "node:events";
-import { readdirSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -23,7 +24,16 @@ const messageOf = (body: string): NewDelayedMessage => ({
   ...{ messageId: "m", dueAt: new Date(0), exchange: "", routingKey: "work", properties: {}, body: Buffer.from(body) },
 });
 
-const filesLeft = (): string[] => readdirSync(tmpdir()).filter((name) => /^rabbitmq-delay-[0-9a-f-]{36}$/.test(name));
+const OPEN_FILES = "/proc/self/fd";
+
+/** Names of files of bodies: in the temporary folder, and on Linux of the open files of this process, be they deleted or not. */
+function filesWithName(): string[] {
+  const descriptors = existsSync(OPEN_FILES) ? readdirSync(OPEN_FILES).map((name) => join(OPEN_FILES, name)) : [];
+  const open = descriptors.filter((link) => lstatSync(link, { throwIfNoEntry: false }));
+  return [...readdirSync(tmpdir()), ...open.map((link) => readlinkSync(link))].filter((name) =>
+    /rabbitmq-delay-[0-9a-f]{8}-[0-9a-f-]{27}/.test(name),
+  );
+}
 
 /** Whether a message's body is in memory. */
 function isInMemory(message: object): boolean {
@@ -68,7 +78,7 @@ describe("bodies in hand", () => {
       kept.map(({ message }) => isInMemory(message)),
       [true, true, false, true, false],
     );
-    assert.deepEqual(filesLeft(), []);
+    assert.deepEqual(filesWithName(), []);
     for (const [index, { message }] of kept.entries()) {
       const text = texts[index] as string;
       const copies = [message, copyWith(message, { exchange: "other" }), withBodyOf({}, message), { ...message }];

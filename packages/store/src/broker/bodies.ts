@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, readFileSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenDelivery } from "@rabbitmq-delay/publish/parts";
@@ -95,17 +95,32 @@ function mayOpen(descriptor: number): boolean {
   return descriptor < mostFiles - RESERVED_FILES;
 }
 
+/** Linux's flag for a file that never has a name, which Node.js does not list; from its include/uapi/asm-generic/fcntl.h. */
+const TMPFILE = 0o20000000 | constants.O_DIRECTORY;
+
+/** Opens a file that goes with this process. Not each file system makes one without a name. */
+function openNameless(): number {
+  if (process.platform === "linux")
+    try {
+      return openSync(tmpdir(), TMPFILE | constants.O_RDWR, 0o600);
+    } catch {
+      // The next way says what is wrong.
+    }
+  const path = join(tmpdir(), `rabbitmq-delay-${randomUUID()}`);
+  const descriptor = openSync(path, "wx+", 0o600);
+  unlinkSync(path);
+  return descriptor;
+}
+
 class NamelessFile {
   readonly bytes: number;
   private readonly descriptor: number;
   private isClosed = false;
 
   constructor(content: Buffer) {
-    const path = join(tmpdir(), `rabbitmq-delay-${randomUUID()}`);
     this.bytes = content.length;
-    this.descriptor = openSync(path, "wx+", 0o600);
+    this.descriptor = openNameless();
     try {
-      unlinkSync(path);
       if (!mayOpen(this.descriptor))
         throw new Error(`${mostFiles} files may be open, and the last ${RESERVED_FILES} are for connections`);
       for (let at = 0; at < content.length;) at += writeSync(this.descriptor, content, at);
