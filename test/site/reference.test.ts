@@ -19,7 +19,10 @@ describe("the reference of components, packages and the command", () => {
 
   it("has each component, and says of each argument what it means", () => {
     for (const name of Object.keys(componentKinds)) assert.ok(pageOf("components").includes(`\n## ${name}\n`), name);
-    assert.match(pageOf("components"), /\| `preset` † \(needed\) +\| \[Preset\]\(#preset\) +\| Names and arguments of a vendor/);
+    assert.match(
+      pageOf("components"),
+      /\| `preset` † \(needed\) +\| \[Preset\]\(#preset\) +\| Names and arguments of a vendor/,
+    );
     assert.doesNotMatch(pageOf("components"), /^\| `\w+`.*\| +\|$/m);
   });
 
