@@ -133,6 +133,12 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
     name: "provider",
     args: { endpoint: broker.management.url, username: "guest", password: "guest" },
   };
+  const onward = binding(
+    "behind-on",
+    "k",
+    {},
+    { source: "behind", destination: "behind-out", destinationType: "exchange" },
+  );
   const drain = async (name: string): Promise<void> => {
     const message = await channel.get(name, { noAck: true });
     assert.equal(message !== false && message.content.toString(), name);
@@ -274,6 +280,21 @@ function advices(broker: TestBroker, stack: TestStack, channel: ConfirmChannel):
       after: () => [...spare("kept"), rejecting("kept"), queue("kept-q"), toSpare("kept")],
       published: ["kept", "k"],
       left: { "kept-first": ["kept-first"], "kept-q": ["kept-q"], "kept-rest": ["kept-rest", "kept"] },
+    },
+    behind: {
+      before: [...spare("behind"), toSpare("behind"), exchange("behind-out"), queue("behind-q")],
+      edit: [
+        ...[...spare("behind"), toSpare("behind"), exchange("behind-out"), queue("behind-q")],
+        ...[onward, between("behind-out", "behind-q")],
+      ],
+      told: [["way-early", "binding", wayOut("review-depend")]],
+      after: () => [
+        ...[...spare("behind"), toSpare("behind"), exchange("behind-out"), queue("behind-q")],
+        between("behind-out", "behind-q"),
+        { ...onward, after: ["behind-out-behind-q"] },
+      ],
+      published: ["behind", "k"],
+      left: { "behind-rest": ["behind-rest"], "behind-q": ["behind-q", "behind"] },
     },
     target: {
       before: [],
@@ -559,6 +580,7 @@ describe("the way out that a review prints", () => {
       const retoldOf = (rule: Rule): string[] | undefined =>
         retold?.findings.filter((one) => one.rule === rule).map(({ entity }) => entity);
       assert.deepEqual(retoldOf("queue-replaced"), ["queue entity"], shown);
+      assert.deepEqual(retoldOf("way-early"), [], shown);
       assert.ok(retoldOf("queue-deleted")?.includes("queue later"), shown);
       assert.ok(!retold?.findings.some(({ detail = "" }) => wayOut("review-meanwhile").test(detail)), shown);
       declare(asTold);

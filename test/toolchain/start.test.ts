@@ -15,11 +15,40 @@ function sectionsOf(page: string): Map<string, string> {
   return new Map(parts.map((part) => [part.slice(0, part.indexOf("\n")), part.slice(part.indexOf("\n"))]));
 }
 
+function skipWithoutBroker(this: Mocha.Context): void {
+  skipUnless(existsSync("/usr/sbin/rabbitmq-server"), this, "no RabbitMQ is installed on this machine");
+}
+
+/** Types the commands of a page's first block, and waits for each process that stays. */
+async function typeFirstBlock(page: string, shell: Shell): Promise<void> {
+  const [start = ""] = readFileSync(join(root, "docs", page), "utf8").split(/^## /m);
+  for (const command of commandsOf(start)) {
+    await shell.type(command);
+    if (command.includes("receive.js")) await shell.printsLater(/waiting (for|on)/);
+    if (command.includes(" run ")) await shell.printsLater(/"msg":"running"/);
+  }
+}
+
+describe("the first commands of docs/gateway.md and docs/store.md", function () {
+  before(skipWithoutBroker);
+
+  it("deliver each message when it is due, but for the one that is cancelled", async () => {
+    const checkout = new Checkout();
+    const gateway = new Shell(checkout);
+    await typeFirstBlock("gateway.md", gateway);
+    const store = new Shell(checkout);
+    await typeFirstBlock("store.md", store);
+    for (const body of ["declared", "any other"]) await gateway.printsLater(new RegExp(`Z {2}${body}`));
+    await store.printsLater(/Z {2}hello/);
+    await store.printsLater(/order-17/);
+    assert.doesNotMatch(await store.type("npx rabbitmq-delay store list"), /order-17/);
+    for (const shell of [gateway, store]) shell.end();
+  });
+});
+
 // Whoever tries the project types this page from its first line on.
 describe("docs/start.md", function () {
-  before(function () {
-    skipUnless(existsSync("/usr/sbin/rabbitmq-server"), this, "no RabbitMQ is installed on this machine");
-  });
+  before(skipWithoutBroker);
 
   it("does what it says, typed command by command", async () => {
     const sections = sectionsOf(readFileSync(join(root, "docs", "start.md"), "utf8"));

@@ -389,4 +389,30 @@ describe("a review of dead ends", () => {
     const steps = [exchange("old"), queue("q"), bound("delete", "old -> q"), longer];
     assert.ok((await judgedOnBroker(steps)).includes("unroutable-lost: binding old → q"));
   });
+
+  // It was safe: the engine made the binding before the next one, and the broker dropped what came between.
+  it("finds a new binding that takes messages before the binding behind it is there", async () => {
+    const spare = [exchange("spare", { type: "fanout" }), queue("s"), bound("same", "spare -> s")];
+    const behind = bound("create", "out -> q", "k");
+    const first = bound("create", "in => out", "k");
+    const steps = [...spare, leading("in", "spare"), queue("q"), behind];
+    const care = ["care", "way-early"];
+    assert.deepEqual(await judged([...steps, exchange("out"), first]), care);
+    assert.deepEqual(await judged([...steps, exchange("out", {}, "create"), first]), care);
+    const last = bound("create", "in => out", "k", { dependencies: [behind.urn] });
+    assert.deepEqual(await judged([...steps, exchange("out"), last]), ["safe"]);
+    const queueFirst = bound("create", "in -> q", "k");
+    assert.deepEqual(await judged([...steps, exchange("out"), first, queueFirst]), care, "a queue has its own binding");
+    assert.deepEqual(await judged([...steps, exchange("out"), queueFirst]), ["safe"]);
+    assert.deepEqual(await judged([...steps, leading("out", "spare"), first]), ["safe"]);
+    assert.deepEqual(await judged([...spare, exchange("in"), queue("q"), behind, exchange("out"), first]), ["safe"]);
+    const policy = { pattern: "^out$", applyTo: "exchanges", definition: { "alternate-exchange": "[secret]" } };
+    const hidden = step("same", "rabbitmq:index/policy:Policy", "hidden", { name: "hidden", vhost: "/", policy });
+    const told = await judged([...steps, exchange("out"), first, hidden]);
+    assert.deepEqual(told, care, "nobody knows its alternate exchange");
+    const others = [...spare, leading("in", "spare"), first];
+    assert.deepEqual(await judged(others), ["care", "way-in-doubt"], "another stack may have what is behind");
+    const covered = bound("same", "in -> s", "k");
+    assert.deepEqual(await judged([...steps, exchange("out"), first, covered]), ["safe"]);
+  });
 });

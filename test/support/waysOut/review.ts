@@ -31,6 +31,7 @@ export const texts = {
     "review-services-bind-again": "let what waits arrive, and let each service bind its queue again",
     "review-keep-binding": "Keep the binding until what waits has arrived",
     "review-parking": "Declare the network with `parking: true`",
+    "review-depend": "Let this binding come last: name the bindings behind it in `dependsOn` of its options.",
     "review-alternate": "Or give the exchange an alternate exchange to which a queue is bound",
     "review-declare-target": "Declare the exchange in the same program, or correct its name",
     "review-narrow-policy": "to queues that have nothing to lose, or narrow the pattern",

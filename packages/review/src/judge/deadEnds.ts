@@ -1,5 +1,7 @@
 import type { EntityChange } from "../preview/entityChange";
 import { withoutSecrets } from "../redact";
+import { Dependencies } from "./dependencies";
+import { EarlyBinding, earlyBindings } from "./earlyBindings";
 import { takesBindingsAlong } from "./bindingsLeftOut";
 import { sampleKeys } from "./sampleKeys";
 import { selfDeleting } from "./selfDeleting";
@@ -44,11 +46,16 @@ interface End extends Pick<DeadEnd, "detail" | "isSure"> {
  * @param asked vhosts that the broker was asked about, so that `changes` has all that is there
  * @param told which changes have a finding that tells a loss by itself, and which changes somebody lets pass
  */
-export function deadEnds(changes: readonly EntityChange[], asked: ReadonlySet<string>, told: Told): DeadEnd[] {
+export function deadEnds(
+  changes: readonly EntityChange[],
+  asked: ReadonlySet<string>,
+  told: Told,
+): { ends: DeadEnd[]; early: EarlyBinding[] } {
   const own = changes.filter(({ kind }) => KINDS.includes(kind));
-  if (own.every(({ action }) => action === "same")) return [];
+  if (own.every(({ action }) => action === "same")) return { ends: [], early: [] };
   const [before, after] = [new Ways(own, "before", asked), new Ways(own, "after", asked)];
-  const all = startsOf(before, after).flatMap((start) => endOf(start, before, after) ?? []);
+  const starts = startsOf(before, after);
+  const all = starts.flatMap((start) => endOf(start, before, after) ?? []);
   const found = new Map<EntityChange, DeadEnd>();
   for (const isSure of [true, false])
     for (const { along, ...end } of all) {
@@ -60,7 +67,8 @@ export function deadEnds(changes: readonly EntityChange[], asked: ReadonlySet<st
     }
   for (const end of selfDeleting(own))
     if (!told.isLost(end.change) && !found.has(end.change)) found.set(end.change, end);
-  return [...found.values()];
+  const early = earlyBindings(starts, before, after, new Dependencies(changes));
+  return { ends: [...found.values()], early: early.filter(({ change }) => !found.has(change)) };
 }
 
 /** End of messages on one side of the update, and the queues that get them. */

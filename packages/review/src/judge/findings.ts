@@ -55,7 +55,8 @@ export function findingsOf(
       isAccepted,
     };
     const isKnown = preview.hasSames || found.vhosts.size > 0;
-    const ends = isKnown ? deadEnds(all, found.vhosts, told).filter(isOwn) : [];
+    const ways = isKnown ? deadEnds(all, found.vhosts, told) : { ends: [], early: [] };
+    const ends = ways.ends.filter(isOwn);
     const dead = new Map(ends.filter(({ isSure }) => isSure).map(({ change, detail }) => [change.urn, detail]));
     const isWorse = ({ rule, urn }: Finding): boolean => WAYS.includes(rule) && dead.has(urn);
     const worse = new Set(alone.filter(isWorse).map(({ urn }) => urn));
@@ -65,6 +66,7 @@ export function findingsOf(
         isWorse(finding) ? { ...finding, severity: "loss" as const, detail: dead.get(finding.urn) } : finding,
       ),
       ...ends.filter(({ change }) => !worse.has(change.urn)).map(findDeadEnd),
+      ...ways.early.filter(isOwn).map(({ change, detail }) => find("way-early", change, detail)),
       ...clashesOf(beside, preview.isWhole).filter(isOwn).map(findDeliveredTwice),
       ...shortcutsOf(beside).filter(isOwn).map(findShortcut),
       ...missingTargets(beside, found).filter(isOwn).map(findMissingTarget),

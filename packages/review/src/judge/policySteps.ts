@@ -1,4 +1,5 @@
 import type { EntityChange } from "../preview/entityChange";
+import { Dependencies } from "./dependencies";
 import { InForce, PolicyTarget, policyFor, strongestOf } from "./policiesInForce";
 
 /** A step of the update that takes away what a policy said before, brings what it says afterwards, or does both at once. */
@@ -16,15 +17,14 @@ const MAX_STEPS = 6;
 /** The steps of an update that change policies, in the orders that the engine may take. */
 export class PolicySteps {
   private readonly steps: PolicyStep[];
-  private readonly needs: ReadonlyMap<string, readonly string[]>;
-  private readonly reached = new Map<EntityChange, ReadonlySet<string>>();
+  private readonly dependencies: Dependencies;
 
   constructor(
     changes: readonly EntityChange[],
     private readonly policies: EntityChange[],
   ) {
     this.steps = policies.flatMap(stepsOf);
-    this.needs = new Map(changes.map(({ urn, laterDependencies = [] }) => [urn, laterDependencies]));
+    this.dependencies = new Dependencies(changes);
   }
 
   /** Lists the states of a target between two steps of the update, by policies of a kind. */
@@ -64,21 +64,7 @@ export class PolicySteps {
     if (one.change === other.change) return this.steps.indexOf(one) < this.steps.indexOf(other);
     if (one.isLate !== other.isLate) return other.isLate;
     if (one.isLate) return one.change.dependencies.includes(other.change.urn);
-    return this.neededBy(other.change).has(one.change.urn);
-  }
-
-  private neededBy(change: EntityChange): ReadonlySet<string> {
-    const known = this.reached.get(change);
-    if (known !== undefined) return known;
-    const found = new Set<string>();
-    const open = [...(change.laterDependencies ?? [])];
-    for (let urn = open.pop(); urn !== undefined; urn = open.pop()) {
-      if (found.has(urn)) continue;
-      found.add(urn);
-      open.push(...(this.needs.get(urn) ?? []));
-    }
-    this.reached.set(change, found);
-    return found;
+    return this.dependencies.neededBy(other.change).has(one.change.urn);
   }
 }
 

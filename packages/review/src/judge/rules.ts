@@ -256,6 +256,13 @@ export const rules = {
     consequence: "Messages came to a queue before the update, and nobody can tell whether they still do after it.",
     wayOut: [LOOK, "Apply it while nothing is due."],
   },
+  "way-early": {
+    severity: "care",
+    title: "% may take messages before they have a way on",
+    consequence:
+      "The engine creates resources that do not depend on each other in any order. What comes between two of these steps is lost.",
+    wayOut: ["Let this binding come last: name the bindings behind it in `dependsOn` of its options."],
+  },
   "taken-over": {
     severity: "care",
     title: "% that the broker has already would come under this stack",

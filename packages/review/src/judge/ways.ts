@@ -18,7 +18,7 @@ export type End = "queue" | "nowhere" | "unknown";
 const DEAD_LETTERS = ["dead-letter-exchange", "dead-letter-routing-key", "dead-letter-strategy", "overflow"];
 
 /** An entity as it is on one side of the update. */
-interface There {
+export interface There {
   change: EntityChange;
   values: Record<string, unknown>;
 }
@@ -80,6 +80,21 @@ export class Ways {
   /** Returns a queue or an exchange of the other side as this side has it; undefined if it is gone. */
   stillOf({ change, values }: There): There | undefined {
     return (change.kind === "queue" ? this.queues : this.exchanges).get(keyOf(change.kind, values));
+  }
+
+  exchangeAt({ vhost, exchange }: Place): There | undefined {
+    return this.exchanges.get(keyOf("exchange", { vhost, name: exchange }));
+  }
+
+  /** Returns the bindings of an exchange that take a message, or may take it. */
+  takers({ vhost, exchange, key }: Place): There[] {
+    const there = this.exchangeAt({ vhost, exchange, key });
+    if (there === undefined) return [];
+    return this.bindings.get(keyOf("exchange", { vhost, name: exchange }))?.takers(typeOf(there), key) ?? [];
+  }
+
+  endAt(place: Place): End {
+    return this.follow(place, { changes: new Set(), queues: new Set(), doubts: [] });
   }
 
   /** Returns where a queue's dead letters go; undefined if that is not sure, or if they wait in it for a queue that takes them. */
@@ -176,15 +191,13 @@ export class Ways {
   }
 
   private followFrom({ vhost, exchange, key }: Place, met: Met, known: Map<string, End>): End {
-    const id = keyOf("exchange", { vhost, name: exchange });
-    const there = this.exchanges.get(id);
+    const there = this.exchangeAt({ vhost, exchange, key });
     if (there === undefined) return this.missing("exchange", vhost, exchange, met);
     met.changes.add(there.change);
     const type = typeOf(there);
     const [sure, possible]: [End[], End[]] = [[], []];
-    for (const { change, values } of this.bindings.get(id)?.near(type, key) ?? []) {
+    for (const { change, values } of this.takers({ vhost, exchange, key })) {
       const { destination, destinationType, routingKey } = values;
-      if (!mayTake(type, routingKey, key)) continue;
       met.changes.add(change);
       const isQueue = destinationType === "queue";
       const end = !isReadable(destination)
@@ -295,6 +308,7 @@ class Bindings {
   /** Those whose last word is none of the wildcards, by that word. */
   private readonly byLastWord = new Map<string, There[]>();
   private readonly others: There[] = [];
+  private readonly byKey = new Map<string, There[]>();
 
   add(there: There): void {
     this.all.push(there);
@@ -304,8 +318,17 @@ class Bindings {
     else this.byLastWord.set(word, [...(this.byLastWord.get(word) ?? []), there]);
   }
 
+  /** Those that take a key, or may take it, once all are added. */
+  takers(type: unknown, key: string): There[] {
+    const known = this.byKey.get(key);
+    if (known !== undefined) return known;
+    const found = this.near(type, key).filter(({ values }) => mayTake(type, values.routingKey, key));
+    this.byKey.set(key, found);
+    return found;
+  }
+
   /** Those that may take a key, and others. */
-  near(type: unknown, key: string): There[] {
+  private near(type: unknown, key: string): There[] {
     if (type !== "topic" && type !== "direct") return this.all;
     return [...(this.byLastWord.get(lastWordOf(key)) ?? []), ...this.others];
   }
@@ -326,7 +349,7 @@ function doubt({ doubts }: Met, why: string): End {
   return "unknown";
 }
 
-function typeOf({ values }: There): unknown {
+export function typeOf({ values }: There): unknown {
   return (values.settings as { type?: unknown } | undefined)?.type;
 }
 

@@ -2,7 +2,7 @@ import { DelayTopologyError } from "../errors";
 
 /** Whether a topic exchange routes `routingKey` to a binding with `pattern`: `*` is one word, `#` any number of words. */
 export function topicMatches(pattern: string, routingKey: string): boolean {
-  return overlap(wordsOf(pattern), wordsOf(routingKey), false);
+  return /[*#]/.test(pattern) ? overlap(wordsOf(pattern), wordsOf(routingKey), false) : pattern === routingKey;
 }
 
 /** Whether some routing key matches both patterns, so that a message could go to both bindings. */

@@ -19,6 +19,7 @@ class Group extends pulumi.ComponentResource {
 }
 const group = resources.some(({ isGrouped }) => isGrouped) ? new Group() : undefined;
 
+const all = [];
 const ends = [];
 const argumentOf = (value) => {
   if (value?.nameOf !== undefined) return endOf(value).name;
@@ -40,10 +41,11 @@ for (const { type, name, args, opts = {}, isGrouped, after = [], by } of resourc
     ...(isGrouped ? { parent: group } : {}),
     dependsOn: [
       ...(isBetween ? Object.values(args).map(endOf).filter(Boolean) : []),
-      ...ends.filter((end) => after.includes(end.name)).map(({ made }) => made),
+      ...all.filter((one) => after.includes(one.name)).map(({ made }) => made),
     ],
   };
   const values = Object.fromEntries(Object.entries(args).map(([key, value]) => [key, argumentOf(value)]));
   const made = new rabbitmq[type](name, { ...place, ...values }, options);
+  all.push({ name, made });
   if (!isBetween) ends.push({ name, args, made });
 }

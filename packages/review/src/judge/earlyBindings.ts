@@ -1,0 +1,54 @@
+import { EntityChange, isReadable } from "../preview/entityChange";
+import type { Dependencies } from "./dependencies";
+import { surelyTakes } from "./taking";
+import { Place, Ways, typeOf } from "./ways";
+
+/** A new binding that may come before the bindings behind it. */
+export interface EarlyBinding {
+  change: EntityChange;
+  detail: string;
+}
+
+/**
+ * Finds new bindings that take messages from an alternate exchange before the update has bound a queue behind them. The engine creates what does
+ * not depend on each other in any order.
+ * @param places exchanges where messages come from, with their keys
+ */
+export function earlyBindings(
+  places: readonly Place[],
+  before: Ways,
+  after: Ways,
+  dependencies: Dependencies,
+): EarlyBinding[] {
+  const found = new Map<EntityChange, EarlyBinding>();
+  for (const place of places) {
+    const made = after.takers(place).filter(({ change }) => isMade(change));
+    if (made.length === 0 || before.endAt(place) === "nowhere") continue;
+    const { exchange, key } = place;
+    const source = before.exchangeAt(place);
+    if (
+      source === undefined ||
+      before.takers(place).some(({ values }) => surelyTakes(typeOf(source), values.routingKey, key))
+    )
+      continue;
+    for (const { change, values } of made) {
+      const { destination, destinationType } = values;
+      if (found.has(change) || destinationType !== "exchange" || !isReadable(destination)) continue;
+      const next = { ...place, exchange: destination };
+      // A policy that can't be read leaves it open what is there before.
+      if (before.endAt(next) === "queue" || after.endAt(next) === "nowhere") continue;
+      const needed = dependencies.neededBy(change);
+      if (after.takers(next).some((one) => needed.has(one.change.urn))) continue;
+      const detail =
+        `The alternate exchange of ${exchange} takes such messages until then. If this binding comes first, they go to exchange ` +
+        `${destination}, from which no binding leads on yet.`;
+      found.set(change, { change, detail });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Whether the update creates a binding. */
+function isMade({ action }: EntityChange): boolean {
+  return action === "create" || action === "replace";
+}
