@@ -5,9 +5,13 @@ import {
   HoldOptions,
   HoldQueueUse,
   MessageRefusedError,
+  RetryConsumer,
+  RetryPolicy,
+  consumeWithRetries,
   dueHeader,
   holdFor,
   PublishChannel,
+  throughHoldsOnDemand,
 } from "@rabbitmq-delay/publish";
 import { holdQueues, planRetry } from "@rabbitmq-delay/topology";
 import { TestBroker, crashAndRestart, onEachBroker, ownTestBroker, restart } from "../support/brokers";
@@ -15,7 +19,7 @@ import { afterThisTest } from "../support/cleanup";
 import { assertNotEarly } from "../support/clock";
 import { rounds } from "../support/length";
 import { clients } from "../support/clients";
-import { connect, openPublishChannel } from "../support/connect";
+import { amqplibFor, connect, openPublishChannel } from "../support/connect";
 import { declareOverAmqp } from "../support/declare";
 import { Receiver } from "../support/receive";
 
@@ -115,6 +119,25 @@ describe("holdFor", () => {
         await hold("sink");
       });
     }
+
+    // Each channel had a second one, which stayed open for a moment, and each start of a consumer a further one.
+    it("holds over two channels, and starts consumers, for a user who may have three channels", async () => {
+      const { vhost, channel } = await setUp(broker());
+      for (const name of ["work", "work_error"]) await channel.assertQueue(name, { durable: true });
+      const { user, node } = await addUser(broker(), vhost, { configure: ".*", write: ".*", read: ".*" });
+      await broker().management.call("PUT", `user-limits/${user}/max-channels`, { value: 3 });
+      const connection = await connect({ ...broker(), node }, vhost, { library: amqplibFor(broker()) });
+      const channels = [await connection.createConfirmChannel(), await connection.createConfirmChannel()];
+      const options = {
+        policy: RetryPolicy.interval(1, 40),
+        mechanism: throughHoldsOnDemand(),
+        errorQueue: "work_error",
+      };
+      for (const one of channels) await holdFor(one, { delayMs: 1, exchange: "", routingKey: "sink" }, { body: "x" });
+      const start = (one: ConfirmChannel): Promise<RetryConsumer> =>
+        consumeWithRetries(one, "work", () => undefined, options);
+      for (const consumer of await Promise.all([...channels, ...channels].map(start))) await consumer.stop();
+    });
 
     it("renews the lease with each message; the queue goes when it is over", async () => {
       const { vhost, channel, receiver } = await setUp(broker());

@@ -47,7 +47,7 @@ export class ChannelLimitError extends MessageRefusedError {
  * @returns the channel itself if somebody wrapped it so that this can't be done
  * @throws ChannelLimitError if the connection may not have another channel; otherwise the client library's error
  */
-export async function openBeside<T extends object>(channel: T): Promise<T> {
+async function openBeside<T extends object>(channel: T): Promise<T> {
   const { _conn, connection } = channel as AnyChannel;
   const shared = (_conn ?? connection) as AnyConnection | undefined;
   let reason: Error | undefined;
@@ -70,13 +70,20 @@ async function openChannel<T extends object>(channel: T): Promise<T> {
   const own = channel as AnyChannel;
   const acquired = await own._conn?.acquire?.();
   if (acquired !== undefined) return acquired as T;
-  if (typeof own.connection !== "object" || typeof own.open !== "function") return channel;
+  if (connectionOf(channel) === channel) return channel;
   const Channel = own.constructor as new (connection: unknown) => AnyChannel;
   const beside = new Channel(own.connection);
   // The rejected question already has the error.
   beside.on?.("error", () => undefined);
   await beside.open?.();
   return beside as T;
+}
+
+/** The connection of a channel; the channel itself if somebody wrapped it so that no other can be opened beside it. */
+function connectionOf(channel: object): object {
+  const { _conn, connection, open } = channel as AnyChannel;
+  if (typeof _conn?.acquire === "function") return _conn;
+  return typeof connection === "object" && connection !== null && typeof open === "function" ? connection : channel;
 }
 
 /** Whether an error of amqplib or rabbitmq-client is the broker's 404. */
@@ -87,12 +94,13 @@ export function isNotFound(error: unknown): boolean {
 
 const secondChannels = new WeakMap<object, SecondChannel>();
 
-/** The second channel of a caller's channel, one for all uses, because a connection may have few channels. */
+/** The second channel of a connection, one for all uses and all channels of the caller, because a user may have few. */
 export function secondChannelOf(channel: object): SecondChannel {
-  const known = secondChannels.get(channel);
+  const connection = connectionOf(channel);
+  const known = secondChannels.get(connection);
   if (known !== undefined) return known;
   const second = new SecondChannel(channel);
-  secondChannels.set(channel, second);
+  secondChannels.set(connection, second);
   return second;
 }
 
@@ -111,7 +119,7 @@ class SecondChannel {
    * @param question gets the caller's channel if somebody wrapped that so that no other can be opened
    * @throws the client library's error
    */
-  ask(question: (on: object) => Promise<void>): Promise<void> {
+  ask(question: (on: object) => Promise<unknown>): Promise<void> {
     this.users++;
     clearTimeout(this.closing);
     const turn = this.last.then(() => this.askNow(question));
@@ -119,7 +127,7 @@ class SecondChannel {
     return turn;
   }
 
-  private async askNow(question: (on: object) => Promise<void>): Promise<void> {
+  private async askNow(question: (on: object) => Promise<unknown>): Promise<void> {
     try {
       await question(await (this.opened ??= this.open()));
     } catch (error) {

@@ -84,12 +84,7 @@ export async function consumeWithRetries(
   const outlet = outletOf(channel as object, { maxUnconfirmed: prefetch, confirmTimeoutMs });
   const consumer = new QueueConsumer(port, outlet, queue, handler, checked);
   const starting = async (): Promise<void> => {
-    const look = openLook(channel);
-    try {
-      await checkWaysOut(look, queue, checked);
-    } finally {
-      await look.close();
-    }
+    await checkWaysOut(openLook(channel), queue, checked);
     await consumer.start();
   };
   try {

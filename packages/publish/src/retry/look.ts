@@ -1,6 +1,6 @@
 import type { QueuePlan } from "@rabbitmq-delay/topology/descriptors";
 import { toDeclarePort } from "../hold/declarePort";
-import { openBeside } from "../secondChannel";
+import { secondChannelOf } from "../secondChannel";
 
 /**
  * Looks for queues and exchanges that others declared, over a channel beside the consumer's, because the broker closes the channel on which
@@ -15,8 +15,6 @@ export interface Look {
   declare(queue: QueuePlan): Promise<void>;
   /** Rejects with the broker's error if the user may not write to the default exchange. Nothing is published and nothing changed. */
   defaultExchange(): Promise<void>;
-  /** Closes the second channel. */
-  close(): Promise<void>;
 }
 
 /** The part of amqplib's channels that is used. */
@@ -24,42 +22,32 @@ interface AmqplibChannel {
   checkQueue(name: string): Promise<unknown>;
   checkExchange(name: string): Promise<unknown>;
   unbindExchange(destination: string, source: string, pattern: string): Promise<unknown>;
-  close(): Promise<void>;
 }
 
+/** Second channels of the connections whose users may write to the default exchange; the broker's answer closes the channel. */
+const writers = new WeakSet<object>();
+
 /**
- * Opens channels beside one of amqplib's, on its connection. If somebody wrapped the channel so that this can't be done, that channel
- * itself is used, and closed by the first refusal.
+ * Looks over the second channel of amqplib's connection. If somebody wrapped the channel so that this can't be done, that channel itself is
+ * used, and closed by the first refusal.
  */
-export function openLook(channel: unknown): Look {
-  const own = channel as AmqplibChannel;
-  let beside: Promise<AmqplibChannel> | undefined;
-  const ask = async (question: (on: AmqplibChannel) => Promise<unknown>): Promise<void> => {
-    const on = await (beside ??= openBeside(own));
-    try {
-      await question(on);
-    } catch (error) {
-      beside = undefined;
-      throw error;
-    }
-  };
+export function openLook(channel: object): Look {
+  const beside = secondChannelOf(channel);
+  const ask = (question: (on: AmqplibChannel) => Promise<unknown>): Promise<void> =>
+    beside.ask((on) => question(on as AmqplibChannel));
   return {
     queue: (name) => ask((on) => on.checkQueue(name)),
     exchange: (name) => ask((on) => on.checkExchange(name)),
     declare: (queue) => ask((on) => toDeclarePort(on).declareQueue(queue)),
     async defaultExchange() {
       // The broker asks for the right to write before it says that nobody may unbind this exchange.
-      await ask((on) => on.unbindExchange("", "rabbitmq-delay.nowhere", "")).catch(
-        (error: Error & { code?: number }) => {
-          if (error.code !== 403 || !/write access to exchange|access to exchange 'amq\.default'/.test(error.message))
-            return;
+      await ask(async (on) => {
+        if (!writers.has(beside)) await on.unbindExchange("", "rabbitmq-delay.nowhere", "");
+      }).catch((error: Error & { code?: number }) => {
+        if (error.code === 403 && /write access to exchange|access to exchange 'amq\.default'/.test(error.message))
           throw error;
-        },
-      );
-    },
-    async close() {
-      const on = await beside;
-      if (on !== undefined && on !== own) await on.close();
+        if (error.code !== undefined) writers.add(beside);
+      });
     },
   };
 }
