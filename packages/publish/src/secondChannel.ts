@@ -139,7 +139,8 @@ class SecondChannel {
   }
 
   private async open(): Promise<object> {
-    await wait(Math.max(0, this.endedMs + PAUSE_BEFORE_NEXT_MS - performance.now()));
+    const pauseMs = this.endedMs + PAUSE_BEFORE_NEXT_MS - performance.now();
+    if (pauseMs > 0) await wait(pauseMs);
     return openBeside(this.channel);
   }
 
