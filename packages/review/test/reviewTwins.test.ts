@@ -180,6 +180,10 @@ describe("a review of what is the same thing on the broker twice", () => {
     const target = step("delete", EXCHANGE, "in", exchange("in"));
     const withIt = step("delete", QUEUE, "q", queue("q"), { deletedWith: target.urn });
     assert.deepEqual(await judged([target, withIt]), ["care", "exchange-gone", "queue-kept"]);
+    // The engine deletes it before it knows what leaves: it was care, and the queue went with its messages.
+    const gone = { deletedWith: target.urn };
+    const anew = change("replace", QUEUE, "q", queue("q"), queue("q", '{"x-expires":5}'), gone);
+    assert.deepEqual(await judged([target, ...deletedFirst(anew)]), ["loss", "queue-replaced", "exchange-gone"]);
     const inVhost = step("delete", QUEUE, "q", queue("q"), {
       deletedWith: "urn:pulumi:prod::shop::rabbitmq:index/vHost:VHost::v",
     });

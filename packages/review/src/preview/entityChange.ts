@@ -139,7 +139,9 @@ function toChange(
   const type = oldState?.type ?? newState?.type ?? typeOf(urn);
   const parent = (newState ?? oldState)?.parent;
   const kind = kindOf(type, (newState ?? oldState)?.custom !== false);
-  const isSkipped = oldState?.deletedWith !== undefined && goesAlone(oldState.deletedWith);
+  // What is deleted before its successor is made goes before the engine knows what leaves the program.
+  const isLate = action === "delete" || isDeletedFirst(steps) === false;
+  const isSkipped = isLate && oldState?.deletedWith !== undefined && goesAlone(oldState.deletedWith);
   const [before, after] = [oldState?.provider, newState?.provider].map((provider) => provider?.replace(/::[^:]*$/, ""));
   const isImportRefused = refusesImport(steps);
   return {
