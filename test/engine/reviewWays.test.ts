@@ -168,6 +168,15 @@ const edits: Record<string, Edit> = {
     end: "p.q",
     accepted: "p.spare -> p.q2",
   },
+  "a new binding leads to a queue in which messages expire, without a way on": {
+    kept: [
+      ...[exchange("q.spare"), queue("q.q"), bound("q.spare -> q.q"), leading("q", "q.spare"), exchange("q.out")],
+      ...[bound("q.out -> q.q", "other"), feeding("q.wait", "q.out", { "x-message-ttl": 10, ...OWN_KEY })],
+    ],
+    made: [bound("q -> q.wait")],
+    told: "unroutable-lost: binding q → q.wait",
+    end: "q.q",
+  },
 };
 
 /** Edits by which each message still comes to a queue, `endAfter`. */

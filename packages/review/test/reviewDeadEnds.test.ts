@@ -390,6 +390,26 @@ describe("a review of dead ends", () => {
     assert.ok((await judgedOnBroker(steps)).includes("unroutable-lost: binding old → q"));
   });
 
+  // It was safe: a message that came to a queue was followed no further.
+  it("follows messages through queues in which they expire", async () => {
+    const spare = [exchange("spare", { type: "fanout" }), queue("s"), bound("same", "spare -> s")];
+    const steps = [...spare, leading("in", "spare"), exchange("out"), queue("q"), bound("create", "in -> wait", "k")];
+    const through = (values: object, ...more: PreviewStep[]): Promise<string[]> =>
+      judged([...steps, queue("wait", { ...deadLetters("out"), ...values }), ...more]);
+    const ttl = { "x-message-ttl": 500 };
+    assert.deepEqual(await through(ttl), ["loss", "unroutable-lost"]);
+    assert.deepEqual(await through(ttl, bound("same", "out -> q", "other")), ["loss", "unroutable-lost"]);
+    assert.deepEqual(await through(ttl, bound("same", "out -> q", "k")), ["safe"]);
+    assert.deepEqual(await through({}), ["safe"], "they wait there for a consumer");
+    const behind = [bound("same", "out -> next"), queue("next", { ...ttl, ...deadLetters("out", "gone") })];
+    assert.deepEqual(await through(ttl, ...behind), ["loss", "unroutable-lost"], "round and round");
+    const { findings } = await reviewed([...steps, queue("wait", { ...deadLetters("out"), ...ttl })]);
+    assert.equal(
+      findings[0]?.detail,
+      'What is published to exchange in by "k": what expires in wait comes to no queue.',
+    );
+  });
+
   // It was safe: the engine made the binding before the next one, and the broker dropped what came between.
   it("finds a new binding that takes messages before the binding behind it is there", async () => {
     const spare = [exchange("spare", { type: "fanout" }), queue("s"), bound("same", "spare -> s")];

@@ -111,6 +111,8 @@ function endOf(start: Start, before: Ways, after: Ways): End | undefined {
       detail: `${words}: nobody can tell whether a queue still gets it, because ${doubts[0]}.`,
     };
   if (back !== undefined) {
+    if (back.queue === undefined)
+      return { along, isSure: true, detail: `${words}: what expires in ${back.by.join(", ")} comes to no queue.` };
     const others =
       back.by.length === 0 ? "none but that queue gets them" : `by ${back.by.join(", ")} they come back to it`;
     return {
@@ -127,7 +129,8 @@ function endOf(start: Start, before: Ways, after: Ways): End | undefined {
 }
 
 /**
- * Returns the queue to which messages that expired come back, and the queues between, where they expire too. The broker drops such messages.
+ * Returns the queue to which messages that expired come back, and the queues between, where they expire too; without a queue if they come to none
+ * from there. The broker drops such messages.
  * @param first the end of the messages from a place
  * @param queues from which the messages come
  */
@@ -136,14 +139,15 @@ function wayBack(
   { vhost, key }: Place,
   first: Followed,
   queues: ReadonlySet<string>,
-): { queue: string; by: string[] } | undefined {
+): { queue?: string; by: string[] } | undefined {
   const by: string[] = [];
   let reached = first;
   let carried = key;
   while (reached.end === "queue" && reached.queues.size === 1) {
     const [queue = ""] = reached.queues;
     if (queues.has(queue)) return by.length === 0 || ways.expire(vhost, queue) ? { queue, by } : undefined;
-    const next = by.includes(queue) || !ways.expire(vhost, queue) ? undefined : ways.deadLettersFrom(vhost, queue);
+    if (by.includes(queue)) return { by };
+    const next = ways.expire(vhost, queue) ? ways.deadLettersFrom(vhost, queue) : undefined;
     if (next === undefined) return undefined;
     by.push(queue);
     carried = next.key ?? carried;
@@ -151,7 +155,7 @@ function wayBack(
     const place = { vhost, exchange: next.exchange, key: carried };
     reached = { end: ways.follow(place, { changes: new Set(), queues: met, doubts: [] }), queues: met };
   }
-  return undefined;
+  return by.length > 0 && reached.end === "nowhere" ? { by } : undefined;
 }
 
 function firstOf(names: ReadonlySet<string>, isWanted: (name: string) => boolean): string | undefined {
