@@ -421,6 +421,13 @@ describe("a review of dead ends", () => {
     assert.deepEqual(await judged([...steps, exchange("out", {}, "create"), first]), care);
     const last = bound("create", "in => out", "k", { dependencies: [behind.urn] });
     assert.deepEqual(await judged([...steps, exchange("out"), last]), ["safe"]);
+    const third = bound("create", "far -> q", "k");
+    const onward = bound("create", "out => far", "k");
+    const far = [...spare, leading("in", "spare"), queue("q"), exchange("out"), exchange("far"), third, onward];
+    const afterNext = bound("create", "in => out", "k", { dependencies: [onward.urn] });
+    assert.deepEqual(await judged([...far, afterNext]), care, "the last of three may be missing");
+    const afterBoth = bound("create", "in => out", "k", { dependencies: [onward.urn, third.urn] });
+    assert.deepEqual(await judged([...far, afterBoth]), ["safe"]);
     const queueFirst = bound("create", "in -> q", "k");
     assert.deepEqual(await judged([...steps, exchange("out"), first, queueFirst]), care, "a queue has its own binding");
     assert.deepEqual(await judged([...steps, exchange("out"), queueFirst]), ["safe"]);

@@ -37,8 +37,7 @@ export function earlyBindings(
       const next = { ...place, exchange: destination };
       // A policy that can't be read leaves it open what is there before.
       if (before.endAt(next) === "queue" || after.endAt(next) === "nowhere") continue;
-      const needed = dependencies.neededBy(change);
-      if (after.takers(next).some((one) => needed.has(one.change.urn))) continue;
+      if (isReady(next, before, after, dependencies.neededBy(change))) continue;
       const detail =
         `The alternate exchange of ${exchange} takes such messages until then. If this binding comes first, they go to exchange ` +
         `${destination}, from which no binding leads on yet.`;
@@ -46,6 +45,24 @@ export function earlyBindings(
     }
   }
   return [...found.values()];
+}
+
+/** Whether messages come to a queue from an exchange by what is there before a binding, or comes before it. */
+function isReady(
+  place: Place,
+  before: Ways,
+  after: Ways,
+  needed: ReadonlySet<string>,
+  seen = new Set<string>(),
+): boolean {
+  if (before.endAt(place) === "queue") return true;
+  if (seen.has(place.exchange)) return false;
+  seen.add(place.exchange);
+  return after.takers(place).some(({ change, values: { destination, destinationType } }) => {
+    if (isMade(change) && !needed.has(change.urn)) return false;
+    if (destinationType !== "exchange" || !isReadable(destination)) return true;
+    return isReady({ ...place, exchange: destination }, before, after, needed, seen);
+  });
 }
 
 /** Whether the update creates a binding. */
