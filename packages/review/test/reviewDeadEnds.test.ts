@@ -163,6 +163,15 @@ describe("a review of dead ends", () => {
     assert.equal(await told(bound("same", "X -> q")), "care");
   });
 
+  // It was care, "it is kept": the queue there was empty, and left with the same update.
+  it("counts on no alternate exchange whose queue leaves", async () => {
+    const others = [leading("in", "spare"), exchange("spare", { type: "fanout" }), bound("same", "spare -> s")];
+    const steps = [queue("q"), feeding("w", "in", "k"), bound("delete", "in -> q")];
+    assert.equal((await judgedOnBroker([...steps, queue("s")], undefined, others))[0], "care");
+    const [verdict, told] = await judgedOnBroker([...steps, queue("s", {}, "delete")], undefined, others);
+    assert.deepEqual([verdict, told], ["loss", "unroutable-lost: binding in → q"]);
+  });
+
   // Two hundred such patterns took 37 seconds, and the time grew with the cube of their number.
   it("tries the keys of two bindings only if one of them leads to a change", async () => {
     const patterns = Array.from({ length: 200 }, (_, index) => bound("same", "in -> q", `#.s${index}.#`));

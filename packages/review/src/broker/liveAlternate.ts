@@ -1,4 +1,5 @@
 import { networkOfDelivery } from "@rabbitmq-delay/topology/stack";
+import { isAt, takesBindingsAlong } from "../judge/bindingsLeftOut";
 import type { Finding } from "../judge/finding";
 import { viewOn } from "../judge/policiesInForce";
 import { EntityChange, isReadable } from "../preview/entityChange";
@@ -20,9 +21,16 @@ export function withLiveAlternate(finding: Finding, changes: readonly EntityChan
     return missing === undefined
       ? finding
       : { ...finding, severity: "loss", found: `${missing}, so that nothing keeps it` };
-  if (missing !== undefined || isTouched([before.source, alternate], changes)) return finding;
+  const isLeft = missingOf(before.source, alternate, withoutLeaving(vhost, changes)) === undefined;
+  if (!isLeft || isTouched([before.source, alternate], changes)) return finding;
   const found = `on the broker, ${alternate as string} takes what finds no binding at ${before.source}: it is kept`;
   return { ...finding, severity: "care", found };
+}
+
+/** A vhost without the bindings of what the update deletes or declares anew. */
+function withoutLeaving(vhost: VhostContent, changes: readonly EntityChange[]): VhostContent {
+  const gone = changes.filter(takesBindingsAlong);
+  return { ...vhost, bindings: vhost.bindings.filter((binding) => !gone.some((change) => isAt(binding, change))) };
 }
 
 /** Whether a plan declares or changes one of these exchanges, or what is bound to the second one: then the plan tells what becomes of it. */
