@@ -144,6 +144,12 @@ describe("a review of dead ends", () => {
       const [gone, there] = [bound("delete", "in -> q", "[secret]"), bound("same", "in -> q", "k")];
       const told = await judgedOnBroker([...kept, gone], gone, [there]);
       assert.deepEqual(told.slice(0, 2), ["loss", "unroutable-lost: binding in → q"], type);
+      const unnamed = {
+        ...gone,
+        oldState: { ...gone.oldState, inputs: { ...there.oldState?.inputs, destination: "[secret]" } },
+      };
+      const hidden = await judgedOnBroker([...kept, unnamed as PreviewStep], unnamed as PreviewStep, [there]);
+      assert.deepEqual(hidden.slice(0, 2), ["loss", "unroutable-lost: binding in → [secret]"], type);
       // The copy of one that stays tells its key.
       const same = bound("same", "in -> q", "[secret]");
       const made = queue("other", {}, "create");

@@ -1,4 +1,4 @@
-import { EntityChange, EntityKind, bindingIdentity } from "../preview/entityChange";
+import { EntityChange, EntityKind, bindingIdentity, mayBeBinding } from "../preview/entityChange";
 import type { Bound, FoundPolicy, LiveVhosts } from "./liveVhosts";
 
 const TYPES = {
@@ -20,7 +20,8 @@ export function onBrokerAlone(changes: readonly EntityChange[], live: LiveVhosts
     );
   const [known, declared] = [namesOf("before"), namesOf("after")];
   // The broker's copy of a binding that stays tells its key.
-  const isOwn = ownBindings(changes.filter(({ action }) => action !== "same"));
+  const changed = changes.filter(({ kind, action }) => kind === "binding" && action !== "same");
+  const isOwn = (binding: Bound): boolean => changed.some(({ before }) => mayBeBinding(before, binding));
   return [...live].flatMap(([vhost, { queues, exchanges, bindings, policies, operatorPolicies }]) => {
     const toChange = (kind: EntityKind, type: string, values: Record<string, unknown>): EntityChange[] => {
       const identity = identityOf(type, values);

@@ -346,6 +346,17 @@ export function bindingIdentity(values: Record<string, unknown> | undefined): st
   return JSON.stringify([vhost, source, destination, destinationType, routingKey, sorted]);
 }
 
+const ENDS = ["vhost", "source", "destination", "destinationType"] as const;
+
+/** Whether a state's binding, a part of which can't be read, may be one that the broker has. */
+export function mayBeBinding(
+  unread: Record<string, unknown> | undefined,
+  there: { [End in (typeof ENDS)[number]]?: unknown },
+): boolean {
+  if (unread === undefined || bindingIdentity(unread) !== undefined) return false;
+  return ENDS.every((end) => !isReadable(unread[end]) || unread[end] === there[end]);
+}
+
 /** A binding's arguments as the broker has them, in whichever of the two forms the program gives them; undefined if they can't be read. */
 export function bindingArguments(values: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
   const opened = openedJson(values?.argumentsJson) ?? textsOf(values?.arguments ?? {});
