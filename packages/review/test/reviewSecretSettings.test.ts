@@ -25,6 +25,10 @@ function brokerWith(has: Record<string, object[]>): BrokerAnswers {
   };
 }
 
+const boundTo = (source: string, destination: string): object => ({
+  ...{ source, destination, destination_type: "queue", routing_key: "#", arguments: {} },
+});
+
 const reviewed = (steps: PreviewStep[], broker?: BrokerAnswers): Promise<Review> =>
   reviewOf(parsePreview(JSON.stringify({ steps }), "test"), { broker });
 
@@ -59,6 +63,41 @@ describe("a review of what is secret, or only the broker's", () => {
       }));
     assert.deepEqual((await reviewed([shop, ...replaced({})])).findings[0]?.rule, "replaced-by-itself");
     assert.notEqual((await reviewed([shop, ...replaced({ diffReasons: ["destination"] })])).verdict, "safe");
+  });
+
+  it("shows no key that only the broker's copy of a binding tells", async () => {
+    const bound = (source: string, routingKey: string): object => ({
+      ...{ source, destination: "in", destinationType: "exchange", routingKey, vhost: "/" },
+    });
+    const there = (source: string): object => ({
+      ...{ source, destination: "in", destination_type: "exchange", routing_key: "hunter2.*", arguments: {} },
+    });
+    const named = (name: string, more: object = {}): PreviewStep =>
+      step("same", EXCHANGE, name, { name, vhost: "/", settings: { type: "topic", ...more } });
+    const delivery = "nsb.v2.delay-delivery";
+    const queues = { name: "w", arguments: { "x-dead-letter-exchange": "front" }, messages: 0, consumers: 1 };
+    const has = {
+      exchanges: ["front", "in", "spare", "out", delivery].map((name) => ({ ...declared, name, arguments: {} })),
+      queues: [queues, { ...queues, name: "q", arguments: {} }].map((one) => ({ ...declared, ...one })),
+      bindings: [there("front"), there(delivery)],
+    };
+    const toQueue = { ...bound("spare", "#"), destination: "q", destinationType: "queue" };
+    const w = { name: "w", vhost: "/", settings: { argumentsJson: '{"x-dead-letter-exchange":"front"}' } };
+    const steps = [
+      ...[named("front"), named("in", { arguments: { "alternate-exchange": "spare" } }), named("spare")],
+      ...[named("out"), named(delivery), queueStep("same", "q"), step("same", "rabbitmq:index/queue:Queue", "w", w)],
+      ...["front", delivery].map((source) => step("same", BINDING, `${source}-in`, bound(source, "[secret]"))),
+      ...[step("same", BINDING, "spare-q", toQueue)],
+      step("create", BINDING, "in-out", { ...bound("in", "#"), destination: "out" }),
+    ];
+    const review = await reviewed(steps, brokerWith({ ...has, bindings: [...has.bindings, boundTo("spare", "q")] }));
+    const lost = review.findings.find(({ rule }) => rule === "unroutable-lost")?.detail;
+    assert.equal(
+      lost,
+      'queue w, which stays, passes messages on to exchange front by "[secret]": no queue gets them any more.',
+    );
+    assert.doesNotMatch(JSON.stringify(review), /hunter2/);
+    assert.ok(!review.findings.some(({ rule }) => rule === "foreign-binding"));
   });
 
   it("believes a binding of the broker only where it leads to the same destination from the same network", async () => {

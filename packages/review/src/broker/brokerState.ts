@@ -9,7 +9,7 @@ import {
 import type { BrokerAnswers } from "./brokerAnswers";
 import { FoundQueue, FoundQueues, askForQueues, queueKey, unusableAnswer, versionOf } from "./askBroker";
 import { isNew } from "../judge/clashes";
-import { EntityChange, brokerName, isReadable, showName, text } from "../preview/entityChange";
+import { EntityChange, brokerName, isReadable, mayBeBinding, showName, text } from "../preview/entityChange";
 import type { Finding } from "../judge/finding";
 import { findingsOf } from "../judge/findings";
 import { changesElsewhere } from "../preview/planBroker";
@@ -254,13 +254,20 @@ async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, h
     patterns.get(key)?.remember(patternOf(after.destination, after.routingKey));
     if (isNew(change) && isDelivery(after.source)) fresh.set(key, [...(fresh.get(key) ?? []), change]);
   }
+  const own = changes.flatMap(({ kind, before, after }) => (kind === "binding" ? [before, after] : []));
   const found: Finding[] = [];
   for (const key of new Set([...(hasSames ? ours : []), ...fresh.keys()])) {
     const [vhost, exchange] = JSON.parse(key) as [string, string];
     const bindings = await bindingsAt(broker, vhost, exchange);
     const foreign = bindings.filter(
-      ({ destination, routing_key: routingKey }) =>
-        !known.has(JSON.stringify([vhost, exchange, destination, routingKey])),
+      ({ destination, destination_type: destinationType, routing_key: routingKey }) =>
+        !known.has(JSON.stringify([vhost, exchange, destination, routingKey])) &&
+        // What it may be of the program's own tells a secret.
+        !own.some(
+          (values) =>
+            values?.destination === destination &&
+            mayBeBinding(values, { vhost, source: exchange, destination, destinationType }),
+        ),
     );
     // Without the unchanged resources, nobody can say which bindings are in no program.
     if (hasSames && ours.has(key)) {

@@ -1,10 +1,11 @@
-import type { EntityChange } from "../preview/entityChange";
-import { withoutSecrets } from "../redact";
+import { EntityChange, mayBeBinding } from "../preview/entityChange";
+import { SECRET, withoutSecrets } from "../redact";
 import { Dependencies } from "./dependencies";
 import { EarlyBinding, earlyBindings } from "./earlyBindings";
 import { takesBindingsAlong } from "./bindingsLeftOut";
 import { sampleKeys } from "./sampleKeys";
 import { selfDeleting } from "./selfDeleting";
+import { surelyTakes } from "./taking";
 import { Place, Places, End as WayEnd, Ways } from "./ways";
 
 /** A way of messages that ended in a queue before the update, and ends nowhere after it. */
@@ -55,7 +56,8 @@ export function deadEnds(
   if (own.every(({ action }) => action === "same")) return { ends: [], early: [] };
   const [before, after] = [new Ways(own, "before", asked), new Ways(own, "after", asked)];
   const starts = startsOf(before, after);
-  const all = starts.flatMap((start) => endOf(start, before, after) ?? []);
+  const secrets = secretPatterns(own);
+  const all = starts.flatMap((start) => endOf(start, before, after, secrets) ?? []);
   const found = new Map<EntityChange, DeadEnd>();
   for (const isSure of [true, false])
     for (const { along, ...end } of all) {
@@ -77,8 +79,11 @@ interface Followed {
   queues: ReadonlySet<string>;
 }
 
-/** Returns how messages from one place end: undefined if they came to no queue, or still come to one. */
-function endOf(start: Start, before: Ways, after: Ways): End | undefined {
+/**
+ * Returns how messages from one place end: undefined if they came to no queue, or still come to one.
+ * @param secrets patterns of which no key may be shown
+ */
+function endOf(start: Start, before: Ways, after: Ways, secrets: string[]): End | undefined {
   const { later } = start;
   const changes = new Set<EntityChange>(later === undefined ? [] : [later.change]);
   const doubts: string[] = [];
@@ -99,7 +104,7 @@ function endOf(start: Start, before: Ways, after: Ways): End | undefined {
   const [from, to] = [isCycle ? "nowhere" : was.end, back === undefined ? is.end : "nowhere"];
   if (along.length === 0 || from === "nowhere" || to === "queue" || (from === "unknown" && to === "unknown"))
     return undefined;
-  const way = `to ${nameOf(exchange)} by ${shown(key)}`;
+  const way = `to ${nameOf(exchange)} by ${shown(key, secrets)}`;
   const words =
     feeder === undefined
       ? `What is published ${way}`
@@ -246,6 +251,16 @@ function nameOf(exchange: string): string {
   return exchange === "" ? "the default exchange" : `exchange ${exchange}`;
 }
 
-function shown(key: string): string {
-  return JSON.stringify(withoutSecrets(key));
+/** Returns the patterns of the broker's bindings that may be those whose keys the plan has as secrets. */
+function secretPatterns(changes: readonly EntityChange[]): string[] {
+  const bindings = changes.filter(({ kind }) => kind === "binding");
+  const unread = bindings.filter(({ urn }) => urn !== "");
+  return bindings
+    .filter(({ urn, before = {} }) => urn === "" && unread.some((one) => mayBeBinding(one.before, before)))
+    .map(({ before }) => String(before?.routingKey ?? ""));
+}
+
+function shown(key: string, secrets: string[]): string {
+  const isSecret = secrets.some((pattern) => pattern === key || surelyTakes("topic", pattern, key));
+  return JSON.stringify(isSecret ? SECRET : withoutSecrets(key));
 }
