@@ -396,6 +396,10 @@ describe("a review of dead ends", () => {
     assert.deepEqual(await anew("", "w"), lost, "only to itself");
     assert.deepEqual(await anew("new", undefined, feeding("w", "old")), lost, "by each message's own key");
     assert.deepEqual(await anew("new", "k", feeding("w", "new", "k2")), care, "they led nowhere before");
+    const without = replaced(feeding("w", "old", "k"), queue("w", { "x-message-ttl": 500 }));
+    assert.deepEqual(await judgedOnBroker([...kept, without]), lost, "no dead letters any more");
+    const waiting = replaced(feeding("w", "old", "k"), queue("w"));
+    assert.deepEqual(await judgedOnBroker([...kept, waiting]), care, "nothing expires there");
     const { findings } = await reviewed([...kept, replaced(feeding("w", "old", "k"), feeding("w", "new", "k"))]);
     const told = findings.find(({ rule }) => rule === "unroutable-lost")?.detail;
     assert.match(told ?? "", /^queue w, which is declared anew, passes messages on to exchange new by "k"/);

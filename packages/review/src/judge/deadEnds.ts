@@ -31,8 +31,11 @@ interface Start extends Place {
   queues: ReadonlySet<string>;
   /** Whether messages are published there too. */
   isPublished: boolean;
-  /** The exchange to which a queue that is declared anew leads the messages from then on, and the queue's change. */
-  later?: { place: Place; change: EntityChange };
+  /**
+   * The exchange to which a queue that is declared anew leads the messages from then on, and the queue's change; without an exchange if it drops
+   * what expires.
+   */
+  later?: { place?: Place; change: EntityChange };
 }
 
 /** End, after the update, of messages that came to a queue before it. */
@@ -85,6 +88,10 @@ interface Followed {
  */
 function endOf(start: Start, before: Ways, after: Ways, secrets: string[]): End | undefined {
   const { later } = start;
+  if (later !== undefined && later.place === undefined) {
+    const detail = `queue ${[...start.queues].join(", ")}, which is declared anew, has no dead-letter exchange any more: it drops what expires.`;
+    return before.endAt(start) === "queue" ? { along: [later.change], isSure: true, detail } : undefined;
+  }
   const changes = new Set<EntityChange>(later === undefined ? [] : [later.change]);
   const doubts: string[] = [];
   const follow = (ways: Ways, place: Place, met = changes): Followed => {
@@ -221,6 +228,11 @@ function startsOf(before: Ways, after: Ways): Start[] {
     const vhost = String(values.vhost);
     const name = String(values.name);
     const now = takesBindingsAlong(change) ? after.deadLettersOf(still.values) : target;
+    if (now === undefined && after.expire(vhost, name) && after.hasNoDeadLetters(still.values)) {
+      for (const sample of key === undefined ? samplesAt(vhost, [exchange], change) : [key])
+        add({ vhost, exchange, key: sample }, new Set([name]), { change });
+      continue;
+    }
     if (now === undefined || (key === undefined && change.partOf !== undefined)) continue;
     if (now.exchange !== exchange || now.key !== key) {
       const isByKey = key !== undefined && now.key !== undefined;

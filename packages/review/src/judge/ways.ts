@@ -113,6 +113,14 @@ export class Ways {
       : { exchange, ...(key === undefined ? {} : { key }) };
   }
 
+  /** Whether a queue surely has no dead-letter exchange. */
+  hasNoDeadLetters({ vhost, name, ...values }: Record<string, unknown>): boolean {
+    const given = queueArguments(values);
+    if (given["x-dead-letter-exchange"] !== undefined) return false;
+    const { found } = this.inForce({ vhost, name, queueArguments: given }, ["dead-letter-exchange"]);
+    return found.every(({ view }) => view.definition["dead-letter-exchange"] === undefined);
+  }
+
   /** Returns where the dead letters of a queue go, like {@link deadLettersOf}, by its name. */
   deadLettersFrom(vhost: string, name: string): { exchange: string; key?: string } | undefined {
     const there = this.queues.get(keyOf("queue", { vhost, name }));
