@@ -251,6 +251,17 @@ describe("how a review ends", () => {
       const declaredAnew = await judged([...deletedFirst(exchange(op)), ...deletedFirst(binding(op))]);
       assert.ok(!declaredAnew.includes(leftOut), `${op}: ${declaredAnew.join()}`);
     }
+    // The update failed half-way, or the new binding went with the old queue, and the review said care once that was empty.
+    const anew = deletedFirst(queueStep("replace", "bills"));
+    const edited = async (...dependencies: string[]): Promise<string[]> => {
+      const { oldState, newState, ...one } = binding("replace");
+      const before = { ...oldState, inputs: { ...oldState?.inputs, routingKey: "a" } };
+      const ops = ["create-replacement", "replace", "delete-replaced"];
+      const replacement = { ...one, oldState: before, newState: { ...newState, dependencies } } as PreviewStep;
+      return judged([exchange("same"), ...anew, ...ops.map((op) => ({ ...replacement, op }))]);
+    };
+    assert.ok((await edited()).includes(leftOut));
+    assert.ok(!(await edited(anew[0]?.urn as string)).includes(leftOut), "it comes after the queue");
   });
 
   it("calls a file whose states are malformed no preview, and does not fail at it", async () => {

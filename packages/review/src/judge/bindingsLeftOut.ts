@@ -1,5 +1,6 @@
 import { EntityChange, brokerName, isReadable } from "../preview/entityChange";
 import { mayShareBroker } from "../preview/planBroker";
+import { Dependencies } from "./dependencies";
 
 /** An exchange or a queue that goes, with a binding of the program that the update leaves as it is. */
 export interface LeftOut {
@@ -9,16 +10,27 @@ export interface LeftOut {
 }
 
 /**
- * Finds bindings of the program itself that go with their exchange or queue, and that the engine does not declare anew, because they name it
- * by a text and not by its output.
+ * Finds bindings of the program itself that go with their exchange or queue, and that the engine does not declare anew, or not after it, because
+ * they name it by a text and not by its output.
  */
 export function bindingsLeftOut(changes: readonly EntityChange[]): LeftOut[] {
-  const left = changes.filter(({ kind, action }) => kind === "binding" && (action === "same" || action === "update"));
+  const left = changes.filter(
+    ({ kind, action }) => kind === "binding" && ["same", "update", "replace"].includes(action),
+  );
   const gone = changes.filter(takesBindingsAlong);
   if (left.length === 0 || gone.length === 0) return [];
   const isOneBroker = mayShareBroker(changes);
+  const dependencies = new Dependencies(changes);
+  /** Whether a binding may be there before an end of it is deleted, and goes with it. */
+  const mayComeFirst = (binding: EntityChange, change: EntityChange): boolean =>
+    binding.isDeletedFirst === false &&
+    change.isDeletedFirst === true &&
+    isAt(binding.after, change) &&
+    !dependencies.neededBy(binding).has(change.urn);
+  const isLeft = (binding: EntityChange, change: EntityChange): boolean =>
+    binding.action === "replace" ? mayComeFirst(binding, change) : isAt(binding.before, change);
   return gone.flatMap((change): LeftOut[] => {
-    const own = left.filter((binding) => isAt(binding.before, change) && isOneBroker(binding, change));
+    const own = left.filter((binding) => isLeft(binding, change) && isOneBroker(binding, change));
     const [first] = own;
     if (first === undefined) return [];
     const more = own.length === 1 ? "" : `, and ${own.length - 1} more`;
