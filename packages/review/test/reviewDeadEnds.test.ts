@@ -440,6 +440,12 @@ describe("a review of dead ends", () => {
     assert.deepEqual(await judged([...steps, exchange("out", {}, "create"), first]), care);
     const last = bound("create", "in => out", "k", { dependencies: [behind.urn] });
     assert.deepEqual(await judged([...steps, exchange("out"), last]), ["safe"]);
+    const imported = [
+      { ...behind, op: "import" },
+      { ...first, op: "import" },
+    ];
+    const there = [...spare, leading("in", "spare"), queue("q"), exchange("out")];
+    assert.deepEqual(await judged([...there, ...imported]), ["safe"], "the broker has both already");
     const third = bound("create", "far -> q", "k");
     const onward = bound("create", "out => far", "k");
     const far = [...spare, leading("in", "spare"), queue("q"), exchange("out"), exchange("far"), third, onward];

@@ -65,7 +65,7 @@ function isReady(
   });
 }
 
-/** Whether the update creates a binding. */
-function isMade({ action }: EntityChange): boolean {
-  return action === "create" || action === "replace";
+/** Whether the update creates a binding; one that it imports is there already. */
+function isMade({ action, isImport }: EntityChange): boolean {
+  return (action === "create" && !isImport) || action === "replace";
 }
