@@ -189,6 +189,12 @@ describe("a review of what is the same thing on the broker twice", () => {
     });
     const vhost = step("delete", "rabbitmq:index/vHost:VHost", "v", { name: "/" });
     assert.equal((await judged([vhost, inVhost]))[0], "loss");
+    const lasting = step("delete", "rabbitmq:index/vHost:VHost", "v", { name: "/" }, { retainOnDelete: true });
+    assert.deepEqual(
+      await judged([lasting, inVhost]),
+      ["safe", "resource-kept", "queue-kept"],
+      "the engine skips both",
+    );
     const source = step("same", EXCHANGE, "in", exchange("in"));
     const widened = change("replace", BINDING, "b", binding("a.b"), binding("a.*"));
     assert.deepEqual(await judged([source, ...createdFirst(widened)]), ["safe"]);

@@ -84,7 +84,12 @@ export function entityChanges({ steps }: Preview): EntityChange[] {
     if (same === undefined) byUrn.set(urn, [{ ...step, op }]);
     else same.push({ ...step, op });
   }
-  const vhosts = new Set(steps.filter(({ urn }) => kindOf(typeOf(urn), true) === "vhost").map(({ urn }) => urn));
+  // A vhost that is kept takes nothing along.
+  const vhosts = new Set(
+    steps
+      .filter(({ urn, oldState }) => kindOf(typeOf(urn), true) === "vhost" && oldState?.retainOnDelete !== true)
+      .map(({ urn }) => urn),
+  );
   const goesAlone = (urn: string): boolean =>
     !vhosts.has(urn) && byUrn.get(urn)?.every(({ op }) => op === "delete") === true;
   const changes = [...byUrn].flatMap(([urn, own]) => {
