@@ -86,12 +86,6 @@ function connectionOf(channel: object): object {
   return typeof connection === "object" && connection !== null && typeof open === "function" ? connection : channel;
 }
 
-/** Whether an error of amqplib or rabbitmq-client is the broker's 404. */
-export function isNotFound(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return code === 404 || code === "NOT_FOUND";
-}
-
 const secondChannels = new WeakMap<object, SecondChannel>();
 
 /** The second channel of a connection, one for all uses and all channels of the caller, because a user may have few. */

@@ -1,18 +1,8 @@
 import type { HoldDestination } from "@rabbitmq-delay/topology/descriptors";
 import { MessageRefusedError } from "../errors";
-import { ChannelLimitError, isNotFound, secondChannelOf } from "../secondChannel";
-
-/** The part of amqplib's channel that is used. */
-interface AmqplibChannel {
-  checkQueue(name: string): Promise<unknown>;
-  checkExchange(name: string): Promise<unknown>;
-}
-
-/** The part of rabbitmq-client's channel that is used. */
-interface RabbitmqClientChannel {
-  exchangeDeclare(params: { exchange: string; passive: true }): Promise<unknown>;
-  queueDeclare(params: { queue: string; passive: true }): Promise<unknown>;
-}
+import { refusalCode } from "../brokerRefusal";
+import { ChannelLimitError, secondChannelOf } from "../secondChannel";
+import { toEntityPort } from "./entityPort";
 
 /** Limits the memory of a process that holds messages for ever new destinations; a forgotten destination is looked at again. */
 const MOST_REMEMBERED = 10_000;
@@ -42,10 +32,12 @@ export class DestinationCheck {
   private async look(exchange: string, routingKey: string, forget: () => void): Promise<void> {
     try {
       await secondChannelOf(this.channel).ask(async (on) => {
-        if (on !== this.channel) await ask(on, exchange, routingKey);
+        if (on === this.channel) return;
+        const port = toEntityPort(on);
+        await (exchange === "" ? port.checkQueue(routingKey) : port.checkExchange(exchange));
       });
     } catch (error) {
-      if (isForbidden(error)) return;
+      if (refusalCode(error) === 403) return;
       forget();
       // The caller's channel is closed too, and its error does not say why.
       if (error instanceof ChannelLimitError && error.isConnectionLost) throw error;
@@ -55,26 +47,9 @@ export class DestinationCheck {
   }
 }
 
-/** Asks whether an exchange exists, or a queue if the exchange is `""`. */
-async function ask(on: object, exchange: string, routingKey: string): Promise<void> {
-  if ("queueDeclare" in on) {
-    const client = on as RabbitmqClientChannel;
-    if (exchange === "") await client.queueDeclare({ queue: routingKey, passive: true });
-    else await client.exchangeDeclare({ exchange, passive: true });
-  } else {
-    const amqplib = on as AmqplibChannel;
-    await (exchange === "" ? amqplib.checkQueue(routingKey) : amqplib.checkExchange(exchange));
-  }
-}
-
 /** Whether a queue or exchange does not exist; the broker uses the same code for a queue of a node that is down, which exists. */
 function isMissing(error: unknown): boolean {
-  return isNotFound(error) && /no (queue|exchange) /.test(String((error as Error).message));
-}
-
-function isForbidden(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return code === 403 || code === "ACCESS_REFUSED";
+  return refusalCode(error) === 404 && /no (queue|exchange) /.test(String((error as Error).message));
 }
 
 function missingError(exchange: string, routingKey: string, error: Error): MessageRefusedError {

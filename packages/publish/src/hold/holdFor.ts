@@ -20,7 +20,7 @@ import type { MessageProperties } from "../options";
 import { refuseForbidden } from "../outgoing";
 import { LONGEST_TIMER_MS } from "../timers";
 import { AliveQueues, aliveQueuesOf } from "./aliveQueues";
-import type { DeclarePort } from "./declarePort";
+import type { DeclarePort } from "./entityPort";
 import { DestinationCheck } from "./destinationCheck";
 import { DEFAULT_LEASE_MS, checkLease, leaseOf, publishInLease } from "./lease";
 import { LeaseRenewal } from "./leaseRenewal";

@@ -1,6 +1,6 @@
 import { DelayTopologyError, QueuePlan } from "@rabbitmq-delay/topology/descriptors";
 import { PublishTimeoutError } from "../errors";
-import type { DeclarePort } from "./declarePort";
+import type { DeclarePort } from "./entityPort";
 
 /** How long a hold queue made on demand stays after its last declare, in addition to its delay: ten minutes. */
 export const DEFAULT_LEASE_MS = 600_000;

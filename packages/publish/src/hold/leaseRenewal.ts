@@ -1,8 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { QueuePlan } from "@rabbitmq-delay/topology/descriptors";
-import { ChannelLimitError, isNotFound, secondChannelOf } from "../secondChannel";
+import { refusalCode } from "../brokerRefusal";
+import { ChannelLimitError, secondChannelOf } from "../secondChannel";
 import { AliveQueues } from "./aliveQueues";
-import { DeclarePort, toDeclarePort } from "./declarePort";
+import { DeclarePort, toEntityPort } from "./entityPort";
 import { stopwatch } from "./lease";
 
 /** While a queue goes, RabbitMQ 3.10 may refuse to declare it, for a few milliseconds. */
@@ -23,7 +24,7 @@ export class LeaseRenewal implements DeclarePort {
     private readonly channel: unknown,
     private readonly elapsedMs: () => number = stopwatch(),
   ) {
-    this.port = toDeclarePort(channel);
+    this.port = toEntityPort(channel);
     this.renewed = new AliveQueues(elapsedMs);
   }
 
@@ -53,10 +54,10 @@ export class LeaseRenewal implements DeclarePort {
     const beside = secondChannelOf(this.channel as object);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await beside.ask((on) => toDeclarePort(on).declareQueue(queue));
+        return await beside.ask((on) => toEntityPort(on).declareQueue(queue));
       } catch (error) {
         if (error instanceof ChannelLimitError && error.isConnectionLost) throw error;
-        if (attempt === ATTEMPTS || !isNotFound(error)) return this.port.declareQueue(queue);
+        if (attempt === ATTEMPTS || refusalCode(error) !== 404) return this.port.declareQueue(queue);
         await wait(PAUSE_MS);
       }
     }

@@ -1,4 +1,3 @@
-import { MessageRefusedError } from "../errors";
 import type { AmqplibConsumerChannel } from "../channels";
 import { tell } from "../listener";
 import { ownCopy } from "../ownCopy";
@@ -6,12 +5,11 @@ import { Slots } from "../slots";
 import { abortAudience } from "./abortAudience";
 import { ConsumePort, OpenDelivery, toConsumePort } from "./consumePort";
 import { CheckedOptions, RetryConsumerOptions, RetryEvent, RetryHandler, checkOptions } from "./consumerOptions";
-import type { OriginalMessage } from "./delivery";
-import { restore, triesBefore } from "./envelope";
-import { Failure, HandlerTimeoutError, PolicyError, errorText } from "./failure";
+import type { TriedMessage } from "./delivery";
+import { Failure, HandlerTimeoutError, errorText } from "./failure";
 import { openLook } from "./look";
-import type { RedeliveryStep } from "./mechanism";
-import { Outlet, outletOf } from "./outlet";
+import { outletOf } from "./outlet";
+import { Recoverer, unreadable } from "./recoverer";
 import { checkWaysOut, closedError } from "./startCheck";
 import { withinTime } from "./timeLimit";
 
@@ -45,12 +43,6 @@ interface Work {
   overtime?: Promise<void>;
 }
 
-/** A message as it was first published, and how often it was tried before this delivery. */
-interface Received {
-  message: OriginalMessage;
-  triesBefore: number;
-}
-
 /**
  * Consumes a queue. A failed message is tried again at once as often as the policy says, then published as a copy that comes back later,
  * and finally published to the error queue. The copy is confirmed before the original is acknowledged: a crash in between makes a
@@ -82,7 +74,7 @@ export async function consumeWithRetries(
   const port = toConsumePort(channel);
   const { prefetch, confirmTimeoutMs } = checked;
   const outlet = outletOf(channel as object, { maxUnconfirmed: prefetch, confirmTimeoutMs });
-  const consumer = new QueueConsumer(port, outlet, queue, handler, checked);
+  const consumer = new QueueConsumer(port, new Recoverer(outlet, queue, checked), queue, handler, checked);
   const starting = async (): Promise<void> => {
     await checkWaysOut(openLook(channel), queue, checked);
     await consumer.start();
@@ -123,7 +115,7 @@ class QueueConsumer implements RetryConsumer {
 
   constructor(
     private readonly port: ConsumePort,
-    private readonly outlet: Outlet,
+    private readonly recoverer: Recoverer,
     private readonly queue: string,
     private readonly handler: RetryHandler,
     private readonly options: CheckedOptions,
@@ -259,61 +251,31 @@ class QueueConsumer implements RetryConsumer {
     if (this.isClosed) return;
     if (failure === undefined) return delivery.acknowledge();
     if (this.aborting.signal.aborted) return delivery.giveBack();
-    const isRejected = (await this.passOn(failure)) === "reject";
+    const { settle, ...event } = await this.recoverer.passOn(failure);
+    this.report({ ...event, error: failure.error });
     if (this.isClosed) return;
-    if (isRejected) delivery.reject();
+    if (settle === "reject") delivery.reject();
     else delivery.acknowledge();
   }
 
   /** Makes the first try and the immediate ones; returns undefined when one succeeded. */
   private async tryAll(delivery: OpenDelivery, work: Work): Promise<Failure | undefined> {
-    const { policy } = this.options;
-    let received: Received;
+    let message: TriedMessage;
     try {
-      received = this.restore(delivery);
+      message = this.recoverer.restore(delivery);
     } catch (error) {
-      return { message: { ...delivery, redeliveries: 0 }, error, tries: 0, isFinal: true };
+      return unreadable(delivery, error);
     }
-    const { message, triesBefore: before } = received;
     for (let tries = 1; ; tries++) {
       try {
-        await this.handle(message, before + tries - 1, work);
+        await this.handle({ ...message, previousTries: message.previousTries + tries - 1 }, work);
         return undefined;
       } catch (thrown) {
-        const { error, isFinal } = this.judge(thrown);
-        const isTried = tries > policy.immediateTries || this.aborting.signal.aborted;
-        if (isFinal || isTried || !(await this.hasEnded(work))) {
-          return { message, error, tries: before + tries, isFinal };
-        }
+        const failure = this.recoverer.judge(message, thrown, tries);
+        const isTried = tries > this.options.policy.immediateTries || this.aborting.signal.aborted;
+        if (failure.isFinal || isTried || !(await this.hasEnded(work))) return failure;
       }
     }
-  }
-
-  /** Whether an error is final. If the policy can't say so, it is not asked again, because the message would come back for ever. */
-  private judge(error: unknown): Pick<Failure, "error" | "isFinal"> {
-    try {
-      return { error, isFinal: !this.options.policy.retries(error) };
-    } catch (mistake) {
-      return { error: new PolicyError(mistake, error), isFinal: true };
-    }
-  }
-
-  /**
-   * Restores the message as it was first published. For messages that the broker brings back itself, the broker counts; it does not count
-   * immediate tries. An older version of this package did not record them in its copies either. In both cases those of the policy are
-   * assumed.
-   */
-  private restore(delivery: OpenDelivery): Received {
-    const message = restore(delivery, this.queue);
-    const triesEach = 1 + this.options.policy.immediateTries;
-    const said = message.redeliveries === 0 ? 0 : triesBefore(delivery);
-    // A message that was never delivered before has the count of another queue, from which it was moved.
-    const headers = delivery.isRedelivered ? (delivery.properties.headers ?? {}) : {};
-    const counted = this.options.mechanism?.countedByBroker?.(headers) ?? 0;
-    return {
-      message: { ...message, redeliveries: message.redeliveries + counted },
-      triesBefore: (said ?? message.redeliveries * triesEach) + counted * triesEach,
-    };
   }
 
   /** Whether no handler works on the message any more, so that another one may start. */
@@ -329,7 +291,7 @@ class QueueConsumer implements RetryConsumer {
   }
 
   /** Each try gets its own copy of the message, so that changes by a handler don't get into the message. */
-  private async handle(original: OriginalMessage, previousTries: number, work: Work): Promise<void> {
+  private async handle(original: TriedMessage, work: Work): Promise<void> {
     const message = ownCopy(original);
     const { handlerTimeoutMs } = this.options;
     const own = new AbortController();
@@ -337,9 +299,7 @@ class QueueConsumer implements RetryConsumer {
     const forgetAbort = abortAudience(this.aborting.signal).add(() => own.abort(this.aborting.signal.reason));
     if (this.aborting.signal.aborted) own.abort(this.aborting.signal.reason);
     const { signal } = own;
-    const handled = (async () => void (await this.handler({ ...message, previousTries, signal })))().finally(
-      forgetAbort,
-    );
+    const handled = (async () => void (await this.handler({ ...message, signal })))().finally(forgetAbort);
     if (handlerTimeoutMs === undefined) return handled;
     let isLate = false;
     let timer: NodeJS.Timeout | undefined;
@@ -362,33 +322,6 @@ class QueueConsumer implements RetryConsumer {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  /**
-   * Publishes the copy that comes back, or the one for the error queue, and waits for the broker's confirm; or leaves the message to a
-   * rejection.
-   */
-  private async passOn(failure: Failure): Promise<RedeliveryStep["kind"]> {
-    const { policy, mechanism, errorQueue, errorExchange } = this.options;
-    const { message, error, tries, isFinal } = failure;
-    const delayMs = isFinal ? undefined : policy.delaysMs[message.redeliveries];
-    if (delayMs === undefined || mechanism === undefined) {
-      await this.outlet.fail({ exchange: errorExchange, queue: errorQueue }, this.queue, failure);
-      this.report({ kind: "failed", errorQueue, tries, error });
-      return "republish";
-    }
-    const redelivery = message.redeliveries + 1;
-    const step = mechanism.plan({ queue: this.queue, routingKey: message.routingKey, delayMs, redelivery });
-    try {
-      if (step.kind === "republish")
-        await this.outlet.republish(step, this.queue, failure, delayMs, mechanism.returnsCopies);
-    } catch (refusal) {
-      // The message can never be sent as it is, and a copy without the parts that can't be sent would be another message to the handler.
-      if (!(refusal instanceof MessageRefusedError) || failure.isFinal) throw refusal;
-      return this.passOn({ ...failure, isFinal: true });
-    }
-    this.report({ kind: "redelivered", delayMs, redeliveries: redelivery, error });
-    return step.kind;
   }
 
   /** A mistake in a listener must not duplicate the message. */

@@ -1,12 +1,10 @@
 import { errorMonitor } from "node:events";
 import { audiences } from "../audience";
 import { MessageRefusedError } from "../errors";
-import type { Delivery, DeliveryProperties } from "./delivery";
+import { AmqplibMessage, ClientDelivery, deliveryOf } from "./clientMessage";
 
 /** A delivery that has to be acknowledged or returned, once. */
-export interface OpenDelivery extends Delivery {
-  /** Whether the broker may have delivered it before. */
-  isRedelivered: boolean;
+export interface OpenDelivery extends ClientDelivery {
   /** @param isForEarlier whether also for all that came before it and are not settled, which the broker then has at once; default: no */
   acknowledge(isForEarlier?: boolean): void;
   /** Gives it back to the queue, to its former place. */
@@ -31,12 +29,6 @@ export interface ConsumePort {
    * @returns a function that removes the listener
    */
   onClose(listener: (reason?: Error) => void): () => void;
-}
-
-interface AmqplibMessage {
-  content: Buffer;
-  fields: { exchange: string; routingKey: string; redelivered: boolean };
-  properties: Record<string, unknown>;
 }
 
 /** The part of amqplib's ConfirmChannel that is used. */
@@ -106,22 +98,11 @@ const closeAudience = audiences<AmqplibChannel, Error | undefined>((channel, tel
   };
 });
 
-/** Properties not taken over: each publish sets the delivery mode itself, and AMQP 0-9-1 no longer has the cluster id. */
-const SET_AGAIN = ["deliveryMode", "clusterId"];
-
 const NO_BODY = Buffer.alloc(0);
 
 function toDelivery(channel: AmqplibChannel, message: AmqplibMessage): OpenDelivery {
-  const { exchange, routingKey, redelivered } = message.fields;
-  const properties = Object.fromEntries(
-    Object.entries(message.properties).filter(([name, value]) => value !== undefined && !SET_AGAIN.includes(name)),
-  );
   return {
-    exchange,
-    routingKey,
-    isRedelivered: redelivered,
-    body: message.content,
-    properties: properties as DeliveryProperties,
+    ...deliveryOf(message),
     acknowledge: (isForEarlier = false) => unlessClosing(() => channel.ack(message, isForEarlier)),
     giveBack: () => unlessClosing(() => channel.nack(message, false, true)),
     reject: () => unlessClosing(() => channel.reject(message, true)),

@@ -19,3 +19,12 @@ export interface OriginalMessage extends Delivery {
   /** How often it has come back. */
   redeliveries: number;
 }
+
+/** A message as it was first published, and how often it was tried. */
+export interface TriedMessage extends OriginalMessage {
+  /**
+   * How often the message was tried before, in all deliveries together; with the broker's own delayed retry, as often as the policy implies
+   * for the broker's count.
+   */
+  previousTries: number;
+}

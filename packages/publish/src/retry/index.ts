@@ -21,5 +21,8 @@ export {
   triesHeader,
   userIdHeader,
 } from "./envelope";
-export { OriginalMessage } from "./delivery";
+export { OriginalMessage, TriedMessage } from "./delivery";
+export { AmqplibMessage, ClientMessage, RabbitmqClientMessage } from "./clientMessage";
+export { MessageRecoverer, Recovery, createMessageRecoverer } from "./recoverer";
+export { RecoveryOptions } from "./recoveryOptions";
 export { HandlerTimeoutError, PolicyError } from "./failure";

@@ -1,5 +1,6 @@
 import { DelayTopologyError } from "@rabbitmq-delay/topology/descriptors";
-import type { CheckedOptions } from "./consumerOptions";
+import { refusalCode } from "../brokerRefusal";
+import type { CheckedRecoveryOptions } from "./recoveryOptions";
 import type { Look } from "./look";
 import type { RepublishStep } from "./mechanism";
 
@@ -21,12 +22,13 @@ interface Need {
  * user can see over AMQP whether a queue is bound: copies are mandatory, and a copy that later reaches no queue is parked.
  * @throws DelayTopologyError that names what is missing, or the right that the user lacks
  */
-export async function checkWaysOut(look: Look, queue: string, options: CheckedOptions): Promise<void> {
+export async function checkWaysOut(look: Look, queue: string, options: CheckedRecoveryOptions): Promise<void> {
   for (const { option, type, name, isOwn } of needsOf(queue, options)) {
     try {
       await look[type](name);
     } catch (error) {
-      const { code, message } = error as Error & { code?: number };
+      const { message } = error as Error;
+      const code = refusalCode(error);
       if (code === undefined) throw error;
       if (code === 403 && !isOwn) continue;
       const what = type === "queue" ? "a queue" : "an exchange";
@@ -42,7 +44,7 @@ export async function checkWaysOut(look: Look, queue: string, options: CheckedOp
   await checkDeclares(look, steps);
 }
 
-function needsOf(queue: string, options: CheckedOptions): Need[] {
+function needsOf(queue: string, options: CheckedRecoveryOptions): Need[] {
   const { errorQueue, errorExchange } = options;
   const steps = stepsOf(queue, options).filter(({ declare }) => declare === undefined);
   const back = steps.length === 0 ? undefined : options.mechanism?.wayBack?.(Math.max(...options.policy.delaysMs));
@@ -65,7 +67,7 @@ function needsOf(queue: string, options: CheckedOptions): Need[] {
 }
 
 /** The copies that the policy requires. */
-function stepsOf(queue: string, { policy, mechanism }: CheckedOptions): RepublishStep[] {
+function stepsOf(queue: string, { policy, mechanism }: CheckedRecoveryOptions): RepublishStep[] {
   return policy.delaysMs.flatMap((delayMs, index) => {
     const step = mechanism?.plan({ queue, routingKey: queue, delayMs, redelivery: index + 1 });
     return step?.kind === "republish" ? [step] : [];
@@ -78,7 +80,7 @@ async function checkDefaultExchange(look: Look, steps: RepublishStep[], errorExc
   try {
     await look.defaultExchange();
   } catch (error) {
-    if ((error as { code?: number }).code !== 403) throw error;
+    if (refusalCode(error) !== 403) throw error;
     const [option, value] = errorExchange === "" ? ["errorExchange", ""] : ["mechanism", "hold queues"];
     throw new DelayTopologyError(
       option,
@@ -96,7 +98,8 @@ async function checkDeclares(look: Look, steps: RepublishStep[]): Promise<void> 
     try {
       await look.declare(queue);
     } catch (error) {
-      const { code, message } = error as Error & { code?: number };
+      const { message } = error as Error;
+      const code = refusalCode(error);
       if (code === undefined) throw error;
       const reason = `it is a queue that copies wait in, and that this user has to be able to declare`;
       throw new DelayTopologyError("mechanism", queue.name, `${reason} (${message})`);
@@ -109,7 +112,7 @@ export function closedError(queue: string, reason: Error | undefined): Error {
   const start = `the channel that consumes ${queue} closed`;
   if (reason === undefined) return new Error(start);
   const advice =
-    (reason as { code?: unknown }).code === 403
+    refusalCode(reason) === 403
       ? "; without this right no failed message can be passed on: each closes the channel, and comes again"
       : "";
   return new Error(`${start}: ${reason.message}${advice}`, { cause: reason });
