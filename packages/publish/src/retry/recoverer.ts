@@ -92,8 +92,9 @@ export async function createMessageRecoverer(
   const checked = checkRecovery(queue, options);
   const { policy, confirmTimeoutMs } = checked;
   if (policy.immediateTries > 0) {
-    const allowed = "it must be a policy without immediate tries, which whoever consumes makes";
-    throw new DelayTopologyError("policy", `${policy.immediateTries} immediate tries`, allowed);
+    const allowed =
+      "it must be 0, because immediate tries are made by the consumer; give recover the number of its tries";
+    throw new DelayTopologyError("policy.immediateTries", policy.immediateTries, allowed);
   }
   const outlet = outletOf(channel, { maxUnconfirmed: MAX_UNCONFIRMED, confirmTimeoutMs });
   const late = (): Error =>
