@@ -23,7 +23,10 @@ export type Recovery =
       delayMs: number;
       /** How often it will have come back then. */
       redeliveries: number;
-      /** `reject` only with the broker's own delayed retry, which keeps the message itself: reject it with `requeue`. */
+      /**
+       * `reject` only with the broker's own delayed retry, which keeps the message itself: reject it with `requeue`, which amqplib can and
+       * rabbitmq-client can't.
+       */
       settle: "acknowledge" | "reject";
     }
   | {
