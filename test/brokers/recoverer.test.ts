@@ -30,19 +30,30 @@ const consumers: Record<
     const channel = own as unknown as ConfirmChannel;
     return channel.consume("work", async (message) => {
       if (message === null) return;
-      if ((await handle(message)) === "reject") channel.reject(message, true);
-      else channel.ack(message);
+      const settle = await handle(message);
+      unlessClosed(() => (settle === "reject" ? channel.reject(message, true) : channel.ack(message)));
     });
   },
   "rabbitmq-client": (own, handle) => {
     const channel = own as unknown as Channel;
     return channel.basicConsume({ queue: "work" }, async (message) => {
       const { deliveryTag } = message;
-      if ((await handle(message)) === "reject") channel.basicNack({ deliveryTag });
-      else channel.basicAck({ deliveryTag });
+      const settle = await handle(message);
+      unlessClosed(() =>
+        settle === "reject" ? channel.basicNack({ deliveryTag }) : channel.basicAck({ deliveryTag }),
+      );
     });
   },
 };
+
+/** A channel that has closed settles nothing: the broker delivers its messages again. */
+function unlessClosed(settle: () => void): void {
+  try {
+    settle();
+  } catch (error) {
+    assert.match((error as Error).message, /closed/i);
+  }
+}
 
 interface FailingWork extends RetryWork {
   seen: { atMs: number; message: TriedMessage }[];

@@ -32,9 +32,6 @@ export function toSendable(given: SendableProperties, library: ClientLibrary): S
     const allowed = "it must be whole seconds since 1970, e.g. Math.floor(Date.now() / 1000)";
     properties.timestamp = checkWhole("timestamp", timestamp, Number.MAX_SAFE_INTEGER, allowed);
     bytes += 8;
-  } else if ("timestamp" in given) {
-    // Named as absent; left out, rabbitmq-client would set the present time.
-    properties.timestamp = undefined;
   }
   if (headers !== undefined && headers !== null) {
     const copy = new FieldCopy(library);

@@ -158,7 +158,6 @@ export function copyProperties(
     ...(added.length === 0 ? {} : { added }),
   };
   return {
-    timestamp: undefined,
     ...properties,
     headers: {
       ...Object.fromEntries(living.filter((entry) => !isSetAside(entry))),

@@ -34,10 +34,12 @@ export function openLook(channel: object): Look {
     declare: (queue) => ask((on) => on.declareQueue(queue)),
     async defaultExchange() {
       // The broker asks for the right to write before it says that nobody may unbind this exchange.
-      if (writers.has(beside)) return;
-      await ask((on) => on.unbindDefaultExchange()).catch((error: Error) => {
+      await ask(async (on) => {
+        if (!writers.has(beside)) await on.unbindDefaultExchange();
+      }).catch((error: Error) => {
         const code = refusalCode(error);
-        if (code === 403 && /write access to exchange|access to exchange 'amq\.default'/.test(error.message)) throw error;
+        if (code === 403 && /write access to exchange|access to exchange 'amq\.default'/.test(error.message))
+          throw error;
         if (code !== undefined) writers.add(beside);
       });
     },

@@ -50,7 +50,7 @@ export class Outlet {
       const send = async (): Promise<void> => {
         handOver();
         try {
-          await this.sender.sendChecked(exchange, routingKey, message.body, copy());
+          await this.sender.sendChecked(exchange, routingKey, message.body, withoutNow(copy()));
         } catch (error) {
           if (!isReturned || !(error instanceof MessageReturnedError)) throw error;
         }
@@ -66,9 +66,14 @@ export class Outlet {
     const { body } = failure.message;
     await this.sender.inTurn({ exchange: error.exchange, routingKey: error.queue, body }, async (handOver) => {
       handOver();
-      await this.sender.sendChecked(error.exchange, error.queue, body, properties);
+      await this.sender.sendChecked(error.exchange, error.queue, body, withoutNow(properties));
     });
   }
+}
+
+/** Names a timestamp that a message lacks as absent; left out, rabbitmq-client would set the present time. */
+function withoutNow(properties: SendableProperties): SendableProperties {
+  return { timestamp: undefined, ...properties };
 }
 
 const outlets = new WeakMap<object, Map<string, Outlet>>();

@@ -72,19 +72,11 @@ export interface MessageRecoverer {
  * import { RetryPolicy, createMessageRecoverer, throughHoldsOnDemand } from "@rabbitmq-delay/publish";
  *
  * const channel = await (await connect("amqp://localhost")).createConfirmChannel();
- * const recoverer = await createMessageRecoverer(channel, "Billing", {
- *   policy: RetryPolicy.intervals(["5s", "1m"]),
- *   mechanism: throughHoldsOnDemand(),
- * });
- * await channel.consume("Billing", async (message) => {
- *   if (message === null) return;
- *   try {
- *     console.log(recoverer.restore(message).body.toString());
- *   } catch (error) {
- *     await recoverer.recover(message, error);
- *   }
- *   channel.ack(message);
- * });
+ * const retries = { policy: RetryPolicy.intervals(["5s", "1m"]), mechanism: throughHoldsOnDemand() };
+ * const recoverer = await createMessageRecoverer(channel, "Billing", retries);
+ * const message = await channel.get("Billing");
+ * if (message) await recoverer.recover(message, new Error("not paid yet"));
+ * if (message) channel.ack(message);
  * ```
  */
 export async function createMessageRecoverer(
@@ -104,7 +96,7 @@ export async function createMessageRecoverer(
     new Error(
       `the broker did not answer within confirmTimeoutMs, ${confirmTimeoutMs} ms, whether ${queue} has its ways out`,
     );
-  await withinTime(checkStart(channel, queue, checked), confirmTimeoutMs, late);
+  await withinTime(checkWaysOut(openLook(channel), queue, checked), confirmTimeoutMs, late);
   const recoverer = new Recoverer(outlet, queue, checked);
   return {
     restore: (message) => recoverer.restore(deliveryOf(message)),
@@ -119,16 +111,6 @@ export async function createMessageRecoverer(
       return recoverer.passOn(recoverer.judge(tried, error, tries));
     },
   };
-}
-
-/** Looks for everything that failed messages need. @throws DelayTopologyError that names what is missing */
-export async function checkStart(channel: object, queue: string, options: CheckedRecoveryOptions): Promise<void> {
-  const look = openLook(channel);
-  try {
-    await checkWaysOut(look, queue, options);
-  } finally {
-    await look.close();
-  }
 }
 
 /** Restores the messages of a queue, judges their failures, and passes failed ones on. */
