@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { formerName } from "../dist/declare";
+import { checkOneUrn } from "../dist/oneUrn";
 import { wayOut } from "../../test/support/waysOut";
 
 /** A state in which a work queue has one binding. */
@@ -17,21 +18,31 @@ const unreadable = (): never => {
   throw Object.assign(new Error(), { details: "the backend does not answer" });
 };
 
+interface Run {
+  /** Whether something takes the engine's place. */
+  isEngine?: boolean;
+  isPreview?: boolean;
+}
+
+/** Starts a run whose state a function reads. */
+async function startRun(
+  read: () => object,
+  { isEngine = true, isPreview = false }: Run,
+  newResource: () => { id: string; state: object } = () => assert.fail("nothing is made"),
+): Promise<void> {
+  await pulumi.runtime.setMocks({ newResource, call: read }, "project", "stack", isPreview, "organization");
+  // By this the components tell a client of an engine from mocks.
+  if (isEngine) Object.assign(pulumi.runtime.getMonitor() as object, { getChannel: () => undefined });
+}
+
 describe("a binding that may have another name in the stack's state", () => {
   /**
    * Asks for its name in a run of its own.
    * @param read answers the question for the state
-   * @param run whether something takes the engine's place, whether that is for a preview, and from which exchange the binding leads
+   * @param run the run, and from which exchange the binding leads
    */
-  async function nameOf(
-    read: () => object,
-    run: { isEngine?: boolean; isPreview?: boolean; source?: string } = {},
-  ): Promise<unknown> {
-    const { isEngine = true, isPreview = false, source } = run;
-    const newResource = (): never => assert.fail("nothing is made");
-    await pulumi.runtime.setMocks({ newResource, call: read }, "project", "stack", isPreview, "organization");
-    // By this the components tell a client of an engine from mocks.
-    if (isEngine) Object.assign(pulumi.runtime.getMonitor() as object, { getChannel: () => undefined });
+  async function nameOf(read: () => object, { source, ...run }: Run & { source?: string } = {}): Promise<unknown> {
+    await startRun(read, run);
     const alias = formerName("work-to-work", "work-to-work/#", { routingKey: "#", source }, {} as pulumi.Resource);
     const { isKnown, isSecret } = alias as unknown as Record<string, Promise<boolean>>;
     const { promise } = alias as unknown as { promise(): Promise<pulumi.Alias> };
@@ -67,5 +78,37 @@ describe("a binding that may have another name in the stack's state", () => {
     await assert.rejects(nameOf(unreadable), new RegExp(`${why}.*${wayOut("refusal-readable-state").source}`));
     assert.equal(await nameOf(() => bound("#")), "work-to-work", "once the state can be read");
     assert.equal(await nameOf(unreadable, { isPreview: true }), "work-to-work/#");
+  });
+});
+
+describe("a binding that would pass from one resource to another", () => {
+  it("is refused once the state can be read; until then a warning says that nobody looks", async () => {
+    const told: string[] = [];
+    const { warn } = pulumi.log;
+    Object.assign(pulumi.log, { warn: (text: string) => Promise.resolve(void told.push(text)) });
+    const check = async (read: () => object): Promise<void> => {
+      await startRun(read, {}, () => ({ id: "id", state: {} }));
+      const component = new pulumi.ComponentResource("test:index:Component", "component");
+      const type = "rabbitmq:index/binding:Binding";
+      await checkOneUrn({
+        component,
+        type,
+        name: "b",
+        outputs: { routingKey: "#", source: "work" },
+        what: "the binding",
+      });
+    };
+    try {
+      await check(unreadable);
+      assert.equal(told.length, 1);
+      assert.match(told[0] as string, wayOut("refusal-readable-backend"));
+      await assert.rejects(
+        check(() => bound("#")),
+        /the binding is in this stack's state as work-to-work/,
+      );
+      assert.equal(told.length, 1);
+    } finally {
+      Object.assign(pulumi.log, { warn });
+    }
   });
 });

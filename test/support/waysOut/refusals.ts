@@ -116,9 +116,7 @@ export const texts = {
 } as const;
 
 /** Ways out that no test follows, with the reason. */
-export const undone = {
-  "refusal-readable-backend": "says what refusal-readable-state says, which a test follows",
-} as const;
+export const undone = {};
 
 const anothersQueue = "another's queue with an endpoint's name and other arguments, under removal: delete too";
 const ownership = "test/engine/ownership.test.ts";
