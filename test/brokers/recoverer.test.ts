@@ -191,6 +191,9 @@ describe("createMessageRecoverer", () => {
           recoverer.recover(undefined as unknown as ClientMessage, new Error("x")),
           MessageRefusedError,
         );
+        const fields = { exchange: "", routingKey: "work", redelivered: false };
+        const message = { content: Buffer.from("x"), fields, properties: {} };
+        await assert.rejects(recoverer.recover(message, new Error("x"), 0), /tries: 0 is not allowed/);
       });
     }
   });

@@ -23,7 +23,7 @@ export interface OriginalMessage extends Delivery {
 /** A message as it was first published, and how often it was tried. */
 export interface TriedMessage extends OriginalMessage {
   /**
-   * How often the message was tried before, in all deliveries together; with the broker's own delayed retry, as often as the policy implies
+   * Tries of the message before this one, in all deliveries together; with the broker's own delayed retry, as many as the policy implies
    * for the broker's count.
    */
   previousTries: number;

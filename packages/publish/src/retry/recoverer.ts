@@ -7,21 +7,21 @@ import { restore, triesBefore } from "./envelope";
 import { Failure, PolicyError } from "./failure";
 import { openLook } from "./look";
 import { Outlet, outletOf } from "./outlet";
-import { CheckedRecoveryOptions, RecoveryOptions, checkRecovery } from "./recoveryOptions";
+import { CheckedRecoveryOptions, RecoveryOptions, checkCount, checkRecovery } from "./recoveryOptions";
 import { checkWaysOut } from "./startCheck";
 import { withinTime } from "./timeLimit";
 
 /** Bodies of failed messages that may wait for the broker's confirm at once. */
 const MAX_UNCONFIRMED = 1000;
 
-/** What became of a failed message, and how its delivery is to be settled. */
+/** Outcome of a failed message, and the way to settle its delivery. */
 export type Recovery =
   | {
       /** It comes back after a delay. */
       kind: "redelivered";
       /** The delay of the policy, in milliseconds. */
       delayMs: number;
-      /** How often it will have come back then. */
+      /** Number of its redeliveries by then. */
       redeliveries: number;
       /**
        * `reject` only with the broker's own delayed retry, which keeps the message itself: reject it with `requeue`, which amqplib can and
@@ -33,7 +33,7 @@ export type Recovery =
       /** It is in the error queue. */
       kind: "failed";
       errorQueue: string;
-      /** How often it was tried. */
+      /** Number of its tries. */
       tries: number;
       settle: "acknowledge";
     };
@@ -50,9 +50,10 @@ export interface MessageRecoverer {
    * says. A message whose own headers can't be read goes to the error queue.
    * @param message the message as the client library delivered it, changed by nobody
    * @param error what the handler threw, by which the policy judges
-   * @param tries how often the handler was called for this delivery. Default 1
+   * @param tries calls of the handler for this delivery. Default 1
    * @returns when the broker has the copy
-   * @throws PublishTimeoutError, MessageReturnedError, MessageNackedError or ChannelClosedError if it has no copy, or nobody knows; give the
+   * @throws DelayTopologyError for `tries` that is no whole number from 1 on, and MessageRefusedError for no message of a library.
+   * PublishTimeoutError, MessageReturnedError, MessageNackedError or ChannelClosedError if the broker has no copy, or nobody knows; give the
    * message back then, after a pause
    */
   recover(message: ClientMessage, error: unknown, tries?: number): Promise<Recovery>;
@@ -101,6 +102,7 @@ export async function createMessageRecoverer(
   return {
     restore: (message) => recoverer.restore(deliveryOf(message)),
     recover: async (message, error, tries = 1) => {
+      checkCount("tries", tries, Number.MAX_SAFE_INTEGER);
       const delivery = deliveryOf(message);
       let tried: TriedMessage;
       try {

@@ -5,11 +5,11 @@ import { LONGEST_TIMER_MS } from "../timers";
 import type { RetryMechanism } from "./mechanism";
 import type { RetryPolicy } from "./policy";
 
-/** Where failed messages of a queue go. */
+/** Destinations of a queue's failed messages. */
 export interface RecoveryOptions {
-  /** Which failures are tried again, and when. */
+  /** Rule for which failures are tried again, and when. */
   policy: RetryPolicy;
-  /** How failed messages come back; needed when the policy has delays. */
+  /** Way by which failed messages come back; needed when the policy has delays. */
   mechanism?: RetryMechanism;
   /** The queue for messages that used up their tries, which has to exist. Default: the mechanism's, or the queue's name and `_error`. */
   errorQueue?: string;
@@ -19,7 +19,7 @@ export interface RecoveryOptions {
    */
   errorExchange?: string;
   /**
-   * How long to wait for the confirm of a copy, and before that for its turn, in milliseconds; also how long the checks at start may take.
+   * Longest wait for the confirm of a copy, and before that for its turn, in milliseconds; also the longest time for the checks at start.
    * Default 30000.
    */
   confirmTimeoutMs?: number;

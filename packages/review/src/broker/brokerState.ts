@@ -262,7 +262,7 @@ async function foreignBindings(changes: EntityChange[], broker: BrokerAnswers, h
     const foreign = bindings.filter(
       ({ destination, destination_type: destinationType, routing_key: routingKey }) =>
         !known.has(JSON.stringify([vhost, exchange, destination, routingKey])) &&
-        // What it may be of the program's own tells a secret.
+        // A binding that may be the program's own tells a secret.
         !own.some(
           (values) =>
             values?.destination === destination &&

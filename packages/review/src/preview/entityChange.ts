@@ -144,7 +144,7 @@ function toChange(
   const type = oldState?.type ?? newState?.type ?? typeOf(urn);
   const parent = (newState ?? oldState)?.parent;
   const kind = kindOf(type, (newState ?? oldState)?.custom !== false);
-  // What is deleted before its successor is made goes before the engine knows what leaves the program.
+  // A resource that is deleted before its successor is made goes before the engine knows what leaves the program.
   const isLate = action === "delete" || isDeletedFirst(steps) === false;
   const isSkipped = isLate && oldState?.deletedWith !== undefined && goesAlone(oldState.deletedWith);
   const [before, after] = [oldState?.provider, newState?.provider].map((provider) => provider?.replace(/::[^:]*$/, ""));
