@@ -31,7 +31,7 @@ async function startRun(
   newResource: () => { id: string; state: object } = () => assert.fail("nothing is made"),
 ): Promise<void> {
   await pulumi.runtime.setMocks({ newResource, call: read }, "project", "stack", isPreview, "organization");
-  // By this the components tell a client of an engine from mocks.
+  // The components tell a client of an engine from mocks by this function.
   if (isEngine) Object.assign(pulumi.runtime.getMonitor() as object, { getChannel: () => undefined });
 }
 
